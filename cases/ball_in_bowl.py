@@ -1,7 +1,7 @@
 """A ball that rolls in a bowl of triangles: against the smooth bowl, in closed form, as the mesh is refined.
 
 In a smooth bowl of radius R a ball of radius r that rolls without slip is a pendulum of length (R − r) under ⁵⁄₇ of its
-weight. In a mesh it loses a little at each concave edge, which vanishes with the angles of the mesh.
+weight. In a mesh it loses a little energy at each concave edge; the loss vanishes with the angles of the mesh.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A belt drive: an elastic belt that does not slip on its two pulleys, with pretension and a braked output.
 
 The belt is two ropes, one for each span, that only pull: T = max(T₀ ± k(r₁θ₁ − r₂θ₂), 0). While both are taut the
-pulleys follow a linear vibration in closed form. A motor that pulls harder than the pretension allows lets one span
-fall slack; the reference is then an adaptive integration of the same two equations.
+pulleys follow a linear vibration in closed form. If the torque of the motor is too large for the pretension, one span
+falls slack; the reference is then an adaptive integration of the same two equations.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def run(
     step: Annotated[float, Option("time step", "s")] = 2e-4,
     end: Annotated[float, Option("end of the run", "s")] = 0.5,
 ) -> Solution:
-    """A belt drive with an elastic belt that only pulls: taut against a closed form, slack against other code."""
+    """A belt drive with an elastic belt that only pulls: taut against a closed form, slack against an integration."""
     check.positive("stiffness", stiffness, "N/m")
     check.positive("pretension", pretension, "N")
     mechanism = belt_drive(stiffness, pretension)
@@ -131,7 +131,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both pulleys against the closed form of a taut belt, and against other code where a span falls slack."""
+    """Checks: both pulleys against the closed form of a taut belt, or an adaptive integration with a slack span."""
     rest = belt_drive(2e4, 60.0)
     still = rest.equilibrium(rest.assemble({"input": (0.0, 0.0, 0.0), "output": (APART, 0.0, 0.0)}))
     own, computed = (

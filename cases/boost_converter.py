@@ -2,8 +2,8 @@
 
 The switch is closed during the part D of each period T. In continuous conduction, 2L/(RT) > D(1 − D)², the mean of the
 output while the switch is open is V/(1 − D): the voltage of the inductor has no mean over a period. With a light load
-the diode opens before the period ends (φ = 0), and M = ½(1 + √(1 + 4D²RT/(2L))) times V comes out for small ripple
-(R. W. Erickson, D. Maksimović, Fundamentals of Power Electronics, ch. 5). Values are chosen here.
+the diode opens before the period ends (φ = 0). For small ripple the mean output is then MV with M = ½(1 + √(1 +
+4D²RT/(2L))) (R. W. Erickson, D. Maksimović, Fundamentals of Power Electronics, ch. 5). Values are chosen here.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Converter:
         return self.circuit.stored(self.system, {"C": output}, {"L": current})
 
     def periodic(self, steps: int) -> Array:
-        """State at the beginning of a period that repeats after it, by Newton's method (the period map is smooth)."""
+        """State at the beginning of a period in periodic motion, by Newton's method (the period map is smooth)."""
         names = ("C", "L") if self.conducts else ("C",)
         current = self.ideal**2 / self.resistance / VOLTAGE - 0.5 * VOLTAGE * self.duty * PERIOD / self.inductance
         x = self.state(self.ideal, current if self.conducts else 0.0)

@@ -46,7 +46,7 @@ DAMPING = 1e-3  # [s], c/k of the ropes
 
 @lru_cache(maxsize=8192)  # all ropes ask at the times of a run
 def pose(t: float, period: float) -> tuple[Array, Array]:
-    """Place (3,) [m] and rotation (3, 3) of the platform along its path: once round a circle, at rest at both ends."""
+    """Position (3,) [m] and rotation (3, 3) of the platform, once round a circle, at rest at both ends."""
     s = min(max(t / period, 0.0), 1.0)
     angle = 2.0 * math.pi * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
     place = np.array([CIRCLE * (math.cos(angle) - 1.0), CIRCLE * math.sin(angle), 0.2 * math.sin(angle)])
@@ -56,7 +56,7 @@ def pose(t: float, period: float) -> tuple[Array, Array]:
 
 
 def rope_lengths(place: Array, turn: Array) -> Array:
-    """Distances (8,) of the eyes from their winches at a place and a rotation of the platform [m]."""
+    """Distances (8,) of the eyes from their winches at a position and a rotation of the platform [m]."""
     lengths: Array = np.linalg.norm(place + EYES @ turn.T - WINCHES, axis=1)
     return lengths
 
@@ -115,7 +115,7 @@ def tensions(solution: Solution) -> Array:
 
 
 def deviation(solution: Solution, period: float = 2.0) -> Array:
-    """Distance of the first eye from its place on the planned path (k,) [m]."""
+    """Distance of the first eye from its planned position (k,) [m]."""
     wanted = []
     for t in solution.times.tolist():
         place, turn = pose(t, period)
@@ -137,7 +137,7 @@ def rotation_of(quaternion: Array) -> Array:
 
 
 def reference(stiffness: float, pretension: float, period: float, start: tuple[Array, Array], end: float) -> Array:
-    """Position of the first eye at the end (3,) [m], by an adaptive integration from rest at a place and a rotation."""
+    """Final position of the first eye (3,) [m], by an adaptive integration from rest at a position and a rotation."""
     free = lambda t: rope_lengths(*pose(t, period)) - pretension / stiffness  # noqa: E731
 
     def rates(t: float, y: Array) -> Array:

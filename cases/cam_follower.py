@@ -102,7 +102,7 @@ def force_on_cam(spin: float, times: Array) -> Array:
 
 
 def flight(spin: float) -> tuple[float, float, Any]:
-    """Times of parting and of meeting again [s], and lift [m] and its rate in between as a function of time."""
+    """Times of separation and of the next contact [s], and lift [m] and its rate in between as a function of time."""
     half = math.pi / spin
     part = scipy.optimize.brentq(lambda t: force_on_cam(spin, t), 0.5 * half, half, xtol=1e-15)
     cam = lambda t: ECCENTRICITY * (1.0 - math.cos(spin * t))  # noqa: E731

@@ -52,7 +52,7 @@ def profile() -> tuple[Array, list[tuple[int, int]]]:
 
 
 def places() -> Array:
-    """Places of the rollers around both sprockets, (n, 2), from the top of the driver over its left."""
+    """Positions of the rollers around both sprockets (n, 2) [m], counterclockwise from the top of the driver."""
     half, step = TEETH // 2 + 1, 2.0 * np.pi / TEETH
     left = 0.5 * np.pi + step * np.arange(half)
     strand = PITCH * np.arange(1, SPAN)

@@ -154,7 +154,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Draw bᵀ∂²H b against C, and two charges that the equations allow if it is zero."""
+    """Draw bᵀ∂²H b against C, and two charges that the equations allow if bᵀ∂²H b is zero."""
     figure = new_figure(11.0, 4.0)
     decides, many = figure.subplots(1, 2)
     finite = result.rows[:-1]
@@ -173,7 +173,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: λ = −φ/L for every finite C, a stationary motion, and no unique one for C = ∞."""
+    """Checks: λ = −φ/L for every finite C, a stationary motion, and no unique motion for C = ∞."""
     result = run()
     for row in result.rows[:-1]:
         name = f"C = {row.capacitance:g} F"

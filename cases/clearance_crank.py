@@ -110,7 +110,7 @@ def loss(solution: Solution) -> float:
 
 
 def summary_numbers(solution: Solution) -> dict[str, float]:
-    """Summary numbers at the end of the run: angle and speed of the crank, place of the slider, energy loss."""
+    """Summary numbers at the end of the run: angle and speed of the crank, position of the slider, energy loss."""
     return {
         "crank_rev": float(crank_angle(solution)[-1] / (2.0 * math.pi)),
         "crank_rad_s": float(np.asarray(solution["crank.spin"]).ravel()[-1]),

@@ -1,9 +1,9 @@
 """Co-design of a two-link flexible arm: twelve sizes of its sections and four gains of its servos at once.
 
-Each link has three pieces with an own rectangular section, the servos of shoulder and elbow are springs and dampers
-whose free angles follow a smooth move, k (α₀(t) − α) + c (α̇₀ − α̇). The search minimises a weighted sum of mass and
-energy, with limits on the stress in each piece at all times, and on the error of the tip after the move. The energy is
-the largest one that is stored in the arm and its servos; braking does not recover it.
+Each link has three pieces, each with its own rectangular section. The servos of shoulder and elbow are springs and
+dampers whose free angles follow a smooth move, k (α₀(t) − α) + c (α̇₀ − α̇). The search minimises a weighted sum of
+mass and energy, with limits on the stress in each piece at all times, and on the error of the tip after the move. The
+energy is the largest one that is stored in the arm and its servos; braking does not recover it.
 
 With the exact gradients of the run the search takes 26 runs. A search without derivatives, by COBYQA with the same
 tolerance, ended after 474 runs at an objective that is 0.2 % larger (``WITHOUT_DERIVATIVES``). It is repeated by
@@ -138,7 +138,7 @@ def mass(**p: float) -> float:
 
 
 def goal() -> tuple[float, float]:
-    """Place of the tip after the move [m]."""
+    """Position of the tip after the move [m]."""
     length, turned = PIECES * PIECE, SHOULDER_TURN + ELBOW_TURN
     x, y = (way(SHOULDER_TURN) + way(turned) for way in (math.cos, math.sin))
     return length * x, length * y

@@ -53,7 +53,7 @@ def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHa
 
 @dataclass(frozen=True)
 class Oscillation:
-    """Composed structure, its distance from (3.15) by two routes [rad], and a run."""
+    """Composed structure, its distance from (3.15) by two derivations [rad], and a run."""
 
     structure: DiracStructure
     distances: dict[str, float]

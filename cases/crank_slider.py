@@ -155,7 +155,7 @@ def extremes(uy: Array) -> dict[str, float]:
 def figures(result: Result | Comparison) -> dict[str, Any]:
     """Summary numbers: extremes of the deflection, with the accuracy of energy and constraints.
 
-    For a general method the numbers of its comparison with the exact scheme.
+    For a general method they are the numbers of its comparison with the exact scheme.
     """
     if isinstance(result, Comparison):
         return result.figures()
@@ -173,7 +173,7 @@ def figures(result: Result | Comparison) -> dict[str, Any]:
 def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: tables, plots, the moving rod for mesh viewers, and the run itself.
 
-    For a general method only its differences from the exact scheme. Return the summary numbers.
+    For a general method only its differences from the exact scheme are written. Return the summary numbers.
     """
     if isinstance(result, Comparison):
         middle = result.reference.mechanism.bodies["rod"].ports["middle"].shape

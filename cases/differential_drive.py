@@ -1,7 +1,7 @@
 """A differential drive robot in the plane: constrained, reduced, and as a mechanism ([rigid] sec. 7.1).
 
-ζ = (x, y, φ) is the place of the middle O' of the axle and the heading, ϖ = (v_x, v_y, ω) its velocity in body axes.
-The centre of mass lies ℓ before O', the wheels at ±b/2 push with F_L and F_R along the heading and do not slip
+ζ = (x, y, φ) are the position of the middle O' of the axle and the heading, ϖ = (v_x, v_y, ω) the velocity in body
+axes. The centre of mass lies ℓ before O', the wheels at ±b/2 push with F_L and F_R along the heading and do not slip
 sideways, v_y = 0, which the side force μ enforces. Without v_y
 
     m v̇_x = mℓω² + F_L + F_R,   I_O ω̇ = −mℓω v_x + ½b (F_R − F_L),   I_O = I_S + mℓ²

@@ -46,8 +46,8 @@ SHOWN = 4
 class Result:
     """Systems and responses by name, damping of each loop, step responses, and zeros of the mechanism alone.
 
-    ``systems`` are the plants, full, eliminated and reduced, ``responses`` theirs; ``loops`` are the mechanism alone
-    and with each controller, with the responses ``closed``.
+    ``systems`` are the full, the eliminated and the reduced plant, with the frequency responses ``responses``.
+    ``loops`` are the mechanism alone and with each controller, with the frequency responses ``closed``.
     """
 
     systems: Mapping[str, LinearPHDAE]
@@ -123,7 +123,7 @@ def _alone(model: LinearPHDAE) -> LinearPHDAE:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: difference of the routes, damping ratios before and after, and final values of the steps."""
+    """Summary numbers: errors of the eliminated and reduced plants, damping ratios, final values of the steps."""
     values = {name: response.values[:, 0, 0] for name, response in result.responses.items()}
     apart = lambda name: float(np.max(np.abs(values[name] - values["full"]) / np.abs(values["full"])))  # noqa: E731
     return {
@@ -145,7 +145,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: tables of the responses and of damping; Bode plots of routes and loops, step responses.
+    """Write to ``folder``: tables of the responses and of damping; Bode plots of plants and loops, step responses.
 
     Return the summary numbers.
     """

@@ -70,7 +70,7 @@ def reduced_inertia() -> float:
 
 
 def ring_torque(drive: float, acceleration: float) -> float:
-    """Reaction torque on the ring [N m], from the angular momentum about the centre: an independent route."""
+    """Reaction torque on the ring [N m], independently, from the angular momentum about the centre."""
     shaft = -SPUR * (INERTIA["motor"] * RATIO * acceleration + drive)  # of the pinion on the wheel
     carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS)
     momentum = (INERTIA["shaft"] * PLANETARY + INERTIA["output"] + carried) * acceleration

@@ -159,7 +159,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: constant equations in the world, two routes for two blades, and a run."""
+    """Checks: exponents against constant equations in the world, two blades by two methods, and a run."""
     source = "Coleman, Feingold 1958"
     for ratio, name in ((1.0, "equal springs"), (1.5, "unequal springs")):
         for speed in (16.0, 26.0):

@@ -155,7 +155,7 @@ def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple
 
 
 def lock_table(spin: float) -> list[dict[str, float]]:
-    """Errors of the three kinds of coordinates by distance of the axle from the lock; number of warnings of angles."""
+    """Errors of all three orientations by distance of the axle from gimbal lock, and number of warnings of angles."""
     rows = []
     for distance in DISTANCES:
         passes = {kept: pass_lock(kept, distance, spin) for kept in KEPT}

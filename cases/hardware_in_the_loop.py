@@ -105,7 +105,7 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest delay, in calls of the controller, that makes the loop unstable, from its poles."""
+    """Smallest delay, in calls of the controller, that makes the loop unstable, from the poles of the loop."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 
@@ -153,8 +153,8 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 def checks() -> Iterable[Check]:
     """Checks: run against prediction without and with an encoder, and for the delay at which both become unstable.
 
-    The prediction is exact in time, the steps are of second order: with half as many steps the difference is four
-    times as large, and a quarter of a per cent of the target with four in a period.
+    The prediction is exact in time, the steps are of second order: with half as many steps the difference is four times
+    as large. With four steps in a period it is below 0.25 % of the target.
     """
     exact = figures(solve(2e-3, 1, 0, 1.5))
     error = exact["prediction_error_max_rad"]

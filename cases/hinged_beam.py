@@ -128,7 +128,7 @@ def run(
 
 
 def plateaus(solution: Solution) -> dict[str, float]:
-    """Numbers of the plateaus: energy after each load and its spread, spin about z, defect of the angular momentum."""
+    """Summary of the plateaus: energy after each load and its spread, spin about z, defect of the angular momentum."""
     t, energy, spin = solution.times, solution.ledger.total_energy, solution.spin("beam")
     between, after = energy[(t >= LOADED[0]) & (t <= FORCE[0][0])], energy[t >= LOADED[1]]
     momentum = solution.angular_momentum()[t >= LOADED[0], 2]
@@ -157,7 +157,7 @@ def stresses(solution: Solution) -> dict[str, Array]:
 def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: tables, plots, the moving beam for mesh viewers, and the run itself.
 
-    For a general method only its differences from the exact scheme. Return the summary numbers.
+    For a general method only its differences from the exact scheme are written. Return the summary numbers.
     """
     if isinstance(result, Comparison):
         return write_comparison(result, folder, _spins(result))

@@ -1,9 +1,9 @@
-"""Identification of a crank-slider: eight parameters from noisy strains, rotations and the place of the slider.
+"""Identification of a crank-slider: eight parameters from noisy strains, rotations and the position of the slider.
 
 A driven crank moves a flexible rod and a slider with a viscous friction; gauges on both faces of the rod, the rotation
-of the rod and the place of the slider are measured with noise of known standard deviation σ. A least-squares fit with
-the exact Jacobian J of the run gives Young's modulus, diameter and damping of the rod, the mass and the friction of the
-slider, both lengths, and the speed of the crank; the density of the rod is known.
+of the rod and the position of the slider are measured with noise of known standard deviation σ. A least-squares fit
+with the exact Jacobian J of the run gives Young's modulus, diameter and damping of the rod, the mass and the friction
+of the slider, both lengths, and the speed of the crank; the density of the rod is known.
 
 No unbiased estimate has a smaller covariance than (JᵀJ)⁻¹ with J of readings over σ, the bound of Cramér and Rao; for
 small noise least squares attains it, and (p̂ − p)ᵀ JᵀJ (p̂ − p) follows χ² with eight degrees of freedom.
@@ -62,7 +62,7 @@ NOISE = {"upper": 1e-5, "lower": 1e-5, "rotation": 2e-4, "place": 2e-5}  # σ of
 
 
 def sensors() -> dict[str, Quantity]:
-    """Gauges on both faces of the rod, the angle between rod and crank, and the place of the slider."""
+    """Gauges on both faces of the rod, the angle between rod and crank, and the position of the slider."""
     return {
         "upper": strain("rod", "axial_stress_upper", GAUGE),
         "lower": strain("rod", "axial_stress_lower", GAUGE),

@@ -1,4 +1,4 @@
-"""Running example of index 1: exact solutions, the pair, the Dirac form and its completions ([dg] ex. 1, 5, 6).
+"""Running example of index 1: exact solutions, discrete gradient pair, Dirac form and completions ([dg] ex. 1, 5, 6).
 
 ``ẋ₁ = z₂, 0 = −z₁ − z₂`` with H = ½x₁² as in [dg] eq. (16), x₁ = e^{−t}, and with H = ¼x₁⁴, x₁ = (1 + 2t)^{−1/2}.
 """
@@ -163,7 +163,7 @@ def run(
     step: Annotated[float, Option("time step of the published example", "s")] = 0.25,
     end: Annotated[float, Option("end of the runs", "s")] = 2.0,
 ) -> Result:
-    """An index-1 example with exact solutions: the pair, the Dirac form, orders of all methods ([dg] ex. 1, 5, 6)."""
+    """An index-1 example with exact solutions: discrete gradient pair, Dirac form, all orders ([dg] ex. 1, 5, 6)."""
     count = len(equal_steps(step, end, filling=True)) - 1
     pair, dirac = solve(quadratic(), count, end, method="gonzalez"), completions(quadratic(), count, end)
     return Result(pair, dirac, order_table(end), completion_table(end))

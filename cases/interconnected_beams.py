@@ -130,7 +130,7 @@ def run(
 def mesh_errors() -> list[tuple[int, float]]:
     """Numbers of elements, and largest error of the tip with each [m].
 
-    The errors are against 16 elements at equal steps, so that those in time cancel.
+    The errors are against 16 elements at equal steps, so that errors in time cancel.
     """
     fine = tip(solve(16, 50))
     return [(n, float(np.abs(tip(solve(n, 50)) - fine).max())) for n in MESHES]

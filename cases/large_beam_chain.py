@@ -155,7 +155,7 @@ def exact_frequencies(beams: int, count: int) -> Array:
 def _end_loads(beta: Array, beams: int) -> Array:
     """Determinant of bending moment and shear force at the free end, for wave numbers βL (k,); zero at a frequency.
 
-    It is that of the two motions that the clamp permits, made orthonormal from beam to beam.
+    The determinant is of the two motions that the clamp permits, made orthonormal from beam to beam.
     """
     quartic = beta**4
     pieces = max(1, 16 // beams)  # of each beam: the series of a piece converges if it holds less than a wave

@@ -147,7 +147,7 @@ def latched(solution: Solution) -> Array:
 
 
 def taken(solution: Solution) -> float:
-    """Energy dissipated by all changes [J]."""
+    """Energy dissipated by all changes of structure [J]."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 

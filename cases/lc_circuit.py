@@ -124,7 +124,7 @@ def kernel_form(hardening: float, start: Array, times: Array) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """The motion by three routes: from eq. (1.5), from eq. (1.6), and from the graph."""
+    """The motion by three formulations: eq. (1.5), eq. (1.6), and the graph."""
 
     multiplier: Trajectory
     kernel: Array
@@ -133,19 +133,19 @@ class Result:
 
     @property
     def states(self) -> dict[str, Array]:
-        """States Q₁, Q₂, φ (k, 3) by route."""
+        """States Q₁, Q₂, φ (k, 3) by formulation."""
         of = lambda trajectory: np.hstack([trajectory[name] for name in ("C1", "C2", "L")])  # noqa: E731
         return dict(zip(ROUTES, (of(self.multiplier), self.kernel, of(self.graph)), strict=True))
 
     @property
     def apart(self) -> float:
-        """Largest difference of a state between two routes, divided by its largest value."""
+        """Largest difference of a state between two formulations, divided by its largest value."""
         first, *others = self.states.values()
         return float(max((np.abs(other - first) / np.abs(first).max(axis=0)).max() for other in others))
 
 
 def solve(hardening: float, periods: float, steps: int, method: GeneralMethod = MEAN_VALUE) -> Result:
-    """Run all routes from both capacitors at VOLTAGE, without current."""
+    """Run all formulations from both capacitors at VOLTAGE, without current."""
     built = graph(hardening)
     times = np.linspace(0.0, periods * 2.0 * math.pi / OMEGA, round(periods * steps) + 1)
     system, start = built.phdae(), built.state({"C1": VOLTAGE})
@@ -192,7 +192,7 @@ def kernel_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: difference of the routes, constraint, energy, the Dirac structure."""
+    """Summary numbers: difference of the formulations, constraint, energy, the Dirac structure."""
     states = result.states["graph"]
     gap = np.abs(np.diff(voltages(states, result.hardening), axis=1)).max()
     return {
@@ -206,7 +206,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: table of the motion by all routes, and a picture; return the summary numbers."""
+    """Write to ``folder``: table of the motion by all formulations, and a picture; return the summary numbers."""
     columns = {"t_s": result.graph.times}
     for route, states in result.states.items():
         word = route.replace(" ", "_")
@@ -217,7 +217,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(result: Result, path: Path) -> None:
-    """Draw the charges and flux by all routes, differences of the routes, and the multiplier."""
+    """Draw the charges and flux by all formulations, their differences, and the multiplier."""
     figure = new_figure(12.0, 4.4)
     motion, apart = figure.subplots(1, 2)
     times, size = 1e3 * result.graph.times, CAPACITY * VOLTAGE
@@ -241,7 +241,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: routes against each other, the linear circuit against its closed form, and the Dirac structure."""
+    """Checks: equal motions of all formulations, closed form of the linear circuit, and the Dirac structure."""
     for hardening in (0.0, 0.5):
         result = solve(hardening, 3.0, 64)
         name = f"β = {hardening:g}"

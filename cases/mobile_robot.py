@@ -1,4 +1,4 @@
-"""A robot on four wheels that slip by a friction law, with mecanum rollers or plain.
+"""A robot on four wheels that slip by a friction law, with or without mecanum rollers.
 
 Kinematics of mecanum platforms: P. F. Muir, C. P. Neuman, Kinematic modeling for feedback control of an omnidirectional
 wheeled mobile robot, Proc. IEEE Int. Conf. Robotics and Automation (1987) 1772; of four wheels in this form, H. Taheri,

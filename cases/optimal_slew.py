@@ -111,7 +111,7 @@ def run(
 
 
 def closed_form(angle: float) -> tuple[float, Array, Array]:
-    """Least effort [N² m² s], and times with the torque [N m], for small angles."""
+    """Least effort [N² m² s], times [s], and the torque [N m] at these times, for small angles."""
     omega = math.sqrt(3.0 * BENDING / LENGTH**3 * (1.0 / LOAD + LENGTH**2 / HUB))
     times = np.linspace(0.0, END, 4001)
     left = END - times

@@ -56,7 +56,7 @@ class Result:
 
 
 def closed_form(place: Iterable[float]) -> Array:
-    """Angles (3,) [rad] of the arm with its elbow up at a place of the hand."""
+    """Angles (3,) [rad] of the arm with its elbow up at a position of the hand."""
     x, y, z = place
     yaw, out, up = math.atan2(y, x), math.hypot(x, y), z - TOWER
     cosine = (out**2 + up**2 - UPPER**2 - FORE**2) / (2.0 * UPPER * FORE)
@@ -105,7 +105,7 @@ def kinematics_of(mechanism: Mechanism) -> Kinematics:
 
 
 def raised(place: Iterable[float]) -> tuple[float, ...]:
-    """Point (3,) [m] at the approach height above a place."""
+    """Point (3,) [m] at the approach height above a given point."""
     x, y, z = place
     return x, y, z + ABOVE
 

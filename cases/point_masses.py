@@ -260,7 +260,7 @@ def draw_motion(result: Result, path: Path) -> None:
 
 
 def draw_kept(result: Result, path: Path) -> None:
-    """Draw the energies, the balance of every step, rods and momentum, and the order."""
+    """Draw energies, the balance of every step, errors of rods and momentum, and the order of convergence."""
     figure = new_figure(11.0, 7.0)
     grid = figure.add_gridspec(3, 2, width_ratios=(3, 2))
     energy, balance, drift = (figure.add_subplot(grid[row, 0]) for row in range(3))

@@ -40,7 +40,7 @@ def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
 
 
 def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
-    """Draw the largest von Mises stress over time, |N/A − M y/I| of the beam at this place, and the place."""
+    """Draw the largest von Mises stress over time, its position, and |N/A − M y/I| of the beam there."""
     figure = new_figure(9.0, 5.6)
     stress, where = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     stress.plot(times, 1e-6 * peaks.stress, linewidth=1.2, label="solid: largest von Mises stress at its points")

@@ -36,7 +36,7 @@ def drift(values: Array) -> float:
 
 
 def kept(solution: Solution, since: float = 0.0) -> dict[str, float]:
-    """Residuals of the quantities that the scheme conserves; momenta from ``since`` on, when loads have ended."""
+    """Residuals of the quantities that the scheme conserves; momenta from ``since`` on, when no load acts."""
     ledger, free = solution.ledger, solution.times >= min(since, solution.times[-1]) - 1e-9
     return {
         "energy_residual_max_rel": float(np.abs(ledger.residual).max() / ledger.total_energy.max()),

@@ -1,4 +1,4 @@
-"""Frequencies of a rotating cantilever: geometric stiffening by von Kármán strain, and its absence.
+"""Frequencies of a rotating cantilever with and without geometric stiffening by von Kármán strain.
 
 The reference numbers are flapwise frequencies of a slender cantilever on a hub without radius, see ``REFERENCE``.
 """

@@ -40,7 +40,7 @@ METHODS = ("gonzalez", "mean_value", "dirac")
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of both routes by method, errors by step, and the hardening of the springs."""
+    """Runs of both formulations by method, errors by step, and the hardening of the springs."""
 
     redundant: dict[str, Trajectory]
     minimal: dict[str, Trajectory]
@@ -158,12 +158,12 @@ def run(
 
 
 def elongations(trajectory: Trajectory) -> Array:
-    """Elongations x₁ and x₂ of either route (k, 2)."""
+    """Elongations x₁ and x₂ of either formulation (k, 2)."""
     return trajectory["q"][:, [0, -1]]
 
 
 def apart(one: Trajectory, other: Trajectory) -> float:
-    """Largest difference of the elongations of two routes, divided by the largest elongation."""
+    """Largest difference of the elongations of two formulations, divided by the largest elongation."""
     first, second = elongations(one), elongations(other)
     return float(np.abs(first - second).max() / np.abs(first).max())
 
@@ -201,7 +201,7 @@ def gap(trajectory: Trajectory) -> Array:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: difference of both routes by method, their balances, the constraint and the orders."""
+    """Summary numbers: difference of both formulations by method, their balances, the constraint and the orders."""
     both = (result.redundant, result.minimal)
     return {
         "rank_of_E": int(np.linalg.matrix_rank(redundant(0.0).E(start_redundant()))),
@@ -213,7 +213,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: table of the motion, differences of both routes, refinement, and a picture.
+    """Write to ``folder``: table of the motion, differences of both formulations, refinement, and a picture.
 
     Return the summary numbers.
     """
@@ -239,7 +239,7 @@ SHOWN = 4.0  # of the motion [s]
 
 
 def draw(result: Result, path: Path) -> None:
-    """Draw the motion by both routes, their difference by method, and errors against the step."""
+    """Draw the motion by both formulations, their difference by method, and errors against the step."""
     figure = new_figure(13.0, 4.6)
     motion, difference, errors = figure.subplots(1, 3)
     split, eliminated = result.redundant["mean_value"], result.minimal["mean_value"]
@@ -272,10 +272,10 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both routes agree, by any method for linear springs and by the mean-value gradient for hardening ones.
+    """Checks: equal motions of both formulations, by any method or, with hardening, by the mean-value gradient.
 
-    They are then the same discretisation. Gonzalez' gradient does not commute with changes of coordinates ([dg] example
-    10); its routes agree to second order.
+    In these cases both are the same discretisation. Gonzalez' gradient does not commute with changes of coordinates
+    ([dg] example 10): with hardening the two formulations agree to second order.
     """
 
     for hardening, methods in ((0.0, METHODS), (10.0, ("mean_value",))):

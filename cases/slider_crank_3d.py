@@ -11,10 +11,11 @@ slider and the angle of the crank. They depend on unspecified data, taken here a
   across the rod and the rail;
 - the inertia of the slider, which does not turn, has no effect.
 
-``rod`` is the inertia of the rod about its centre, 4e-4 and twice 4e-3 kg m². ``slender`` has the small one about the
-rod's own axis, as stated; this is the curve submitted by F. González, to 6e-5 m over 5 s. ``masoudi`` has it about the
-normal of the plane of rod and cross axis: this is the curve submitted by R. Masoudi, to 1.1e-5 m and 2.4e-4 rad. After
-5 s the crank angles of the two differ by 2.8 rad; other submitted curves end between 51.3 and 54.1 rad.
+``rod`` selects the moments of inertia of the rod about its centre, 4e-4 and twice 4e-3 kg m². With ``slender`` the
+small moment is about the rod's own axis, as stated; this is the curve submitted by F. González, to 6e-5 m over 5 s.
+With ``masoudi`` it is about the normal of the plane of rod and cross axis: this is the curve submitted by R. Masoudi,
+to 1.1e-5 m and 2.4e-4 rad. After 5 s the crank angles of the two differ by 2.8 rad; other submitted curves end between
+51.3 and 54.1 rad.
 """
 
 from __future__ import annotations

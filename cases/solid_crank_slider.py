@@ -291,7 +291,7 @@ def reduction_checks(rod: Body) -> Iterable[Check]:
 
 
 def at_peak(result: Result) -> tuple[float, float]:
-    """Largest von Mises stress of the run, and the stress of the beam at the same time and place [Pa]."""
+    """Largest von Mises stress of the run, and the stress of the beam at the same time and position [Pa]."""
     k = result.peaks.worst
     return float(result.peaks.stress[k]), float(np.abs(beam_stress(result.beam, result.peaks.places)[k]))
 

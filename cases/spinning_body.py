@@ -46,7 +46,7 @@ def spinning(start: Array = START, energy: Callable[[Array], float] | None = Non
 
 @dataclass(frozen=True)
 class Spin:
-    """A run near the middle axis, and reports at rotations about each axis.
+    """A run near the axis of the middle moment of inertia, and reports at rotations about each axis.
 
     ``integrable`` is the defect of the Jacobi identity.
     """
@@ -117,9 +117,10 @@ def draw(result: Spin, path: Path) -> None:
 
 
 def level(size: float, axis: int, part: float) -> Array:
-    """Line (k, 3) of equal energy around an axis, on the sphere |p| = ``size``; ``part`` 1 passes the middle axis.
+    """Line (k, 3) of equal energy around an axis, on the sphere |p| = ``size``.
 
-    The axis is that of the smallest or largest moment of inertia.
+    The axis is that of the smallest or largest moment of inertia. The line with ``part`` 1 passes through the axis of
+    the middle one.
     """
     a, b = (i for i in range(3) if i != axis)
     # 2H − |p|²/I of the axis is Σ p_j² (1/I_j − 1/I_axis) over the other two

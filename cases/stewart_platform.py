@@ -202,7 +202,7 @@ def checks() -> Iterable[Check]:
 
 
 def force_deviation(result: Result) -> float:
-    """Largest deviation of the drives' forces at some times from inverse dynamics in leg coordinates, relative."""
+    """Largest relative deviation of the drives' forces at some times from inverse dynamics in leg coordinates."""
     kinematics, wanted, h = result.kinematics, result.wanted, 1e-4
     computed, deviations = leg_forces(result.solution), []
     for near in (0.1, 0.3, 0.45, 0.7):

@@ -72,7 +72,7 @@ def inductance(theta: float) -> Array:
     """Inductance matrix L(θ) (6, 6) [H]: phases a, b, c, field, dampers; positive definite.
 
     With the published L_s and its mutual value −L_s/2, equal currents in all phases would have no inductance, and L(θ)
-    would be singular. Here they have the leakage inductance, which no balanced run excites.
+    would be singular. In this matrix equal currents have the leakage inductance, which no balanced run excites.
     """
     c, s = math.cos(theta), math.sin(theta)
     matrix: Array = np.array([1.0, c, s, c * c - s * s, 2.0 * c * s]) @ HARMONICS
@@ -154,7 +154,7 @@ def to_fluxes(x: Array) -> Array:
 
 
 def currents(trajectory: Trajectory) -> Array:
-    """Currents of all windings (k + 1, 6) [A] in either coordinates."""
+    """Currents of all windings (k + 1, 6) [A] of a run in currents or in fluxes."""
     x = trajectory.states
     if trajectory.system.E(x[0])[0, 0] != 1.0:
         return x[:, :6]

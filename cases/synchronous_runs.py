@@ -178,7 +178,7 @@ def constant_speed(t: float) -> Array:
     """Shorted currents (6,) at constant speed, in dq coordinates by the matrix exponential.
 
     ``d(L i)/dt = −(R + ω W L) i + v`` with constant L of (d, q, field, damper d, damper q) and W = [[0, −1], [1, 0]] of
-    the stator; the rotor sees the stator through three halves of its flux linkage.
+    the stator. Stator currents enter the flux linkages of the rotor with the factor 3/2.
     """
     L = np.zeros((5, 5))
     L[0, 0], L[1, 1], L[2:, 2:] = L_D, L_Q, L_RR

@@ -2,7 +2,8 @@
 
 The rope runs from the foot of the jib over the trolley down to the hook block, up to the trolley again, and to the tip
 of the jib: moving the trolley alone keeps the height of the load. All three motions are prescribed, so that the load is
-a point under its weight and the tension of the rope, T = k (L − L₀(t)) + c (L̇ − L̇₀); the reference integrates this.
+a point under its weight and the tension of the rope, T = k (L − L₀(t)) + c (L̇ − L̇₀). The reference integrates the
+equation of this point.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Network(NamedTuple):
         return cls(w[: 3 * h].reshape(h, 3), w[3 * h : 4 * h], w[4 * h : 5 * h], float(w[5 * h]))
 
     def torque(self, angle: float, before: float) -> float:
-        """Torque [N m] for an angle [rad] and that of the previous period."""
+        """Torque [N m] for the angles [rad] of this and of the previous period."""
         return LARGEST * math.tanh(self.v @ np.tanh(self.W @ seen(angle, before) + self.b) + self.c)
 
     def back(self, angle: float, before: float, weight: float) -> tuple[Array, float, float]:
@@ -87,7 +87,7 @@ class Network(NamedTuple):
 
 
 def seen(angle: float, before: float) -> Array:
-    """Inputs of the network."""
+    """Inputs s of the network from the angles [rad] of this and of the previous period."""
     return np.array([math.cos(angle), math.sin(angle), (angle - before) / (8.0 * PERIOD)])
 
 

@@ -7,7 +7,8 @@ distance 2b of their treads; creep forces are linear with the coefficients f₁ 
 
 (A. H. Wickens, Fundamentals of Rail Vehicle Dynamics, 2003, ch. 3, without gravitational stiffness and spin creep). By
 Routh's criterion it hunts from a speed V_c on: the forward motion feeds the oscillation. Above V_c creep saturates by
-friction, and hunting ends where flanges touch the rails; a free one rolls on with Klingel's frequency V √(γ/(b r₀)).
+friction, and hunting ends where flanges touch the rails. A wheelset without springs rolls with Klingel's frequency V
+√(γ/(b r₀)).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """flexph: flexible multibody dynamics in port-Hamiltonian form.
 
-Bodies are joined at named ports into a mechanism. A run of it is a solution with a ledger of its energy.
+Bodies are joined at named ports to form a mechanism. A run of a mechanism gives a solution with an energy ledger.
 
 1. Bodies: packages ``fem`` (beams, rods, plates, solids) and ``rigid``; ``flexph.bodies`` for those of other programs.
 2. Mechanism: ``connect(bodies, [weld(...), hinge(...), drive(...), force(...)])``; more joints in ``flexph.joints``,
@@ -11,8 +11,8 @@ Bodies are joined at named ports into a mechanism. A run of it is a solution wit
    kinematics and motions. ``Simulator`` makes single steps; ``flexph.fmu`` exports it.
 4. Result: ``Solution`` or ``Trajectory`` of ``flexph.results``, shown by ``flexph.plot``, ``flexph.report`` and
    ``flexph.export``.
-5. Linear systems: ``mechanism.linearize(pose)`` is a ``LinearPHDAE`` for ``eliminate``, ``modes``, ``reduce`` and the
-   others of ``flexph.linear``; ``flexph.exchange`` reads and writes it.
+5. Linear systems: ``mechanism.linearize(pose)`` is a ``LinearPHDAE`` for ``eliminate``, ``modes``, ``reduce`` and other
+   functions of ``flexph.linear``; ``flexph.exchange`` reads and writes it.
 6. Studies: ``study(function, samples)`` and ``flexph.studies`` repeat runs; ``flexph.gradients`` has their
    derivatives by many parameters. ``flexph.models`` reads all from a file.
 7. Theory: a ``PHDAE`` (``flexph.systems``) is a system without bodies; ``integrate`` runs it, too. ``flexph.dirac``,

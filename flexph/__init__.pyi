@@ -1,4 +1,4 @@
-"""The public names of the root: each is loaded when it is asked for."""
+"""Public names of the package ``flexph``, each of which is imported on first access."""
 
 from . import analysis as analysis
 from . import bodies as bodies

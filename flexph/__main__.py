@@ -1,7 +1,7 @@
-"""`flexph` and `python -m flexph`: the command line, which ends in the same way whenever it is interrupted.
+"""Command line `flexph` and `python -m flexph`, with a defined end after an interruption.
 
-Ctrl-C and SIGTERM end it with a message and status 130 or 143, from its first line to its last write, but not while
-Python itself starts. After the last write they are ignored.
+After Python has started, Ctrl-C and SIGTERM end the command with a message and status 130 or 143; after the last write
+they are ignored.
 """
 
 import signal

@@ -1,4 +1,4 @@
-"""Published cases: their options, their checks, and the search for installed ones."""
+"""Published cases: options, checks, and the search for installed cases."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True)
 class Option:
-    """Description of a parameter of a case: `elements: Annotated[int, Option("elements of the rod")] = 8`.
+    """Description of a parameter of a case, as in `elements: Annotated[int, Option("elements of the rod")] = 8`.
 
-    `unit` is the SI unit in which the value is given, empty without one.
+    `unit` is the SI unit of the value, empty for values without a unit.
     """
 
     help: str
@@ -85,12 +85,12 @@ class Check:
     - `independent code`: the result of another program, library or formulation;
     - `theorem`: a theoretical value for any data: zero for a conserved quantity, an order of convergence, a count;
     - `bound`: an upper bound for the computed number rather than a value to match;
-    - `not comparable`: the source prints the number for other data; both are shown, without a verdict.
+    - `not comparable`: the source prints the number for other data; both numbers are shown, without a verdict.
 
     `tolerance` bounds `|computed − reference|`, divided by `|reference|` if `relative`; for a `bound` it is the allowed
-    excess, and `not comparable` has none. It is keyword-only, as numbers in a row are easily exchanged. Raises
-    ValueError for another kind, if `reference` is not finite, if it is zero although the difference is relative, or if
-    `tolerance` is not positive and finite: such a check could never fail, or never pass.
+    excess; a check that is `not comparable` has no tolerance. Raises ValueError for another kind, if `reference` is not
+    finite, if it is zero although the difference is relative, or if `tolerance` is not positive and finite, as such a
+    check could never fail, or never pass.
     """
 
     quantity: str
@@ -141,19 +141,19 @@ class Check:
 
 @dataclass(frozen=True)
 class Cover:
-    """Time and direction of view of the picture by which a gallery shows a case.
+    """Time and direction of view of the picture of a case in a gallery.
 
     Parameters
     ----------
     at : float, optional
         Time [s] of the scene; by default one of large motion.
     towards : tuple of float, optional
-        Direction (3,) from the scene to the reader.
+        Direction (3,) from the scene to the viewer.
 
     Raises
     ------
     ValueError
-        For a time that is not finite, or a direction without three finite components, or of zeros.
+        For a time that is not finite, or a direction that is not three finite numbers, or is zero.
     """
 
     at: float | None = None
@@ -170,7 +170,7 @@ class Cover:
 
 @dataclass(frozen=True)
 class Case(Generic[_Result]):
-    """A published system as three functions.
+    """Published system that `flexph run` computes, defined by functions.
 
     - `run(*, ...)` computes and has no side effects. All parameters are keyword-only, have a default, and are annotated
       as `Annotated[type, Option(...)]`. The first line of its docstring describes the case.
@@ -218,15 +218,15 @@ class Case(Generic[_Result]):
 def find_cases() -> Mapping[str, Case[Any]]:
     """Cases of all installed distributions by name.
 
-    A case is imported when it is looked up: listing names costs no imports, and a case whose imports fail
-    does not affect the others. The lookup raises TypeError if the entry point does not refer to a `Case`. Raises
-    ValueError if two distributions register different cases under one name.
+    A case is imported when it is accessed: a list of names needs no imports, and a case whose import fails does not
+    affect other cases. The access raises TypeError if the entry point does not refer to a `Case`. Raises ValueError if
+    two distributions register different cases under one name.
     """
     return _Installed(_entries())
 
 
 def no_case(name: str, cases: Iterable[str]) -> str:
-    """Message for an unknown name: the nearest names, then all names, or how to list them if there are many."""
+    """Error message for an unknown name: nearest names, and all names or the command that lists them."""
     known = sorted(cases)
     near = " or ".join(map(repr, get_close_matches(name, known)))
     hint = f"did you mean {near}? " if near else ""
@@ -235,7 +235,7 @@ def no_case(name: str, cases: Iterable[str]) -> str:
 
 
 def written_summaries() -> dict[str, str]:
-    """Summaries of cases by name, read from their sources without an import; cases of another form are left out."""
+    """Summaries of cases by name, read from their source files without an import, where this is possible."""
     summaries = {name: _written_summary(entry.module, entry.attr) for name, entry in _entries().items()}
     return {name: summary for name, summary in summaries.items() if summary}
 
@@ -250,7 +250,7 @@ def _entries() -> dict[str, EntryPoint]:
 
 
 class _Installed(Mapping[str, Case[Any]]):
-    """Cases by name, each imported when it is looked up."""
+    """Mapping of cases by name, each of which is imported when it is accessed."""
 
     def __init__(self, entries: Mapping[str, EntryPoint]) -> None:
         self._entries = entries
@@ -274,7 +274,7 @@ class _Installed(Mapping[str, Case[Any]]):
 
 
 def _written_summary(module: str, name: str) -> str:
-    """First line of the docstring of ``run`` in ``name = Case(run, …)``; empty if the source has another form."""
+    """First line of the docstring of ``run`` in the source ``name = Case(run, …)``; empty for any other source."""
     try:
         spec = find_spec(module)
         source = spec.loader.get_source(module) if spec and isinstance(spec.loader, InspectLoader) else None

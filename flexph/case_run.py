@@ -1,4 +1,4 @@
-"""Execution of a case: result folder, files, summary, and checkpoints of unfinished runs."""
+"""Execution of a case: result folder, files, summary, and checkpoints."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MANY = 5
 
 @dataclass(frozen=True)
 class Keeping:
-    """Checkpoint options of a run: interval [s] between checkpoints, None for none, and whether to resume a run."""
+    """Checkpoint options of a run: interval [s] between checkpoints, None for none; True to resume a run."""
 
     every: float | None = None
     resume: bool = False
@@ -61,7 +61,7 @@ class Keeping:
 
 @dataclass(frozen=True)
 class Reporting:
-    """Report options: whether to write a report, whether it contains checks, and the command that repeats the run."""
+    """Report options: True to write a report, True to include checks, and the command that repeats the run."""
 
     report: bool = True
     checks: bool = False
@@ -69,7 +69,7 @@ class Reporting:
 
 
 class Written(NamedTuple):
-    """Paths of the files of a run, and a sentence on each output that could not be written."""
+    """Paths of the written files of a run, and a message on each output that could not be written."""
 
     paths: list[Path]
     missing: tuple[str, ...] = ()
@@ -87,10 +87,10 @@ def run_case(
 ) -> Written:
     """Compute a case and write its results and summary into a folder.
 
-    Return their paths, and what could not be written.
+    Return the paths, and messages on outputs that could not be written.
 
-    Files in a non-empty folder are replaced only with `force`, after everything is written. A run with checkpoints
-    continues from them if it is resumed; a finished run is not computed again. Raises click's exceptions.
+    Files in a non-empty folder are replaced only with `force`, after all new files are written. A resumed run continues
+    from its last checkpoint; a finished run is not computed again. Raises click's exceptions.
     """
     for module in case.needs:
         if find_spec(module) is None:
@@ -157,7 +157,7 @@ def _show(
     reporting: Reporting,
     warned: Sequence[str],
 ) -> tuple[str, ...]:
-    """Write the files for `flexph view` and the report; return a sentence on each that could not be written."""
+    """Write the files for `flexph view` and the report; return a message on each that could not be written."""
     from flexph.report.reports import write_case_report
     from flexph.scenes.of_results import scenes_of, titled, write_scenes
 
@@ -177,7 +177,7 @@ def _show(
 
 @contextmanager
 def _collect_failures(kind: str, missing: list[str]) -> Iterator[None]:
-    """Context that keeps the results if a further output fails, and adds a sentence on the failure to ``missing``."""
+    """Context manager for additional outputs: if one fails, a message is added to ``missing`` and the run continues."""
     try:
         yield
     except Exception as error:  # a failure here must not discard hours of computing
@@ -186,7 +186,7 @@ def _collect_failures(kind: str, missing: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _noted_warnings(noted: list[str]) -> Iterator[None]:
-    """Context that appends the messages of shown warnings to ``noted``."""
+    """Context manager that appends the messages of displayed warnings to ``noted``."""
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
@@ -200,7 +200,7 @@ def _noted_warnings(noted: list[str]) -> Iterator[None]:
 
 @contextmanager
 def _refusals(out: Path) -> Iterator[None]:
-    """Context that ends the command with a one-line error if the folder is refused or cannot be written."""
+    """Context manager that ends the command with a one-line error if the folder cannot be used or written."""
     try:
         yield
     except FolderRefused as error:
@@ -236,7 +236,7 @@ def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict
 
 @contextmanager
 def _keep_unfinished(out: Path) -> Iterator[None]:
-    """Context that saves the finished steps of a run that fails or is interrupted, and ends the command."""
+    """Context manager that saves the finished steps of a failed or interrupted run, and ends the command."""
     try:
         yield
     except Unfinished as error:
@@ -265,7 +265,7 @@ def _saved(error: Unfinished, out: Path) -> Path:
 
 
 def status_of(interruption: BaseException | None) -> int:
-    """Exit status of an interrupted command: that of SIGTERM if it caused the interruption, otherwise of Ctrl-C."""
+    """Exit status of an interrupted command: 143 after SIGTERM, otherwise 130."""
     while interruption is not None and not isinstance(interruption, Terminated):
         interruption = interruption.__context__
     return INTERRUPTED if interruption is None else TERMINATED
@@ -277,14 +277,14 @@ def _versions() -> dict[str, str]:
 
 
 def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
-    """Record and summary numbers as one JSON object; ValueError if both use a name."""
+    """Text of a JSON object with record and summary numbers; raises ValueError for a name that both use."""
     if clash := sorted(record.keys() & figures.keys()):
         raise ValueError(f"figures must not use the names {', '.join(clash)} of the summary")
     return json_text({**record, **figures}) + "\n"
 
 
 def listed(paths: Sequence[Path], out: Path) -> list[str]:
-    """Paths as lines of text; a subfolder with many files gives one line."""
+    """Paths as lines of text; a subfolder with many files is one line."""
     count = Counter(path.parent for path in paths)
     many = {folder for folder, number in count.items() if number > MANY and folder != out}
     lines = [str(path) for path in paths if path.parent not in many]

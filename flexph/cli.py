@@ -93,8 +93,8 @@ def main(verbose: bool) -> None:
 
     \b
     flexph run four-bar --out out        compute a case, with its report
-    flexph view out --html page.html     see it move in a browser
-    flexph new my && flexph run my.yaml --out mine    a mechanism of your own
+    flexph view out --html page.html     show its motion in a browser
+    flexph new my && flexph run my.yaml --out mine    run a model file
     """
     if verbose:
         raise click.UsageError("before a command --verbose is for --version only; otherwise put it behind the command")
@@ -138,7 +138,7 @@ def run() -> None:
 def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
     """Compare computed numbers with references: published numbers, closed forms, other programs, theorems, bounds.
 
-    Compares all cases, or those given. Published numbers for other data are shown as not comparable. The exit status
+    Compares all cases, or the given ones. Published numbers for other data are shown as not comparable. The exit status
     is 1 if a number deviates by more than its tolerance.
     """
     cases = {name: _load(name) for name in names or sorted(find_cases())}
@@ -209,7 +209,7 @@ def _has_system(name: str) -> bool:
 
 
 def _load(name: str) -> Case[Any]:
-    """Case with this name; ends the command with a message if it cannot be loaded."""
+    """Load the case with a name; end the command with a message if this fails."""
     cases = find_cases()
     if name not in cases:
         raise click.UsageError(no_case(name, cases))
@@ -224,7 +224,7 @@ def _load(name: str) -> Case[Any]:
 
 
 def _raise_interruption(error: BaseException) -> None:
-    """Raise the KeyboardInterrupt that caused an error, if any: extension modules turn it into an ImportError."""
+    """Raise the KeyboardInterrupt that caused an error, if any, as extension modules convert it to ImportError."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, KeyboardInterrupt):
@@ -257,7 +257,7 @@ def _run_and_list(
     report: bool,
     checks: bool,
 ) -> None:
-    """Run a case into a folder and print the paths of its results; ClickException for files that are missing."""
+    """Run a case into a folder and print the paths of its results; raises ClickException for missing files."""
     if force and resume:
         raise click.UsageError("--resume continues the existing run, --force replaces it: give one of them only")
     keeping, reporting = Keeping(checkpoint, resume), Reporting(report, checks, repeating_command())

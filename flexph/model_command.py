@@ -35,9 +35,9 @@ def model_command(file: str, options: Sequence[click.Parameter], run_and_list: C
 
 
 def case_of(model: Any, names: Sequence[str], *, live: bool = False) -> Case[dict[str, Any]]:
-    """Case whose result are runs of a model file, by default all, ``live`` with a page while they run.
+    """Case that computes runs of a model file, by default all; ``live``: True to show a page while they run.
 
-    ValueError for unknown names, and for a file without runs.
+    Raises ValueError for unknown names, and for a file without runs.
     """
     model.check()
     if not names:
@@ -50,7 +50,7 @@ def case_of(model: Any, names: Sequence[str], *, live: bool = False) -> Case[dic
         chosen: Annotated[str, Option("runs of the file, if not all")] = "",
         settings: Annotated[str, Option("values in place of those in the file")] = "",
     ) -> dict[str, Any]:
-        """Runs of a model file."""
+        """Compute runs of a model file; return them by name."""
         return {name: model.run(name, progress=True, live=live) for name in names}
 
     return Case(run, write, checks=tuple, figures=figures)

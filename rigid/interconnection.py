@@ -60,7 +60,7 @@ def interconnect(
         Systems by name.
     couplings : Sequence[tuple[End, End]]
         Pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width. Instead of a second port, ``None`` or
-        :data:`flexph.GROUND` fixes the first one at its initial place, ``GROUND.at(x, y)`` at a given place.
+        :data:`flexph.GROUND` fixes the first one at its initial position, ``GROUND.at(x, y)`` at a given position.
     sample : array_like, optional
         Stacked positions of all systems, at which these conditions are checked; by default the samples of the systems,
         at which couplings need not be closed.

@@ -135,7 +135,7 @@ def _rank(matrix: Array) -> int:
 
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
-    """Reduced mass SᵀM S; raise ValueError unless it is equal at all places."""
+    """Reduced mass SᵀM S; raise ValueError unless it is equal at all given positions."""
     masses = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
     change = max(float(np.abs(m - masses[0]).max(initial=0.0)) for m in masses)
     size = float(np.abs(masses[0]).max(initial=0.0))

@@ -199,9 +199,9 @@ def beam(
         The mixed pair of velocities and stresses (:data:`fem.PAIRS`); all but the last have clean spectra:
 
         - ``compatible``: P1 and a constant N, Hermite and a linear M on each element;
-        - ``quadratic``: P2 and a linear N, by its values at the two Gauss points of each element, the rest as before.
-          Axial frequencies, and those of a beam stretched by rotation, are of fourth order instead of second, at the
-          cost of one coordinate and one stress more for each element;
+        - ``quadratic``: P2 and a linear N, by its values at the two Gauss points of each element; bending as in
+          ``compatible``. Axial frequencies, and those of a beam stretched by rotation, are of fourth order instead of
+          second, at the cost of one coordinate and one stress more for each element;
         - ``hermite``: P1 and a constant N, Hermite and a continuous Hermite M, more accurate in bending;
         - ``paper``: the pair of [flex] sec. 6, P1 and a continuous P1 N, with spurious axial modes.
     strain : str, optional

@@ -44,8 +44,8 @@ def bending(
         ρA v̇ = −M'' + p,  Ṁ/EI = v'',  v = ẇ [m/s], M the bending moment [N m], p the load per length [N/m].
 
     Ports ``root`` and ``tip``, width 2: the pair of velocity v and rotation rate v' of the section, and of external
-    force [N] and moment [N m], (M', −M) at the root and (−M', M) at the tip. ``causality`` selects the input of the
-    two:
+    force [N] and moment [N m], (M', −M) at the root and (−M', M) at the tip. ``causality`` selects which of these are
+    inputs:
 
     - ``force``: forces in, velocities out; a free beam. Hermite velocities φ and discontinuous P1 moments ψ,
       ``E = diag(∫ρA φφᵀ, ∫ψψᵀ/EI)``, ``D = ∫ψφ''ᵀ`` of ``J = [[0, −Dᵀ], [D, 0]]``;
@@ -172,7 +172,7 @@ class _Mesh(NamedTuple):
     def load(self, degree: int) -> Any:
         """Columns of B for a load: ∫ φ p dx for Lagrange polynomials p.
 
-        Each is 1 at one of the d + 1 Gauss points of an element.
+        Each polynomial is 1 at one of the d + 1 Gauss points of an element and 0 at the others.
         """
         nodes, (points, weight) = gauss_points(degree + 1)[0], gauss_points(4)
         basis = np.linalg.solve(np.vander(nodes).T, np.vander(points, degree + 1).T)  # (d + 1, points)

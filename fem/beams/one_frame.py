@@ -132,7 +132,7 @@ def beam_in_one_frame(
 
 
 def pair_for(name: str, strain: Strain) -> Pair:
-    """Mixed pair with a name; raises ValueError if it does not support the strain."""
+    """Mixed pair by its name; raises ValueError if the pair does not support the strain."""
     chosen = pair_named(name)
     if strain == "von_karman" and not chosen.local_force:
         raise ValueError(

@@ -25,8 +25,9 @@ they cost a third more time on regular cells, and half on cells with an aspect r
 def multigrid(system: System, pc: Any) -> None:
     """Set up a PETSc preconditioner ``pc`` for a solid.
 
-    Aggregation of quadratic cells gives poor coarse corrections. The space contains the piecewise linear displacements,
-    with the corner coordinates, exactly: they form the second level, K₁ = PᵀKP, from which aggregation continues.
+    Aggregation of quadratic cells gives poor coarse corrections. The space of quadratic cells contains the piecewise
+    linear displacements exactly. These, in the coordinates of the corners, form the second level, K₁ = PᵀKP, from which
+    aggregation continues.
     """
     if system.part.model.mesh.degree == 1:
         _aggregation(pc)

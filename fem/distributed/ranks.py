@@ -63,7 +63,7 @@ def total(comm: Any, own: Array) -> Array:
 def return_free_memory() -> None:
     """Return free heap memory of this process to the system, if its C library is glibc.
 
-    After assembly the heap has half a gigabyte of unused gaps for 175 000 coordinates a rank, in addition to a factor.
+    After assembly the heap has unused gaps of half a gigabyte for 175 000 coordinates of a rank.
     """
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none, and no holes of that size

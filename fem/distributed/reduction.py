@@ -205,7 +205,7 @@ def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -
 
 
 def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) -> View:
-    """View of the body, with the stresses collected from rank to rank."""
+    """View of the body on rank 0, with the stresses of the cells gathered from all ranks."""
     model, shapes = solid.model, sparse.csr_array(solid.basis @ T)
     if stresses is None:
         return shape_view(model, drawing(model.mesh), shapes)

@@ -38,7 +38,7 @@ NO_AXES = np.eye(3)
 def file_material(name: str, contents: MeshContents, axes: Array | str = NO_AXES) -> Elastic:
     """Read a material of a mesh file by its name.
 
-    ``axes`` (3, 3) are the material axes of an anisotropic one, or the reason why they are unknown. Raises ValueError
+    ``axes`` (3, 3) are the axes of an anisotropic material, or the reason why they are unknown. Raises ValueError
     if the material is missing or cannot be read.
     """
     given = _found(name, contents)

@@ -36,9 +36,9 @@ class SectionPoints(NamedTuple):
 def section_points(section: Section, dim: int) -> SectionPoints | None:
     """Points of a section at which stresses are largest; None if the distance of its outer fibres is not known.
 
-    Axial stress is N/A + M_y z/I_y − M_z y/I_z. For a known shape, torsion follows St. Venant, and a shear force Q
-    gives its mean Q S/(I b) over the width b (Jourawski); on the edge of a circle it is tangential. A section given by
-    its constants only has the axial stress at its outer fibres.
+    Axial stress is N/A + M_y z/I_y − M_z y/I_z. For a known shape, torsion follows St. Venant, and the shear stress of
+    a shear force Q is the mean Q S/(I b) over the width b (Jourawski), tangential on the edge of a circle. A section
+    given by its constants only has the axial stress at its outer fibres.
     """
     if section.diameter is not None:
         return SectionPoints(_circle(section, dim), round=True, complete=True)

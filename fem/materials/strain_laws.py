@@ -183,7 +183,7 @@ def _differences(law: StoredEnergy, C: Array) -> Array:
 
 
 def _check_derivative(law: StoredEnergy) -> None:
-    """Raise ValueError if ``derivative`` is not the derivative of ``energy`` at random tensors C."""
+    """Raise ValueError if ``derivative`` differs from differences of ``energy`` at the strains :data:`SAMPLES`."""
     whole = SpatialLaw(law)
     samples, (_, _, undeformed) = whole.at(SAMPLES), whole.at(np.zeros((1, 6)))
     stiffness = max(float(np.abs(x).max()) for x in (undeformed, samples.stress))

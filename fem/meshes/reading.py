@@ -199,7 +199,7 @@ def facet_corners(data: Array, kind: str) -> Array:
 
 
 def renumbered(given: NamedSet, fresh: Array) -> NamedSet:
-    """Named set with its nodes renumbered to those in use; the padding −1 is kept."""
+    """Named set with node numbers i replaced by ``fresh[i]``, their numbers among the nodes in use; −1 is kept."""
     nodes = fresh[given.nodes]
     return NamedSet(given.cells, sorted_corners(fresh[given.facets]), nodes[nodes >= 0])
 

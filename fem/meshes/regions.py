@@ -52,8 +52,8 @@ def region(mesh: SolidMesh, name: str, given: object) -> Region:
     """Region from a name, from node numbers, or from a function of positions x (d, N) that is true on it.
 
     ``name`` is the name in error messages. A function selects nodes; facets on the boundary, and cells, belong to the
-    region if all of their nodes do. Raises ValueError for an unknown name, with the known ones, and for a region
-    without nodes.
+    region if all of their nodes do. Raises ValueError for an unknown name (the message lists the known ones), and
+    for a region without nodes.
     """
     if isinstance(given, Region):
         return given

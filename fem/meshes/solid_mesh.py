@@ -37,7 +37,7 @@ class Block:
 
 
 class NamedSet(NamedTuple):
-    """A named part of a mesh as given: cells (block, cell), corners of facets padded by −1, or nodes."""
+    """A named part of a given mesh: cells (block, cell), corners of facets padded by −1, or nodes."""
 
     cells: Array
     facets: Array

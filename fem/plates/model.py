@@ -122,7 +122,7 @@ class PlateModel(PlateCoordinates):
     def strain(self) -> Any:
         """Strain operator (m, size): all strains times areas.
 
-        They belong to membrane forces, moments and shear forces, each point by point.
+        They are conjugate to membrane forces, moments and shear forces, each point by point.
         """
         return sparse.csr_array(sparse.vstack([self.membrane, self.curvature, self.shear]))
 
@@ -143,7 +143,7 @@ class PlateModel(PlateCoordinates):
     def quadratic(self) -> tuple[Any, Any]:
         """Matrices of slopes (3p, size) and weights (m, 3p) of the quadratic strain ½∇w ⊗ ∇w, for membrane forces only.
 
-        It is averaged over each cell. The products are squares: 2w_x w_y = (w_x + w_y)² − w_x² − w_y².
+        It is averaged over each cell. Products are written as squares: 2w_x w_y = (w_x + w_y)² − w_x² − w_y².
         """
         sampled = [self.sampled(b, cells, points).slopes for b, cells, points, _ in self.moment_points]
         x, y = (sparse.vstack([f[i] for f in sampled]).tocsr() for i in range(2))

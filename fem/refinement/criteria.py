@@ -21,7 +21,8 @@ class Round:
     """Round of a refinement: numbers of cells and unknowns, and criteria with values and estimated errors.
 
     ``names``: criteria in words; ``values`` (k,): frequencies [Hz], or compliances [m/N, 1/(N m)]; ``estimates`` (k,):
-    relative errors by smooth stresses alone; ``errors`` (k,): on the safe side. inf on a mesh that is too coarse.
+    relative errors by smooth stresses alone; ``errors`` (k,): conservative relative errors. All are inf on a mesh that
+    is too coarse.
     """
 
     cells: int
@@ -33,7 +34,7 @@ class Round:
 
     @property
     def worst(self) -> float:
-        """Largest error."""
+        """Largest of the relative errors of the quantities."""
         return float(self.errors.max())
 
     def __str__(self) -> str:

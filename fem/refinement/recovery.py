@@ -58,14 +58,14 @@ class StressPoints(NamedTuple):
 
     @property
     def rows(self) -> slice:
-        """Coordinates of these stresses."""
+        """Slice of the stress coordinates at these points."""
         return slice(self.first, self.first + self.components * len(self.cell))
 
 
 def stress_points(
     pieces: Array, points: Array, weights: Array, cell: Array, *, components: int, first: int, degree: int
 ) -> StressPoints:
-    """Points (n, q, d) on pieces of cells, simplices (n, d + 1, d), with a polynomial through the q points of each."""
+    """Stress points and samples from points (n, q, d) on simplices (n, d + 1, d), which are pieces of cells."""
     n, q, d = points.shape
     where, shares = get_quadrature(ElementTriP1() if d == 2 else ElementTetP1(), INTEGRATED)
     barycentric = np.vstack([1.0 - where.sum(axis=0), where]).T
@@ -98,7 +98,10 @@ def _polynomials(barycentric: Array, count: int) -> Array:
 
 
 class Errors(NamedTuple):
-    """Energies of the differences of smooth stresses by cells (cells, k), and cells that have no patch of their own."""
+    """Energies of the differences between smooth and computed stresses by cells (cells, k).
+
+    ``bare`` numbers the cells that have no well-posed patch at any corner.
+    """
 
     energies: Array
     bare: Array

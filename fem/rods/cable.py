@@ -77,8 +77,8 @@ def cable(
     dim : int, optional
         3 for a cable in space, 2 for one in the plane.
     curve : function, optional
-        Initial shape of the cable, s ↦ place (dim,) in body axes, with s its length: the cable is bent to this curve.
-        By default it is straight and unloaded.
+        Initial shape of the cable, s ↦ position (dim,) in body axes, with s its length: the cable is bent to this
+        curve. By default it is straight and unloaded.
     ports : mapping of str to float, optional
         Further ports by name at any s [m].
     damping : Damping, optional
@@ -177,8 +177,8 @@ def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array]
 def _simpson(line: HermiteLine) -> tuple[Array, Array]:
     """Positions (2E + 1,) [m] of the tension, at borders and middles of elements, and the length assigned to each.
 
-    There are as many as r' has coefficients: with fewer, at Gauss points, it could change without any tension, and
-    more would lock a slack cable.
+    Their number is that of the coefficients of r': with fewer points, at Gauss points, r' could change without tension,
+    and more points would lock a slack cable.
     """
     borders, lengths = line.borders, np.diff(line.borders)
     s, w = np.empty(2 * borders.size - 1), np.zeros(2 * borders.size - 1)
@@ -216,8 +216,8 @@ def _strain(
     The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point of weight w is linear in the first row: its
     stress ½EI w is a constant state, and the stress of the second row is the value of the first. The product of both is
     the energy, a quadratic form like the others, of an indefinite compliance; the third row subtracts its part. The sum
-    of all is not negative. With a law of tension the first rows are w (|r'| − 1) instead, |r'|² divided by its root.
-    With one of bending the others are w (J r')·r''/|r'|², one at each Gauss point.
+    of all is not negative. With a law of tension the tension rows are w (|r'| − 1) instead. With a law of bending the
+    bending rows are w (J r')·r''/|r'|², one at each Gauss point.
     """
     (EA, EI), (xi, weights) = stiffness, leggauss(2)
     (at, length), lengths = _simpson(line), np.diff(line.borders)[:, None]

@@ -25,7 +25,7 @@ class Flow:
 
     Its mass m per length moves along the curve y(s) at the speed u, with the kinetic energy ½∫m|ẏ + uy'|² ds. It enters
     at the root and leaves at the tip along the slope there, with its momentum. With T the kinetic energy of velocities
-    ẏ, the fluid's included, and V all others,
+    ẏ, the fluid's included, and V all other energy,
 
         d/dt(T + V − ½∫m u²|y'|² ds) = −m u [ẏ·(ẏ + uy')]  from root to tip,
 
@@ -69,7 +69,7 @@ class Flow:
 
 
 def flow_of_rod(flow: Flow | None, mesh: RodMesh) -> BodyFlow | None:
-    """Flow over the nodes of a rod, by the polynomials of its elements."""
+    """Flow through a rod in terms of its nodes, with the polynomials of the elements; None without a flow."""
     if flow is None:
         return None
     element, count = mesh.element, mesh.nodes.size
@@ -88,7 +88,7 @@ def flow_of_rod(flow: Flow | None, mesh: RodMesh) -> BodyFlow | None:
 
 
 def flow_of_cable(flow: Flow | None, line: HermiteLine) -> BodyFlow | None:
-    """Flow over the points of a cable, by its cubic curve."""
+    """Flow through a cable in terms of its mass points, with its cubic curve; None without a flow."""
     if flow is None:
         return None
     m, lengths = flow.mass_per_length, np.diff(line.borders)

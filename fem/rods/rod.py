@@ -85,7 +85,7 @@ def rod(
     dim : int, optional
         3 for a rod in space, 2 for one in the x-y plane.
     curve : function, optional
-        Undeformed shape of a curved rod: s ↦ (place (dim,), frame), with s its length and frame a rotation (matrix)
+        Undeformed shape of a curved rod: s ↦ (position (dim,), frame), with s its length and frame a rotation (matrix)
         with the directors (d₁, d₂, d₃) as columns, in body axes, d₁ along the curve. In the plane the frame is the
         angle of d₁ [rad].
     ports : mapping of str to float or pair, optional

@@ -53,8 +53,8 @@ def rod_view(
     """View of pieces with the outlines of the sections, or with boxes of their radii of gyration if these are unknown.
 
     In the plane a piece is a quadrilateral between the outer fibres. A piece has the resultants of the Gauss point
-    inside it, with the section there, and if outlines and moduli are known, the axial stress at the faces of the
-    section and at the corners of the piece, unless its laws are other than linear.
+    inside it, with the section there. If outlines and moduli are known and all laws are linear, it also has the axial
+    stress at the faces of the section and at the corners of the piece.
     """
     (places, directors), dim = placed, placed[0].shape[1]
     corners, known = _corners(sections, float(mesh.lengths.sum()))

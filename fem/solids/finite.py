@@ -200,7 +200,7 @@ def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
 
 
 def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
-    """Compliance C (p·c, p·c) of the points, times volume; for given laws that at zero strain."""
+    """Compliance C (p·c, p·c) of the points, times volume; for given laws the compliance at zero strain."""
     c = model.components
     blocks = model.compliances[model.material_of[model.cell_of_point]]
     for part in laws:

@@ -40,7 +40,7 @@ class PairRow(Sequence[Any]):
 
 
 def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
-    """Mass integrals in the coordinates u, with nodal displacements ``shapes`` u; exact, as positions are."""
+    """Mass integrals in the coordinates u, with nodal displacements ``shapes`` u, integrated exactly."""
     X, m, d = model.mesh.points, model.mass, model.dim
     phi = [sparse.csr_array(p) if sparse.issparse(p) else p for p in (shapes[i::d] for i in range(d))]
     whole, moved = np.asarray(m.sum(axis=0)).ravel(), m @ X
@@ -62,7 +62,8 @@ def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
 def with_file_masses(model: SolidModel, contents: MeshContents, *, unit: float = 1.0) -> SolidModel:
     """Model with the masses of a file at nodes and over regions; lengths of the file count in ``unit`` [m].
 
-    A mass distributed by mass scales the densities of its region; by or per volume it adds to them.
+    A mass distributed in proportion to mass scales the densities of its region; a mass distributed by volume, or given
+    per volume, adds to them.
     """
     if not contents.masses():
         return model

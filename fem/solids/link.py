@@ -47,7 +47,7 @@ class LinkSolid(FlexibleLink):
     """Linear elastic solid that fills the shape of a link of a robot, reduced to a few modes, see :func:`fem.solid`.
 
     The shape is a box, or a cylinder (a prism of 32 sides) or mesh, which gmsh meshes (extra ``cad``). The link is held
-    at its own joint; there and at the joints after it, all nodes within ``reach`` of the place are tied rigidly. Mass
+    at its parent joint; there and at its child joints, all nodes within ``reach`` of the joint are tied rigidly. Mass
     and inertia are those of the shape with the density of the material, instead of those of the file.
 
     Parameters
@@ -118,7 +118,7 @@ class LinkSolid(FlexibleLink):
         return reduce_body(whole, modes=self.modes, static=tuple(name for name in ports if name != "root"))
 
     def _assumed(self, link: LinkGeometry, unit: Body, size: float) -> Material:
-        """Material of which the shape has the mass of the link, from its body of density 1."""
+        """Material with the density that gives the shape the mass of the link; ``unit`` is the body of density 1."""
         if not link.mass > 0.0:
             raise ValueError(f"link {link.name!r} has no mass in the file: give the material of its LinkSolid")
         density = link.mass / unit.mass
@@ -133,7 +133,7 @@ class LinkSolid(FlexibleLink):
         return Material(young=FIRM * density, density=density, poisson=POISSON)
 
     def _tie(self, points: Array, place: Array, size: float) -> Tie:
-        """Rigid tie of the nodes near a place."""
+        """Rigid tie of all nodes within ``reach`` of a point (3,) [m]."""
         reach = self.reach or float(np.linalg.norm(points - place, axis=1).min()) + size
         middle = np.asarray(place)[:, None]
         return Tie(lambda x: np.linalg.norm(x - middle, axis=0) <= reach, "rigid", at=tuple(place.tolist()))

@@ -134,7 +134,7 @@ PARALLEL = 1e-6
 
 
 def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str, given: Any) -> FaceSamples:
-    """Samples of a load on facets; ``positions`` (N, k) is the matrix from the k places of the body to the mesh nodes.
+    """Samples of a load on facets; ``positions`` (N, k): matrix from k world vectors of the body to the mesh nodes.
 
     Quadrature is exact for the volume behind cells with straight edges. Raises ValueError if the direction of the
     load is along a normal.

@@ -44,8 +44,7 @@ def named_regions(sections: Any) -> Mapping[str, Any]:
 def side_weights(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tuple[float, float]:
     """Weights of the cells behind a surface and in front of it: half each if both can be used.
 
-    Cells can be used if the nodes of the surface move independently of their other nodes, unless a rigid region
-    ties them together.
+    The cells of a side can be used unless a rigid region ties nodes of the surface to other nodes of these cells.
     """
     sides, ties = {"behind": s.behind, "front": s.front}, set()
     usable = {side: len(cells) > 0 for side, cells in sides.items()}

@@ -52,8 +52,8 @@ class Cut:
 class Surface:
     """Facets of a section, as facets of the cells behind it and, inside of the body, of the cells in front.
 
-    ``back``, ``face``: places (k, 3) in the cells behind and in front; ``nodes`` (n,): all nodes on the facets;
-    ``behind``, ``front``: numbers of the cells with such nodes, by side.
+    ``back``, ``face`` (k, 3): block, cell and side of each facet, of the cells behind and in front; ``nodes`` (n,): all
+    nodes on the facets; ``behind``, ``front``: numbers of the cells with such nodes, by side.
     """
 
     name: str
@@ -102,7 +102,7 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
 
 
 def oriented(model: SolidModel, places: Array) -> Oriented:
-    """Integrals over facets with places (k, 3), to find how they are oriented as a whole."""
+    """Integrals over facets, given as (block, cell, side) (k, 3), to find how they are oriented as a whole."""
     samples = facet_samples(model, places)
     x = [np.einsum("qn,kni->kqi", shapes, model.mesh.points[nodes]) for nodes, shapes, *_ in samples]
     area = sum(float(weights.sum()) for _, _, weights, *_ in samples)

@@ -113,8 +113,8 @@ class Tie:
     how : {"rigid", "mean"}, optional
         Kind of the tie, see above.
     at : sequence of float, optional
-        Place of the port [m] in the axes of the mesh, for a tie of a solid, such as a point on the axis of a bore: it
-        moves by φ + ψ × (at − centre). By default it is the centre of the region, weighted as above.
+        Position of the port [m] in the axes of the mesh, for a tie of a solid, such as a point on the axis of a bore:
+        it moves by φ + ψ × (at − centre). By default it is the centre of the region, weighted as above.
     weights : sequence of float, optional
         Positive weights of the nodes of a region of a solid in its mean, in place of those above: one for each of the
         node numbers as they are given, for other regions by ascending numbers.
@@ -140,7 +140,7 @@ class Tie:
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     def place(self, name: str, centre: Array) -> Array:
-        """Place of a port (d,), ``centre`` by default."""
+        """Position of a port (d,) [m], ``centre`` by default."""
         return centre if self.at is None else check.array(f"at of port {name!r}", self.at, centre.shape)
 
 
@@ -212,7 +212,7 @@ def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
 
 
 def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
-    """Matrix of displacement and rotation (d + s, N·d) of a place that moves with the mean motion of a region."""
+    """Matrix of displacement and rotation (d + s, N·d) of a point that moves with the mean motion of a region."""
     shape, rotation = at.shape, at.rotation(model)
     lever = place - at.centre
     if lever.any():
@@ -221,7 +221,7 @@ def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
 
 
 def _fitted(model: SolidModel, nodes: Array, place: Array) -> Any:
-    """Matrix of displacement and rotation (d + s, N·d) of the rigid motion about a place that fits the nodes best."""
+    """Matrix of displacement and rotation (d + s, N·d), about a point, of the rigid motion that fits the nodes best."""
     lever = model.mesh.points[nodes] - place
     motion = rigid_motions(lever).reshape(lever.size, -1)
     rows = sparse.lil_array((motion.shape[1], model.size))

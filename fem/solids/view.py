@@ -114,8 +114,8 @@ def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
 class TensorPoints(NamedTuple):
     """The p points of a stress tensor: matrix (6p, stresses), positions (p, d), volumes (p,), and cell of each.
 
-    By blocks: linear functions of the corners at the points of a cell, polynomials through the points at all nodes of
-    a cell, and the first of its points.
+    For each block: linear functions of the corners at the points of a cell, polynomials through the points at all nodes
+    of a cell, and the number of the first point.
     """
 
     tensors: Any

@@ -61,7 +61,7 @@ def limit_load(
     With contacts the mechanism rests in the pose: closed contacts press, |T| ≤ μN where friction holds, and the
     equilibrium is a minimum of the energy. The factor is found by bisection on converged equilibria. Without contacts
     the equilibrium is followed from λ = 0 to a bifurcation or a limit point, as by :meth:`Mechanism.buckling`, which
-    scales the weights, too.
+    scales the weights as well.
 
     Parameters
     ----------

@@ -135,8 +135,8 @@ def _second_variation(
 ) -> tuple[Array, Array, float, Array]:
     """α, a basis of its kernel within the constraints, the distance of ∇H from span α, and the variation on that basis.
 
-    All in scaled states x₁/scales. α are the gradients of all Casimirs, or of the linear ones alone if the
-    co-distribution is singular or not integrable, as there are then no leaves for the others.
+    All of them refer to scaled states x₁/scales. α are the gradients of all Casimirs, or of the linear ones alone if
+    the co-distribution is singular or not integrable, as the other Casimirs then do not exist.
     """
     x, scales = view.x, view.scales
     whole = casimirs.same_rank and casimirs.complete and casimirs.count == casimirs.dimension

@@ -330,15 +330,15 @@ class Body(Described, Memo):
             (a₁ − a₀) ½ (H₀ + H₁),   H = ½ m |v|² + ½ ω·J ω − m g·r,
 
         which the ledger shows under the name of the body; energies balance at any step. A jet at another velocity is a
-        :func:`flexph.force`, and mass that arrives at rest a damper to the ground, see the how-to page on masses that
-        change.
+        :func:`flexph.force`. Mass that arrives at rest acts as a damper to the ground, see the how-to page on masses
+        that change.
 
         Parameters
         ----------
         factor : callable or "input"
             Positive factor a(t) of the time [s], evaluated at the ends of steps, between which it may jump. With
             ``"input"`` the body is an external port of one component u > -1 under its name, and a = 1 + u: a signal of
-            the run or a :class:`flexph.control.Sampled` controller sets it, whose work is that of the mass. Where u
+            the run or a :class:`flexph.control.Sampled` controller sets it and does the work of the mass. Where u
             jumps, a goes to the new value over the next step.
 
         Returns

@@ -92,7 +92,7 @@ class SplitBody(Described, Memo):
 
     @property
     def elasticity(self) -> ElasticEnergy | None:
-        """Elasticity of the first frame, which shows the kind of all."""
+        """Elasticity of the first frame; all frames have elasticity of the same kind."""
         return self.frames[0].elasticity
 
     @once

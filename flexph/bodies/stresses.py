@@ -359,7 +359,7 @@ def _of_sections(own: SectionStress) -> StressPoints:
 def largest_in_cells(body: AnyBody, state: BodyState) -> Array:
     """Largest von Mises stress of each cell over its points and tensors, (k, drawn cells) [Pa].
 
-    For sections with unknown shear stresses, the absolute axial stress.
+    For sections with unknown shear stresses it is the absolute axial stress.
     """
     points = stress_points(body)
     size = max(1, ENTRIES // numbers_of(body))

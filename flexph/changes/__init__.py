@@ -1,4 +1,4 @@
-"""Changes within a run: joints that lock and are released, parts that break, at a time or when a condition is met.
+"""Changes within a run, at a time or a condition: joints that lock or are released, and parts that break.
 
 Imports: bodies, bodies.breaking, joints.rows, laws, mechanisms, mechanisms.poses, numerics, sensors, units.
 """

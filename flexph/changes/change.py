@@ -1,4 +1,4 @@
-"""Changes within a run: joints that lock and are released, springs, rods and cables that break."""
+"""Changes within a run: joints that lock or are released; springs, rods and cables that break."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from ..units.arguments import in_si, quantities
 @checked
 @dataclass(frozen=True)
 class Change:
-    """Lock or release of a joint or a rupture within a run, by :func:`lock`, :func:`release` and :func:`rupture`.
+    """Change within a run, created by :func:`lock`, :func:`release` or :func:`rupture`.
 
     Attributes
     ----------
     kind : {"lock", "release", "rupture"}
         Kind of the change.
     joint : str or Connection
-        Name of a joint; of a lock also a joint that begins to hold; of a rupture a spring, or a rod or cable.
+        Name of a joint; for a lock also a joint to be added; for a rupture the name of a spring, rod or cable.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
-        Instead of a time: a function of (t, state) whose first zero is the instant, or a sensor.
+        Condition instead of a time: a function of (t, state) whose first zero is the instant, or a sensor.
     reaches : float or str, optional
         Reading of the sensor at the instant, in its SI unit or with a unit.
     s : float, optional
-        Place of the rupture of a rod or cable along its length [m].
+        Position of the rupture along a rod or cable [m].
     """
 
     kind: Literal["lock", "release", "rupture"]
@@ -73,14 +73,14 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """Joint, or place of a body, that changes; changes of one subject happen in their order."""
+        """Name of the joint, or of the body with the position, that changes; its changes have a fixed order."""
         return self.name if self.s is None else f"{self.name} at {self.s}"
 
     @property
     def condition(self) -> Callable[[float, Any], Any] | Any:
         """Function of (t, state) that is zero at the instant of the change, or an Event.
 
-        None for a change at a time.
+        It is None for a change at a time.
         """
         if self.reaches is None:
             return self.when
@@ -97,7 +97,7 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor minus the value to be reached; angles count full turns."""
+    """Function of (t, state): reading of a sensor minus the value to be reached; angles are unwrapped."""
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"
@@ -117,28 +117,29 @@ class Reaching:
 def lock(
     joint: str | Connection, *, at: float | None = None, when: Any = None, reaches: float | str | None = None
 ) -> Change:
-    """Lock a joint within a run in its position at that instant, or let a further joint begin to hold.
+    """Lock a joint within a run at its current position, or add a joint within a run.
 
-    Velocities jump by the impulse Λ of the joints, after which the lock holds:
+    Velocities jump by the impulse Λ of the joints to satisfy the constraints of the lock:
 
         v⁺ = v − M⁻¹GᵀΛ,   G M⁻¹GᵀΛ = G v − b,   loss ½ Δvᵀ M Δv ≥ 0,   work of drives −Λᵀb
 
-    with the rows G of all joints and of the lock, which is anchored to the pose of the instant. Momentum and angular
-    momentum of free mechanisms stay. Steps end at the instant, to round-off.
+    with the constraint matrix G of all joints and of the lock, whose reference is the pose at this instant. Momentum
+    and angular momentum of free mechanisms are conserved. A step ends at the instant, to round-off.
 
     Parameters
     ----------
     joint : str or Connection
-        Name of a joint between two ports of the mechanism: its bodies then keep their relative position by a joint
-        ``lock NAME``, which replaces it. Or a further joint, as ``weld("ship.nose", "station.dock", name="dock")``;
-        it must be closed at the instant if it states a pose.
+        Name of a joint between two ports of the mechanism, which is replaced by a joint ``lock NAME`` that fixes the
+        relative position; or a joint to be added, such as ``weld("ship.nose", "station.dock", name="dock")``. If it
+        prescribes a pose, the bodies must have this pose at the instant.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
-        Instead of a time, the first zero of a function of (t, state) as for events of :func:`flexph.integrate`, or
-        with ``reaches`` a sensor of :mod:`flexph.sensors`.
+        Condition instead of a time: a function of (t, state), as for events of :func:`flexph.integrate`, whose first
+        zero is the instant; or, with ``reaches``, a sensor of :mod:`flexph.sensors`.
     reaches : float or str, optional
-        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles count full turns.
+        Reading of the sensor at the instant, in its SI unit or such as ``"20 deg"``; angles are unwrapped. A run
+        that never comes to this reading ends without the lock, and warns.
 
     Returns
     -------
@@ -148,7 +149,7 @@ def lock(
     Raises
     ------
     ValueError
-        Unless exactly one of ``at`` and ``when`` is given, and ``reaches`` with a sensor but not otherwise.
+        Unless exactly one of ``at`` and ``when`` is given, and ``reaches`` if and only if ``when`` is a sensor.
 
     Examples
     --------
@@ -170,20 +171,20 @@ def lock(
 @quantities(at="s")
 @checked
 def release(joint: str, *, at: float | None = None, when: Any = None, reaches: float | str | None = None) -> Change:
-    """Release a joint within a run: its lock or, if it is not locked, the joint itself.
+    """Release a joint within a run: remove its lock or, if it is not locked, the joint itself.
 
-    Velocities stay. A spring that is released loses its energy, as a rope that breaks.
+    Velocities do not change. The energy of a released spring is dissipated, as for a rope that breaks.
 
     Parameters
     ----------
     joint : str
-        Name of a joint or spring of the mechanism, or of one that began to hold by :func:`lock`.
+        Name of a joint or spring of the mechanism, or of a joint added by :func:`lock`.
     at : float, optional
         Time [s].
     when : Event, callable or Quantity, optional
-        Instead of a time, see :func:`lock`.
+        Condition instead of a time, see :func:`lock`.
     reaches : float or str, optional
-        Reading of a sensor ``when``.
+        Reading of the sensor ``when`` at the instant.
 
     Returns
     -------
@@ -221,27 +222,28 @@ def rupture(
     when: Any = None,
     reaches: float | str | None = None,
 ) -> Change:
-    """Let a rod or cable break at a place, or a spring or rope, within a run.
+    """Break a rod or cable at a position, or a spring or rope, within a run.
 
-    The element of a rod or cable at s loses all its forces and moments; its mass stays. Velocities and momenta stay,
-    and the elastic energy of the element is lost: ``dissipation["rupture NAME"]`` has it, zeros for a part that stores
-    none or does not break. A part breaks once; the first of several causes is one condition ``when``.
+    The element of a rod or cable at s loses all forces and moments, but not its mass. Velocities and momenta do not
+    change. The elastic energy of the element is dissipated: it is ``dissipation["rupture NAME"]``, with zeros for a
+    part that has none or does not break. A part breaks once; several alternative causes must be one condition ``when``.
 
     Parameters
     ----------
     part : str
         Name of a rod or cable, or of a spring or rope between two ports.
     s : float, optional
-        Place along a rod or cable [m]; the element there breaks.
+        Position along a rod or cable [m]; the element at this position breaks.
     tension : float, optional
-        Tension at which it breaks [N]: the largest one of the element, or the elastic force of the spring, not of one
-        with a force law, hysteresis or a schedule. A part with more at the start breaks there.
+        Tension at which the part breaks [N]: the largest tension of the element, or the elastic force of the spring
+        (not of a spring with a force law, hysteresis or a schedule). A part with a larger tension at the start breaks
+        at the start.
     at : float, optional
-        Instead of a tension, a time [s].
+        Time [s] instead of a tension.
     when : Event, callable or Quantity, optional
-        Instead of a tension, a condition, see :func:`lock`.
+        Condition instead of a tension, see :func:`lock`.
     reaches : float or str, optional
-        Reading of a sensor ``when``.
+        Reading of the sensor ``when`` at the instant.
 
     Returns
     -------
@@ -251,8 +253,8 @@ def rupture(
     Raises
     ------
     ValueError
-        Unless one of ``tension``, ``at`` and ``when`` is given, for a tension that is not positive, and in a run
-        for a part that cannot break, and for a place off its length.
+        Unless one of ``tension``, ``at`` and ``when`` is given, for a tension that is not positive, and in a run for a
+        part that cannot break, and for a position outside of its length.
 
     Examples
     --------
@@ -277,11 +279,11 @@ def rupture(
 
 
 class Tension(Quantity):
-    """Sensor of the tension at which a part breaks; a part whose start exceeds it breaks at once."""
+    """Sensor of the tension at which a part breaks; a part with a larger tension at the start breaks at once."""
 
 
 def tension_of(part: str, s: float | None) -> Tension:
-    """Largest tension [N] of the element of a rod or cable at s, or elastic force of a spring."""
+    """Sensor of the largest tension [N] of the element of a rod or cable at s, or of the elastic force of a spring."""
 
     def of_state(mechanism: Any) -> Any:
         if part not in mechanism.bodies:
@@ -299,7 +301,7 @@ def tension_of(part: str, s: float | None) -> Tension:
 
 
 def place_of(part: str, s: float | None) -> float:
-    """Place of a rupture; raises ValueError without one."""
+    """Position s of a rupture [m]; raises ValueError if it is None."""
     if s is None:
-        raise ValueError(f"rupture({part!r}): s must be given, the place along the rod or cable [m]")
+        raise ValueError(f"rupture({part!r}): s must be given, the position along the rod or cable [m]")
     return s

@@ -1,4 +1,4 @@
-"""Lock of a joint: rows that keep the relative position and rotation of its ports at an instant."""
+"""Lock of a joint: constraints that fix the relative position and rotation of its ports."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..joints.rows.vectors import Ground, PortName, Product, along, axis, betwee
 
 
 def joint_lock(joint: Connection, bodies: Mapping[str, AnyBody], name: str) -> Connection:
-    """Connection that keeps the relative position and rotation of the ports of a joint.
+    """Connection that fixes the relative position and rotation of the ports of a joint.
 
-    With the vector V between the ports and directions d of one section, the rows are V·d = const, and those of the
-    relative rotation. All are products of world vectors, so that both momenta stay.
+    With the vector V between the ports and directions d of one section, the constraints are V·d = const, and those of
+    the relative rotation. All are products of world vectors, so that linear and angular momentum are conserved.
     """
     first, second = joint.ports
     sections = [port for port in (second, first) if _has_section(port, bodies)]
@@ -38,5 +38,5 @@ def joint_lock(joint: Connection, bodies: Mapping[str, AnyBody], name: str) -> C
 
 
 def _has_section(port: PortName, bodies: Mapping[str, AnyBody]) -> bool:
-    """True if the port has directions."""
+    """True if the port has a section, which defines directions."""
     return isinstance(port, Ground) or find_port(port, bodies)[1].rotation is not None

@@ -1,4 +1,4 @@
-"""Plan of the changes of a run: their order, and the mechanisms between them."""
+"""Plan of the changes of a run: their order, and the mechanism between any two changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .joint_lock import joint_lock
 
 
 class Action(NamedTuple):
-    """Change in a plan: its name, and the connections that begin and cease to hold, None without one."""
+    """Change in a plan: name, and the connection that becomes active and the one that becomes inactive, or None."""
 
     change: Change
     name: str
@@ -26,15 +26,15 @@ class Action(NamedTuple):
 
 
 class Plan:
-    """Changes of a run of a mechanism, checked in the order in which those of each joint happen.
+    """Changes of a run of a mechanism, checked in the order of the changes of each joint.
 
-    ``union`` is the mechanism with all joints that hold at any time.
+    ``union`` is the mechanism with all joints that are active at any time.
     """
 
     def __init__(self, mechanism: Mechanism, changes: Sequence[Change]) -> None:
         self.base, self.actions = mechanism, []
         self._added: list[Connection] = []
-        self._holding: dict[str, str | None] = {}  # by the joint: the connection that holds in its place
+        self._holding: dict[str, str | None] = {}  # by joint: the connection that is active instead of it
         names: list[str] = []
         for change in _listed(changes):
             repeated = sum(1 for own in names if own == f"{change.kind} {change.name}")
@@ -56,7 +56,7 @@ class Plan:
         return self._known[holding]
 
     def _joint(self, change: Change) -> Connection:
-        """Connection that a change names: one of the mechanism, or one that an earlier change has started."""
+        """Connection that a change names, of the mechanism or added by an earlier change."""
         own = {c.name: c for c in self.base.connections}
         joint = change.name.removeprefix("lock ")
         if f"lock {joint}" in own and own[f"lock {joint}"].kind == "lock" and joint not in own:
@@ -84,10 +84,10 @@ class Plan:
         return Action(change, name, lock.name, joint.name)
 
     def _begun(self, change: Change, joint: Connection, name: str) -> Action:
-        """Action by which a further joint begins to hold; ValueError if it cannot or its name is taken."""
+        """Action that adds a joint; raises ValueError if it cannot be added or its name is taken."""
         joint = joint.formed(self.base.layout.dim)
         if not (joint.kind != "drive" and (joint.form.rows or joint.input is None)):
-            raise ValueError(f"lock({joint.name!r}): a joint or a spring can begin to hold, not {_kind_of(joint)}")
+            raise ValueError(f"lock({joint.name!r}): a joint or a spring can be added, not {_kind_of(joint)}")
         if joint.name in (c.name for c in (*self.base.connections, *self._added)):
             raise ValueError(
                 f"lock({joint.name!r}): the mechanism has a joint of this name; give the new one another name="
@@ -96,7 +96,7 @@ class Plan:
         return Action(change, name, joint.name, None)
 
     def _refuse_held(self, change: Change, joint: str) -> None:
-        """Raise ValueError if a joint to be locked does not hold or is locked already."""
+        """Raise ValueError if a joint to be locked is not active, or is already locked."""
         holds = self._holding.get(joint, joint)
         if holds is None:
             raise ValueError(
@@ -107,13 +107,13 @@ class Plan:
             raise ValueError(f"lock({change.name!r}): it is locked already; release it before")
 
     def _broken(self, change: Change, name: str) -> Action:
-        """Rupture of an element of a rod or cable, by a crack that begins to hold, or of a spring."""
+        """Action of a rupture: adds a crack in an element of a rod or cable, or removes a spring."""
         if change.name not in self.base.bodies:
             own = {c.name: c for c in (*self.base.connections, *self._added)}
             if not check.lookup("rod, cable or spring", change.name, own).form.measures:
                 raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; take release() for joints")
             if change.s is not None:
-                raise ValueError(f"rupture({change.name!r}): a spring has no place s along it, got {change.s}")
+                raise ValueError(f"rupture({change.name!r}): s must be left out for a spring, got {change.s}")
             if isinstance(change.when, Tension):
                 _check_tension(own[change.name])
             return self._released(change, name)
@@ -159,20 +159,20 @@ def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
     Returns
     -------
     Mechanism
-        The ``mechanism`` of the run's solution.
+        Mechanism of the run's solution.
     """
     return Plan(mechanism, changes).union
 
 
 def _kind_of(joint: Connection) -> str:
-    """Kind of a connection that cannot begin to hold, for messages."""
+    """Kind of a connection that cannot be added within a run, for messages."""
     if any(measure.is_controlled for measure in joint.form.measures):
         return "a spring whose stiffness is an input; give it the law without controlled()"
     return f"a {joint.kind}"
 
 
 def _check_tension(spring: Connection) -> None:
-    """Raise ValueError for a spring without an elastic force that its state alone tells."""
+    """Raise ValueError for a spring whose elastic force is not a function of the state only."""
     for measure in spring.form.measures:
         if measure.is_scheduled or not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(
@@ -182,19 +182,19 @@ def _check_tension(spring: Connection) -> None:
 
 
 def _listed(changes: Any) -> list[Change]:
-    """List of the given changes; ValueError for anything else."""
+    """List of the given changes; raises ValueError for other values."""
     if isinstance(changes, Change) or not isinstance(changes, Sequence) or isinstance(changes, str):
         raise ValueError(
             f"changes must be a list of lock(...), release(...) and rupture(...), got {check.shown(changes)}"
         )
     for change in changes:
         if not isinstance(change, Change):
-            raise ValueError(f"changes must hold lock(...), release(...) and rupture(...), got {check.shown(change)}")
+            raise ValueError(f"changes must be lock(...), release(...) and rupture(...), got {check.shown(change)}")
     return list(changes)
 
 
 def _check_order(actions: Sequence[Action]) -> None:
-    """Raise ValueError if the times of the changes of a joint do not ascend in the list."""
+    """Raise ValueError if the changes of a joint are not listed in ascending order of their times."""
     last: dict[str, tuple[float, str]] = {}
     for action in actions:
         at, joint = action.change.at, action.change.subject

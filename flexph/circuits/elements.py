@@ -91,7 +91,7 @@ class Energy(Remade):
         return float(central(self.slope, s, step) / step)
 
     def state(self, effort: float) -> float:
-        """Charge of a voltage, or flux of a current. Raises ValueError if H′ does not reach that value."""
+        """Charge at a voltage, or flux at a current. Raises ValueError if H′ does not reach this ``effort``."""
         if self.capacity is not None:
             return self.capacity * effort
         if self.slope(0.0) == effort:
@@ -424,7 +424,7 @@ class Pulse:
             raise ValueError(f"duty must be between 0 and 1, got {self.duty}")
 
     def __call__(self, time: float) -> bool:
-        """True if it is closed at a time [s]."""
+        """True if the switch is closed at a time [s]."""
         return bool((time - self.start) % self.period < self.duty * self.period)
 
 

@@ -91,8 +91,8 @@ class Effort:
 class Assembly:
     """Equations ``E ẋ = (J − R(x)) z + B u`` under assembly: names of states, J (n, n), B (n, m), storages and losses.
 
-    ``efforts`` are the voltages of tree edges and currents of links. Given ``names`` (of all modes of a circuit with
-    switches) keep their indices; unused ones are held at zero, 0 = −x.
+    ``efforts`` are the voltages of tree edges and currents of links. If ``names`` are given (of all modes of a circuit
+    with switches), states keep their indices there; unused states are held at zero, 0 = −x.
     """
 
     tree: Tree

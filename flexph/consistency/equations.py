@@ -70,8 +70,8 @@ class Equations:
     def terms(self, t: float, x: Array, size: Array, least: float = 0.0) -> Array:
         """Magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
 
-        A costate counts at least with its change for a thousandth of the sizes of the states, and with ``least`` times
-        the largest costate.
+        The magnitude of a costate is at least its change if the states change by a thousandth of their sizes, and at
+        least ``least`` times that of the largest costate.
         """
         system = self.system
         z, u = system.z(x), np.abs(self.forcing.at(t))

@@ -12,9 +12,9 @@ import click
 
 
 def analyses(given: Any) -> dict[str, Any]:
-    """Reports of ``analyze`` by mode on a system, or on a pair (system, inputs by port).
+    """Reports of ``analyze`` on a system, or on a pair (system, inputs by port), by the mode of the system.
 
-    Without modes under the key "".
+    The key is "" for a system without modes.
     """
     from flexph.analysis import analyze
     from flexph.switching import SwitchingPHDAE
@@ -32,13 +32,13 @@ def analyses(given: Any) -> dict[str, Any]:
 
 
 def text(mode: str, analysis: Any) -> str:
-    """Report on a mode and pattern of its Dirac structure, as text."""
+    """Text with the report on a mode, and the sparsity pattern of its Dirac structure."""
     heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
     return f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}"
 
 
 def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
-    """Draw the Dirac structure of each mode into its own file; return the paths."""
+    """Draw the Dirac structure of each mode into a separate file; return the paths."""
     from flexph import plot
 
     drawn = []

@@ -13,7 +13,7 @@ BUILD = "python -m sphinx -W -n -b html -d docs/_cache/doctrees docs site"
 @click.command("docs")
 @click.option("--address", is_flag=True, help="say where it is, and open nothing")
 def command(address: bool) -> None:
-    """Open the documentation: the pages built in this checkout, otherwise the published ones."""
+    """Open the documentation: the pages built in this checkout, otherwise the published pages."""
     where = local_pages() or published_pages()
     if where is None:
         raise click.ClickException(f"no documentation here: in a checkout with the extra docs, build it by {BUILD!r}")

@@ -32,7 +32,7 @@ def print_json(value: Mapping[str, Any]) -> None:
 
 @contextmanager
 def errors_as_json(ctx: click.Context) -> Iterator[None]:
-    """Context that prints ``{"error": …}`` if a command fails before it has printed the requested JSON."""
+    """Context manager that prints ``{"error": …}`` if a command fails before it has printed the requested JSON."""
     try:
         yield
     except click.ClickException as error:
@@ -65,7 +65,7 @@ def verdict_values(
 ) -> dict[str, Any]:
     """JSON values of checks with their counts by kind, from pairs of a case name and a :class:`flexph.case.Check`.
 
-    ``missing`` are the cases whose comparison did not finish.
+    ``missing``: names of the cases whose comparison did not finish.
     """
     keys = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "relative", "passed")
     own = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}

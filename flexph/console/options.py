@@ -26,7 +26,7 @@ class _Echo(logging.Handler):
 
 @contextmanager
 def log_on_stderr() -> Iterator[None]:
-    """Context in which log records are printed to the standard error, warnings and errors unless a level is set."""
+    """Context manager that prints log records to the standard error, by default warnings and errors."""
     handler, before = _Echo(), log.level
     log.addHandler(handler)
     log.setLevel(before or logging.WARNING)
@@ -38,7 +38,7 @@ def log_on_stderr() -> Iterator[None]:
 
 
 def with_verbosity(command: click.Command) -> click.Command:
-    """Copy of a command with the options ``--quiet`` and ``--verbose``, except those whose names it uses itself."""
+    """Copy of a command with the options ``--quiet`` and ``--verbose``, except for names that it already uses."""
     taken = {name for parameter in command.params for name in (parameter.name, *parameter.opts)}
     own = [option for option in _options() if taken.isdisjoint((option.name, *option.opts))]
     extended = copy.copy(command)
@@ -80,7 +80,7 @@ VERSION = click.option("--version", is_flag=True, expose_value=False, callback=_
 
 
 class Folder(click.Path):
-    """Path of a result folder; empty text, as from an unset shell variable, is refused."""
+    """Parameter type of a result folder; empty text, as from an unset shell variable, is an error."""
 
     def __init__(self) -> None:
         super().__init__(file_okay=False, path_type=Path)

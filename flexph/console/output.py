@@ -1,4 +1,4 @@
-"""Robust output of the command line: unknown characters and write errors, tables, and the papers behind tags."""
+"""Robust output of the command line: unknown characters, write errors, tables, and references by tag."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ REPORT = "FLEXPH_REPORT"
 
 
 def replace_unknown_characters() -> None:
-    """Print a question mark for characters that the encoding of the console lacks: σ in cp1252, ü in ASCII.
+    """Configure the console to print a question mark for characters that its encoding lacks: σ in cp1252.
 
-    Without a standard output, as after ``>&-``, the text is dropped.
+    Without a standard output, as after ``>&-``, text is discarded.
     """
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
@@ -55,7 +55,7 @@ def repeating_command() -> str:
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Context that ends a command with a one-line error if a file or the output cannot be written or read."""
+    """Context manager that ends a command with a one-line error if reading or writing fails."""
     try:
         yield
         sys.stdout.flush()
@@ -100,7 +100,7 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Table with the number of checks of each kind, and of those that pass."""
+    """Table with the number of all checks, and of passed checks, of each kind."""
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
@@ -120,7 +120,7 @@ def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
 
 
 def table(*words: str, numbers: Sequence[str] = ()) -> Table:
-    """Empty table with text columns, which fold, and number columns, which do not."""
+    """Empty table with columns of texts, which are wrapped, and columns of numbers, which are not."""
     rows = Table()
     for header in words:
         rows.add_column(header, overflow="fold")
@@ -130,7 +130,7 @@ def table(*words: str, numbers: Sequence[str] = ()) -> Table:
 
 
 def print_table(rows: Table) -> None:
-    """Print a table: at a terminal in its width, otherwise with up to 1000 columns."""
+    """Print a table: in the width of a terminal, otherwise with up to 1000 characters a line."""
     # In a pipe, which has no width, each row is one line of any length.
     width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if sys.stdout.isatty() else 1000
     # With markup, rich would drop a source such as "[flex] table 2" as a tag.
@@ -147,11 +147,11 @@ SOURCES = {
 
 
 def explained(*texts: str) -> Iterable[str]:
-    """Lines with the papers of the tags that occur in texts."""
+    """Lines with the references of the tags, such as [flex], that occur in texts."""
     return [f"[{tag}] {paper}" for tag, paper in SOURCES.items() if any(f"[{tag}]" in text for text in texts)]
 
 
 def epilog(*texts: str) -> str | None:
-    """End of a help page: papers of the tags that occur in the texts, or of all tags if no text is given."""
+    """End of a help page: references of the tags that occur in the texts, or of all tags without texts."""
     lines = explained(*texts) if texts else explained(*(f"[{tag}]" for tag in SOURCES))
     return "\b\nSources:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

@@ -96,9 +96,9 @@ class Hertz(Compliant):
         Use a smooth law −μ F s/√(s² + slip_velocity²) of the slip s [m/s] in place of the anchor; bodies that should
         stick then creep with less than this velocity.
     friction_factor : callable or "input", optional
-        Factor of μ, at least 0, as a function of time [s]. A step takes the mean of both ends. With ``"input"`` the
-        contact is an external port of one component u ≥ −1 under its name, which a :class:`flexph.control.Sampled` or
-        ``inputs`` set, and the factor is 1 + u.
+        Factor of μ, at least 0, as a function of time [s]. A step uses the mean of its values at both ends. With
+        ``"input"`` the contact is an external port of one component u ≥ −1 under its name, which a
+        :class:`flexph.control.Sampled` or ``inputs`` set, and the factor is 1 + u.
     restitution, speed : float, optional
         Set the loss c so that a head-on impact with this ``speed`` [m/s] has this coefficient of restitution, see
         :func:`restitution_loss`.

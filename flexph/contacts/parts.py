@@ -92,10 +92,10 @@ def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
 
 
 def _rounded(first: Box, second: Box) -> tuple[Box, Box]:
-    """Give two boxes edges of different radii.
+    """Return two boxes with edges of different radii.
 
     Where boxes of equal lengths lie on each other, the centres of the smaller roundings are outside of those of the
-    larger ones, which keeps them apart: four corners carry in place of sixteen corners and edges at the same places.
+    larger ones. Then four corners carry the boxes in place of sixteen corners and edges at the same four places.
     """
     if not (first.encloses and second.encloses):
         return first, second

@@ -1,4 +1,4 @@
-"""Controllers at ports that keep the structure: feedback, damping, springs, observers.
+"""Controllers at ports that keep the port-Hamiltonian structure: feedback, damping, springs, observers.
 
 Imports: control.loops, discretisation, files, interconnection, kernels, laws, mechanisms.model, numerics,
 numerics.factors, numerics.loops, sensors, systems, units.

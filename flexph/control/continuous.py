@@ -114,7 +114,7 @@ class ControllerStep(NamedTuple):
 class ControllerStepper(Protocol):
     """Time stepping of a controller under inputs that are constant in a step and forces of the laws at its other ports.
 
-    A step takes the inputs (m,) and the forces of the laws, which act against their ports.
+    Arguments of a step are the inputs (m,) and the forces of the laws, which act against their ports.
     """
 
     @property

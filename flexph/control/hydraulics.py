@@ -264,7 +264,7 @@ class _Cylinder:
         return R
 
     def _turbulent(self, drop: float) -> float:
-        """Flow per drop of an open edge [m³/(s Pa)]."""
+        """Flow per pressure drop through an open edge of the valve [m³/(s Pa)]."""
         return self.conductance / math.sqrt(abs(drop) + self.transition)
 
 

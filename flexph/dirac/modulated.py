@@ -83,8 +83,8 @@ def check_continuous(structure: Callable[[Array], DiracStructure], sample: Array
     """Raise ValueError, with states and ranks, unless ``x ↦ D(x)`` is a modulated Dirac structure near the sample.
 
     [rigid] definition 4 (b) requires bases of D(x) that are continuous in x. Then the flows and efforts that are inputs
-    v of D(sample) (:meth:`DiracStructure.hybrid`) are independent nearby, too, which is checked at random states. It
-    fails if constraints lose rank at the sample, as in remark 5. Ranks of G_D and P_D may change in a modulated
+    v of D(sample) (:meth:`DiracStructure.hybrid`) are independent nearby, too, which is checked at random states. The
+    check fails if constraints lose rank at the sample, as in remark 5. Ranks of G_D and P_D may change in a modulated
     structure (:func:`regularity`): the rank of J(x) in f = J(x) e does not matter.
     """
     D, rng = structure(sample), np.random.default_rng(0)

@@ -234,8 +234,8 @@ class DiracStructure(NamedPorts):
     def hybrid(self, flow_inputs: Iterable[str] | BoolArray) -> Array:
         """Matrix J (n, n) of ``w = J v`` with flows of the given ports (or of a mask (n,) of entries) as inputs v.
 
-        The efforts of the other ports are inputs, and the conjugate variables outputs ([survey] eq. (3.6)). Raises
-        ValueError if these variables cannot be inputs together.
+        The efforts of the other ports are also inputs, and the conjugate variables are outputs ([survey] eq. (3.6)).
+        Raises ValueError if these variables cannot be inputs together.
         """
         wanted = self.mask(flow_inputs)
         return self.graph.exchanged(np.flatnonzero(wanted != self.graph.flow_inputs)).J

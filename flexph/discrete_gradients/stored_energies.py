@@ -44,7 +44,7 @@ class StoredEnergy(Protocol):
     """Stored energy density ψ of strains E (k, c), shear strains doubled."""
 
     def at(self, strain: Array) -> Evaluated:
-        """ψ, S and ∂S/∂E at strains (k, c)."""
+        """Energies ψ, stresses S and tangent moduli ∂S/∂E at strains (k, c)."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class LineEnergy:
     law: ElasticLaw
 
     def at(self, strain: Array) -> Evaluated:
-        """V, V' and V'' at strains (k, 1)."""
+        """Energies V, forces V' and stiffnesses V'' at strains (k, 1)."""
         x, law = strain[:, 0], self.law
         stiffness = law.stiffness(x)
         if law.edges:

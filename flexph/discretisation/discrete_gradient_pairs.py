@@ -55,7 +55,7 @@ class GradientPair:
     """``Ē Δx = h (J̄ − R̄) z̄ + h (B̄ − P̄)u`` with ``Ē₁₁ᵀ z̄₁ = ∇̄H`` on the differential states ([dg] eq. (20)-(21)).
 
     Matrices are evaluated in the middle of the step unless the system has ``means``. The algebraic states are stage
-    values: they hold in the middle of the step, where they are of second order, and z̄₂ is evaluated at them. With
+    values: they belong to the middle of the step, where they are of second order, and z̄₂ is evaluated at them. With
     ``midpoint`` everything is evaluated in the middle, z̄ included: a discrete gradient for quadratic H and constant E.
     The equations are those of :mod:`flexph.discretisation.pair_equations`.
     """

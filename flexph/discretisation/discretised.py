@@ -59,14 +59,14 @@ class Latest:
         self._value: Any = None
 
     def __call__(self, x: Array) -> Any:
-        """Value function(x)."""
+        """Value of the function at x, cached for the same array."""
         if x is not self._x:
             self._x, self._value = x, self._function(x)
         return self._value
 
 
 def ports_over(system: PHDAE, own: Means) -> Callable[[Array, Array, Array], PortMatrices]:
-    """B̄ and, with feedthrough, P̄, S̄, N̄ as a function of x₀, x₁ and the middle."""
+    """Port matrices B̄ and, with feedthrough, P̄, S̄, N̄ as functions of x₀, x₁ and the middle."""
     names = ("B", *FEEDTHROUGH) if system.has_feedthrough else ("B",)
     matrices = [discretised(system, name, own) for name in names]
     return lambda x0, x1, middle: PortMatrices(*(at(x0, x1, middle) for at in matrices))

@@ -115,8 +115,8 @@ class Newton:
     def stiff_root(self, equations: StepEquations, guess: Array, size: Array) -> Solved:
         """Root for steps in which a stiff relation changes sign, such as dry friction.
 
-        Each correction goes only as far as the residual along it keeps its sign, and each iterate has a Jacobian by
-        differences.
+        Each correction is shortened to the point at which the residual along it changes its sign, and each iterate has
+        a Jacobian by finite differences.
         """
         x, previous, before = guess, np.inf, 0.0
         defect, terms = equations.residual(x)
@@ -137,10 +137,10 @@ class Newton:
         raise StepFailed(REASONS[UNSETTLED], NEWTON.iterations, previous)
 
     def _along(self, equations: StepEquations, x: Array, step: Array, size: Array) -> tuple[float, Array, Array, Any]:
-        """Share of a correction at which the next correction has no component along it, at most one, and the new x.
+        """Line search along a correction: share of it (at most 1), new x, residual and terms there.
 
-        The residual and terms at the new x follow. The share is found by the Illinois variant of false position between
-        shares at which that component has different signs.
+        At this share the next correction has no component along the present one. It is found by the Illinois variant of
+        false position between shares at which that component has different signs.
         """
         seen = step @ self._inverse / max(float(step @ step), np.finfo(float).tiny)
         low, high, left, right, share = 0.0, 1.0, 1.0, 1.0, 1.0

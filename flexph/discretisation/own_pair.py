@@ -137,7 +137,7 @@ class View(Protocol):
 
 
 class AtState:
-    """System at a state."""
+    """Matrices E, J, R, B and costate z of a system at a state."""
 
     def __init__(self, system: PHDAE, x: Array) -> None:
         self.system, self.place = system, x
@@ -148,7 +148,7 @@ class AtState:
 
 
 class OverStep:
-    """System over a step: its means, or its functions in the middle ([dg] definition 8)."""
+    """Matrices and costate of a system over a step: its means, or its functions in the middle ([dg] definition 8)."""
 
     def __init__(self, system: PHDAE, middle: Callable[[Array, Array], Array], x0: Array, x1: Array) -> None:
         self.system, self.x0, self.x1, self.place = system, x0, x1, middle(x0, x1)
@@ -170,7 +170,7 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
 
 
 def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:
-    """The systems, all with a discrete gradient pair if one of them has one; others take that of ``gonzalez``."""
+    """The systems; if one of them has a discrete gradient pair, the others get the pair of ``gonzalez``."""
     if not any("z" in s.means for s in systems):
         return systems
     return tuple(s if "z" in s.means else with_pair(s) for s in systems)

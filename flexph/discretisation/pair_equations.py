@@ -87,7 +87,7 @@ class Terms(NamedTuple):
 
 
 def at(matrix: Matrix, x: Array) -> Any:
-    """Matrix at a state."""
+    """Value of a matrix at a state x."""
     return matrix.constant if matrix.origin == CONSTANT else matrix.of_state(x)
 
 
@@ -137,9 +137,9 @@ def gradient(given: Step, x1: Array, step: Array) -> Array:
 
 
 class Past(NamedTuple):
-    """Start of a step: x₀, H(x₀), H by the account of work and dissipation, and data of the last step.
+    """Start of a step: x₀, H(x₀), H summed from work and dissipation, and data of the last step.
 
-    The data are its exchanged energy Σ|z̄ᵢ(Ē Δx)ᵢ| and its rate (n,).
+    The data are the exchanged energy Σ|z̄ᵢ(Ē Δx)ᵢ| of the last step and its rate (n,).
     """
 
     x: Array

@@ -61,7 +61,7 @@ def gradient_pair(system: PHDAE, kind: str | Any) -> GradientPair | Dirac:
 
 
 def dirac_form(system: PHDAE) -> Dirac | ParametrizedPair:
-    """Dirac-dissipative form of a system.
+    """Select the Dirac-dissipative form for a system: :class:`ParametrizedPair` for E of [dg] eq. (37), else Dirac.
 
     With a parameter, all costates except the algebraic ones are known ([dg] theorem 5).
     """

@@ -1,4 +1,4 @@
-"""Progress bars, in notebooks and on terminals."""
+"""Progress bars in notebooks and terminals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 
 def in_notebook() -> bool:
-    """True if a kernel of Jupyter runs this process."""
+    """True if this process is a kernel of Jupyter."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and type(ipython.get_ipython()).__name__ == "ZMQInteractiveShell"
 
@@ -23,7 +23,7 @@ PATIENCE = 1.0
 
 
 def bar(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> tqdm[Any]:
-    """Progress bar of tqdm with its ``options``, silent if not ``shown`` and outside of terminals and notebooks.
+    """Progress bar of tqdm with ``options``; hidden if not ``shown``, and outside of terminals and notebooks.
 
     In notebooks it is a widget if ipywidgets is installed. The environment variable ``TQDM_DISABLE`` turns it off.
     """
@@ -44,7 +44,7 @@ log = logging.getLogger("flexph")
 
 
 def progress(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> Any:
-    """A progress bar (:func:`flexph.display.bars.bar`), hidden if the logger "flexph" drops warnings (``--quiet``)."""
+    """Progress bar (:func:`flexph.display.bars.bar`), hidden if the logger "flexph" drops warnings (``--quiet``)."""
     return bar(over, shown=shown and log.isEnabledFor(logging.WARNING), **options)
 
 
@@ -61,7 +61,7 @@ class Bar(Protocol):
 
 
 class NoBar:
-    """A progress bar that does nothing; a disabled bar of tqdm takes as much time as some short runs."""
+    """Progress bar that does nothing, because a disabled bar of tqdm takes as long as some short runs."""
 
     def __enter__(self) -> Self:
         return self

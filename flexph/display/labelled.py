@@ -25,14 +25,14 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and description as attributes with the names of the CF conventions; empty ones are left out."""
+        """Unit and description, unless empty, as attributes with the names of the CF conventions."""
         attributes = {"units": self.unit, "long_name": self.long_name}
         return {name: text for name, text in attributes.items() if text}
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Variables whose first dimension is ``along``, coordinates of the dimensions, and attributes of the whole."""
+    """Variables with the first dimension ``along``, coordinates of all dimensions, and common attributes."""
 
     along: str
     variables: Mapping[str, Variable]
@@ -42,7 +42,7 @@ class Labels:
     def dataset(self) -> Any:
         """Variables and coordinates as an ``xarray.Dataset``.
 
-        ModuleNotFoundError that says what to install without xarray.
+        Raises ModuleNotFoundError, which names the extra to install, if xarray is missing.
         """
         xarray = needed("xarray", "to_xarray")
         variables, coordinates = (
@@ -53,9 +53,8 @@ class Labels:
     def frame(self) -> Any:
         """Variables as a ``pandas.DataFrame``, with a row for each entry of ``along``.
 
-        Its ``attrs["units"]`` has the units.
-
-        Raises ModuleNotFoundError that says what to install without pandas.
+        ``attrs["units"]`` of the table has the units by column. Raises ModuleNotFoundError, which names the extra to
+        install, if pandas is missing.
         """
         pandas = needed("pandas", "to_dataframe")
         columns, units = dict[str, NDArray[Any]](), dict[str, str]()
@@ -79,7 +78,7 @@ class Labels:
 
 
 class Labelled(ABC):
-    """Base of values that other packages can take as labelled arrays."""
+    """Base of values that can be converted to labelled arrays of other packages."""
 
     __slots__ = ()
 
@@ -93,7 +92,7 @@ class Labelled(ABC):
         Returns
         -------
         xarray.Dataset
-            Raises ModuleNotFoundError without xarray; the message says what to install.
+            Dataset. Raises ModuleNotFoundError, which names the extra to install, if xarray is missing.
         """
         return self._labels().dataset()
 
@@ -103,13 +102,13 @@ class Labelled(ABC):
         Returns
         -------
         pandas.DataFrame
-            Raises ModuleNotFoundError without pandas; the message says what to install.
+            Table. Raises ModuleNotFoundError, which names the extra to install, if pandas is missing.
         """
         return self._labels().frame()
 
 
 def needed(name: str, by: str) -> ModuleType:
-    """Module of an optional package; ModuleNotFoundError that says what needs it and how to install it."""
+    """Import an optional package, which the function ``by`` needs; raises ModuleNotFoundError with a remedy."""
     from importlib import import_module
 
     try:

@@ -12,7 +12,7 @@ LEFT = "text-align:left"
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str = "") -> str:
-    """HTML table with ``title`` as caption, numbers with four digits; of many rows only the first ones."""
+    """HTML table with a caption ``title`` and numbers with four digits; only the first of many rows."""
     listed = list(rows)
     names = "".join(f'<th style="{LEFT}">{escape(name)}</th>' for name in head)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in listed[:ROWS])
@@ -38,7 +38,7 @@ def number(value: float, unit: str = "") -> str:
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """Names separated by commas; of many only the first ones, and the number of all."""
+    """Names separated by commas; for more than ``most`` names the first ones and the total number."""
     own = list(names)
     return ", ".join(own[:most]) + (f", … ({len(own)})" if len(own) > most else "")
 

@@ -1,4 +1,4 @@
-"""Drawable geometry as immutable values, without a graphics library: surfaces of rigid shapes, swept sections.
+"""Geometry of pictures as immutable values, without a graphics library: surfaces of rigid shapes, swept sections.
 
 Imports: display, numerics.
 """

@@ -43,7 +43,7 @@ class Shape:
         if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.dtype.kind not in "iu":
             raise ValueError(f"triangles must be whole numbers (t, 3), got shape {triangles.shape}")
         if triangles.size and not 0 <= triangles.min() <= triangles.max() < len(points):
-            raise ValueError(f"triangles must name points from 0 to {len(points) - 1}")
+            raise ValueError(f"triangles must refer to points from 0 to {len(points) - 1}")
         for name, value in (("points", points), ("triangles", triangles)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -75,7 +75,7 @@ def box_shape(size: Sequence[float], *, centre: Sequence[float] = (0.0, 0.0, 0.0
     Returns
     -------
     Shape
-        A surface, to be given to bodies as ``shape=``.
+        Surface, for the argument ``shape`` of bodies.
     """
     edges = check.array("size", size, (3,))
     corners = np.array([[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
@@ -94,7 +94,7 @@ def cylinder_shape(
     axis: Sequence[float] = (1.0, 0.0, 0.0),
     centre: Sequence[float] = (0.0, 0.0, 0.0),
 ) -> Shape:
-    """Cylinder or tube along an axis, with ``centre`` in its middle; lengths in [m].
+    """Cylinder or tube along an axis.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def cylinder_shape(
     Returns
     -------
     Shape
-        A surface, to be given to bodies as ``shape=``.
+        Surface, for the argument ``shape`` of bodies.
     """
     points, triangles = _tube(length, radius, inner_radius)
     middle = points - [0.5 * length, 0.0, 0.0]
@@ -121,7 +121,7 @@ def cylinder_shape(
 
 @checked
 def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) -> Shape:
-    """Sphere; lengths in [m].
+    """Sphere as a surface of triangles.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) ->
     Returns
     -------
     Shape
-        A surface, to be given to bodies as ``shape=``.
+        Surface, for the argument ``shape`` of bodies.
     """
     points, triangles = _octasphere(LEVELS)
     return Shape(check.positive("radius", radius, "m") * points + check.array("centre", centre, (3,)), triangles)
@@ -141,7 +141,7 @@ def sphere_shape(radius: float, *, centre: Sequence[float] = (0.0, 0.0, 0.0)) ->
 
 @checked
 def merged_shapes(shapes: Sequence[Shape]) -> Shape:
-    """One shape of the surfaces of several.
+    """Join the surfaces of several shapes to one shape.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def merged_shapes(shapes: Sequence[Shape]) -> Shape:
     Returns
     -------
     Shape
-        One surface.
+        Joined surface.
     """
     starts = np.cumsum([0, *(len(shape.points) for shape in shapes)])
     triangles = [shape.triangles + start for shape, start in zip(shapes, starts, strict=False)]
@@ -170,7 +170,7 @@ def axes_along(direction: Sequence[float] | Array) -> Array:
 
 
 def _tube(length: float, radius: float, inner: float) -> tuple[Array, Array]:
-    """Closed surface about x, normals outwards: rings at both ends outside and inside (on the axis, if it is solid)."""
+    """Points (p, 3) and triangles (t, 3) of a closed tube about the x axis; a solid cylinder for ``inner`` = 0."""
     angle = 2.0 * np.pi * np.arange(SEGMENTS) / SEGMENTS
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     ring = lambda x, r: np.column_stack([np.full(SEGMENTS, x), r * circle])  # noqa: E731
@@ -188,7 +188,7 @@ def _tube(length: float, radius: float, inner: float) -> tuple[Array, Array]:
 
 
 def _octasphere(levels: int) -> tuple[Array, Array]:
-    """Unit sphere from an octahedron: in each level triangles are split in four, with new points on the sphere."""
+    """Points and triangles of a unit sphere, from an octahedron whose triangles are split in four ``levels`` times."""
     points = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]], dtype=float)
     cells = np.array([[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]])
     for _ in range(levels):
@@ -203,7 +203,7 @@ def _octasphere(levels: int) -> tuple[Array, Array]:
 
 
 def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
-    """Points without duplicates, and cells on them without triangles of two equal corners."""
+    """Points without duplicates, and cells of these points without triangles with two equal corners."""
     unique, inverse = np.unique(points, axis=0, return_inverse=True)
     cells = inverse.reshape(-1)[cells]
     a, b, c = cells.T
@@ -219,7 +219,7 @@ class SweptSection:
     outline : array
         Corners (q, 2), (y, z) [m], of the section in order; z is out of the plane for planar bodies.
     rotation : matrix
-        Sparse matrix (p·s, n): to first order the sections at the p points of the line turn by ψu.
+        Sparse matrix ψ (p·s, n): to first order the sections at the p points of the line rotate by ψu.
     """
 
     outline: Array
@@ -231,7 +231,7 @@ class SweptSection:
         return len(self.outline)
 
     def offsets(self, dim: int) -> tuple[Array, Array]:
-        """Vectors (q, 3) from the line to the corners, and their derivatives (q, 3, s) by the turn ψ of the section."""
+        """Vectors (q, 3) from the line to the corners, and their derivatives (q, 3, s) by the section's rotation."""
         y, z = self.outline.T
         none = np.zeros_like(y)
         vectors = np.column_stack([none, y, z])
@@ -248,7 +248,7 @@ class SweptSection:
         return np.stack([a, b, b + q, a + q], axis=-1).reshape(-1, 4)
 
     def caps(self, rings: int) -> Array:
-        """Triangles (2 (q − 2), 3) that close both ends."""
+        """Triangles (2 (q − 2), 3) of the caps at both ends, with ``rings`` outlines."""
         k = np.arange(1, self.corners - 1)
         fan = np.column_stack([np.zeros_like(k), k, k + 1])
         return np.vstack([fan[:, ::-1], self.corners * (rings - 1) + fan])

@@ -18,8 +18,8 @@ WINDOW, HTML, FILM = "window", "html", "film"
 def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
     """Show a run, or a pair of a mechanism and a pose or state, in a named viewer.
 
-    By default the view opens in the page of a Jupyter notebook, otherwise in a window. Raises ValueError with the
-    installed names for an unknown viewer, and ModuleNotFoundError with the package to install if one is missing.
+    By default the view opens in a Jupyter notebook if there is one, otherwise in a window. Raises ValueError with the
+    installed names for an unknown viewer, and ModuleNotFoundError, which names the extra to install.
     """
     if viewer is None and in_notebook():
         from IPython.display import HTML as as_html
@@ -31,7 +31,7 @@ def open_viewer(shown: Any, viewer: str | None, **options: Any) -> None:
 
 
 def html_of(shown: Any, **options: Any) -> str:
-    """Live view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
+    """Interactive view of a run, or of a pair of a mechanism and a pose or state, as HTML for a notebook."""
     return str(_viewer(HTML)(shown, **options))
 
 

@@ -26,16 +26,16 @@ NAME = re.compile(r"[A-Za-z]\w{0,79}")
 
 
 class Substructure(NamedTuple):
-    """Matrices of a body over the motions of its ports and its modes with these ports held.
+    """Mass and stiffness matrices of a body for the motions of its ports and the modes with these ports fixed.
 
     Attributes
     ----------
     ports : tuple of str
         Ports; each has three displacements [m] and three rotations [rad].
     positions : array
-        Their positions (p, 3) in body axes [m].
+        Positions (p, 3) of the ports in body axes [m].
     frequencies : array
-        Frequencies of the modes with all ports held (k,) [rad/s].
+        Frequencies (k,) of the modes with all ports fixed [rad/s].
     mass, stiffness : array
         Matrices (6p + k, 6p + k); modes have unit mass.
     """
@@ -55,11 +55,11 @@ class Substructure(NamedTuple):
 def to_abaqus(
     path: str | Path, body: Body, *, ports: Sequence[str] | None = None, name: str = "BODY", first_node: int = 1
 ) -> Substructure:
-    """Write a reduced body as matrices of Abaqus, ``*MATRIX INPUT``: its mass and stiffness about the undeformed body.
+    """Write mass and stiffness of a reduced body, linearised at the undeformed body, as ``*MATRIX INPUT`` of Abaqus.
 
     Motions of ports p and modal coordinates η replace the rigid motion r and the deformation u of the body, z = (r, u):
 
-        z = T₀ p + N Φ η,   T z = p,   T N = 0,   N Φ: modes with the ports held,   NᵀK T₀ = 0
+        z = T₀ p + N Φ η,   T z = p,   T N = 0,   N Φ: modes with the ports fixed,   NᵀK T₀ = 0
 
     as in R. R. Craig, M. C. C. Bampton, Coupling of substructures for dynamic analyses, AIAA J. 6 (1968) 1313-1319. The
     file has a node with six degrees of freedom and a set of nodes for each port, a node for each mode, whose first
@@ -72,19 +72,19 @@ def to_abaqus(
         File to write, ``.inp``; it is replaced.
     body : Body
         A flexible body in space whose ports move independently, such as one of
-        ``reduce_body(body, modes=6, static=[…])`` with the names of all ports but the one that it is held at.
+        ``reduce_body(body, modes=6, static=[…])`` with the names of all ports except that of its reference.
     ports : sequence of str, optional
         Ports with nodes; by default all.
     name : str
         Prefix of the names of both matrices and of the sets of nodes, ``NAME_PORT``.
     first_node : int
-        Number of the first node; the others follow. Nodes of one number are one node: choose numbers that the model
-        and the files of other bodies do not have.
+        Number of the first node; further nodes have the next numbers. The numbers must not occur in the model or in
+        files of other bodies, because nodes of equal number are one node in Abaqus.
 
     Returns
     -------
     Substructure
-        The matrices that were written.
+        The written matrices.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def to_abaqus(
 
 
 def substructure(body: Body, ports: tuple[str, ...]) -> Substructure:
-    """Matrices of a flexible body over the motions of ports and the modes with these held."""
+    """Mass and stiffness matrices of a flexible body for the motions of ports and the modes with these fixed."""
     if body.dim != 3 or not body.size:
         raise ValueError(f"body must be flexible and in space, got {body!r}")
     if not ports:
@@ -139,7 +139,7 @@ def substructure(body: Body, ports: tuple[str, ...]) -> Substructure:
 
 
 def _motion(body: Body, name: str) -> Array:
-    """Displacement and rotation (6, 6 + n) of a port for rigid motions and deformations."""
+    """Matrix (6, 6 + n) from rigid motion and deformation of a body to displacement and rotation of a port."""
     port = check.lookup("port", name, body.ports)
     if port.rotation is None:
         raise ValueError(f"ports must have a rotation, got {name!r}, a point without one")
@@ -149,7 +149,7 @@ def _motion(body: Body, name: str) -> Array:
 
 
 def _matrices(body: Body) -> tuple[Array, Array]:
-    """Mass and stiffness (6 + n, 6 + n) over the displacement of P, a small rotation, and the deformation."""
+    """Mass and stiffness matrices (6 + n, 6 + n) for displacement of the body's origin, small rotation, deformation."""
     inertia, held = body.inertia, HeldBody(body)
     about = contract(inertia, about_centre=False)
     turned = -skew(np.asarray(inertia.first)[None], 3)[0]
@@ -172,7 +172,7 @@ def _dense(matrix: object) -> Array:
 
 
 def _lines(found: Substructure, name: str, first: int) -> Iterator[str]:
-    """Lines of the file."""
+    """Yield the lines of the file."""
     count, modes = len(found.ports), len(found.frequencies)
     yield f"** {name}: a reduced body with {count} ports and {modes} modes with the ports held, in m, kg, s"
     yield "*NODE"

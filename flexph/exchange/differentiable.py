@@ -16,17 +16,17 @@ from ..numerics.arrays import Array
 
 @checked
 def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str) -> Callable[[Any], Any]:
-    """Function of torch with the value of a run and its derivatives, a ``torch.autograd.Function``.
+    """Convert a differentiable function of parameters to a function of torch, by a ``torch.autograd.Function``.
 
     Parameters
     ----------
     function : Responses
-        Values as a function of parameters that knows its derivatives: :class:`flexph.gradients.Responses`, or any
-        object with such a method ``derivatives(**parameters)``.
+        Function of parameters with derivatives: :class:`flexph.gradients.Responses`, or any callable object with such a
+        method ``derivatives(**parameters)``.
     parameters : sequence of str
         Names of the parameters, in the order of the tensor.
     value : str
-        Name of the value.
+        Name of the value of the function that is returned to torch.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
     ModuleNotFoundError
         If torch is missing.
     ValueError
-        For a function that knows no derivatives, and names that it does not have.
+        For a function without derivatives, and for unknown names.
 
     Examples
     --------
@@ -53,18 +53,18 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
     asked = _Asked(function, parameters, value)
 
     class Run(torch.autograd.Function):  # type: ignore[name-defined]
-        """Value of a run, with the product of its Jacobian and a covector."""
+        """Value of a run as a function of torch, whose backward pass multiplies a covector by the Jacobian."""
 
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
-            """Evaluate at parameters, and store the Jacobian for ``backward``."""
+            """Evaluate the value at parameters (p,), and store the Jacobian for ``backward``."""
             own, jacobian = asked.with_jacobian(x.detach().cpu().numpy())
             ctx.save_for_backward(torch.as_tensor(jacobian, dtype=x.dtype, device=x.device))
             return torch.as_tensor(own, dtype=x.dtype, device=x.device)
 
         @staticmethod
         def backward(ctx: Any, *covectors: Any) -> Any:
-            """Product of a covector with the Jacobian."""
+            """Product (p,) of a covector with the stored Jacobian."""
             (jacobian,) = ctx.saved_tensors
             return torch.tensordot(covectors[0], jacobian, dims=covectors[0].dim())
 
@@ -76,12 +76,12 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
 def to_jax(
     function: Callable[..., Any], parameters: Sequence[str], value: str, *, shape: Sequence[int] = ()
 ) -> Callable[[Any], Any]:
-    """Function of JAX with the value of a run and its derivatives, a ``jax.custom_vjp`` that also works under ``jit``.
+    """Convert a differentiable function of parameters to a function of JAX, by ``jax.custom_vjp``; ``jit`` can be used.
 
     Parameters
     ----------
     function, parameters, value
-        As of :func:`to_torch`.
+        As for :func:`to_torch`.
     shape : sequence of int
         Shape of the value, () for a number.
 
@@ -96,7 +96,7 @@ def to_jax(
     ModuleNotFoundError
         If JAX is missing.
     ValueError
-        For a function that knows no derivatives, names that it does not have, and a value of another shape.
+        For a function without derivatives, for unknown names, and for a value of another shape.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def to_jax(
 
 
 class _Asked:
-    """A value of a function of named parameters, and its Jacobian, at arrays of parameters."""
+    """One value of a function of named parameters, and its Jacobian, as functions of an array of parameters."""
 
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
         if not callable(getattr(function, "derivatives", None)):
@@ -154,7 +154,7 @@ class _Asked:
         return np.asarray(check.lookup("value", self.name, values, "a run"), dtype=float)
 
     def with_jacobian(self, x: Array) -> tuple[Array, Array]:
-        """Value at parameters (p,), and its derivatives (…, p)."""
+        """Value at parameters (p,), and its Jacobian (…, p)."""
         values, by = self.function.derivatives(**self._named(x))
         own = np.asarray(check.lookup("value", self.name, values, "a run"), dtype=float)
         return own, np.stack([np.asarray(by[self.name][name], dtype=float) for name in self.names], axis=-1)
@@ -166,7 +166,7 @@ class _Asked:
 
 
 def _needed(package: str) -> ModuleType:
-    """Module of an optional package; ModuleNotFoundError names the extra."""
+    """Import an optional package; raises ModuleNotFoundError that names the extra to install."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

@@ -38,25 +38,25 @@ def environment(
     terminated: Callable[[Mapping[str, Any], StepAccount], bool] | None = None,
     method: MechanismMethod | None = None,
 ) -> Any:
-    """Make a ``gymnasium.Env`` of a mechanism: actions are inputs, observations sensors, rewards have the energies.
+    """Create a ``gymnasium.Env`` of a mechanism: actions are inputs, observations are readings of sensors.
 
-    An action, clipped to its bounds, holds its inputs for a ``step``, which a :class:`flexph.Simulator` takes in
-    equal ``substeps``. Equal seeds and actions give the same bits.
+    An action, clipped to its bounds, is the constant input during a ``step``, which a :class:`flexph.Simulator` takes
+    in equal ``substeps``. Equal seeds and actions give bitwise equal results.
 
     Parameters
     ----------
     mechanism : Mechanism
         The mechanism.
     start : State or callable
-        Consistent state at which episodes start, or a function of a ``numpy.random.Generator``, seeded by
-        ``reset(seed=...)``, that draws one.
+        Consistent state at which episodes start, or a function that returns one from a ``numpy.random.Generator``,
+        which ``reset(seed=...)`` seeds.
     actions : mapping
         Lowest and highest value of the input by external port, numbers or arrays of the port's size [N, N m].
     observations : mapping
         Sensors by name; an observation is the array of their readings in this order.
     reward : callable
-        ``reward(readings, account)``: a number of the readings by name and the :class:`flexph.results.StepAccount` of
-        the step with its energies, works and losses [J].
+        Function ``reward(readings, account)`` that returns a number from the readings by name and the energies, works
+        and losses [J] of the step, a :class:`flexph.results.StepAccount`.
     step : float
         Time between two actions [s].
     end : float
@@ -64,9 +64,9 @@ def environment(
     substeps : int
         Steps of the simulator in a step of the environment.
     terminated : callable, optional
-        ``terminated(readings, account)``: True where an episode terminates.
+        Function ``terminated(readings, account)`` that returns True if the episode terminates.
     method : MechanismMethod, optional
-        As for :class:`flexph.Simulator`.
+        Method of the steps, see :class:`flexph.Simulator`.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def environment(
 
 
 def _limits(mechanism: Mechanism, actions: Mapping[str, Sequence[Any]]) -> tuple[Array, Array, dict[str, slice]]:
-    """Lowest and highest actions, and the part of each port."""
+    """Lowest and highest actions, and the slice of each port in these arrays."""
     slices, parts, low, high, at = mechanism.network.input_slices, {}, [], [], 0
     if not actions:
         raise ValueError("actions must have limits of at least one external port, got none")
@@ -146,7 +146,7 @@ def _gymnasium() -> Any:
 
 @lru_cache(maxsize=1)
 def _class(gym: Any) -> Any:
-    """Class of the environments."""
+    """Subclass of ``gymnasium.Env`` for mechanisms, created once gymnasium is imported."""
 
     class MechanismEnvironment(gym.Env):
         """Environment of a mechanism, see :func:`flexph.exchange.environment`."""

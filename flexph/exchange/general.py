@@ -1,4 +1,4 @@
-"""General linear port-Hamiltonian form with Q and feedthrough as a :class:`LinearPHDAE`, and its names in files."""
+"""Conversion of the general linear port-Hamiltonian form, with Q and feedthrough, and system names in files."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def from_general(
 ) -> LinearPHDAE:
     """System ``E ẋ = (J − R) Q x + (B − P) u, y = (B + P)ᵀQ x + (S − N) u`` with [[R, P], [Pᵀ, S]] ⪰ 0, N = −Nᵀ.
 
-    The equations are multiplied by Qᵀ, so that the energy is ½xᵀ(QᵀE)x and x keeps its meaning (Mehrmann and Unger,
-    Acta Numerica 32, 2023). Feedthrough becomes, exactly, algebraic states w = u with multipliers λ = y, named
+    The equations are multiplied by Qᵀ, so that the energy is ½xᵀ(QᵀE)x with unchanged states x (Mehrmann and Unger,
+    Acta Numerica 32, 2023). Feedthrough is represented exactly by algebraic states w = u with multipliers λ = y, named
     ``feedthrough``:
 
         E ẋ = (J − R) x + (B − P) w,   0 = −(B + P)ᵀx − (S − N) w + λ,   0 = −w + u,   y = λ,
 
-    or, if P = 0 and N = 0, as many as the rank of S: 0 = −w + Lᵀu, y = Bᵀx + L w with S = LLᵀ.
+    or, if P = 0 and N = 0, by as many states as the rank of S: 0 = −w + Lᵀu, y = Bᵀx + L w with S = LLᵀ.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def from_general(
     Returns
     -------
     LinearPHDAE
-        System in the same states, followed by those of the feedthrough.
+        System in the same states, followed by the states of the feedthrough.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def _is_identity(Q: Any) -> bool:
 
 
 def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
-    """Matrices E, J, R, B, P of the system multiplied by Qᵀ, in which Q = 1."""
+    """Matrices E, J, R, B, P of the system multiplied by Qᵀ, which has Q = 1."""
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))
     scaled = dense(Q) if n <= 2000 else None
@@ -148,7 +148,7 @@ CHECKSUM = "sha256"
 def names_of(system: LinearPHDAE) -> dict[str, Any]:
     """Plain data of a system: ports and parts as name: [start, stop], causality, constraints, indices of velocities.
 
-    These are None if they are not known.
+    Unknown entries are None.
     """
     spans = lambda named: {name: [s.start or 0, s.stop] for name, s in named.items()}  # noqa: E731
     return {
@@ -176,7 +176,7 @@ def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: in
 
 
 def checksum(header: Mapping[str, Any], contents: Iterable[bytes]) -> str:
-    """SHA-256 checksum of plain data, except their own checksum entry, and of the described contents."""
+    """SHA-256 checksum of plain data, without the entry for the checksum, and of the described contents."""
     digest = hashlib.sha256()
     rest = {name: value for name, value in header.items() if name != CHECKSUM}
     for content in (json.dumps(rest, sort_keys=True).encode(), *contents):
@@ -188,7 +188,7 @@ def checksum(header: Mapping[str, Any], contents: Iterable[bytes]) -> str:
 def refuse_changed(header: Mapping[str, Any], contents: Iterable[bytes]) -> None:
     """Raise ValueError if the contents or their description have changed since writing."""
     if header.get(CHECKSUM) != checksum(header, contents):
-        raise ValueError("it was changed after writing: its checksum differs")
+        raise ValueError("the file was changed after writing: its checksum differs")
 
 
 def _slices(kind: str, names: Mapping[str, Any], limit: int) -> dict[str, slice]:

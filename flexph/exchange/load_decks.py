@@ -1,4 +1,4 @@
-"""Loads on the nodes of a body, and their deck of Abaqus and CalculiX with mesh and supports."""
+"""Loads on the nodes of a body, and their input file for Abaqus and CalculiX with mesh and supports."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WIDTH = 12
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class LoadSteps:
-    """Loads on the N nodes of a body at k times, in body axes, in balance with its inertia forces.
+    """Loads on the N nodes of a body at k times, in body axes, in equilibrium with inertia forces.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class LoadSteps:
     points : array
         Nodes (N, 3) of the undeformed mesh [m].
     ports : mapping
-        Force and moment about the port by its name, (k, 6) [N, N m].
+        Force, and moment about the port, (k, 6) [N, N m], by port.
     forces : array
-        Nodal forces of ports, load ports and inertia (k, N, 3) [N].
+        Sum (k, N, 3) of the nodal forces of ports, load ports and inertia [N].
     acceleration : array
         Acceleration of the centre of mass minus gravity, (k, 3) [m/s²].
     spin : array
@@ -75,13 +75,13 @@ class LoadSteps:
 
     @property
     def resultant(self) -> Array:
-        """Resultant force and moment about the origin, (k, 6) [N, N m]: round-off."""
+        """Resultant force and moment about the origin, (k, 6) [N, N m], which are zero up to round-off."""
         motions = rigid_motions(self.points).reshape(self.points.size, -1)
         return np.asarray(self.forces.reshape(len(self.times), -1) @ motions)
 
 
 def deck_lines(found: LoadSteps, body: Body, mesh: NodalMesh) -> Iterator[str]:
-    """Lines of the deck."""
+    """Yield the lines of the input file."""
     count = len(found.points)
     yield "*HEADING"
     yield f"{found.body}: loads of a run at {len(found.times)} times, in body axes, m, kg, s"
@@ -108,7 +108,7 @@ def deck_lines(found: LoadSteps, body: Body, mesh: NodalMesh) -> Iterator[str]:
 
 
 def supports(points: Array, held: Array) -> list[tuple[int, int]]:
-    """Six pairs (node, direction) that best hold a body, none of them at the nodes ``held`` by couplings."""
+    """Six supports (node, direction) that fix a body best, none of them at the nodes ``held`` by couplings."""
     lever = points - points.mean(axis=0)
     rows = rigid_motions(lever / np.abs(lever).max()).reshape(points.size, -1).copy()
     free = np.setdiff1d(np.arange(len(points)), held)
@@ -118,11 +118,11 @@ def supports(points: Array, held: Array) -> list[tuple[int, int]]:
 
 
 def _cells(mesh: NodalMesh) -> Iterator[str]:
-    """Elements by type and material, materials and sections."""
+    """Yield the lines of elements by type and material, of materials and of sections."""
     number = 1
     for block in mesh.cells:
         if block.kind not in TYPES:
-            raise ValueError(f"decks have no elements for cells of type {block.kind}, only for {', '.join(TYPES)}")
+            raise ValueError(f"cells must be of types that Abaqus has, {', '.join(TYPES)}, got {block.kind}")
         for material in np.unique(block.material):
             yield f"*ELEMENT, TYPE={TYPES[block.kind]}, ELSET=E{material + 1}"
             own = block.nodes[block.material == material] + 1
@@ -136,7 +136,7 @@ def _cells(mesh: NodalMesh) -> Iterator[str]:
 
 
 def _elastic(material: MeshMaterial) -> Iterator[str]:
-    """Elastic moduli D_1111, D_1122, D_2222, …: the columns of the upper triangle."""
+    """Yield the lines of the elastic moduli D_1111, D_1122, D_2222, …: the upper triangle by columns."""
     D = material.moduli[np.ix_(PLACES, PLACES)]
     yield "*ELASTIC, TYPE=ANISO"
     values = [D[i, j] for j in range(6) for i in range(j + 1)]
@@ -144,7 +144,7 @@ def _elastic(material: MeshMaterial) -> Iterator[str]:
 
 
 def _step(found: LoadSteps, row: int) -> Iterator[str]:
-    """Static step with the nodal forces of a time; comments give the motion and the wrenches of the ports."""
+    """Yield the lines of a static step with the nodal forces at a time; comments contain motion and port wrenches."""
     yield f"** t = {found.times[row]:.9g} s"
     yield f"** acceleration of the centre of mass minus gravity [m/s2]: {_numbers(found.acceleration[row])}"
     yield f"** angular velocity [rad/s]: {_numbers(found.spin[row])}"
@@ -163,7 +163,7 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def _listed(values: list[int]) -> Iterator[str]:
-    """Whole numbers over lines that end with a comma, but the last."""
+    """Yield lines of integers; all lines except the last end with a comma."""
     parts = [values[k : k + WIDTH] for k in range(0, len(values), WIDTH)]
     for k, part in enumerate(parts):
         yield ", ".join(map(str, part)) + ("," if k < len(parts) - 1 else "")

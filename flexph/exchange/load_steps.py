@@ -48,7 +48,7 @@ def write_load_steps(
     at: float | Sequence[float] | Array,
     inputs: Mapping[str, Input] | None = None,
 ) -> LoadSteps:
-    """Write the mesh of a solid with its loads at chosen times of a run, as a deck for a static stress analysis.
+    """Write the mesh of a solid with its loads at chosen times of a run, as an input file for static stress analyses.
 
     Each time is a ``*STEP`` with nodal forces ``*CLOAD`` in body axes:
 
@@ -60,36 +60,35 @@ def write_load_steps(
 
         Σ f = 0,   Σ X × f = 0,   φᵀf = Dᵀσ
 
-    so that six supports, which the deck has too, carry nothing, and the static solution has the stresses of the run; of
-    a reduced body also what its vectors leave out. Damping forces are spread like inertia forces. Nodes of a rigid port
-    are held together by ``*COUPLING`` and ``*KINEMATIC``. Units are m, kg, s.
+    so that the six supports of the file have no reactions, and the static solution has the stresses of the run. For a
+    reduced body it also has the stresses that its modes cannot represent. Damping forces are distributed like inertia
+    forces. Nodes of a rigid port are coupled by ``*COUPLING`` and ``*KINEMATIC``. Units are m, kg, s.
 
     Parameters
     ----------
     path : path
         File to write, ``.inp``; it is replaced.
     solution : Solution
-        A run with the body.
+        Run of a mechanism with the body.
     body : str
-        A body from :func:`fem.solid` in space, reduced or not, whose ports move independently, such as one of
-        ``reduce_body(body, modes=6, static=[…])`` with the names of all ports but the one that it is held at.
+        Name of a body from :func:`fem.solid` in space, reduced or not, whose ports move independently, such as one of
+        ``reduce_body(body, modes=6, static=[…])`` with the names of all ports except that of its reference.
     at : float or sequence of float
-        Times [s], of which the nearest saved ones are taken. Joint forces are interpolated between the middles of
-        steps.
+        Times [s]; the nearest saved times are used. Joint forces are interpolated between the middles of steps.
     inputs : mapping, optional
-        The inputs of the run at external ports, as for :func:`flexph.integrate`; those of controllers are in the run.
+        Inputs of the run at external ports, as for :func:`flexph.integrate`; inputs of controllers are in the run.
 
     Returns
     -------
     LoadSteps
-        The loads that were written.
+        The written loads.
 
     Raises
     ------
     ValueError
-        For a body without such a mesh (a beam, a plate, one read from a file, a mesh of degree 2 with several types of
-        cells), with masses that the mesh does not have, with ports that do not move independently, with contacts, dry
-        friction or points on curves; for times outside of the run, and for inputs that did work and are not given.
+        For a body without such a mesh (a beam, a plate, a body read from a file, a mesh of degree 2 with several types
+        of cells), with masses that the mesh does not have, with ports that do not move independently, with contacts,
+        dry friction or points on curves; for times outside of the run, and if inputs that did work are missing.
 
     Examples
     --------
@@ -135,7 +134,7 @@ def write_load_steps(
 
 
 def mesh_of(name: str, body: Any) -> NodalMesh:
-    """Mesh of a body; ValueError for bodies without one, with other masses, or with too many coordinates."""
+    """Mesh of a body; raises ValueError if it has no mesh, further masses, or too many flexible coordinates."""
     mesh: NodalMesh | None = body.view.mesh if isinstance(body, Body) and body.view is not None else None
     if mesh is None:
         raise ValueError(
@@ -156,7 +155,7 @@ def mesh_of(name: str, body: Any) -> NodalMesh:
 
 
 def _rows(solution: Solution, at: Any) -> Array:
-    """Numbers of the saved times that are nearest to those given."""
+    """Indices of the saved times that are nearest to the given ones."""
     wanted, times = np.atleast_1d(check.array("at", at, (None,) if np.ndim(at) else ())), solution.times
     if not wanted.size:
         raise ValueError("at must be one time or more, got none")
@@ -166,7 +165,7 @@ def _rows(solution: Solution, at: Any) -> Array:
 
 
 def _given(solution: Solution, inputs: dict[str, Input]) -> dict[str, Input]:
-    """Inputs of the run; ValueError for one that did work and is not given."""
+    """Inputs of the run; raises ValueError if an input that did work is missing."""
     known = {*inputs, *solution.controls, *solution.sliders}
     for name in solution.mechanism.network.input_slices:
         if name not in known and np.any(solution.ledger.work.get(name, 0.0)):
@@ -175,7 +174,7 @@ def _given(solution: Solution, inputs: dict[str, Input]) -> dict[str, Input]:
 
 
 def _ports(solution: Solution, body: str) -> list[str]:
-    """Ports of a body with joints, springs and inputs; ValueError for elements whose forces a state does not tell."""
+    """Ports of a body with joints, springs or inputs; raises ValueError for forces that a state does not determine."""
     acting: list[Connection] = [c for c in solution.mechanism.connections if body in c.owners]
     refuse_contacts(acting, "write_load_steps")
     moving = [name for name, measure in measures(acting) if measure.is_driven]
@@ -190,7 +189,10 @@ def _ports(solution: Solution, body: str) -> list[str]:
 
 
 class _Frame(NamedTuple):
-    """Body at a time: rotation, spin, u, u̇, σ, forces (6 + n,) in body axes on the centre, ω and u̇, and densities."""
+    """Body at a saved time, in body axes: rotation, spin, u, u̇, σ, generalised forces (6 + n,), distributed loads.
+
+    The generalised forces are conjugate to the velocity of the centre, ω and u̇.
+    """
 
     R: Array
     omega: Array
@@ -202,7 +204,7 @@ class _Frame(NamedTuple):
 
 
 def _frame(solution: Solution, body: str, row: int, inputs: Mapping[str, Input]) -> _Frame:
-    """Body at a saved time with the forces of joints, springs, dampers and inputs, distributed loads apart."""
+    """Body at a saved time with the forces of joints, springs, dampers and inputs; distributed loads are separate."""
     mechanism, c = solution.mechanism, configuration(solution.mechanism, solution.states[row])
     a, slices = mechanism.network.arrays, mechanism.network.input_slices
     still = Steady(np.zeros(a.n.shape[0]), np.zeros(a.dim))
@@ -235,7 +237,10 @@ def _is_distributed(connection: Connection) -> bool:
 
 
 def _wrenches(name: str, body: Body, at: _Frame, ports: Sequence[str]) -> Array:
-    """Wrenches (p, 6) in body axes at ports with the forces on a body; ValueError if they are not of these ports."""
+    """Wrenches (p, 6) at ports, in body axes, equivalent to the generalised forces on a body.
+
+    Raises ValueError if forces at these ports cannot be equivalent.
+    """
     if not ports:
         return np.zeros((0, 6))
     matrix = np.hstack([_port_motion(body, port, at.u) for port in ports])
@@ -261,7 +266,7 @@ def _wrenches(name: str, body: Body, at: _Frame, ports: Sequence[str]) -> Array:
 
 
 def _port_motion(body: Body, name: str, u: Array) -> Array:
-    """Forces (6 + n, 6) on the centre, the spin and the deformation of unit forces and moments at a port."""
+    """Matrix (6 + n, 6) from force and moment at a port to generalised forces on centre, spin and deformation."""
     port = body.ports[name]
     if port.rotation is None:
         raise ValueError(f"port {name!r} must have a rotation, got a point without one")
@@ -274,7 +279,7 @@ def _port_motion(body: Body, name: str, u: Array) -> Array:
 def _balance(
     solution: Solution, of: tuple[str, Body, NodalMesh], row: int, *, inputs: Mapping[str, Input], ports: Sequence[str]
 ) -> tuple[Array, ...]:
-    """Nodal forces (N, 3) in balance, their outer resultant (6,) about the centre, spin, and wrenches (p, 6)."""
+    """Balanced nodal forces (N, 3), resultant (6,) of the outer ones about the centre, spin, port wrenches (p, 6)."""
     name, body, mesh = of
     at = _frame(solution, name, row, inputs)
     view: Any = body.view
@@ -313,6 +318,6 @@ def _outer(solution: Solution, of: tuple[str, Body, NodalMesh], at: _Frame, wren
 
 
 def _weighted(mesh: NodalMesh, motions: Array) -> Array:
-    """Nodal mass times motions (N·3,) or (N·3, r)."""
+    """Product of the nodal mass matrix with motions (N·3,) or (N·3, r)."""
     flat = motions.reshape(mesh.mass.shape[0], -1)
     return np.asarray(mesh.mass @ flat).reshape(motions.shape)

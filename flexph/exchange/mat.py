@@ -1,6 +1,6 @@
 """Linear systems as MATLAB files, whose elements are checked before scipy reads them.
 
-scipy's reader would follow a wrong tag out of the process's memory. Checksums of compressed elements are verified.
+With a wrong tag, scipy's reader would read beyond its memory. Checksums of compressed elements are verified.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, list[str]]:
-    """Header and wanted elements of a file, uncompressed, and the names of the other elements.
+    """Uncompressed bytes of the header and of the elements ``names`` of a file, and the names of all other elements.
 
     Raises ValueError for a file of another version, and for an element that is truncated, damaged, complex, or neither
     numbers nor text. Files of version 4, with a zero among their first four bytes, are returned unchanged.
@@ -73,7 +73,7 @@ def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, lis
 
 
 def _elements(content: bytes, order: str) -> Iterator[Part]:
-    """Yield the parts of a content, each checked to lie within it; small parts have their data in the tag."""
+    """Yield the tagged parts of ``content``, each checked to end within it; a small part has its data in the tag."""
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(order + "II", content, at)
@@ -95,7 +95,7 @@ def _decompressed(data: bytes) -> bytes:
 
 
 def _refuse_misfits(name: str, parts: tuple[Part, ...], order: str) -> None:
-    """Raise ValueError unless flags, dimensions and values of a matrix fit each other."""
+    """Raise ValueError unless flags, dimensions and values of a matrix are consistent."""
     flags, dimensions, *values = parts
     word, _ = struct.unpack(order + "II", flags.data)
     shape = struct.unpack(f"{order}{len(dimensions.data) // 4}i", dimensions.data)
@@ -129,8 +129,8 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
     """Write E, J, R, Q, B, P, S, N of ``E ẋ = (J − R) Q x + (B − P) u + Gᵀλ, y = (B + P)ᵀQ x + (S − N) u, 0 = G x``.
 
     The convention is that of the benchmark collection of port-Hamiltonian systems (Schwerdtner et al., 2021), here with
-    Q = 1 and P = S = N = 0; the constraints G are an extension. Sparse matrices stay sparse. ``names`` is a JSON text
-    with ports, parts, constraints and velocities (counted from zero).
+    Q = 1 and P = S = N = 0; the constraints G are an extension. Sparse matrices remain sparse. ``names`` is a JSON
+    text with ports, parts, constraints and velocities (counted from zero).
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
         The system.
     multipliers : bool
         True to write (x, λ) as states instead, E = diag(E, 0), J = [[J, Gᵀ], [−G, 0]], which has no G and can be read
-        by every program that follows the convention.
+        by any program that uses the convention.
 
     Returns
     -------
@@ -173,10 +173,10 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
 
 @checked
 def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
-    """Read a system from a MATLAB file; files of :func:`write_mat` are restored to the bit.
+    """Read a system from a MATLAB file; systems written by :func:`write_mat` are restored bit by bit.
 
-    Q defaults to the identity, P, S, N to zero; other values are converted by :func:`flexph.exchange.from_general`. In
-    a file without B whose G has as many rows as E, G is taken as the input matrix.
+    Q is the identity by default, P, S, N are zero; other values are converted by :func:`flexph.exchange.from_general`.
+    In a file without B whose G has as many rows as E, G is the input matrix.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
         missing = [name for name in REQUIRED if name not in fields]
         if missing:
             raise ValueError(
-                f"it must hold E, J and R, it lacks {', '.join(missing)}; it has {', '.join([*fields, *others])}"
+                f"it must contain E, J and R, it lacks {', '.join(missing)}; it has {', '.join([*fields, *others])}"
             )
         names = json.loads(str(fields.pop(NAMES).item())) if NAMES in fields else {}
         for matrix in fields.values():

@@ -48,7 +48,7 @@ def write_matrix_market(folder: str | Path, system: LinearPHDAE) -> Path:
     if where.suffix.lower() in (".mtx", ".mat"):
         raise ValueError(f"folder must be a folder for several files, got {str(folder)!r}")
     where.mkdir(parents=True, exist_ok=True)
-    (where / NAMES).unlink(missing_ok=True)  # written last: names never belong to older matrices
+    (where / NAMES).unlink(missing_ok=True)  # written last, so that the names never describe older matrices
     shapes, contents = {}, []
     for name in MATRICES:
         path, matrix = where / f"{name}.mtx", getattr(system, name)
@@ -78,7 +78,7 @@ def read_matrix_market(folder: str | Path) -> LinearPHDAE:
     Returns
     -------
     LinearPHDAE
-        System, to the bit.
+        The system, with bitwise equal matrices.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def read_matrix_market(folder: str | Path) -> LinearPHDAE:
 
 
 def _shapes(header: dict[str, Any]) -> dict[str, tuple[int, int]]:
-    """Shapes of the matrices of a header by name, in the order of writing."""
+    """Shapes of the matrices in a header, by name in the order of the files."""
     strange = [*(header.keys() - set(MATRICES)), *(set(MATRICES[:REQUIRED]) - header.keys())]
     if strange:
         raise ValueError(f"shapes must be those of {', '.join(MATRICES)}, got {', '.join(map(repr, header))}")

@@ -1,4 +1,4 @@
-"""Passivity of a state space: search for violations, an energy function by the Kalman-Yakubovich-Popov inequality."""
+"""Passivity of state spaces: search for violations, and energy functions by the positive-real lemma."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ FLOOR = 1e-6
 def violation(model: StateSpace) -> str | None:
     """Reason why a state space is not passive; None if no violation is found.
 
-    It is an unstable pole, or a frequency ω with H(iω) + H(iω)ᴴ not ⪰ 0. Frequencies are tried around every pole, on a
-    logarithmic grid, and at both ends; the worst one is refined.
+    The reason is an unstable pole, or a frequency ω at which H(iω) + H(iω)ᴴ is not positive semi-definite. Frequencies
+    around every pole, on a logarithmic grid, zero and infinity are tested; the worst one is refined.
     """
     poles = eigvals(model.A) if model.A.size else np.zeros(0)
     size = float(np.abs(poles).max(initial=0.0)) or 1.0
@@ -59,7 +59,7 @@ def _grid(poles: Array, size: float) -> Array:
 
 
 def _lowest(model: StateSpace, omega: float) -> tuple[float, float]:
-    """Lowest eigenvalue of the Hermitian part of H(iω), and ‖H(iω)‖; zeros at a pole."""
+    """Lowest eigenvalue of the Hermitian part of H(iω), and ‖H(iω)‖; both are zero at a pole."""
     h = _transfer(model, omega)
     if h is None:
         return 0.0, 0.0
@@ -85,13 +85,13 @@ NOTHING = 1e-9
 
 
 class NoEnergy(ArithmeticError):
-    """Error: no energy function of a system can be computed."""
+    """Error of a system for which no energy function can be computed."""
 
 
 def defect_of(model: StateSpace, Q: Array) -> float:
     """Defect of ``W = [[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``: −λ_min divided by the norms of W's terms.
 
-    It is dimensionless: computed in energy coordinates ξ = Lᵀx, Q = LLᵀ, with outputs scaled like inputs.
+    It is dimensionless, because it is computed in energy coordinates ξ = Lᵀx, Q = LLᵀ, with outputs scaled like inputs.
     """
     if not Q.size:
         return _negative_eigenvalue(model.D + model.D.T, float(np.linalg.norm(model.D)))
@@ -106,7 +106,7 @@ def defect_of(model: StateSpace, Q: Array) -> float:
 
 
 def _negative_eigenvalue(w: Array, size: float) -> float:
-    """Smallest eigenvalue with the sign changed, −λ_min, divided by a size; zero for an empty matrix."""
+    """Negative smallest eigenvalue −λ_min of a symmetric matrix divided by ``size``; zero for an empty matrix."""
     return float(-np.linalg.eigvalsh(w)[0] / (size or 1.0)) if w.size else 0.0
 
 
@@ -115,9 +115,9 @@ def find_energy(model: StateSpace) -> Array:
 
     The positive-real lemma is solved in exact steps. Undamped modes are split off; their energy follows from QB = Cᵀ.
     Inputs without dissipation in D determine Q on their outputs, (CB)⁻¹, and leave the same problem for the remaining
-    states (the inverse of H is passive, too). The rest has D + Dᵀ ≻ 0; Q is there the mean of the smallest and largest
-    solution of the algebraic Riccati equation ``AᵀQ + QA + (Cᵀ − QB)(D + Dᵀ)⁻¹(C − BᵀQ) = 0``. Raises :class:`NoEnergy`
-    if a step fails: the system is not passive, not minimal, or on the boundary of either.
+    states (the inverse of H is passive, too). The last subsystem has D + Dᵀ ≻ 0; its Q is the mean of the smallest and
+    largest solution of the algebraic Riccati equation ``AᵀQ + QA + (Cᵀ − QB)(D + Dᵀ)⁻¹(C − BᵀQ) = 0``. Raises
+    :class:`NoEnergy` if a step fails: the system is then not passive or not minimal, or nearly so.
     """
     n = model.A.shape[0]
     if not n:
@@ -135,7 +135,7 @@ def find_energy(model: StateSpace) -> Array:
 
 
 def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Energy matrix Q of a system, in the time unit in which the whole system has ‖A‖ = 1."""
+    """Energy matrix Q of a system whose unit of time is scaled so that the whole system has ‖A‖ = 1."""
     if not a.shape[0]:
         return np.zeros((0, 0))
     lossless, damped, transform = _split_axis(a)
@@ -158,7 +158,7 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
 
 
 def _split_axis(a: Array) -> tuple[int, int, Array]:
-    """Numbers of undamped and damped states, and T for which T⁻¹AT is block-diagonal in that order."""
+    """Numbers of undamped and damped states, and T with T⁻¹AT block-diagonal, undamped states first."""
     values = eigvals(a)
     if np.any(values.real > AXIS):
         raise NoEnergy("the system is unstable")
@@ -189,13 +189,13 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
 
 
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
-    """Energy matrix from QB₂ = C₂ᵀ for the inputs B₂ without loss: with x = T(y₂, z), Q = diag((C₂B₂)⁻¹, Q_z)."""
+    """Energy matrix of a system with inputs B₂ without dissipation: Q = diag((C₂B₂)⁻¹, Q_z) for x = T(y₂, z)."""
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
     live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows
     b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
     if not rank:
         if not b1.shape[1]:
-            return solve_continuous_lyapunov(a.T, -np.eye(len(a)))  # no input moves it
+            return solve_continuous_lyapunov(a.T, -np.eye(len(a)))  # no input acts on these states
         return _energy(a, b1, c1, d[np.ix_(~bare, ~bare)])
     z = c2 @ b2
     z = np.linalg.inv(0.5 * (z + z.T))

@@ -24,10 +24,10 @@ PROJECTED = 1e-9
 def to_pymor(system: LinearPHDAE) -> Any:
     """Convert to a ``pymor.models.iosys.PHLTIModel`` with Q = 1.
 
-    It is ``E ẋ = (J − R) x + (G − P) u, y = (G + P)ᵀ x + (S − N) u``. Constraints are eliminated; otherwise E, J, R and
-    G = B stay as they are, sparse or dense, with P = S = N = 0. If E is singular, algebraic states are eliminated, too
-    (:func:`flexph.linear.state_space.state_space`), and leave P, S and N. pyMOR stores no names: inputs are the columns
-    of B.
+    The model is ``E ẋ = (J − R) x + (G − P) u, y = (G + P)ᵀ x + (S − N) u``. Constraints are eliminated; without
+    constraints E, J, R and G = B are unchanged, sparse or dense, with P = S = N = 0. If E is singular, algebraic states
+    are eliminated, too (:func:`flexph.linear.state_space.state_space`), which can give nonzero P, S and N. pyMOR stores
+    no names: inputs are the columns of B.
 
     Parameters
     ----------
@@ -101,9 +101,9 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
 
 
 def _symmetric_part(name: str, a: Any, sign: float) -> Any:
-    """Symmetric (sign 1) or skew part (−1) of a matrix that is so up to the round-off of a projection.
+    """Symmetric (``sign`` 1) or skew-symmetric part (−1) of a matrix.
 
-    Raises ValueError otherwise.
+    Raises ValueError if the other part is larger than the round-off of a projection.
     """
     rest = check.norm(a - sign * a.T)
     if rest > PROJECTED * check.norm(a):

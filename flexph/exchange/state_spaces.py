@@ -163,14 +163,14 @@ def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mappin
     skew, loss = 0.5 * (q @ a - a.T @ q), -0.5 * (q @ a + a.T @ q)
     into, off = 0.5 * (q @ b + c.T), 0.5 * (c.T - q @ b)
     if not np.any(model.D + model.D.T) and np.linalg.norm(off) <= ACCURACY * np.linalg.norm(into):
-        into, off = c.T, np.zeros_like(off)  # P must vanish where S does; only its round-off is dropped
+        into, off = c.T, np.zeros_like(off)  # P must vanish on the kernel of S; only its round-off is dropped
     s, feed = 0.5 * (model.D + model.D.T), -0.5 * (model.D - model.D.T)
     loss, off, s = _positive(loss, off, s, q)
     return from_general(q, skew, loss, into, P=off, S=s, N=feed, ports=dict(ports or {}))
 
 
 def _positive(loss: Array, off: Array, s: Array, q: Array) -> tuple[Array, Array, Array]:
-    """R, P and S of the matrix [[R, P], [Pᵀ, S]], with eigenvalues that round-off made negative lifted to zero."""
+    """R, P and S of the matrix [[R, P], [Pᵀ, S]] after negative eigenvalues from round-off are set to zero."""
     lower = np.linalg.cholesky(q)
     half = np.linalg.solve(lower, loss)
     inner, edge = np.linalg.solve(lower, half.T), np.linalg.solve(lower, off)
@@ -227,7 +227,7 @@ def _computed(model: StateSpace) -> Array:
 
 
 def _grouped(labels: Sequence[str]) -> dict[str, slice]:
-    """Ports from labels ``port[i]`` or ``port``, in their order."""
+    """Slices of ports from labels ``port[i]`` or ``port``, in their order."""
     ports_by_label: dict[str, slice] = {}
     for i, label in enumerate(labels):
         port = label.rpartition("[")[0] if label.endswith("]") else label

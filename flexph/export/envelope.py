@@ -1,4 +1,4 @@
-"""Stress envelopes: the largest stresses of every cell over a run, with their times."""
+"""Stress envelopes: extreme stresses of every cell over a run, with their times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tables import write_table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StressEnvelope:
-    """Extremes of the stress tensors of a body in each of c cells over all saved times.
+    """Extreme stresses of a body in each of c cells over all saved times.
 
     ``peak_von_mises``, ``largest_principal`` and ``smallest_principal`` (c,) [Pa] with the times (c,) [s] of their
     first occurrence; ``centres`` (c, d) [m]: mean positions of the stress points of each cell, in body axes.
@@ -46,7 +46,7 @@ class StressEnvelope:
 
     @property
     def columns(self) -> dict[str, Array]:
-        """Columns of the table by header, with a row for each cell."""
+        """Columns (c,) of a table by header, with a row for each cell."""
         axes = {f"{axis} [m]": x for axis, x in zip("xyz", self.centres.T, strict=False)}
         values = {name: getattr(self, name) for name in _QUANTITIES}
         units = {name: f"{name} [{'s' if name.endswith('time') else 'Pa'}]" for name in values}
@@ -67,17 +67,17 @@ _QUANTITIES = (
 def stress_envelope(solution: Solution, body: str, tensor: str | None = None) -> StressEnvelope:
     """Peak von Mises stress, largest and smallest principal stress of every cell of a body over all saved times.
 
-    Stresses are taken at the stress points: for beams and rods at the section points at both ends of each drawn
-    piece, for solids of finite strain as Cauchy stresses. Times are read in parts, so that memory does not grow.
+    Stresses are evaluated at the stress points: for beams and rods at the section points at both ends of each drawn
+    piece, for solids of finite strain as Cauchy stresses. Saved times are evaluated in parts to limit the memory.
 
     Parameters
     ----------
     solution : Solution
-        A run of a mechanism.
+        Run of a mechanism.
     body : str
-        One of its bodies with stresses at points.
+        Name of a body with stress points.
     tensor : str, optional
-        Name of one of its tensors, such as ``stress_top`` of a plate; by default all of them together.
+        Name of a stress tensor of the body, such as ``stress_top`` of a plate; by default extremes over all tensors.
 
     Returns
     -------
@@ -124,10 +124,10 @@ def _points(solution: Solution, body: str, tensor: str | None) -> Mapping[str, S
 def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str] = ()) -> Path:
     """Write stress envelopes of bodies (by default all with stress points); return the path.
 
-    The suffix of the path sets the format. ``.vtu``: the undeformed bodies in their body axes, with cell data
-    ``body`` and, for each tensor, ``stress_peak_von_mises``, ``stress_peak_time``, … of :class:`StressEnvelope` (NaN
-    for bodies without it). ``.csv``: a table with a row for each cell, of all bodies and tensors in turn. Raises
-    ValueError for unknown bodies, for bodies without stress points, and for another suffix.
+    The suffix of the path sets the format. ``.vtu``: the undeformed bodies in their body axes, with cell data ``body``
+    and, for each tensor, ``stress_peak_von_mises``, ``stress_peak_time``, … of :class:`StressEnvelope` (NaN for bodies
+    without this tensor). ``.csv``: a table with a row for each cell of each body and tensor. Raises ValueError for
+    unknown bodies, for bodies without stress points, and for another suffix.
     """
     held = solution.mechanism.bodies
     names = list(bodies) or [name for name, body in held.items() if stress_points(body)]

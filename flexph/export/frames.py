@@ -1,4 +1,4 @@
-"""Frames of a series: positions of points of bodies, and data at points and in cells."""
+"""Frames of a time series: positions of points of bodies, and data at points and in cells."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ Viewed = tuple[int, str, AnyBody, View]
 
 
 class Points(NamedTuple):
-    """Options for the points of frames: separate points for each cell, or smoothed stresses at the points."""
+    """Options for the points of frames: ``discontinuous``, separate points for each cell; ``smoothed`` stresses."""
 
     discontinuous: bool = False
     smoothed: bool = False
 
 
 class Layout(NamedTuple):
-    """Points of a body in the frames: indices of the points of its view (P,), and cells of these points (c, n).
+    """Points of a body in the frames: indices (P,) of points of the view, and cells (c, n) of these points.
 
-    ``corners``: index of each point among the nodes of all cells, cell by cell.
+    ``corners``: index of each point in the concatenated nodes of all cells.
     """
 
     places: Array
@@ -67,7 +67,7 @@ def _layout(view: View, points: Points) -> Layout:
 
 
 def _material(field: TensorField) -> Array:
-    """Numbers of the materials of the drawn cells."""
+    """Material number of each drawn cell."""
     of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
     of_cell[field.cell] = field.material
     drawn: Array = of_cell[field.drawn]
@@ -75,37 +75,37 @@ def _material(field: TensorField) -> Array:
 
 
 def spatial(vectors: Array) -> Array:
-    """Vectors padded with zeros to three components, as viewers expect."""
+    """Vectors (…, d) padded with zeros to three components, as viewers require."""
     return np.pad(vectors, [(0, 0)] * (vectors.ndim - 1) + [(0, 3 - vectors.shape[-1])])
 
 
 def viewed(mechanism: Mechanism, names: Sequence[str] = ()) -> list[Viewed]:
-    """List of index, name, body and view, for each body with a view or each of the named ones."""
+    """Index, name, body and view of each body with a view, or of each of the named bodies."""
     bodies = enumerate(mechanism.bodies.items())
     return [(i, k, b, b.view) for i, (k, b) in bodies if b.view is not None and (not names or k in names)]
 
 
 def numbered_cells(views: Sequence[View]) -> list[tuple[str, Array]]:
-    """Cell types and cells of several views, with indices of points that count through all views."""
+    """Cell types and cells of several views, with indices into the concatenated points of all views."""
     starts = np.cumsum([0, *(len(view.points) for view in views)])
     return [(view.cell_type, view.cells + start) for view, start in zip(views, starts, strict=False)]
 
 
 def chunks(pick: Array, entries: int) -> list[Array]:
-    """Indices of saved times in chunks: with ``entries`` numbers for each time, a chunk has at most :data:`ENTRIES`."""
+    """Indices of saved times in chunks of at most :data:`ENTRIES` numbers, with ``entries`` numbers for each time."""
     size = max(1, ENTRIES // max(entries, 1))
     return [pick[i : i + size] for i in range(0, len(pick), size)]
 
 
 def instants(solution: Solution, pick: Array) -> Solution:
-    """Run at the saved times of these indices only, for quantities that depend on the states alone."""
+    """Run at the saved times ``pick`` (indices) only, for quantities that depend only on states."""
     return replace(solution, times=solution.times[pick], states=solution.states[pick])
 
 
 def frames_of(
     solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points
 ) -> Iterator[tuple[float, meshio.Mesh]]:
-    """Yield time and mesh for each saved time of these indices."""
+    """Yield time and mesh for each of the saved times ``pick`` (indices)."""
     layouts = [_layout(view, points) for *_, view in shown]
     starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
@@ -132,9 +132,9 @@ def frames_of(
 def _moved(
     part: Solution, shown: Sequence[Viewed], layouts: Sequence[Layout], *, deformed: bool = True
 ) -> tuple[Array, Array]:
-    """World positions and velocities of the points of all bodies, (k, P, d) each.
+    """World positions and velocities (k, P, d) of the points of all bodies.
 
-    Undeformed positions if not ``deformed``.
+    ``deformed``: False for positions without deformation.
     """
     pairs = [(name, view, layout.places) for (_, name, _, view), layout in zip(shown, layouts, strict=True)]
     factors = [float(deformed or isinstance(body, NodalBody)) for _, _, body, _ in shown]
@@ -147,9 +147,9 @@ def _moved(
 
 
 def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> dict[str, list[Array]]:
-    """Quantities of several bodies by name: for each a list of arrays (k, n, …), one a body, NaN if a body lacks it.
+    """Quantities of several bodies by name, as lists with an array (k, n, …) for each body.
 
-    ``like`` has one array for each body, of its n points or cells.
+    Arrays of bodies without a quantity are NaN; ``like`` has an array of n points or cells for each body.
     """
     shapes = {name: (len(values), values.shape[2:]) for own in quantities for name, values in own.items()}
     return {
@@ -159,16 +159,16 @@ def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> di
 
 
 def state_at(solution: Solution, body: str, pick: Array) -> BodyState:
-    """Input of the stress laws of a body at the saved times of these indices."""
+    """State of a body, for its stress laws, at the saved times ``pick`` (indices)."""
     part = instants(solution, pick)
     return body_state(solution.mechanism.bodies[body], lambda name: part[f"{body}.{name}"])
 
 
 def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[str, Array]:
-    """Stress quantities in the cells of a body by name, (k, cells, …).
+    """Stress quantities (k, cells, …) in the cells of a body, by name.
 
-    Tensors are means over the cells; quantities that are nonlinear in the stresses are evaluated at the stress
-    points, and the largest of each cell is taken.
+    Tensors are means over the cells. Quantities that are nonlinear in the stresses are the largest values over the
+    stress points of each cell.
     """
     if not body.stress_size:
         return {}
@@ -189,7 +189,7 @@ def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[st
 
 
 def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
-    """Cell means of the tensors that depend on the deformation, (k, cells, 6)."""
+    """Cell means (k, cells, 6) of the tensors that depend on the deformation, such as Cauchy stress."""
     if not isinstance(body, NodalBody) or not body.current:
         return {}
     gradients = deformation_gradients(body, state.centres, state.rotations)
@@ -197,7 +197,7 @@ def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
 
 
 def _at_points(part: Solution, body: str, *, view: View, corners: Array, points: Points) -> dict[str, Array]:
-    """Stress quantities at the points of a body by name, (k, P, …)."""
+    """Stress quantities (k, P, …) at the points of a body, by name."""
     quantities: dict[str, Array] = {}
     invariant = stress_points(part.mechanism.bodies[body])
     if not (points.discontinuous or points.smoothed):

@@ -26,8 +26,8 @@ from .frames import Viewed, numbered_cells, spatial, viewed
 def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> Path:
     """Write mode shapes on the undeformed pose or the equilibrium of the modes as a VTU file; return its path.
 
-    Point data ``mode_1``, …: displacement of each mode, scaled to a largest one of 1 m; cell data ``body``: index of
-    the body. Bodies without a view are left out.
+    Point data ``mode_1``, …: displacements of each mode, scaled so that the largest is 1 m; cell data ``body``: index
+    of the body. Bodies without a view are left out.
     """
     shapes = mode_displacements(mechanism, about, modes)
     mesh = meshio.Mesh(
@@ -44,7 +44,7 @@ def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, mod
 
 
 class ModeShapes(NamedTuple):
-    """Bodies with a view, their points (p, d) [m] at rest, and their displacements in each mode, 1 m at the largest."""
+    """Bodies with a view, their points (p, d) [m] at rest, and displacements in each mode, the largest 1 m."""
 
     shown: list[Viewed]
     points: list[Array]
@@ -52,7 +52,7 @@ class ModeShapes(NamedTuple):
 
 
 def mode_displacements(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> ModeShapes:
-    """Points of all bodies with a view, undeformed or in equilibrium, and their displacements in the modes."""
+    """Points of all bodies with a view at the pose or equilibrium ``about``, and their displacements in the modes."""
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     base, shown = MechanismView(mechanism, x), viewed(mechanism)
     points = [base.points(name, view.points, view.shape) for _, name, _, view in shown]
@@ -61,7 +61,7 @@ def mode_displacements(mechanism: Mechanism, about: Pose | State, modes: Eigenmo
 
 
 def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) -> Array:
-    """World displacements of the points of a nodal body from the rates of its nodes: v_P, and ω in the node axes."""
+    """World displacements (p, d) of the points of a nodal body from the rates v_P and ω (node axes) of its nodes."""
     assert body.view is not None
     d, s, turning = body.dim, spins(body.dim), body.turning
     moving, spinning = np.zeros((len(body.frames), d)), np.zeros((len(body.frames), s))
@@ -78,7 +78,7 @@ def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) 
 
 
 def _frames_moved(base: MechanismView, name: str, body: SplitBody, rates: Array) -> Array:
-    """World displacements of the points of a body of floating frames, from v_P, ω and u̇ of each frame in turn."""
+    """World displacements (p, d) of the points of a split body from the rates v_P, ω and u̇ of each frame."""
     assert body.view is not None
     d, s, u, at = body.dim, spins(body.dim), base.deformation(name), 0
     owner, shape = body.frames_of(body.view.points, body.view.shape), sparse.csr_array(body.view.shape)
@@ -94,7 +94,7 @@ def _frames_moved(base: MechanismView, name: str, body: SplitBody, rates: Array)
 
 
 def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
-    """World displacements of the points in a mode: velocities R(v_P + ω × (X + φu) + φu̇), the largest scaled to 1."""
+    """World displacements of the points in a mode, R(v_P + ω × (X + φu) + φu̇), scaled so that the largest is 1."""
     at, moved = 0, []
     for name, body in base.mechanism.bodies.items():
         d, s = body.dim, spins(body.dim) if body.turns else 0

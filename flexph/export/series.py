@@ -37,9 +37,9 @@ TOGETHER = 1 << 14
 
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
-    """Write bodies with their data, surfaces of bodies that are lines or points, joints and the ground.
+    """Write a VTKHDF file of bodies with data, surfaces of bodies that are lines or points, joints and the ground.
 
-    Return the path.
+    Return its path in a list.
     """
     scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}
@@ -61,7 +61,7 @@ def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Yield groups of frames: those of small meshes are written together, as each write has a fixed cost."""
+    """Yield groups of frames; those of small meshes are grouped, because each write has a fixed cost."""
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -71,7 +71,7 @@ def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
 
 
 class NamedSeries(NamedTuple):
-    """Joined data of all bodies in a file, in the form of :class:`flexph.export.Series`."""
+    """Concatenated data of all bodies in a file, in the form of :class:`flexph.export.Series`."""
 
     times: Array
     points: Array
@@ -81,7 +81,7 @@ class NamedSeries(NamedTuple):
 
 
 def read_named(path: Path) -> NamedSeries:
-    """Bodies of a file from :func:`write_named`; missing data of a body are NaN."""
+    """Concatenated data of the bodies in a file of :func:`write_named`; missing data of a body are NaN."""
     times, grids, _ = read_vtkhdf(path)
     bodies = [grid for grid in grids if grid.group == BODIES]
     if not bodies:
@@ -96,7 +96,7 @@ def read_named(path: Path) -> NamedSeries:
 
 
 def _joined_blocks(k: int, own: Sequence[tuple[int, Mapping[str, Array]]]) -> dict[str, Array]:
-    """Data (k, n, …) of several bodies by name, joined along n, with NaN for a body without them."""
+    """Data (k, n, …) of several bodies by name, concatenated along n, with NaN for a body without them."""
     widths = {name: values.shape[2:] for _, data in own for name, values in data.items()}
     return {
         name: np.concatenate([data.get(name, np.full((k, n, *width), np.nan)) for n, data in own], axis=1)
@@ -116,8 +116,8 @@ Data = Mapping[str, Array]
 class Series:
     """A time series read from a file: k times, p points and c cells.
 
-    ``times`` (k,) [s]; ``points`` (k, p, 3) [m], moved to their places; ``cells`` by type, (c_type, nodes) each;
-    ``point_data`` by name, (k, p, …), and ``cell_data`` by name, (k, c, …), with the cells of all types in order.
+    ``times`` (k,) [s]; ``points`` (k, p, 3) [m], displaced; ``cells`` by type, (c_type, nodes) each; ``point_data`` by
+    name, (k, p, …), and ``cell_data`` by name, (k, c, …), with the cells of all types in order.
     """
 
     times: Array
@@ -131,7 +131,7 @@ class Series:
         return f"<Series of {len(self.times)} times, {self.points.shape[1]} points, {held}>"
 
     def mesh(self, instant: int = 0) -> meshio.Mesh:
-        """Mesh at an instant with all its data, for :func:`fem.solid` or meshio."""
+        """Mesh with all data at the time with an index, for :func:`fem.solid` or meshio."""
         parts = np.cumsum([len(nodes) for _, nodes in self.cells])[:-1]
         return meshio.Mesh(
             self.points[instant],
@@ -157,7 +157,7 @@ def write_pvd(path: Path, frames: Iterable[Frame]) -> list[Path]:
 
 
 class _Writer(TimeSeriesWriter):
-    """XDMF writer of meshio with a given HDF5 file; meshio's own file goes to the working directory."""
+    """XDMF writer of meshio with a given HDF5 file, as meshio would create one in the working directory."""
 
     def __init__(self, path: Path, file: h5py.File) -> None:
         super().__init__(path)
@@ -165,9 +165,9 @@ class _Writer(TimeSeriesWriter):
 
 
 def write_xdmf(path: Path, frames: Iterator[Frame]) -> list[Path]:
-    """Write XDMF with arrays in one HDF5 file: the mesh of the first frame once, the frames as data.
+    """Write XDMF with arrays in one HDF5 file: the mesh of the first frame, and the data of all frames.
 
-    meshio reads no mixed cells of degree 2 from XDMF: with several cell types each has a file, NAME_TYPE.xdmf.
+    Several cell types are written to separate files NAME_TYPE.xdmf, because meshio cannot read mixed cells of degree 2.
     """
     first = next(frames)
     kinds = list(dict.fromkeys(block.type for block in first[1].cells))
@@ -191,7 +191,7 @@ def _write_instant(writer: _Writer, time: float, mesh: meshio.Mesh) -> None:
 
 
 def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
-    """Cells of one type as one block, with the points that they use."""
+    """Mesh with the cells of one type as one block, and the points that they use."""
     pick = [b for b, block in enumerate(mesh.cells) if block.type == kind]
     used, numbers = np.unique(np.vstack([mesh.cells[b].data for b in pick]), return_inverse=True)
     return meshio.Mesh(
@@ -209,11 +209,11 @@ def _ordered(values: Array, order: list[int]) -> Array:
 
 @checked
 def read_series(path: str | Path) -> Series:
-    """Read a series that :func:`flexph.export.write_series` wrote, or another file of the same structure.
+    """Read a time series from a file of :func:`flexph.export.write_series`, or another file of this structure.
 
-    Stress tensors have the components (xx, yy, zz, xy, yz, xz). Points of XDMF files are moved by the data
+    Stress tensors have the components (xx, yy, zz, xy, yz, xz). Points of XDMF files are displaced by the point data
     ``displacement``, if present. Raises ValueError with the name of the file if it is damaged or empty, has several
-    parts at a time, or its cells change; FileNotFoundError if it is missing.
+    parts at one time, or if cells change; FileNotFoundError if it is missing.
     """
     file = Path(path)
     refuse_suffix("a series", path, SUFFIXES)
@@ -246,7 +246,7 @@ def _read_xdmf(file: Path) -> list[Frame]:
 
 
 def _joined(frames: list[Frame]) -> Series:
-    """Series of the frames, checked for ascending times and equal cells."""
+    """Series from frames, which must have ascending times and equal cells."""
     times = np.array([time for time, _ in frames])
     if not times.size or not np.all(np.diff(times) > 0.0) or not np.all(np.isfinite(times)):
         raise ValueError(f"it must hold instants that ascend, one part each, got {times.tolist()}")
@@ -277,25 +277,25 @@ def write_series(
 ) -> list[Path]:
     """Write the motion of bodies (by default all with a view) as a time series; return the paths.
 
-    The suffix of the path sets the format. ``.vtkhdf``: one VTKHDF file with bodies, surfaces of bodies that are
-    lines or points, joints and the ground by name. ``.pvd``: an index of VTU frames, whose points have moved to their
-    places. ``.xdmf``: one file with an HDF5 file of arrays, whose points are those of the first frame (in ParaView
-    *Warp By Vector* of ``displacement`` moves them); bodies of several cell types have one file each, NAME_TYPE.xdmf.
+    The suffix of the path sets the format. ``.vtkhdf``: one VTKHDF file with bodies, surfaces of bodies that are lines
+    or points, joints and the ground by name. ``.pvd``: an index of VTU frames with displaced points. ``.xdmf``: one
+    file with an HDF5 file of arrays, with the points of the first frame (in ParaView *Warp By Vector* of
+    ``displacement`` displaces them); several cell types have separate files NAME_TYPE.xdmf.
 
     Point data are ``displacement`` (from the first frame; for a single state of :func:`flexph.results.statics` the
     deformation) and ``velocity``; cell data are ``body`` and the stress quantities of the bodies (NaN for bodies
     without them). A stress tensor in body axes, such as ``stress`` of a solid, has its cell means (xx, yy, zz, xy, yz,
     xz) and ``_error``, the error indicator of :func:`flexph.bodies.stresses.stress_error`. Quantities that are
-    nonlinear in the stresses are evaluated at the stress points, and the largest of each cell is written:
+    nonlinear in the stresses are the largest values over the stress points of each cell:
     ``_peak_von_mises``, ``_largest_principal`` and ``_smallest_principal`` (of ``cauchy`` for solids of finite strain,
     of ``stress`` for beams and rods), ``von_mises_largest_in_cell`` for bodies of all kinds (for plates over both
-    faces), and ``axial_size_largest_in_cell`` if shear stresses are not known. At most ``frames`` of the saved times
-    are written, evenly spread and with the last one.
+    faces), and ``axial_size_largest_in_cell`` if shear stresses are unknown. At most ``frames`` of the saved times,
+    equally spaced and including the last one, are written.
 
-    ``discontinuous``: cells share no points, and point data hold the unsmoothed tensors, the polynomial of each
-    cell through the values at its stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data
+    ``discontinuous``: cells share no points, and point data are the unsmoothed tensors, the polynomial of each cell
+    through the values at its stress points, with ``_principal`` and ``_von_mises``. ``smoothed``: point data
     ``_smoothed`` and ``_smoothed_von_mises`` of the smooth field of the error indicator; cells of different materials
-    share no points. Either keeps the cell data. The files appear once all are written.
+    share no points. Cell data are written with both options. The files appear once all are written.
     """
     check.count("frames", frames, least=1)
     names = list(bodies) or [name for name, body in solution.mechanism.bodies.items() if body.view]

@@ -26,7 +26,7 @@ def write_surface(
 ) -> Path:
     """Write the surface of the deformed bodies at a time, without joints and forces; return its path.
 
-    Coordinates are those of the world [m]. Of beams and rods it is the surface of their sections.
+    Coordinates are world coordinates [m]. The surface of beams and rods is that of their sections.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def write_surface(
     shown : Solution or Scene
         Run or scene.
     at : float, optional
-        Time [s], of which the nearest saved one is taken; by default the last.
+        Time [s], rounded to the nearest saved time; by default the last.
     scale : float
         Factor of the deformations.
     bodies : sequence of str
@@ -69,7 +69,7 @@ def write_surface(
         check.lookup("body", name, parts, "bodies")
     chosen = [part for name, part in parts.items() if not bodies or name in bodies]
     if not chosen:
-        raise ValueError("shown must hold a body with a surface, got none")
+        raise ValueError("shown must contain a body with a surface, got none")
     starts = np.cumsum([0, *(part.points.shape[1] for part in chosen)])
     cells = [
         outer_triangles(part.cells, part.cell_type) if part.cell_type != "triangle" else part.cells for part in chosen

@@ -14,7 +14,7 @@ from ..results.result import Result
 
 
 def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
-    """Write columns of equal length (k,) under their names, numbers with all digits; return the path.
+    """Write columns of equal length (k,) with their names in the first row, and all digits; return the path.
 
     The file is written atomically. Raises ValueError for a suffix other than ``.csv`` or ``.txt``.
     """

@@ -1,7 +1,7 @@
 """Durable, atomic writing of files: in a temporary folder, synchronised, moved to the final path; deferred signals.
 
-A reader sees the old file or the complete new one, also after a crash of the machine. A symbolic link is kept: the
-file that it refers to is replaced. The temporary folder is on the same file system as the final path.
+A reader sees the old file or the complete new one, also after a crash of the machine. A symbolic link is not
+replaced, but the file to which it refers. The temporary folder is on the same file system as the final path.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 
 @contextmanager
 def deferred_signals() -> Iterator[None]:
-    """Context that defers signals with Python handlers, such as Ctrl-C, to its end.
+    """Context manager that defers signals with Python handlers, such as Ctrl-C, to its end.
 
-    HDF5 crashes if a Python function that it calls raises. Does nothing outside of the main thread, which alone
-    receives signals.
+    HDF5 crashes if a Python function that it calls raises an error. Outside of the main thread, which is the only one
+    to receive signals, the context manager does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -50,7 +50,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Context that raises Terminated on SIGTERM; it does nothing outside of the main thread."""
+    """Context manager that raises Terminated on SIGTERM; it does nothing outside of the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -74,10 +74,10 @@ PREFIX = ".flexph-"
 
 @contextmanager
 def staged(path: str | Path) -> Iterator[Path]:
-    """Context with a path of the same name in a temporary folder; the file written there replaces ``path`` at its end.
+    """Context manager with a temporary path of the same name; the file written there replaces ``path`` at the end.
 
-    If the block raises, ``path`` stays unchanged. Raises OSError, naming ``path``, if it is not a regular file or its
-    folder cannot be written to.
+    If the block raises an error, ``path`` is unchanged. Raises OSError, naming ``path``, if it is not a regular file or
+    its folder cannot be written to.
     """
     target = place(path)
     with staging(target.parent, shown=path) as folder:
@@ -105,10 +105,11 @@ def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Context with a temporary path in the same folder; the file written there replaces ``path`` at its end.
+    """Context manager with a temporary path in the same folder; the file written there replaces ``path`` at the end.
 
-    A reader sees the old file or the complete new one. The file is not synchronised to the disk: for thousands of files
-    whose damage is detected on reading and which can be computed again. Killed processes leave temporary files behind.
+    A reader sees the old file or the complete new one. The file is not synchronised to the disk, which is sufficient
+    for many files that can be computed again and whose damage is detected on reading. Killed processes leave temporary
+    files.
     """
     part = path.with_name(f"{PREFIX}{uuid.uuid4().hex}{path.suffix}")
     try:
@@ -120,7 +121,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def staging(parent: Path, shown: str | Path | None = None) -> Iterator[Path]:
-    """Context with a new temporary folder within ``parent``, locked until its end and then removed.
+    """Context manager with a new temporary folder within ``parent``, locked until the end and then removed.
 
     Raises OSError, naming the path ``shown`` (``parent`` by default), if the folder cannot be created.
     """
@@ -156,7 +157,7 @@ def publish(source: Path, target: Path, last: Sequence[str] = ()) -> list[Path]:
 
 
 def remove(path: Path) -> None:
-    """Remove a file, or a folder with its contents, durably: it is also gone after a crash of the machine."""
+    """Remove a file, or a folder with its contents, durably: the removal survives a crash of the machine."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -165,15 +166,15 @@ def remove(path: Path) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Temporary folders within a folder that no process uses any more, left by killed processes."""
+    """Temporary folders of killed processes within a folder, which no process has locked."""
     return [path for path in sorted(folder.glob(f"{PREFIX}*")) if path.is_dir() and not _is_used(path)]
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[bool]:
-    """Context in which a folder is locked against other processes; it yields False if locks are not available.
+    """Context manager that locks a folder against other processes; yields False if locks are not available.
 
-    Raises BlockingIOError if another process holds the lock.
+    Raises BlockingIOError if another process has locked the folder.
     """
     if sys.platform == "win32":  # no locks: the folder of a killed run looks like one in use
         yield False
@@ -193,9 +194,9 @@ def locked(folder: Path) -> Iterator[bool]:
 
 
 def place(path: str | Path) -> Path:
-    """Path of the file itself, existing or to be created, after symbolic links are followed.
+    """Path of an existing or new file, with symbolic links resolved.
 
-    Raises IsADirectoryError for a folder, OSError for anything else that is not a regular file.
+    Raises IsADirectoryError for a folder, OSError for a device, a pipe or another irregular file.
     """
     given = Path(path)
     try:
@@ -205,7 +206,7 @@ def place(path: str | Path) -> Path:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "not a regular file, and only regular files can be replaced", str(path))
+        raise OSError(errno.EINVAL, "must be a regular file", str(path))
     return Path(os.path.realpath(given)) if given.is_symlink() else given
 
 

@@ -32,7 +32,7 @@ LZF = 32000
 
 @cache
 def growths() -> dict[int, int]:
-    """Accepted HDF5 filters, each with its largest expansion ratio."""
+    """Largest expansion ratio of each accepted HDF5 filter."""
     from h5py import h5z  # slow to import
 
     plain = {h5z.FILTER_FLETCHER32: 1, h5z.FILTER_SHUFFLE: 1, h5z.FILTER_NBIT: 64}
@@ -40,7 +40,7 @@ def growths() -> dict[int, int]:
 
 
 def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
-    """HDF5 file of flexph, opened for reading after a check that no content lies in another file.
+    """Open an HDF5 file of flexph for reading, after a check that no content is in another file.
 
     ``linked`` as in :func:`refuse_outside_data`. Raises OSError if the file is missing, has no checksums, or refers to
     other files.
@@ -51,7 +51,7 @@ def open_contained(path: str | Path, *, linked: str = "") -> h5py.File:
     with open(path, "rb") as raw:
         start = raw.read(len(SIGNATURE) + 1)
     if not start.startswith(SIGNATURE):
-        raise OSError("it is no HDF5 file")
+        raise OSError("it is not an HDF5 file")
     if len(start) == len(SIGNATURE) or start[len(SIGNATURE)] < CHECKSUMMED:
         raise OSError("it is an HDF5 file without checksums")
     file = h5py.File(path, "r")
@@ -70,7 +70,7 @@ def is_hdf5(path: Path) -> bool:
 
 
 def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
-    """Raise OSError for links, objects with two names, values in other files, and more values than the file can hold.
+    """Raise OSError for links, objects with two names, values in other files, and too many declared values.
 
     Soft links are allowed below the group ``linked``, which is not read. The check itself follows no links.
     """
@@ -97,7 +97,7 @@ def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
 
 
 def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None:
-    """Raise OSError for a dataset with values in another file, or with more values than its stored bytes can hold."""
+    """Raise OSError for a dataset with values in another file, or with more values than its stored bytes allow."""
     import h5py
 
     known, properties = growths(), dataset.get_create_plist()
@@ -114,14 +114,14 @@ def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None
 
 
 def write_hdf5(path: str | Path, write: Callable[[h5py.File], None]) -> None:
-    """Write an HDF5 file, completely or not at all; raises OSError, and keeps an older file, if the disk is full."""
+    """Write an HDF5 file completely or not at all; raises OSError, without changing an older file, on a full disk."""
     with staged(path) as part, new_hdf5(part) as file:
         write(file)
 
 
 @contextmanager
 def new_hdf5(path: Path, libver: str | None = "v110") -> Iterator[h5py.File]:
-    """Context with a new HDF5 file, open until its end; raises OSError then if a write has failed.
+    """Context manager with a new HDF5 file, closed at the end; raises OSError at the end if a write failed.
 
     ``libver``: version of the file format; from 1.10 on, all structures of a file have checksums.
     """
@@ -151,7 +151,7 @@ class DiskFile(io.RawIOBase):
         self._at = self._end = 0
 
     def check(self) -> None:
-        """Raise the first error, if any."""
+        """Raise the first write error, if any."""
         if self.error is not None:
             raise self.error
 
@@ -161,7 +161,7 @@ class DiskFile(io.RawIOBase):
         return self._at
 
     def tell(self) -> int:
-        """The current offset."""
+        """Current offset in the file [bytes]."""
         return self._at
 
     def readinto(self, buffer: Any) -> int:

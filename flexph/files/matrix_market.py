@@ -1,6 +1,7 @@
 """Checked reading of matrices in the Matrix Market format: declared sizes are compared with the lines of the text.
 
-The reader of scipy returns 2.5 for a text cut off within 2.5e10, and reads beyond the end of the text for 2.5e.
+scipy does not detect truncated texts: its reader returns 2.5 for a text that ends within 2.5e10, and reads beyond the
+end of a text that ends with 2.5e.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ BLANK = re.compile(rb"\n(?=[ \t\r]*\n)")
 def matrix_market(text: str, size: int = 0) -> Any:
     """Matrix from a text in the Matrix Market format, in CSR or dense.
 
-    ``size``: size of the files that the text belongs to [bytes], by default that of the text. Raises ValueError for a
+    ``size``: total size of the files with this text [bytes], by default that of the text. Raises ValueError for a
     text that is cut off, has another number of lines than it declares, or has malformed numbers.
     """
     refuse_cut(text)
@@ -65,8 +66,8 @@ def _size(line: str, sparse: bool, symmetry: str) -> tuple[tuple[int, int], int]
 def _refuse_others(entries: bytes) -> None:
     strange = entries.translate(None, CHARACTERS)
     if strange:
-        raise ValueError(f"its lines must hold only numbers, got the characters {strange[:20].decode('latin-1')!r}")
+        raise ValueError(f"its lines must contain only numbers, got the characters {strange[:20].decode('latin-1')!r}")
     match = NO_EXPONENT.search(entries)
     if match is not None:
         line = entries.splitlines()[entries.count(b"\n", 0, match.start())].decode()
-        raise ValueError(f"its lines must hold only numbers, got {line!r}")
+        raise ValueError(f"its lines must contain only numbers, got {line!r}")

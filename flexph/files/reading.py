@@ -25,9 +25,9 @@ SPARE = 1_000_000
 
 @contextmanager
 def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
-    """Context that turns any exception into a ValueError ``WHAT cannot be read from PATH: …``.
+    """Context manager that converts any exception to a ValueError ``WHAT cannot be read from PATH: …``.
 
-    Raises FileNotFoundError or another OSError at its start if the path is not a regular file.
+    Raises FileNotFoundError or another OSError at the start if the path is not a regular file.
     """
     refuse_missing(what, path)
     try:
@@ -38,7 +38,7 @@ def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def refuse_missing(what: str, path: str | os.PathLike[str]) -> None:
-    """Raise FileNotFoundError for a missing file; OSError for a folder, or a pipe, which might never end."""
+    """Raise FileNotFoundError for a missing file; OSError for a folder, and for a pipe, which might never end."""
     name = os.fspath(path)
     if not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, f"{what} cannot be read, there is no such file", name)
@@ -55,19 +55,19 @@ def file_bytes(path: Path) -> bytes:
 
 
 def refuse_cut(text: str) -> None:
-    """Raise ValueError for a text whose last line is incomplete: 2.5e10 may have been cut to 2.5."""
+    """Raise ValueError for a text without a final line break, which may be truncated: 2.5e10 to 2.5."""
     if not text.endswith("\n"):
         raise ValueError("it ends within a line: the last line, too, must end with a line break")
 
 
 def refuse_huge(shape: tuple[int, ...], size: int) -> None:
-    """Raise ValueError for a matrix shape with more rows or columns than a file of ``size`` bytes can fill."""
+    """Raise ValueError for a matrix shape with more rows or columns than a file of ``size`` bytes can contain."""
     if min(shape) < 0 or max(shape) > SPARE + size:
         raise ValueError(f"it declares a matrix of {' × '.join(map(str, shape))}, which its {size} bytes cannot fill")
 
 
 def standard_matrix(matrix: Any) -> Any:
-    """Matrix, dense or in CSR, unchanged in value.
+    """Matrix converted to a dense array or to CSR, with equal values.
 
     Raises ValueError for indices out of range and for repeated entries.
     """
@@ -91,9 +91,9 @@ EXPANSION = 200
 
 
 def refuse_misfits(path: Path) -> int:
-    """Expanded size of an archive [bytes]; raises ValueError if it is too large or an array has not its declared size.
+    """Expanded size of an archive [bytes]; raises ValueError if it is too large or a declared size is wrong.
 
-    Arrays of Python objects are refused, too: they can run code.
+    Also raises ValueError for arrays of Python objects, which can run code.
     """
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
@@ -105,7 +105,7 @@ def refuse_misfits(path: Path) -> int:
                 heading = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
                 shape, _, kind = heading[version](file)
                 if kind.hasobject:
-                    raise ValueError(f"{member.filename} holds Python objects, which can run code")
+                    raise ValueError(f"{member.filename} must not contain Python objects, which can run code")
                 if math.prod(shape) * kind.itemsize != member.file_size - file.tell():
                     raise ValueError(f"{member.filename} declares an array {shape}, and has {member.file_size} bytes")
     return size
@@ -128,7 +128,7 @@ def parsed(path: str | os.PathLike[str]) -> ET.Element:
 def refuse_entities(content: bytes) -> None:
     """Raise ValueError for XML with a document type declaration or deep nesting.
 
-    Malformed XML is left to the parser.
+    The parser reports malformed XML.
     """
     depth = 0
 

@@ -17,12 +17,12 @@ UNFINISHED = ("unfinished", "unfinished.h5")
 
 
 class FolderRefused(ValueError):
-    """Error: a folder cannot take the results of the run."""
+    """Error of a folder that cannot be used for the results of a run."""
 
 
 @dataclass(frozen=True)
 class ResultsFolder:
-    """Folder ``path`` for the results of a run, which ``run`` describes by texts and numbers in JSON types."""
+    """Folder ``path`` for the results of a run; ``run`` describes the run by values of JSON types."""
 
     path: Path
     run: Mapping[str, Any]
@@ -34,11 +34,11 @@ class ResultsFolder:
 
     @property
     def is_kept(self) -> bool:
-        """True if the folder has the checkpoint of an unfinished run."""
+        """True if the folder contains the checkpoint of an unfinished run."""
         return (self.checkpoint / RUN).is_file()
 
     def claim(self, *, force: bool, resume: bool) -> bool:
-        """Create the folder and remove leftovers of killed runs; return True if the results already exist.
+        """Create the folder and remove temporary files of killed runs; return True if the results already exist.
 
         Raises FolderRefused for a folder with files unless ``force`` is set; with ``resume``, for results of another
         run.
@@ -66,9 +66,9 @@ class ResultsFolder:
 
     @contextmanager
     def kept(self, every: float | None) -> Iterator[float | None]:
-        """Context that keeps the checkpoint of the run until its end; it yields the interval between checkpoints [s].
+        """Context manager with the checkpoint folder of the run; it yields the interval between checkpoints [s].
 
-        If ``every`` is None: the interval of the continued run, or None without one.
+        Without ``every`` it yields the interval of the continued run, None if there is none.
         """
         description = self.checkpoint / RUN
         if every is None and not self.is_kept:
@@ -89,7 +89,7 @@ class ResultsFolder:
     def publish(self, source: Path) -> list[Path]:
         """Move the files of a folder to the results, the summary last; return their paths.
 
-        No summary exists while old and new files mix. Ctrl-C is deferred until all files are moved.
+        The folder has no summary while it contains old and new files. Ctrl-C is deferred until all files are moved.
         """
         with deferred_signals():
             remove(self.path / SUMMARY)
@@ -98,7 +98,7 @@ class ResultsFolder:
         return written
 
     def _clear(self, *names: str) -> None:
-        if CHECKPOINT in names and self.is_kept:  # first, so that no run continues from half a checkpoint
+        if CHECKPOINT in names and self.is_kept:  # first, so that no run continues from an incomplete checkpoint
             remove(self.checkpoint / RUN)
         for path in [*(self.path / name for name in names), *leftovers(self.path)]:
             remove(path)
@@ -124,11 +124,11 @@ def _read(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise FolderRefused(f"{path} is damaged: {error}") from None
     if not isinstance(content, dict):
-        raise FolderRefused(f"{path} is damaged: it must hold an object")
+        raise FolderRefused(f"{path} is damaged: it must contain an object")
     return content
 
 
 def _flat(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """Entries of a JSON object and of the objects in it, in one dict."""
+    """Entries of a JSON object and of nested objects in one dict."""
     parts = [value if isinstance(value, dict) else {key: value} for key, value in entries.items()]
     return {key: value for part in parts for key, value in part.items()}

@@ -65,7 +65,7 @@ def kinds_of(kind: Any) -> dict[str, Any]:
 
 
 def entries_of(kind: Any) -> Any:
-    """Type of the entries of a sequence type, or of the value of an optional type; None for other types."""
+    """Type of the entries of a sequence type, or of the value of an optional type; None for any other type."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType) and NoneType in arguments:
         return next(one for one in arguments if one is not NoneType)
@@ -80,7 +80,7 @@ def may_be_none(kind: Any) -> bool:
 
 
 def put_text(group: h5py.Group, name: str, value: str) -> None:
-    """Write a text as an attribute of fixed length; HDF5 stores those of variable length without checksums."""
+    """Write a text as an attribute of fixed length, as HDF5 stores variable lengths without checksums."""
     group.attrs[name] = np.array(value.encode(), dtype=bytes)
 
 

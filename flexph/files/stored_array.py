@@ -1,4 +1,4 @@
-"""Arrays of a saved run that stay in their file and are read on access, for runs larger than memory."""
+"""Arrays of a saved run that are read from their file on access, for runs larger than memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class StoredArray(NDArrayOperatorsMixin):
-    """Array in an open file: an index reads the selected part, NumPy functions and operators read all of it.
+    """Array in an open file: indexing reads the selected part, NumPy functions and operators read the whole array.
 
     Checksums are verified on reading; OSError if the file is damaged.
     """
@@ -28,7 +28,7 @@ class StoredArray(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape, available without reading."""
+        """Shape of the array, without reading it."""
         shape: tuple[int, ...] = self._dataset.shape
         return shape
 
@@ -59,7 +59,7 @@ class StoredArray(NDArrayOperatorsMixin):
             return np.asarray(self)[index]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return np.asarray, (np.asarray(self),)  # the file may not exist where a copy is used
+        return np.asarray, (np.asarray(self),)  # the file may be missing on the machine where a copy is used
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         with self._named():
@@ -71,7 +71,7 @@ class StoredArray(NDArrayOperatorsMixin):
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Context that adds the file's name to errors of reading."""
+        """Context manager that adds the name of the file to errors of reading."""
         try:
             yield
         except OSError as error:
@@ -82,5 +82,5 @@ class StoredArray(NDArrayOperatorsMixin):
 
 
 def in_file(dataset: h5py.Dataset) -> Any:
-    """Matrix as an array that stays in the file; a vector as read values."""
+    """StoredArray of a dataset with two or more axes; the values of a vector, which is read."""
     return StoredArray(dataset) if dataset.ndim > 1 and dataset.size else dataset[()]

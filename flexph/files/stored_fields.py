@@ -43,11 +43,11 @@ def refuse_expansion(file: h5py.File) -> None:
 
     file.visititems(add)
     if sizes[0] > file.id.get_filesize():
-        raise OSError(f"it declares {sizes[0]} bytes of values, more than it can hold")
+        raise OSError(f"it declares {sizes[0]} bytes of values, more than its size allows")
 
 
 class Declared:
-    """Reader of datasets that returns zeros of the declared shapes without using memory, to check shapes first.
+    """Reader of datasets that returns zeros of the declared shapes without using memory, to check shapes in advance.
 
     ``declared`` counts the memory that the values would take [bytes]; ``size`` is the size of the file.
     """
@@ -56,11 +56,11 @@ class Declared:
         self.limit, self.declared = EXPANSION * size, 0
 
     def __call__(self, dataset: h5py.Dataset) -> Array:
-        """Zeros in the shape of a dataset; raises OSError if the file declares more values than it can hold."""
+        """Zeros in the shape of a dataset; raises OSError if the file declares more values than its size allows."""
         wide = max(map(len, get_texts(dataset, NAMES)), default=0) if NAMES in dataset.attrs else 0
         self.declared += dataset.size * (8 + 4 * wide)
         if self.declared > self.limit:
-            raise OSError(f"it declares {self.declared} bytes of values, more than it can hold")
+            raise OSError(f"it declares {self.declared} bytes of values, more than its size allows")
         return np.broadcast_to(0.0, dataset.shape)
 
 
@@ -78,7 +78,7 @@ def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
 
 
 def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = None, leaf: Leaf = values_of) -> Any:
-    """Dataclass from the fields stored in a group and the ``given`` ones; ``leaf`` reads each dataset.
+    """Dataclass from the fields stored in a group and ``given`` fields; ``leaf`` reads each dataset.
 
     Raises OSError, naming the field, if one is missing or of another type.
     """
@@ -125,7 +125,7 @@ def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
 
 
 def _matrix(stored: StoredMatrix, name: str) -> Any:
-    """Sparse matrix from its stored arrays; raises OSError if they do not fit together."""
+    """Sparse matrix from its stored arrays; raises OSError if they are inconsistent."""
     rows, columns = (whole_number(count, 0) for count in stored.shape)
     entries, starts, at = stored.entries, stored.starts, stored.columns
     if entries.shape == (rows, columns) and not (starts.size or at.size):
@@ -153,7 +153,7 @@ def _array(kind: str, codes: Array) -> Array:
 def indices(name: str, values: Array, count: int) -> Array:
     """Values as integers below ``count``; raises OSError for any other value."""
     if not np.all((values >= 0) & (values < count) & (values == np.floor(values))):
-        raise OSError(f"{name} must hold integers below {count}")
+        raise OSError(f"{name} must contain integers from 0 to {count - 1}")
     return values.astype(int)
 
 
@@ -165,20 +165,20 @@ def whole_number(value: float, least: int) -> int:
 
 
 def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
-    """One number, or a tuple of numbers, of the annotated type; raises OSError for others."""
+    """Number, or tuple of numbers, of the annotated type; raises OSError for another shape or other values."""
     count = 1 if isinstance(kind, type) else len(get_args(kind))
     if stored.shape != (count,):
         raise OSError(f"{stored.name} has shape {stored.shape}, expected ({count},)")
     values = values_of(stored)
     if not np.all(np.isfinite(values)):
-        raise OSError(f"{stored.name} must hold finite numbers")
+        raise OSError(f"{stored.name} must contain finite numbers")
     if kind is int or kind is bool:
         return kind(indices(stored.name, values, 2 if kind is bool else np.iinfo(np.int32).max)[0])
     return float(values[0]) if kind is float else tuple(values.tolist())
 
 
 def _texts(stored: h5py.Dataset, values: Array) -> Array:
-    """Array of texts from the indices stored for it."""
+    """Array of texts from the stored indices of texts."""
     texts = np.array(get_texts(stored, NAMES), dtype=str)
     return texts[indices(stored.name, values, texts.size)]
 
@@ -199,7 +199,7 @@ def _dataset(group: h5py.Group, name: str, kinds: tuple[str, ...]) -> h5py.Datas
 
     dataset = _member(group, name, h5py.Dataset)
     if dataset.shape is None or dataset.dtype.str not in kinds:
-        raise OSError(f"{dataset.name} must hold doubles")
+        raise OSError(f"{dataset.name} must contain doubles")
     properties = dataset.id.get_create_plist()
     filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
     if filters - {h5py.h5z.FILTER_FLETCHER32}:

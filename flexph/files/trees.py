@@ -39,7 +39,7 @@ def write_tree(path: str | Path, tree: Any) -> None:
 
 
 def read_tree(path: str | Path) -> Any:
-    """Nested value from a file; raises OSError if it is damaged or of another format."""
+    """Nested value from a file of :func:`write_tree`; raises OSError if it is damaged or of another format."""
     try:
         with open_contained(path) as file:
             if file.attrs.get("format") != FORMAT:
@@ -68,13 +68,13 @@ def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
 def deep_copy(tree: Any) -> Any:
     """Copy of a nested value that shares no mutable part with it; raises ValueError for unsupported types.
 
-    Read-only arrays that own their memory are shared: repeated copies of a growing tree copy only what is new.
+    Read-only arrays that own their memory are shared, so that repeated copies of a growing tree are fast.
     """
     if tree is None or isinstance(tree, float | int | str):
         return tree
     try:
         _, arrays = encoded(tree)
-    except (TypeError, RecursionError) as error:  # keys of dicts other than texts and numbers; cycles
+    except (TypeError, RecursionError) as error:  # for cycles, and for keys of dicts other than texts and numbers
         raise ValueError(f"stored values must be a tree, {error}") from None
     fixed = {id(array): array for array in arrays if array.base is None and not array.flags.writeable}
     return deepcopy(tree, fixed)
@@ -96,14 +96,14 @@ def from_bytes(content: bytes) -> Any:
 
 
 def numbers(kind: str, content: bytes) -> Any:
-    """Array (k,) of numbers or bytes from its memory and its NumPy type ``kind``; raises ValueError for other types."""
+    """Array (k,) of numbers or bytes from its bytes and NumPy type ``kind``; raises ValueError for other types."""
     if re.fullmatch(r"[<>|=][biufcS]\d{1,9}", kind) is None:
         raise ValueError(f"arrays must be of numbers or bytes, got kind {kind!r}")
     return np.frombuffer(content, np.dtype(kind)).copy()
 
 
 def _encoded(value: Any, arrays: list[Any]) -> Any:
-    """Nested value in JSON types; its arrays are appended to ``arrays`` and replaced by their numbers."""
+    """Nested value in JSON types; its arrays are appended to ``arrays`` and replaced by their indices there."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcS":
         arrays.append(value)
         return {"array": len(arrays) - 1, "shape": list(value.shape)}

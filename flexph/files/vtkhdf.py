@@ -41,7 +41,7 @@ class Frames(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A named mesh in a named group; ``frames`` has one frame for each time, or a single one if nothing moves.
+    """Named mesh in a named group; ``frames`` has one frame for each time, or a single frame if nothing moves.
 
     ``cells``: pairs of cell type and nodes (c, n); ``about``: further data in JSON types.
     """
@@ -54,7 +54,7 @@ class Block:
 
 
 def write_vtkhdf(path: str | Path, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
-    """Write meshes at the times (k,), frame by frame, completely or not at all.
+    """Write meshes at the times (k,) to a new file, one frame at a time, completely or not at all.
 
     ``about``: further data in JSON types.
     """
@@ -62,7 +62,7 @@ def write_vtkhdf(path: str | Path, times: Values, blocks: Iterable[Block], about
 
 
 def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: Mapping[str, Any]) -> None:
-    """Write meshes as :func:`write_vtkhdf` does to an open file, which may have other groups."""
+    """Write meshes as in :func:`write_vtkhdf` to an open file, which may have other groups."""
     root = _group(file, ROOT, "PartitionedDataSetCollection")
     root.attrs[OWN] = json.dumps(dict(about))
     assembly, used = root.create_group("Assembly", track_order=True), {"Assembly"}
@@ -78,7 +78,7 @@ def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: M
 
 
 def _own_name(name: str, used: set[str]) -> str:
-    """Valid VTK name for a node of its tree that is not in ``used``; it is added to these."""
+    """Valid name of a node in VTK's tree that is not in ``used``; also add it to ``used``."""
     plain = re.sub(r"[^0-9A-Za-z_.-]+", "_", name).strip("_.-")
     plain = own = plain if plain[:1].isalpha() else f"part_{plain}"
     for k in range(2, len(used) + 2):
@@ -121,7 +121,7 @@ def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
 
 
 def _tables(frames: Frames) -> dict[str, Values]:
-    """Points and data of frames, by the names of their datasets."""
+    """Points and data of frames by the names of their HDF5 datasets."""
     data = {f"{kind}/{name}": v for kind, own in zip(DATA, frames[1:], strict=True) for name, v in own.items()}
     return {"Points": frames.points, **data}
 
@@ -179,7 +179,7 @@ def read_vtkhdf(path: str | Path) -> tuple[Values, list[Grid], dict[str, Any]]:
     """
     with reading("motion", path), open_contained(path, linked=LINKED) as file:
         if ROOT not in file or OWN not in file[ROOT].attrs:
-            raise ValueError("it is not a motion written by flexph")
+            raise ValueError("it must be a motion written by flexph")
         root = file[ROOT]
         blocks = sorted((b for name, b in root.items() if name != "Assembly"), key=lambda b: int(b.attrs["Index"]))
         times = np.asarray(blocks[0]["Steps/Values"]) if blocks else np.zeros(0)
@@ -198,7 +198,7 @@ def _read_block(grid: h5py.Group) -> Grid:
 
 
 def _read_cells(grid: h5py.Group) -> tuple[tuple[str, Values], ...]:
-    """Cells by type; consecutive cells of one type are one entry."""
+    """Cells by type; consecutive cells of one type form one entry."""
     kinds, ends, nodes = (np.asarray(grid[name]) for name in ("Types", "Offsets", "Connectivity"))
     names = {number: name for name, number in CELLS.items()}
     starts = np.flatnonzero(np.diff(kinds.astype(int), prepend=-1))

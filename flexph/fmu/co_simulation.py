@@ -1,4 +1,4 @@
-"""Contents of a functional mock-up unit: mechanism, initial state, method, inputs and outputs."""
+"""Data of a functional mock-up unit: mechanism, initial state, method, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ Entry = tuple[str, int]
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoSimulation:
-    """Mechanism stepped by another simulator: from ``start`` by a ``method``, with forces at external ports as inputs.
+    """Mechanism for co-simulation: another program requests its steps and sets the inputs at external ports.
 
     Parameters
     ----------
     mechanism : Mechanism
         The mechanism.
     start : State
-        Its consistent initial state; a unit that is started at another time begins with this state.
+        Consistent initial state, which is also that of a unit started at another time.
     method : MechanismMethod, optional
-        A method without a tolerance: a step of the simulation is a step of the method.
+        Method without a tolerance: a step of the simulation is a step of the method.
     inputs : sequence of str, optional
-        External ports that the simulator sets, all if None; the others stay zero.
+        External ports that the simulator sets, by default all; inputs at other ports are zero.
     outputs : dict, optional
-        Quantities of :mod:`flexph.sensors` by name.
+        Sensors of :mod:`flexph.sensors` by name.
     controllers : dict, optional
         Controllers within the unit by name, as in :func:`flexph.integrate`, in addition to the inputs. Saved states of
         the unit contain their memory.
     step, end : float, optional
-        Length of a step and end of the run [s] that the unit suggests to the simulator.
+        Length of a step and end of the run [s] in the default experiment of the unit.
 
     Raises
     ------
     ValueError
         For ports and sensors that the mechanism does not have, for two variables of one name, and for controllers that
-        a run of the method would refuse.
+        the method does not support.
     """
 
     mechanism: Mechanism
@@ -94,16 +94,17 @@ class CoSimulation:
         return _variables({name: 1 if isinstance(value, float) else len(value) for name, value in readings.items()})
 
     def simulator(self) -> Simulator:
-        """Simulator of the mechanism at its start."""
+        """Simulator of the mechanism at its initial state."""
         return Simulator(
             self.mechanism, self.start, method=self.method, sensors=self.outputs, controllers=self.controllers
         )
 
 
 def _variables(sizes: Mapping[str, int]) -> dict[str, Entry]:
-    """Names of the variables of components, of letters, digits and underscores, which every simulator accepts.
+    """Port or sensor, and component, by the name of each variable.
 
-    One of several components ends in ``_x``, ``_y`` or ``_z``, one of more than three in its index.
+    Names have letters, digits and underscores, which every simulator accepts. They end in ``_x``, ``_y`` or ``_z`` for
+    two or three components, in the index for more.
     """
     names: dict[str, Entry] = {}
     for name, size in sizes.items():

@@ -33,8 +33,8 @@ NAMES = ("mechanism", "start", "method", "inputs", "outputs", "controllers", "st
 def command(file: Path, out: Path, run: str | None, fmi: Literal[2, 3], settings: Sequence[str], trust: bool) -> None:
     """Write FILE as a functional mock-up unit (FMI 2 or 3, co-simulation).
 
-    FILE is a model file, or a Python file, which is run: with a function co_simulation(**numbers) that returns a
-    flexph.fmu.CoSimulation, or with the names mechanism, start, method, inputs, outputs and controllers.
+    FILE is a model file, or a Python file, which is executed. It must define a function co_simulation(**numbers) that
+    returns a flexph.fmu.CoSimulation, or the names mechanism, start, method, inputs, outputs and controllers.
     """
     with refusals():
         is_python = file.suffix == ".py"
@@ -46,7 +46,7 @@ def command(file: Path, out: Path, run: str | None, fmi: Literal[2, 3], settings
 
 
 def of_python(file: Path) -> CoSimulation | Callable[..., CoSimulation]:
-    """Co-simulation defined by a Python file, or the function that makes it; ValueError if the file has neither."""
+    """Co-simulation that a Python file defines, or its function ``co_simulation``; raises ValueError without both."""
     from .co_simulation import CoSimulation
 
     module = _imported(file)
@@ -62,7 +62,7 @@ def of_python(file: Path) -> CoSimulation | Callable[..., CoSimulation]:
 def _imported(file: Path) -> ModuleType:
     """Module of a Python file, imported through its package if it is in one.
 
-    A file outside of packages is imported alone, and pickled with its contents.
+    A file outside of packages is imported as a single module, and pickled with its source.
     """
     import cloudpickle
 

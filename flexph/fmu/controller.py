@@ -31,30 +31,32 @@ def fmu_controller(
 ) -> Sampled:
     """A functional mock-up unit (FMI 2, co-simulation) as a controller, for ``integrate(controllers={…})``.
 
-    At each call the inputs of the unit are set from the sensors, its outputs are held at the ports, and it takes a
-    step of one period. A unit is code that runs in this process: use units from trusted sources only.
+    At each call the inputs of the unit are set to the readings of sensors, its outputs become the inputs at the ports
+    for one period, and the unit takes a step of this period. A unit is code that runs in this process: use units from
+    trusted sources only.
 
-    The memory of a run is the history of inputs, never a state reported by the unit: no bytes of a checkpoint or a
-    saved run are passed to it. To resume a run, a new instance is given the history again and repeats all steps, which
-    is exact unless the unit depends on a clock or on random numbers.
+    The memory of a run is the history of inputs, not a state of the unit, so that no bytes of a checkpoint or a saved
+    run are passed to the unit. To resume a run, a new instance repeats all steps with the history of inputs, which is
+    exact unless the unit depends on a clock or on random numbers.
 
     Parameters
     ----------
     path : path
-        The file, ``NAME.fmu``.
+        Path of the file, ``NAME.fmu``.
     period : float
-        Time between two calls [s], a step of the unit.
+        Time between two calls [s], which is the step of the unit.
     sensors : mapping
-        Scalar sensors by name of an input of the unit.
+        Scalar sensors, by the name of an input of the unit.
     ports : mapping
-        By external port of the mechanism, the name of an output of the unit, or as many as it has components.
+        Outputs of the unit by external port of the mechanism: a name, or a sequence of names with one for each
+        component.
     parameters : mapping, optional
-        Values by name of a parameter, or of another variable with a start.
+        Values of parameters, or of other variables with a start value, by name.
 
     Returns
     -------
     Sampled
-        A sampled controller; each run starts a new instance of the unit.
+        Sampled controller; each run starts a new instance of the unit.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def fmu_controller(
     OSError
         For a file that is missing.
     ImportError
-        Without FMPy (extra ``fmi``).
+        If FMPy (extra ``fmi``) is missing.
     """
     unit = _Unit.read(Path(path))
     outputs = {port: (names,) if isinstance(names, str) else tuple(names) for port, names in ports.items()}
@@ -85,7 +87,7 @@ class _Unit(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> _Unit:
-        """Unit of a file; ValueError unless it is one of FMI 2 for co-simulation."""
+        """Read a unit; raises ValueError unless it is a unit of FMI 2 for co-simulation."""
         fmpy = _fmpy()
         refuse_missing("functional mock-up unit", path)
         try:
@@ -106,7 +108,7 @@ History = tuple[Array, ...]
 
 @dataclass(eq=False)
 class _Law:
-    """Control law that steps a unit; the running instance is stored between calls."""
+    """Control law that requests the steps of a unit; the running instance is stored between calls."""
 
     unit: _Unit
     period: float
@@ -137,7 +139,7 @@ class _Law:
         return answer
 
     def _slave(self, history: History, time: float) -> Any:
-        """Instance after a history of inputs: the running one, or a new one to which the history is repeated."""
+        """Instance of the unit after a history of inputs: the running one, or a new one that repeats the history."""
         if self._running is not None and history and _same(self._running[0], history):
             return self._running[1]
         rows = self._rows(history)
@@ -147,7 +149,7 @@ class _Law:
         return slave
 
     def _rows(self, history: Any) -> Array:
-        """Rows (k, 1 + inputs) of all calls of a history; ValueError if a history, as from a file, is invalid."""
+        """Rows (k, 1 + inputs) of all calls of a history; raises ValueError if the history is invalid."""
         width = 1 + len(self.sensors)
         blocks = [block for block in history if isinstance(block, np.ndarray)] if isinstance(history, tuple) else []
         if not isinstance(history, tuple) or len(blocks) < len(history) or any(b.shape[1:] != (width,) for b in blocks):
@@ -177,7 +179,7 @@ class _Law:
 
 
 def _with_row(history: History, row: Array) -> History:
-    """History with a further call; blocks of equal length are merged, so that their number stays small."""
+    """History with one more call; blocks of equal length are merged, so that their number remains small."""
     blocks = [*history, row[None].copy()]
     while len(blocks) > 1 and len(blocks[-2]) <= len(blocks[-1]):
         blocks[-2:] = [np.concatenate(blocks[-2:])]

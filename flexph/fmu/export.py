@@ -1,4 +1,4 @@
-"""Functional mock-up units written by pythonfmu."""
+"""Writing of functional mock-up units by pythonfmu and pythonfmu3."""
 
 from __future__ import annotations
 
@@ -63,33 +63,34 @@ def write_fmu(
 ) -> Path:
     """Write a mechanism as a functional mock-up unit for co-simulation, with get, set and serialisation of states.
 
-    The unit runs in the Python installation of flexph, which pythonfmu makes known to the simulator. A step of the
-    simulation is a step of the method, with results identical to ``integrate`` over the same times.
+    The unit runs in the Python installation of flexph, to which pythonfmu refers. A step of the simulation is a step of
+    the method, with results identical to those of ``integrate`` over the same times.
 
     Parameters
     ----------
     path : path
-        The file, ``NAME.fmu``.
+        Path of the file, ``NAME.fmu``.
     simulation : CoSimulation or function
-        The co-simulation, or a function that returns it; its keyword arguments are numbers and become parameters of
-        the unit.
+        Co-simulation, or a function that returns it; the keyword arguments of the function are numbers and become
+        parameters of the unit.
     name : str, optional
-        Name of the model, by default that of the file.
+        Name of the model, by default the name of the file.
     version : {2, 3}
-        Version of the standard: FMI 2 (pythonfmu) or 3 (pythonfmu3); units of both need processes of their own.
+        Version of the standard: FMI 2 (pythonfmu) or 3 (pythonfmu3); units of different versions must run in separate
+        processes.
 
     Returns
     -------
     Path
-        The file.
+        Path of the file.
 
     Raises
     ------
     ValueError
         For arguments of the function without a numerical default, for another suffix, and for two variables of one
-        name; a unit of FMI 3 has its own ``time``.
+        name; in FMI 3 the name ``time`` is reserved.
     ImportError
-        Without pythonfmu or pythonfmu3 (extra ``fmi``).
+        If pythonfmu or pythonfmu3 (extra ``fmi``) is missing.
     """
     target = Path(path)
     refuse_suffix("a unit", path, (".fmu",))
@@ -101,7 +102,7 @@ def write_fmu(
     names = [*parameters, *plan.input_variables, *plan.output_variables, *(["time"] if version == 3 else [])]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"a unit must not have two variables named {twice!r}: one of FMI 3 has its own 'time'")
+        raise ValueError(f"a unit must not have two variables named {twice!r} ('time' is reserved in FMI 3)")
     word = re.sub(r"\W", "_", name or target.stem, flags=re.ASCII)
     module = f"{word if word[:1].isalpha() else f'unit_{word}'}_of_flexph"
     with tempfile.TemporaryDirectory() as folder, staged(target) as part:
@@ -129,7 +130,7 @@ def _builder(version: int) -> Any:
 
 
 def _made_of(simulation: Any) -> tuple[Callable[..., CoSimulation], dict[str, float]]:
-    """Function that makes the co-simulation, and its parameters by name with their default values."""
+    """Function that returns the co-simulation, and its parameters by name with their default values."""
     if isinstance(simulation, CoSimulation):
         return lambda: simulation, {}
     parameters = {}

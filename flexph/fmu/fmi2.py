@@ -11,7 +11,7 @@ from .slave import MechanismUnit
 
 
 class Fmi2Mechanism(MechanismUnit, Fmi2Slave):
-    """Slave of FMI 2. A written unit has a class derived from it, with the name of the model."""
+    """Slave of FMI 2; a written unit has a derived class with the name of the model."""
 
     def _experiment(self, **times: float) -> Any:
         return DefaultExperiment(**times)
@@ -33,6 +33,6 @@ class Fmi2Mechanism(MechanismUnit, Fmi2Slave):
         return root
 
     def do_step(self, current_time: float, step_size: float) -> bool:
-        """Take one step of the method with the present inputs."""
+        """Take one step of the method with the current inputs; return True."""
         self._step(current_time, step_size)
         return True

@@ -10,7 +10,7 @@ from .slave import MechanismUnit
 
 
 class Fmi3Mechanism(MechanismUnit):
-    """Slave of FMI 3. A written unit has a class derived from it and from ``Fmi3Slave``, which pythonfmu3 looks for."""
+    """Slave of FMI 3; a written unit has a class derived from it and from ``Fmi3Slave``, which pythonfmu3 requires."""
 
     register_variable: Any
 
@@ -34,6 +34,6 @@ class Fmi3Mechanism(MechanismUnit):
         self.register_variable(variable, nested=False)
 
     def do_step(self, current_time: float, step_size: float) -> Any:
-        """Take one step of the method with the present inputs."""
+        """Take one step of the method with the current inputs; return the status of pythonfmu3."""
         self._step(current_time, step_size)
         return Fmi3StepResult()

@@ -1,6 +1,6 @@
 """Functional mock-up units of mechanisms in FMI 2 and 3: variables, steps and saved states.
 
-pythonfmu and pythonfmu3 run them; their classes have the same methods for what the two standards share.
+They are run by pythonfmu and pythonfmu3, whose classes have common methods for the common part of the standards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ARRAYS = ("time", "x", "multipliers", "memory")
 
 
 class MechanismUnit:
-    """Mechanism as a unit, apart from the standard: a class derives from it and from a slave of pythonfmu."""
+    """Part of a unit that does not depend on the version of FMI; classes derive from it and a slave of pythonfmu."""
 
     resources: str
 
@@ -46,11 +46,11 @@ class MechanismUnit:
             self._add(name, "output", partial(self._output, entry))
 
     def _experiment(self, **times: float) -> Any:
-        """Default experiment of the standard."""
+        """Default experiment (start, stop and step times) as an object of the FMI version."""
         raise NotImplementedError
 
     def _add(self, name: str, causality: str, getter: Any, setter: Any = None) -> None:
-        """Register a variable of the standard; parameters are fixed."""
+        """Register a real variable with getter and setter; parameters are fixed."""
         raise NotImplementedError
 
     def _begin(self, plan: CoSimulation) -> None:
@@ -71,7 +71,7 @@ class MechanismUnit:
         return float(np.ravel(self._readings[entry[0]])[entry[1]])
 
     def setup_experiment(self, start_time: float, *_: Any) -> None:
-        """Store the offset between the start time of the simulator and that of the mechanism."""
+        """Store the difference between the start time of the simulator and that of the mechanism."""
         self._offset = self._plan.start.time - start_time
 
     def exit_initialization_mode(self) -> None:
@@ -82,7 +82,7 @@ class MechanismUnit:
             self._inputs = inputs
 
     def _step(self, current_time: float, step_size: float) -> None:
-        """Take one step of the method with the present inputs."""
+        """Take one step of the method with the current inputs."""
         self._simulator.advance_to(current_time + step_size + self._offset, self._inputs)
         self._readings = None
 
@@ -114,7 +114,7 @@ class MechanismUnit:
 
     @staticmethod
     def _fmu_state_from_bytes(state: bytes) -> Any:
-        """State from bytes of numbers and text only, since saved states may come from untrusted files."""
+        """State from bytes that contain only numbers and texts, as saved states can come from untrusted files."""
         values = from_bytes(state)
         own = values["state"]
         return {**values, "state": State(**own | {"anchors": Anchors(*own["anchors"])})}

@@ -1,13 +1,13 @@
 """Gradient of a functional of a run, by the discrete adjoint of its steps.
 
-A step solves r(x₀, y; p) = 0 for its mean velocities and multipliers y and ends at x₁ = X(x₀, y; p). From
-a_N = ∂Φ/∂x_N on, each step is taken back,
+A step solves r(x₀, y; p) = 0 for its mean velocities and multipliers y and ends at x₁ = X(x₀, y; p). The backward
+sweep begins with a_N = ∂Φ/∂x_N and computes, for each step from the last to the first,
 
     r_yᵀ μ = X_yᵀ a₁,   a₀ = X_xᵀ a₁ − r_xᵀ μ + ∂Φ/∂x₀,   dΦ/dp += X_pᵀ a₁ − r_pᵀ μ,
 
-at the solution that the run has found (:mod:`flexph.integration.loops.recorded`). This takes the time of about
-one more run for any number of parameters. Derivatives of the constants of a mechanism, its start, drives and inputs
-with respect to the parameters are differences of these data, not of runs (:mod:`.parameters`).
+at the solution of the run (:mod:`flexph.integration.loops.recorded`). This takes about the time of one more run for
+any number of parameters. Derivatives of the data (constants of a mechanism, start, drives and inputs) with respect to
+the parameters are differences of these data, not of runs (:mod:`.parameters`).
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class Gradient:
     Attributes
     ----------
     value : float
-        Φ.
+        Value Φ of the functional.
     by : mapping
-        dΦ/dp of each parameter.
+        Derivative dΦ/dp by each parameter.
     by_input : mapping
         Derivatives by the inputs of each port in the middle of each step, (N, d), or of each part of a step that an
         impact divides; of each substep of Exact4, (6N, d); at the s nodes of each step of ExactGauss, (sN, d).
     defect : float
         Largest defect of the transposed systems, relative to their right-hand sides.
     solution : Solution
-        The run.
+        Run at the parameters.
     """
 
     value: float
@@ -73,33 +73,33 @@ def gradient(
 ) -> Gradient:
     """Integrate a mechanism, and compute the gradient of a functional of the run.
 
-    The gradient is that of the discrete run. It takes about the time of two runs, and calls of ``make``: 25 or 37
-    for any number of parameters above 24, where each number of the mechanism is a function of few of them, else two for
-    each parameter (six up to two parameters, or where two do not suffice). By their differences it is known to about
-    1e-9 of the largest p dΦ/dp. Let ``make`` return the same mechanism if only start and inputs change.
+    The gradient is exact for the discrete run. It takes about the time of two runs, and calls of ``make``: 25 or 37 for
+    more than 24 parameters if each number of the mechanism depends on few of them; otherwise two for each parameter
+    (six for one or two parameters, and if two are not accurate). Their finite differences limit the accuracy to about
+    1e-9 of the largest p dΦ/dp. ``make`` should return the same mechanism object if only start and inputs change.
 
     Parameters
     ----------
     make : callable
         Function of the named parameters that returns the mechanism and its start, and as a third value the inputs of
-        :func:`flexph.integrate` if there are any. It must be smooth: no other joints, meshes or signs of modes.
+        :func:`flexph.integrate` if there are any. It must be smooth: joints, meshes and signs of modes must not change.
     parameters : dict
         Values of the parameters; the steps of the differences are 1e-5 and 1e-3 of each, or these for zero.
     times : array
-        Times (N,) or (N + 1,) [s] as of :func:`flexph.integrate`; every step is one of the run.
+        Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps.
     functional : Functional
         :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states, or of the force or torque of a
-        joint, by the multipliers of the steps in their middles.
+        joint in the middles of steps.
     method : Exact, Exact4, ExactGauss or Decaying
-        :class:`~flexph.methods.Exact` without tolerance; :class:`~flexph.methods.Exact4`, whose substeps are taken
-        once more; or :class:`~flexph.methods.ExactGauss` or :class:`~flexph.methods.Decaying`, whose steps are solved
-        once more, of at most 1000 unknowns.
+        :class:`~flexph.methods.Exact` without tolerance; :class:`~flexph.methods.Exact4`, whose substeps are computed
+        a second time; or :class:`~flexph.methods.ExactGauss` with at most 1000 unknowns in a step, or
+        :class:`~flexph.methods.Decaying`, whose steps are solved a second time.
     checkpoints : bool
-        Whether of the states of N steps only those of 3.3 √N are held at a time. Steps are taken again by segments, to
-        the same bits, in the time of one more run; the ``solution`` has the ends of segments. For :class:`Last`,
+        True to store at most 3.3 √N of the N states at a time. Steps are computed again by segments, bitwise equal, in
+        the time of one more run; ``solution`` contains the ends of segments. Possible for :class:`Last`,
         :class:`Increase` and :class:`Peak` of sensors of states, and :class:`~flexph.methods.Exact`.
     progress : bool
-        Whether the run shows its progress.
+        True to show the progress of the run.
 
     Returns
     -------
@@ -147,16 +147,16 @@ def gradients(
 ) -> dict[str, Gradient]:
     """Gradients of several functionals of one run.
 
-    The run and the differences by parameters are shared; each functional takes one sweep back over the steps.
+    The run and the differences by parameters are shared; each functional needs one backward sweep over the steps.
 
     Parameters
     ----------
     make, parameters, times
-        As of :func:`gradient`.
+        As for :func:`gradient`.
     functionals : dict
         Functionals by name.
     method, checkpoints, progress
-        As of :func:`gradient`.
+        As for :func:`gradient`.
 
     Returns
     -------
@@ -209,11 +209,11 @@ def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional])
         ("dry friction of joints", problem.kinds.friction),
     ):
         if found:
-            raise ValueError(f"checkpoints do not know {of}: leave them out, and all states are kept")
+            raise ValueError(f"checkpoints=True does not support {of}: leave it out to store all states")
 
 
 def _gradient(run: GradientRun, adjoint: Adjoint, by: Mapping[str, float]) -> Gradient:
-    """Gradient of a functional."""
+    """Gradient of a functional from its adjoint."""
     by_step = adjoint.weights.inputs.by_step
     by_input = {port: by_step[:, part] for port, part in run.problem.mechanism.network.input_slices.items()}
     return Gradient(adjoint.value, by, by_input, adjoint.defect, run.solution)

@@ -1,13 +1,14 @@
-"""Derivatives by many parameters from few samples, in each of which all parameters change.
+"""Derivatives of data by many parameters from few samples, in each of which all parameters change.
 
-Most numbers of a run depend on few parameters: those of a body on its sections, a node of a table on its value. In
-sample t = 0, …, 2m − 2 parameter i changes by cos(tθᵢ) of its small step, so such a number changes by
-yₜ = Σ cᵢ cos(tθᵢ), to first order. As cos(aθ) cos(bθ) = ½ (cos((a − b)θ) + cos((a + b)θ)),
+Most data of a run (numbers such as masses, or values of tables) depend on few parameters. In sample t = 0, …, 2m − 2
+parameter i changes by cos(tθᵢ) times its small step, so that a number changes by yₜ = Σ cᵢ cos(tθᵢ) to first order.
+As cos(aθ) cos(bθ) = ½ (cos((a − b)θ) + cos((a + b)θ)),
 
     ½ (y_|a−b| + y_a+b) = Σ cᵢ vᵢ vᵢᵀ,   vᵢ = (1, cos θᵢ, …, cos((m − 1)θᵢ)):
 
-the range of this matrix (m, m) has the vectors of those parameters alone. Their cᵢ follow by least squares from all
-samples, of which there are more than unknowns; numbers that these do not fit are left unresolved.
+the range of this matrix (m, m) contains the vectors vᵢ of only those parameters on which the number depends. Their cᵢ
+follow by least squares from all samples, of which there are more than unknowns; a number with a large residual is
+unresolved.
 (Harmonic retrieval: Schmidt, IEEE Trans. Antennas Propag. 34, 276-280, 1986.)
 """
 
@@ -42,10 +43,11 @@ NEGLIGIBLE = 1e-9
 
 
 class Coded(NamedTuple):
-    """Derivatives of the numbers of a run by parameters, divided by the sizes of these.
+    """Derivatives of all numbers in the data of a run by parameters, multiplied by the sizes of parameters.
 
-    ``entries`` has the index of the number and of the parameter of each of ``values``; ``unresolved`` has the largest
-    changes of other numbers, ``sizes`` those of all. ``nodal`` are ports of which the nodes of tables are numbers.
+    ``values`` are the nonzero derivatives, ``entries`` the indices of their numbers and parameters; ``unresolved``:
+    largest changes of unresolved numbers, zero for others; ``sizes`` of all numbers; ``nodal``: ports whose numbers are
+    the values at the nodes of their table.
     """
 
     samples: Mapping[str, Mapping[int, Sample]]
@@ -56,7 +58,7 @@ class Coded(NamedTuple):
     unresolved: Array
 
     def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
-        """Derivatives of a functional; None if unresolved numbers matter."""
+        """Derivatives of a functional by parameters; None if unresolved numbers contribute."""
         own = np.concatenate([np.ravel(part) for part in _parts(origin, weights, self.nodal)])
         if np.abs(own) @ self.unresolved > NEGLIGIBLE * (np.abs(own) @ self.sizes):
             return None
@@ -67,7 +69,7 @@ class Coded(NamedTuple):
 
 
 def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Coded:
-    """Derivatives of all numbers by coded steps; ``pairs`` are samples of a lower order, to which others are added."""
+    """Derivatives of all numbers by coded steps; ``pairs``: samples of a lower order, to which more are added."""
     count = len(origin.parameters)
     angles = (np.random.default_rng(0).permutation(count) + 0.5) * np.pi / count
     code = np.cos(np.arange(2 * order - 1)[:, None] * angles)
@@ -90,7 +92,7 @@ def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Cod
 
 
 def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
-    """Sizes of all numbers: their own of constants, else the largest one of each array."""
+    """Sizes of all numbers: absolute values of constants, the largest absolute value for every other array."""
     sample = origin.sample
     parts = [*sample.arrays[1:], *sample.inputs.numbers(nodal), sample.jumps, *sample.readings.values()]
     sizes = [np.full(part.size, np.abs(part).max(initial=0.0)) for part in parts]
@@ -98,7 +100,7 @@ def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
 
 
 def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) -> Array:
-    """Differences of all numbers of two samples."""
+    """Differences of all numbers between two samples."""
     after, before = pair
     parts = [array_change(last, first) for last, first in zip(after.arrays, before.arrays, strict=True)]
     parts += [*after.inputs.changes(before.inputs, nodal), after.jumps - before.jumps]
@@ -109,16 +111,16 @@ def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) 
 
 
 def _parts(origin: Origin, weights: Weights, nodal: Sequence[str]) -> list[Array]:
-    """Derivatives of a functional by the same numbers."""
+    """Derivatives of a functional by the numbers, in the order of :func:`_changes`."""
     by_reading = {name: np.zeros_like(own) for name, own in origin.sample.readings.items()}
     by_reading[weights.name][:, weights.component] = weights.slopes
     return [*weights.arrays, *weights.inputs.by_port(nodal), weights.jumps, *by_reading.values()]
 
 
 def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Array]:
-    """Numbers and parameters of derivatives, these, and the numbers that are unresolved.
+    """Indices (numbers, parameters) of the nonzero derivatives, their values, and indices of unresolved numbers.
 
-    ``moved`` (numbers, samples) are changes of numbers, ``code`` (samples, parameters) those of parameters.
+    ``moved`` (numbers, samples) are changes of numbers, ``code`` (samples, parameters) changes of parameters.
     """
     size = np.abs(moved).max(axis=1)
     scaled = moved / size[:, None]
@@ -144,7 +146,7 @@ def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Ar
 
 
 def _alike(scaled: Array) -> tuple[Array, Array]:
-    """First of the numbers of each direction of changes, and the direction of each number."""
+    """Group numbers with proportional changes: the first number of each group, and the group of each number."""
     sign = np.where(np.take_along_axis(scaled, np.abs(scaled).argmax(axis=1)[:, None], axis=1) < 0.0, -1.0, 1.0)
     mark = (sign * scaled) @ np.random.default_rng(1).uniform(0.5, 1.5, scaled.shape[1])
     _, first, kind = np.unique(np.round(mark / ALIKE), return_index=True, return_inverse=True)
@@ -152,7 +154,7 @@ def _alike(scaled: Array) -> tuple[Array, Array]:
 
 
 def _matrices(scaled: Array) -> Array:
-    """Matrices (numbers, m, m) of the changes of numbers."""
+    """Matrices ½ (y_|a−b| + y_a+b) (numbers, m, m) of the changes y of numbers."""
     order = (scaled.shape[1] + 1) // 2
     a, b = np.arange(order)[:, None], np.arange(order)
     matrices: Array = 0.5 * (scaled[:, np.abs(a - b)] + scaled[:, a + b])
@@ -160,7 +162,7 @@ def _matrices(scaled: Array) -> Array:
 
 
 def _supports(ranges: Array, code: Array) -> Array:
-    """Parameters (kinds, rank) whose vectors are in the ranges (kinds, m, rank) of matrices."""
+    """Indices (kinds, rank) of the parameters whose vectors are closest to the ranges (kinds, m, rank)."""
     order, rank = ranges.shape[1:]
     vectors = code[:order] / np.linalg.norm(code[:order], axis=0)
     found = []

@@ -1,4 +1,4 @@
-"""Derivatives of functionals of a run by parameters, by sweeps back over its steps and samples of what these change."""
+"""Derivatives of functionals of a run by parameters, from backward sweeps and differences of the data of the run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CONSISTENT = 1e-8
 
 
 class Adjoint(NamedTuple):
-    """Value of a functional, its weights, and the largest defect."""
+    """Value of a functional, its derivatives by the data of the run, and the largest defect of the sweep."""
 
     value: float
     weights: Weights
@@ -46,7 +46,7 @@ Found = dict[str, tuple["Adjoint", dict[str, float]]]
 
 
 def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals) -> Found:
-    """Backward sweeps of all functionals, and derivatives by the parameters with as few samples as possible."""
+    """Adjoints of all functionals and their derivatives by parameters, with as few samples as possible."""
     found = _by_coded_steps(origin, run, of) if len(origin.parameters) > MANY else None
     if found is None and len(origin.parameters) > FEW:
         found = _by_small_steps(origin, run, of, small_steps(origin), sampled_direction(origin))
@@ -58,7 +58,7 @@ def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals)
 
 
 def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found | None:
-    """Derivatives by coded steps; None if a step is refused, or relevant numbers depend on many parameters."""
+    """Derivatives by coded steps; None if ``make`` fails at a sample, or relevant numbers depend on many parameters."""
     pairs: list[tuple[Sample, Sample]] = []
     along = None
     for order in ORDERS:
@@ -74,7 +74,7 @@ def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found 
 def _by_small_steps(
     origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: SampledDirection
 ) -> Found | None:
-    """Derivatives by small steps; None unless they add up to the derivative along all parameters at once."""
+    """Derivatives by small steps; None unless their sum is the derivative along all parameters at once."""
     adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}
     for name, own in adjoints.items():
@@ -93,7 +93,7 @@ def _is_sum(origin: Origin, along: SampledDirection, own: Adjoint, by: Mapping[s
 
 
 def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
-    """Derivatives by differences of sixth order; raises ValueError if the data do not change smoothly."""
+    """Derivatives by differences of sixth order for each parameter; raises ValueError if data are not smooth in it."""
     by = {}
     for name, value in origin.parameters.items():
         by[name], rough, largest = sixth_order(weights, samples[name], step_of(value), origin.sample)
@@ -106,7 +106,7 @@ def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str,
 
 
 def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, Adjoint]:
-    """Backward sweeps over the steps, one for each functional."""
+    """Adjoint of each functional, by one backward sweep over the steps for each."""
     problem, varied = origin.problem, varied_by(origin.problem, samples)
     adjoints = {}
     for name, functional in of[0].items():

@@ -1,10 +1,10 @@
-"""Derivatives of the readings of sensors along a run by parameters, carried forward with its steps.
+"""Derivatives of the readings of sensors along a run by parameters, by forward differentiation of its steps.
 
-A step that solves r(x₀, y; p) = 0 and ends at X(x₀, y; p) takes derivatives along by
+For a step that solves r(x₀, y; p) = 0 and ends at X(x₀, y; p), derivatives of the states satisfy
 
     r_y δy = −(r_x δx₀ + r_p δp),   δx₁ = X_x δx₀ + X_y δy + X_p δp.
 
-They are those of the discrete run. Their time grows with the number of parameters, not with that of readings.
+They are exact for the discrete run. The computing time grows with the number of parameters, not of readings.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ForwardSensitivities:
     defect : float
         Largest defect of the linear systems of the steps, relative to their right-hand sides.
     solution : Solution
-        The run.
+        Run at the parameters.
     """
 
     values: Mapping[str, Array]
@@ -70,24 +70,24 @@ def forward_sensitivities(
     *,
     progress: bool = False,
 ) -> ForwardSensitivities:
-    """Integrate a mechanism by :class:`~flexph.methods.Exact`, with derivatives of readings at all times by parameters.
+    """Integrate a mechanism by :class:`~flexph.methods.Exact`; differentiate readings at all times by parameters.
 
-    Use it where many numbers of a run depend on few parameters, as in fits; :func:`gradient` is for few numbers and
-    many parameters.
+    This is efficient for many readings and few parameters, as in fits; :func:`gradient` is for few functionals and many
+    parameters.
 
     Parameters
     ----------
     make : callable
         Function of the named parameters that returns the mechanism and its start, and as a third value the inputs of
-        :func:`flexph.integrate` if there are any, as of :func:`gradient`.
+        :func:`flexph.integrate` if there are any, as for :func:`gradient`.
     parameters : dict
         Values of the parameters, at least one.
     times : array
-        Times (N,) or (N + 1,) [s] as of :func:`flexph.integrate`; every step is one of the run.
+        Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps.
     sensors : dict
         Smooth sensors of states by name.
     progress : bool
-        Whether the run shows its progress.
+        True to show the progress of the run.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def forward_sensitivities(
     Raises
     ------
     ValueError
-        For what :func:`gradient` refuses.
+        As for :func:`gradient`.
     IntegrationError
         If the run fails.
 
@@ -153,7 +153,7 @@ def forward_sensitivities(
 
 @dataclass(frozen=True)
 class Change:
-    """Derivatives by a parameter of the arrays and inputs of a problem, and of the readings of sensors at states."""
+    """Derivatives by one parameter of arrays and inputs of a problem, and of readings of sensors at given states."""
 
     arrays: list[Array]
     inputs: Array
@@ -163,10 +163,10 @@ class Change:
 def changes_by(
     sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample], here: Sample
 ) -> tuple[Change, Change]:
-    """Differences of sixth order, and a measure of their error.
+    """Derivatives by differences of sixth order, and a measure of their error.
 
     The error is the difference from fourth order, plus the second difference over 3 steps minus 9 times that over
-    one, which does not vanish at a kink.
+    one step, which is not zero at a kink.
     """
     fine = {side * k: side * weight / size for k, weight in WEIGHTS.items() for side in (1, -1)}
     coarse = {1: 8.0 / 12.0, -1: -8.0 / 12.0, 2: -1.0 / 12.0, -2: 1.0 / 12.0}
@@ -178,7 +178,7 @@ def changes_by(
 def _change(
     sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample], here: Sample
 ) -> Change:
-    """Weighted sum of the differences between samples and the sample ``here``, at the unchanged parameters."""
+    """Weighted sum of the differences between samples and the sample ``here`` at the unchanged parameters."""
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [
         np.asarray(sum(weight * array_change(own.arrays[i], first) for weight, own in terms))
@@ -195,7 +195,10 @@ def _change(
 def derivatives_along(
     problem: Problem, solution: Solution, changes: Sequence[Change], varied: Array
 ) -> tuple[Array, float]:
-    """Derivatives of the states (N + 1, q, n) of a run, as the loops have them, along q changes; the largest defect."""
+    """Derivatives (N + 1, q, n) of the states of a run along q changes, and the largest defect.
+
+    States have the layout of the loops.
+    """
     refuse_sticking(solution)
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
     run, addresses = recorded_run(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
@@ -212,7 +215,7 @@ def derivatives_along(
 
 
 def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: Array) -> dict[str, Array]:
-    """Derivatives of a sensor by parameter; ValueError where differences by several steps do not agree."""
+    """Derivatives of a sensor by parameter; raises ValueError if differences by several steps are not consistent."""
     sizes = np.array([abs(value) or 1.0 for value in parameters.values()])[:, None, None]
     fine, apart = pairs[::2], pairs[1::2]
     scale = max(float(np.abs(sizes * fine).max()), NOTHING / AGREED * float(np.abs(values).max()))

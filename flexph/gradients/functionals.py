@@ -1,4 +1,4 @@
-"""Functionals of a run: one number from the readings of a sensor at all saved times."""
+"""Functionals of a run: numbers computed from the readings of a sensor at all saved times."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Functional(ABC):
 
     @abstractmethod
     def value(self, times: Array, readings: Array) -> float:
-        """Φ of readings (N + 1,)."""
+        """Value Φ at readings (N + 1,)."""
 
     @abstractmethod
     def slopes(self, times: Array, readings: Array) -> Array:
@@ -60,11 +60,11 @@ class Last(Functional):
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Last reading."""
+        """Value Φ of the last reading."""
         return float(readings[-1])
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """One at the last time, else zero."""
+        """Derivatives ∂Φ/∂sₖ (N + 1,): one at the last time, else zero."""
         out = np.zeros_like(readings)
         out[-1] = 1.0
         return out
@@ -89,11 +89,11 @@ class Integral(Functional):
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Sum of readings and weights."""
+        """Integral Φ of the readings by the trapezoidal rule."""
         return float(_weights(times) @ readings)
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Weights of the rule."""
+        """Derivatives ∂Φ/∂sₖ (N + 1,), the weights of the trapezoidal rule [s]."""
         return _weights(times)
 
 
@@ -121,11 +121,11 @@ class MeanSquare(Functional):
     target: float = 0.0
 
     def value(self, times: Array, readings: Array) -> float:
-        """Mean square of readings."""
+        """Mean square Φ of the readings minus the target."""
         return float(_weights(times) @ (readings - self.target) ** 2 / (times[-1] - times[0]))
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Weights of the rule times twice the deviations."""
+        """Derivatives ∂Φ/∂sₖ (N + 1,) = 2 wₖ (sₖ − target)/T with the weights wₖ of the trapezoidal rule."""
         return _weights(times) * 2.0 * (readings - self.target) / (times[-1] - times[0])
 
 
@@ -133,7 +133,7 @@ class MeanSquare(Functional):
 class Increase(Functional):
     """Change from the first to the last time, Φ = s_N − s₀.
 
-    Of ``energy("total")`` it is the work that entered less what was dissipated, by the balance of the run.
+    For ``energy("total")`` it is the external work minus the dissipation of the run.
 
     Attributes
     ----------
@@ -146,15 +146,15 @@ class Increase(Functional):
     --------
     >>> from flexph.gradients import Increase
     >>> from flexph.sensors import energy
-    >>> loss = Increase(energy("total"))  # negative, where nothing external acts
+    >>> loss = Increase(energy("total"))  # negative without external work
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Last reading minus the first one."""
+        """Value Φ of the last reading minus the first one."""
         return float(readings[-1] - readings[0])
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Minus one at the first time, one at the last."""
+        """Derivatives ∂Φ/∂sₖ (N + 1,): −1 at the first time, 1 at the last, else zero."""
         out = np.zeros_like(readings)
         out[0] -= 1.0
         out[-1] += 1.0
@@ -166,10 +166,10 @@ class Increase(Functional):
 class Peak(Functional):
     """Smooth bound of the largest reading, Φ = m + ln(Σ exp(ρ (sₖ − m)))/ρ with m = max sₖ and ρ = ln(n)/margin.
 
-    With n readings max sₖ ≤ Φ ≤ max sₖ + margin: a limit for Φ holds at all times. The bound of the least reading is
-    that of −s with the other sign, min sₖ − margin ≤ Φ ≤ min sₖ; that of the size is of both s and −s.
-    :meth:`excess` is the distance of the bound from the reading. (Kreisselmeier and Steinhauser, IFAC Proc. Vol. 12,
-    1979.)
+    For n readings max sₖ ≤ Φ ≤ max sₖ + margin, so that an upper limit of Φ is satisfied by all readings. The bound of
+    the least reading is the negative bound of −s, min sₖ − margin ≤ Φ ≤ min sₖ; the bound of the size is that of s and
+    −s together. :meth:`excess` is the distance of the bound from the extreme reading. (Kreisselmeier and Steinhauser,
+    IFAC Proc. Vol. 12, 1979.)
 
     Attributes
     ----------
@@ -178,9 +178,10 @@ class Peak(Functional):
     component : int
         Component of a sensor that is a vector.
     margin : float
-        Largest distance of the bound from the reading, in the unit of the sensor. A smaller one is less smooth.
+        Largest distance of the bound from the extreme reading, in the unit of the sensor. Φ is smoother for a larger
+        margin.
     side : "largest", "least" or "size"
-        Reading of which this is a bound: s, s from below, or |s|.
+        Extreme that is bounded: largest s, least s, or largest |s|.
 
     Examples
     --------
@@ -197,29 +198,29 @@ class Peak(Functional):
     side: Literal["largest", "least", "size"] = field(default="largest", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check the margin."""
+        """Check that the margin is positive and the side is known."""
         check.positive("margin", self.margin)
 
     def value(self, times: Array, readings: Array) -> float:
-        """Bound of the readings."""
+        """Smooth bound Φ of the readings."""
         signed, _ = self._signed(readings)
         return (-1.0 if self.side == "least" else 1.0) * (float(signed.max()) + self.excess(readings))
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Derivatives ∂Φ/∂sₖ; they add up to one, except for the side "size"."""
+        """Derivatives ∂Φ/∂sₖ (N + 1,); their sum is one, except for the side "size"."""
         signed, rho = self._signed(readings)
         weights: Array = np.exp(rho * (signed - signed.max()))
         weights /= weights.sum()
-        weights[weights < NEGLIGIBLE] = 0.0  # states that do not matter need not be differentiated
+        weights[weights < NEGLIGIBLE] = 0.0  # zero slopes, so that sensors are not differentiated at these states
         return weights[: len(readings)] - weights[len(readings) :] if self.side == "size" else weights
 
     def excess(self, readings: Array) -> float:
-        """Distance between the bound and the reading that it bounds, from 0 to the margin."""
+        """Distance between the bound and the extreme reading, from 0 to the margin."""
         signed, rho = self._signed(readings)
         return float(np.log(np.exp(rho * (signed - signed.max())).sum()) / rho)
 
     def _signed(self, readings: Array) -> tuple[Array, float]:
-        """Numbers whose largest is bounded, and ρ."""
+        """Values whose maximum is bounded (s, −s, or both), and ρ."""
         sides = {"largest": [readings], "least": [-readings], "size": [readings, -readings]}
         signed = np.concatenate(sides[self.side])
         return signed, max(float(np.log(signed.size)), 1.0) / self.margin

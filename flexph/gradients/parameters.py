@@ -1,9 +1,9 @@
-"""Derivatives by parameters of all that these change, the arrays of a run and the readings of sensors, by differences.
+"""Derivatives of the data of a run and of readings of sensors by parameters, by finite differences.
 
-A few parameters are changed one by one, by 1, 2 and 3 steps to both sides. Of more, each is changed by one small step
-to both sides, and of many, all are changed at once (:mod:`.coded_steps`). Then all of them are changed together, with
-arbitrary signs, by the larger steps: where that derivative is not the sum of the others, as functions are noisy or
-bend, all are changed one by one.
+One or two parameters are changed one at a time, by 1, 2 and 3 steps in both directions. With more parameters, each is
+changed by one small step in both directions; with many, all are changed at once (:mod:`.coded_steps`). As a check, all
+are then changed together, with arbitrary signs, by the larger steps. If this derivative is not the sum of the
+others, because functions are noisy or not smooth, all parameters are changed one at a time by 1, 2 and 3 steps.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 
 
 class Sample(NamedTuple):
-    """Arrays of a problem, its inputs, readings of sensors at given states, and numbers of the impacts of a run."""
+    """Data of a run at some parameters: arrays, inputs, readings of sensors at given states, numbers of its impacts."""
 
     arrays: list[Array]
     inputs: RunInputs
@@ -48,7 +48,7 @@ Samples = Mapping[str, Mapping[int, Sample]]
 
 
 class SampledDirection(NamedTuple):
-    """Direction in which all parameters change, and samples along it."""
+    """Direction in the space of parameters, and samples along it."""
 
     direction: Mapping[str, float]
     samples: Mapping[int, Sample]
@@ -60,8 +60,9 @@ def no_jumps(problem: Problem) -> Array:
 
 
 class Origin(NamedTuple):
-    """Function that makes a run, its parameters, the problem at these, and places at which sensors are read.
+    """Function ``make``, its parameters, and problem, sensors and sample at these parameters.
 
+    ``sensors`` are pairs of a sensor, and the states or steps at which it is read.
     ``jumps`` returns the numbers of the impacts of the run for other parameters.
     """
 
@@ -82,14 +83,14 @@ def origin_of(
     sensors: Mapping[str, tuple[Quantity, Places]],
     jumps: Callable[[Problem], Array] = no_jumps,
 ) -> Origin:
-    """Sample at the parameters."""
+    """Origin of the differences: data of the run at the given parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
     sample = Sample(problem.arrays(), problem.sampled, read, jumps(problem))
     return Origin(make, parameters, times, problem, sensors, sample, jumps)
 
 
 def size_of(value: float) -> float:
-    """Size of a parameter, one for zero."""
+    """Absolute value of a parameter, one for zero."""
     return abs(value) or 1.0
 
 
@@ -125,29 +126,29 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
 
 
 def one_by_one(origin: Origin) -> dict[str, dict[int, Sample]]:
-    """Samples of each parameter by itself, for differences of sixth order."""
+    """Samples with one parameter changed at a time, for differences of sixth order."""
     return {name: samples_of(origin, {name: step_of(value)}) for name, value in origin.parameters.items()}
 
 
 class SmallSteps(NamedTuple):
-    """Samples of each parameter changed by itself, for differences of second order."""
+    """Samples with one parameter changed at a time, for differences of second order."""
 
     samples: Samples
 
     def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float]:
-        """Derivatives of a functional."""
+        """Derivatives of a functional by each parameter."""
         sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
         return {name: second_order(weights, self.samples[name], size) for name, size in sizes.items()}
 
 
 def small_steps(origin: Origin) -> SmallSteps:
-    """Change each parameter by itself by a small step to both sides."""
+    """Samples with one parameter at a time changed by a small step in both directions."""
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
     return SmallSteps({name: samples_of(origin, {name: size}, (-1, 1)) for name, size in sizes.items()})
 
 
 def sampled_direction(origin: Origin) -> SampledDirection:
-    """Samples with all parameters changed by arbitrary shares of their sizes, of either sign."""
+    """Samples with all parameters changed together, by arbitrary fractions of their sizes with arbitrary signs."""
     random = np.random.default_rng(0)
     shares = random.choice([-1.0, 1.0], len(origin.parameters)) * random.uniform(0.5, 1.0, len(origin.parameters))
     direction = {
@@ -158,7 +159,7 @@ def sampled_direction(origin: Origin) -> SampledDirection:
 
 
 def varied_by(problem: Problem, samples: Samples) -> Index:
-    """Constants of the loops that parameters change."""
+    """Indices of the constants of the loops that depend on parameters."""
     first = problem.memory.constants.reals
     varied = np.zeros(first.size, dtype=bool)
     for sample in samples.values():
@@ -168,7 +169,7 @@ def varied_by(problem: Problem, samples: Samples) -> Index:
 
 
 def _refuse_other_shapes(names: str, first: list[Array], second: list[Array]) -> None:
-    """Raise ValueError if a parameter changes more than values."""
+    """Raise ValueError if a parameter changes the number or shape of arrays."""
     if [part.shape for part in first] != [part.shape for part in second]:
         raise ValueError(f"{names} changes the number of coordinates, joints or inputs")
 
@@ -183,14 +184,14 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
         function = function_at(one)
         if function is not None and not are_same(function, function_at(another)):
             raise ValueError(
-                f"{names} changes a law that is a function in Python, or this function is not known to be "
-                f"the same ({getattr(function, '__qualname__', 'function')}): give a polynomial or a table, or take "
-                "differences of runs, flexph.studies.sensitivities"
+                f"{names} changes a law that is a function in Python, or this function cannot be compared "
+                f"({getattr(function, '__qualname__', 'function')}): give a polynomial or a table, or use differences "
+                "of runs by flexph.studies.sensitivities"
             )
 
 
 class Weights(NamedTuple):
-    """Derivatives of a functional by the arrays and inputs of a run, its impacts, and its sensor at states."""
+    """Derivatives of a functional by data of a run: arrays, inputs, impacts, and readings (``slopes``)."""
 
     name: str
     quantity: Quantity
@@ -202,7 +203,7 @@ class Weights(NamedTuple):
 
 
 def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, float]:
-    """First-order change of the functional from changed arrays and readings, and the sum of its absolute terms."""
+    """First-order change of the functional between two samples, and the sum of the absolute values of its terms."""
     total = size = 0.0
     pairs = zip(weights.arrays, after.arrays, before.arrays, strict=True)
     terms = [own * array_change(last, first) for own, last, first in pairs if last is not first]
@@ -224,9 +225,10 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
 def sixth_order(
     weights: Weights, samples: Mapping[int, Sample], size: float, here: Sample
 ) -> tuple[float, float, float]:
-    """Derivative by differences of sixth order for steps of ``size``, how rough the function is, and the largest terms.
+    """Derivative by differences of sixth order for steps of ``size``, its estimated error, and the largest terms.
 
-    Rough is the error of fourth order, and the gap between the second difference of 3 steps and 9 times that of one.
+    The error is the difference from fourth order, plus that between the second difference of 3 steps and 9 times that
+    of one step.
     """
     changes = [change_of(weights, samples[k], samples[-k]) for k in WEIGHTS]
     fine = sum(weight * own for weight, (own, _) in zip(WEIGHTS.values(), changes, strict=True)) / size

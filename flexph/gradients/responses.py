@@ -1,4 +1,4 @@
-"""Named values of a run as a function of parameters that knows its derivatives."""
+"""Named values of a run as a differentiable function of parameters."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ ByParameter = dict[str, dict[str, Any]]
 @checked
 @dataclass(frozen=True)
 class Responses:
-    """Values of a run as a function of parameters: :func:`~flexph.studies.optimise` and fits take its derivatives.
+    """Values of a run as a function of parameters with derivatives, for :func:`~flexph.studies.optimise` and fits.
 
-    Called with parameters it runs the mechanism by :class:`~flexph.methods.Exact` and returns the values;
-    :meth:`derivatives` returns them with exact derivatives of the discrete run. Functionals take a sweep back each
-    (:func:`gradient`); histories, or three parameters at most, are carried forward
+    A call with parameters runs the mechanism by :class:`~flexph.methods.Exact` and returns the values;
+    :meth:`derivatives` also returns exact derivatives of the discrete run. Functionals are differentiated by a backward
+    sweep each (:func:`gradient`); histories, and functionals of at most three parameters, by forward differentiation
     (:func:`forward_sensitivities`).
 
     Attributes
@@ -48,8 +48,8 @@ class Responses:
     times : array
         Times of the run [s].
     values : dict
-        By name a functional of the run; a sensor, for its readings at all times; or a smooth function of the named
-        parameters that returns a number, such as a mass.
+        Values by name, each a functional of the run; a sensor, whose value is its history, the readings at all times;
+        or a smooth function of the named parameters that returns a number, such as a mass.
 
     Examples
     --------
@@ -73,22 +73,22 @@ class Responses:
     values: Mapping[str, Functional | Quantity | Callable[..., Any]]
 
     def __post_init__(self) -> None:
-        """Check that there are values."""
+        """Check that at least one value is given."""
         if not self.values:
             raise ValueError("values must have at least one functional, sensor or function by name, got none")
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """Function of the parameters, for its signature and its source."""
+        """Function ``make``, whose signature and source identify the study."""
         return self.make
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Times, names and values: records of runs with others are not resumed."""
+        """Times, names and values, which must be equal if a study is resumed."""
         return np.asarray(self.times, dtype=float), *self.values, *self.values.values()
 
     def __call__(self, **parameters: float) -> Values:
-        """Values at parameters."""
+        """Run the mechanism at parameters; return the values by name."""
         own = problem_of(self.make, parameters, self.times, strikes=True)
         run = integrate(own.mechanism, own.start, self.times, method=Exact(), inputs=own.inputs, progress=False)
         values: Values = {}
@@ -127,7 +127,7 @@ class Responses:
         functionals: Mapping[str, Functional],
         into: tuple[Values, ByParameter],
     ) -> None:
-        """Values of histories and functionals, and their derivatives, carried forward."""
+        """Add values of histories and functionals, and their derivatives by forward differentiation, to ``into``."""
         sensors = {**histories, **{name: own.quantity for name, own in functionals.items()}}
         found = forward_sensitivities(self.make, parameters, self.times, sensors)
         for name in histories:
@@ -137,7 +137,7 @@ class Responses:
 
 
 def _of_history(functional: Functional, name: str, found: ForwardSensitivities) -> tuple[float, dict[str, Any]]:
-    """Value of a functional, and its derivatives, from those of the readings of its sensor."""
+    """Value of a functional, and its derivatives from those of the history of its sensor."""
     times = found.solution.times
     rows = {key: one.reshape(len(times), -1) for key, one in found.by[name].items()}
     own = component_of(functional.component, functional.quantity, found.values[name].reshape(len(times), -1))
@@ -147,17 +147,17 @@ def _of_history(functional: Functional, name: str, found: ForwardSensitivities) 
 
 
 def _shaped(quantity: Quantity, values: Array) -> Array:
-    """Readings (k,) of a scalar, (k, c) of others."""
+    """Readings of shape (k,) for a scalar sensor, (k, c) for a vector."""
     return values[:, 0] if quantity.scalar else values
 
 
 def _asked(name: str, function: Callable[..., Any], parameters: Mapping[str, float]) -> float:
-    """Number that a function of the parameters returns."""
+    """Value of a function of the parameters as a float."""
     return check.number(f"values[{name!r}]", function(**parameters))
 
 
 def _slope(name: str, function: Callable[..., Any], parameters: Mapping[str, float], key: str) -> float:
-    """Derivative of a function of the parameters by differences of sixth order; ValueError where it is not smooth."""
+    """Derivative of a function of the parameters by differences of sixth order; raises ValueError if not smooth."""
     size = step_of(parameters[key])
     at = [{**parameters, key: parameters[key] + k * size} for k in (-3, -2, -1, 1, 2, 3)]
     own = [_asked(name, function, one) for one in at]

@@ -1,4 +1,4 @@
-"""Functionals at the readings of a run: their values, and derivatives by its states and multipliers."""
+"""Values of functionals of a run, and their derivatives by states and multipliers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .runs.struck_runs import StruckRun
 
 
 class Sensed(NamedTuple):
-    """Value of a functional; states or steps with nonzero slopes, the slopes there, and the numbers of these rows."""
+    """Value of a functional; states or steps with nonzero slopes ∂Φ/∂s, these slopes, and their indices."""
 
     value: float
     places: Places
@@ -29,7 +29,7 @@ class Sensed(NamedTuple):
 
 
 def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
-    """Message for a functional that needs more states than checkpoints keep."""
+    """Error message for a functional that needs more states than checkpoints store."""
     if isinstance(functional, Peak):
         return (
             f"checkpoints need a functional of at most half of the states, Peak with margin {functional.margin:g} "
@@ -62,7 +62,7 @@ def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
 
 
 def component_of(component: int, quantity: Quantity, values: Array) -> Array:
-    """Readings (k,) of one component; ValueError if there is none."""
+    """Readings (k,) of one component; raises ValueError if the sensor does not have it."""
     if not 0 <= component < values.shape[1]:
         raise ValueError(f"component must be below {values.shape[1]} for {quantity}, got {component}")
     return values[:, component]
@@ -71,7 +71,7 @@ def component_of(component: int, quantity: Quantity, values: Array) -> Array:
 def derivatives_by_run(
     run: GradientRun, functional: Functional, own: Sensed
 ) -> tuple[tuple[Index, Array], Array | None]:
-    """Derivatives of a functional by states, with the times of these, and by the unknowns of steps, if it has any."""
+    """Derivatives of a functional by states, with the indices of their times, and by unknowns of steps, else None."""
     problem, by_unknown, k, rows = run.problem, None, functional.component, own.rows
     if isinstance(own.places, Steps):
         by_state = by_ends(problem, functional.quantity, own.places)

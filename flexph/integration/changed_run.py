@@ -56,7 +56,7 @@ def run_with_changes(
 
 
 def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
-    """Plan of changes within the times of a run; raises ValueError if one cannot happen there."""
+    """Plan of changes within the times of a run; raises ValueError if one of them is outside of these."""
     plan = Plan(mechanism, changes)
     _check_times(plan.actions, grid)
     return plan
@@ -78,7 +78,7 @@ def continue_run(
     bodies = old.bodies
     pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
     if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
-        raise ValueError("a run goes on with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
+        raise ValueError("a run continues with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
         start, booking = state_after_passage(old, mechanism, start, CHANGED)
@@ -148,7 +148,7 @@ class _ChangedRun:
             raise
 
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
-        """State after the changes ``due`` at its time, made in their order, and the energies that they book."""
+        """State after the changes ``due`` at its time, applied in order, and the energies to be booked for them."""
         bookings = []
         for action in due:
             old = self.plan.mechanism(self.holding)
@@ -210,7 +210,7 @@ class _ChangedRun:
         return end, [name for name, value in apart.items() if value <= ON_ZERO * abs(values[name])]
 
     def _kept(self, part: Solution, watched: dict[str, Any], booking: Booking | None) -> Solution:
-        """Solution of a part, with the bookings of the change before it and without the events of conditions."""
+        """Solution of a part, with the energies booked at the change before it, without events of conditions."""
         if booking is not None and len(part.times) > 1:
             part = replace(part, ledger=booked(part.ledger, booking))
         return replace(part, events={name: own for name, own in part.events.items() if name not in watched})

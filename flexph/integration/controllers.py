@@ -18,12 +18,12 @@ from .methods.method import MechanismMethod
 def loops_of(
     mechanism: Mechanism, start: State, method: MechanismMethod, controllers: Mapping[str, Controller]
 ) -> ControlLoops:
-    """Control loops of a run; raises ValueError if the method or mechanism does not take them."""
+    """Control loops of a run; raises ValueError if the method or mechanism does not support the controllers."""
     loops = ControlLoops(mechanism, controllers, start)
     _refuse_springs(mechanism, loops)
     if loops.called and method.tolerance is not None:
         raise ValueError(
-            f"controllers that are called between steps, such as {loops.called[0].name!r}, need steps that are given, "
+            f"controllers that are called between steps, such as {loops.called[0].name!r}, need prescribed steps, "
             f"got {method}: leave its tolerance out"
         )
     if loops.coupled is not None:
@@ -52,8 +52,8 @@ def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismM
         )
     if not (_takes_any(method) or loops.is_compiled):
         raise ValueError(
-            f"controller {name!r} within the steps of {method} must be evaluated by the loops, which do not know its "
-            f"{'sensors' if coupled.feedback else 'system'}: take Exact(), or a Sampled, which is called between steps"
+            f"controller {name!r} within the steps of {method} must be evaluated by the loops, which do not support "
+            f"its {'sensors' if coupled.feedback else 'system'}: take Exact(), or a Sampled, called between steps"
         )
     accounts = mechanism.once(Accounts)
     for controller in coupled.controllers:

@@ -84,7 +84,7 @@ class Simulator:
     ) -> None:
         self.method = method or Exact()
         if self.method.tolerance is not None:
-            raise ValueError(f"method must take the steps it is given, got {method}: leave its tolerance out")
+            raise ValueError(f"method must not choose its steps, got {method}: leave its tolerance out")
         for factor in mechanism.once(controlled_factors):
             raise ValueError(
                 f"the {factor.what} of {factor.name!r} is an input, which a Simulator does not take: integrate"
@@ -98,7 +98,7 @@ class Simulator:
 
     @checked
     def restore(self, state: State) -> None:
-        """Continue from a state, such as an earlier one, with bitwise equal steps; ValueError as of the constructor."""
+        """Continue from a state, such as an earlier one, with bitwise equal steps; raises ValueError like Simulator."""
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers) if self.controllers else None
         scheme, at = scheme_from(self.mechanism, state, self.method, forcing_of(self._inputs, loops))
@@ -112,7 +112,7 @@ class Simulator:
 
     @property
     def state(self) -> State:
-        """Current state, from which another simulator or a run continues to the same bits."""
+        """Current state, from which another simulator or a run continues with bitwise equal steps."""
         steps = self._steps
         return State(
             steps.time,

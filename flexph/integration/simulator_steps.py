@@ -43,7 +43,7 @@ class HeldInputs(Forcing):
         self.values = Forcing(slices, inputs, dim).at(0.0) if inputs else self._none
 
     def at(self, time: float) -> Array:
-        """Constant inputs."""
+        """Constant inputs, equal at any time."""
         return self.values
 
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:

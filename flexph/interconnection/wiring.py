@@ -18,7 +18,7 @@ from ..systems.linear import LinearPHDAE
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Tie of ports with equal velocities; see :func:`tie`."""
+    """Connection of ports with equal velocities, made by :func:`tie`."""
 
     ports: tuple[str, ...]
     components: tuple[int, ...] | None
@@ -30,7 +30,7 @@ class Tie:
 
 @dataclass(frozen=True)
 class Clamp:
-    """Clamp of a port; see :func:`clamp`."""
+    """Connection that keeps the velocity of a port at zero, made by :func:`clamp`."""
 
     port: str
     components: tuple[int, ...] | None

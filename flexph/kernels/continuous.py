@@ -36,7 +36,7 @@ from .strains import rows as gradient_rows
 
 
 def shifted(a: Arrays, block: int) -> Any:
-    """M (block 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, dense or sparse like the arrays."""
+    """Inertia matrix M (``block`` 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, dense or sparse."""
     n = a.body_u.size
     rows = slice(block * n, (block + 1) * n)
     if not is_sparse(a):

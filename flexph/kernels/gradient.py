@@ -146,7 +146,7 @@ def row_weights(a: Arrays, coefficient: Array) -> Any:
 def constraint_matrix(
     a: Arrays, R: Array, coefficient: Array, *, arm: Array, vector: Array, by: Array | None = None
 ) -> Any:
-    """G(q) with d/dt g = G v + ∂g/∂t, (g, n_v); nonholonomic rows are 0 = G v.
+    """Jacobian G(q) of the constraints, (g, n_v), with d/dt g = G v + ∂g/∂t; nonholonomic rows are 0 = G v.
 
     It depends on the rotations, arms of the nodes and vectors at q. ``by`` are the products (p,) that weigh the terms
     of :mod:`flexph.kernels.rolling`, by default the products of the vectors.
@@ -260,7 +260,7 @@ def flatten(a: Arrays, x: Velocities) -> Array:
 
 
 def unflatten(a: Arrays, y: Array) -> Velocities:
-    """Inverse of :func:`flatten`."""
+    """Split a vector (n_v,) into velocities of bodies and coordinates, the inverse of :func:`flatten`."""
     omega, u = velocity_slices(a)
     spin = np.zeros(a.columns.omega.shape)
     spin[a.turning] = y[omega].reshape(-1, a.n.shape[0])

@@ -23,7 +23,7 @@ from .state import Configuration, Derived
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
-    """Gains w Π̄_by (w,) of all terms, of angles κ w Π̄_by, from the products at both ends."""
+    """Gains w Π̄_by (w,) of all terms, for angles κ w Π̄_by, from the products at both ends of a step."""
     return term_gains(a.rolling, before, after)
 
 

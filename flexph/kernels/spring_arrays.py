@@ -20,11 +20,11 @@ Index = np.ndarray
 class Springs(NamedTuple):
     """Spring-dampers on lengths, components, angles and ropes; ``state`` is the index of the spring force or −1.
 
-    Those in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
-    ``steepness`` is its slope ρ'(0); some have ``relation_factors`` of time. Those in ``lawful`` have an elastic law
+    Springs in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
+    ``steepness`` is its slope ρ'(0); some have ``relation_factors`` of time. Springs in ``lawful`` have an elastic law
     instead of the stiffness, and their extension x as state instead of the force: a state changes by ``gain`` (k or 1)
-    times the change of extension. Those in ``forced`` have a force law, the extension as state, and no energy. Those
-    in ``hysteretic`` have an internal extension as state, and gain 0.
+    times the change of extension. Springs in ``forced`` have a force law, the extension as state, and no energy.
+    Springs in ``hysteretic`` have an internal extension as state, and gain 0.
     """
 
     length_product: Index

@@ -19,14 +19,14 @@ ROUND_OFF = 2e-16
 
 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
-    """Resistive forces ρ(s) of all relations (relations,) at the rates (springs,); where ``stuck``, ρ'(0) s."""
+    """Resistive forces ρ(s) of all relations (relations,) at the rates (springs,), or ρ'(0) s in the mask ``stuck``."""
     rates = rate[springs.resisting]
     forces = np.array([float(r.force(s)) for r, s in zip(springs.relations, rates, strict=True)])
     return forces if stuck is None else np.where(stuck, springs.steepness * rates, forces)
 
 
 def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
-    """Damping slopes c + ρ'(s) at the rates (springs,); where ``stuck``, c + ρ'(0)."""
+    """Damping slopes c + ρ'(s) at the rates (springs,), or c + ρ'(0) for relations in the mask ``stuck``."""
     if not springs.relations:
         return springs.damping
     slope = np.array([float(r.slope(s)) for r, s in zip(springs.relations, rate[springs.resisting], strict=True)])

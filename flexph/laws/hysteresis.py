@@ -44,7 +44,7 @@ class HysteresisLaw(Remade):
     def along(self, slips: Array, start: float = 0.0) -> Array:
         """Inner extensions (n + 1,) of a quasi-static path of slips (n,), by numerical integration.
 
-        For plots and comparisons; steps of runs use the exact solution.
+        It is for plots and comparisons; steps of runs use the exact solution.
         """
         z = [start]
         for slip in check.array("slips", np.atleast_1d(slips), (None,)).tolist():

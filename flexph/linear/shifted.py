@@ -48,7 +48,7 @@ class Split(NamedTuple):
 
 
 def split(system: LinearPHDAE) -> Split | None:
-    """Blocks of a system of velocities and stresses; None if ``kinetic`` is not given or the structure is another."""
+    """Blocks of a system of velocities and stresses; None without ``kinetic`` or if the system has another form."""
     if system.kinetic is None:
         return None
     v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)
@@ -146,9 +146,9 @@ class Shifted(Memo):
     def factor(self, s: complex, *, audited: bool = True) -> Solver:
         """Function that solves P(s) X = Y for Y (n, k). Raises :class:`Pole` if s is a pole to round-off.
 
-        Solutions are refined by their residuals until they converge. If the first correction of a solution with a
-        random right-hand side is as large as a thousandth of it, or others do not converge, s is a pole. Without this
-        audit nothing is refined, and only exact poles are found.
+        Solutions are refined by their residuals until they converge. s is a pole if the first correction of a solution
+        with a random right-hand side is as large as a thousandth of it, or if another solution does not converge. With
+        ``audited`` False nothing is refined, and only exact poles are found.
         """
         s = complex(s).real if complex(s).imag == 0.0 else complex(s)
         p = self._at(s)

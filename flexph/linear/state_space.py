@@ -40,7 +40,7 @@ class StateSpace(NamedTuple):
     D: Array
 
     def between(self, columns: list[int], rows: list[int]) -> StateSpace:
-        """Same states with some of the inputs and outputs."""
+        """State space with the same states, and some of the inputs and outputs."""
         return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
 
 

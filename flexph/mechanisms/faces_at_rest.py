@@ -1,8 +1,9 @@
 """Replacement of surfaces (boxes, capsules, meshes) near a pose by their closest faces and corners: planes and points.
 
 The distance of a ball to a face is V·n − c with a normal n fixed in the section, that to a corner the distance to a
-point. Edges, which are far in most pairs, have their tangent planes, also those of two boxes or capsules. An
-equilibrium on these is one on the whole surface if the gaps to both are the same where one of them is closed.
+point. Edges, which are far away in most pairs, are replaced by their tangent planes, also for two boxes or capsules.
+An equilibrium with the replaced surfaces is one with the surfaces themselves if, at each closed contact of either,
+both gaps are the same.
 """
 
 from __future__ import annotations

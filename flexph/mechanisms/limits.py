@@ -1,4 +1,4 @@
-"""Equilibrium of a mechanism that stays on its contacts in a pose, or why there is none."""
+"""Equilibrium of a mechanism that stays on its contacts in a pose, or the cause if there is none."""
 
 from __future__ import annotations
 

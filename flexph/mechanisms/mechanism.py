@@ -45,7 +45,7 @@ from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """HTML drawing of a mechanism in the pose assembled without a guess, or a paragraph that says why there is none."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
@@ -110,7 +110,7 @@ class Mechanism(Model):
     ) -> Mechanism:
         """Mechanism of the same bodies with other joints or another gravity.
 
-        A run of this mechanism goes on with it: ``integrate(other, run, times)``.
+        The new mechanism can continue a run of this one: ``integrate(other, run, times)``.
 
         Parameters
         ----------
@@ -287,7 +287,7 @@ class Mechanism(Model):
     ) -> State:
         """State that satisfies all constraints and their rates at ``time``.
 
-        Given velocities are kept if the joints and drives allow all of them; the others follow with the least kinetic
+        Given velocities are kept if the joints and drives allow all of them; the other ones are those of least kinetic
         energy, without deformation rates if possible. If the given ones contradict the joints, each other or the
         drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
 
@@ -335,8 +335,8 @@ class Mechanism(Model):
 
         With the port's velocity γ = W v and P the projection of M⁻¹ onto motions that the joints allow,
         v⁺ = v + P Wᵀ Λ. The impulse does the work Λ·½(γ⁻ + γ⁺), the change of the kinetic energy if the state before is
-        consistent. Newton's law along n, without friction, is Λ = −(1 + e) n (n·γ⁻)/(n·W P Wᵀ n). Contacts do not take
-        part.
+        consistent. Newton's law along n, without friction, is Λ = −(1 + e) n (n·γ⁻)/(n·W P Wᵀ n). Contacts have no
+        effect.
 
         Parameters
         ----------

@@ -61,7 +61,7 @@ class Rested:
 
     @property
     def normal(self) -> dict[str, float]:
-        """Normal forces of the closed rigid contacts, which are constraint rows, by name."""
+        """Normal forces of the closed rigid contacts by name: multipliers, which for rims are N over a sine."""
         own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches}
         return {name: sign * self.multipliers[row] for name, (sign, row) in own.items() if row in self.multipliers}
 

@@ -1,9 +1,9 @@
 """Springs and constraints that act as contacts at rest.
 
 A gap is g = ±m − c, where m is a length or component of world vectors. A compliant contact is a spring on m with its
-potential V(−g) where it is closed. A closed rigid contact is a constraint g = 0, whose multiplier is its normal force,
-for the rim of a disc that leans over the sine of the angle between axis and normal. Where friction holds, the point of
-contact stays along the tangents, too.
+potential V(−g) where it is closed. A closed rigid contact is a constraint g = 0. Its multiplier is the normal force;
+for the rim of an inclined disc it is that force divided by the sine of the angle between axis and normal. Where
+friction holds, the point of contact does not move along the tangents either.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ INCLUDED = 200
 
 
 class Place(NamedTuple):
-    """A line number, from 1, and the path of its file relative to the folder of the deck; "" is the deck itself."""
+    """Place in a file: line number from 1, and path relative to the folder of the main file ("" for this file)."""
 
     line: int
     file: str = ""
@@ -30,7 +30,7 @@ class Place(NamedTuple):
 
 @dataclass
 class DeckFiles:
-    """A deck and the files that it includes, which must lie in its folder; ``read`` counts the included files."""
+    """Main file and its included files, which must be in the same folder; ``read`` counts the included files."""
 
     deck: Path
     read: int = -1
@@ -170,7 +170,7 @@ class ProposedPort:
 
 @dataclass(frozen=True, eq=False)
 class MeshContents:
-    """A mesh with the further data of its file.
+    """Contents of a mesh file: mesh, and further data of the file.
 
     ``numbers`` (N,): node numbers of the file, None if it has none; ``types``: element types; ``materials`` by name;
     ``sections``: pairs of a region of cells and the name of its material; ``left_out``: unsupported parts; ``ports``:

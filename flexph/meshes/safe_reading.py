@@ -130,7 +130,7 @@ def _refuse_counts(content: bytes) -> None:
 
 
 def _refuse_nodes(content: bytes) -> None:
-    """Raise ValueError for Gmsh headings that declare more nodes or elements than the file can hold."""
+    """Raise ValueError for Gmsh headings that declare more nodes or elements than the size of the file allows."""
     version = re.search(rb"\$MeshFormat\s+(\d)\S*\s+([01])", content)
     by_blocks = version is not None and version[1] >= b"4"  # heading: number of blocks, total, first and last tag
     for match in re.finditer(rb"\$(Nodes|Elements)\r?\n", content):

@@ -20,9 +20,9 @@ from .groups import cell_groups, point_groups
 def selected(contents: MeshContents, name: str) -> MeshContents:
     """Contents of a file with the cells of one group only, and their facets, masses and constraints.
 
-    Cells of lower dimension stay if they are facets of the selected cells. Constraints, masses and unsupported elements
-    on other cells are dropped; so are constraints between the selected and other cells, with a warning. Raises
-    ValueError for an unknown group, and for a mass over a region that is only partly selected.
+    Facets of the selected cells are included. Constraints, masses and unsupported elements on other cells are dropped;
+    so are constraints between the selected and other cells, with a warning. Raises ValueError for an unknown group, and
+    for a mass over a region that is only partly selected.
     """
     mesh, groups = contents.mesh, cell_groups(contents.mesh)
     names = {alias: group for alias, group in contents.aliases.items() if group in groups and alias not in groups}

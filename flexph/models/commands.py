@@ -25,7 +25,7 @@ from .settings import parse_setting
 def describe(model: ModelFile, *, details: bool = False) -> str:
     """Text on bodies, connections, mass, runs, studies, and degrees of freedom and redundancies at the start.
 
-    ``details`` adds what :meth:`flexph.Mechanism.describe` adds.
+    ``details``: True to add the details of :meth:`flexph.Mechanism.describe`.
     """
     document, mechanism = model.document, model.mechanism
     pose = model.located(lambda: pose_of(mechanism, document.start, model.builder.at("start"), document.start.time))

@@ -52,7 +52,7 @@ class Mean(Functional):
     """Mean of the readings, Φ = Σ sₖ/n."""
 
     def value(self, times: Array, readings: Array) -> float:
-        """Mean."""
+        """Value Φ of the mean."""
         return float(readings.mean())
 
     def slopes(self, times: Array, readings: Array) -> Array:
@@ -65,7 +65,7 @@ class RootMeanSquare(Functional):
     """Root mean square of the readings, Φ² = Σ sₖ²/n."""
 
     def value(self, times: Array, readings: Array) -> float:
-        """Root mean square."""
+        """Value Φ of the root mean square."""
         return float(np.sqrt(np.mean(readings**2)))
 
     def slopes(self, times: Array, readings: Array) -> Array:

@@ -188,7 +188,7 @@ def _times(model: ModelFile, entry: Optimisation) -> Array:
 
 
 def _measures(model: ModelFile, entry: Optimisation) -> dict[str, Functional | str]:
-    """Functionals of the measures that an optimisation names, and bodies of those that are masses.
+    """Functional of each measure that an optimisation names, or the name of the body for a measure of mass.
 
     Raises ValueError for a measure without derivatives.
     """

@@ -58,7 +58,7 @@ def to_model(mechanism: Mechanism, *, folder: Path | None = None) -> dict[str, A
     Raises
     ------
     ValueError
-        If a file cannot hold a part: functions without an import path, meshes and matrices in memory, bodies and
+        If a file cannot contain a part: functions without an import path, meshes and matrices in memory, bodies and
         mechanisms that were changed after their creation. The error names the path and the reason.
     """
     call = mechanism.__dict__.get("_call")

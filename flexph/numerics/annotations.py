@@ -78,7 +78,7 @@ def _one_word(known: tuple[Any, ...]) -> Condition:
 
 
 def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
-    """Condition ``meant``, described by ``words``; the error adds the hint ``misplaced`` of the type of the value."""
+    """Condition with the test ``meant`` and description ``words``; errors add the hint ``misplaced`` of the value."""
 
     def ask(name: str, value: Any) -> None:
         if not meant(value):

@@ -23,7 +23,7 @@ COMPLEX_STEP = 1e-30
 
 
 def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
-    """Sizes of states for difference steps: the value, at least a tenth of the largest in its part.
+    """Sizes of states for difference steps: absolute values, at least a tenth of the largest one in the same part.
 
     Entries of a part share a unit. Without parts, the lower bound is a tenth of the largest state, but at most one.
     """

@@ -125,7 +125,7 @@ def _remade(function: Callable[..., Any], arguments: tuple[Any, ...], named: Map
 class Recipe:
     """Recipe of a value: the public function that made it, by name, and lightweight copies of its arguments.
 
-    Large arrays, and values that hold some, such as meshes, are replaced by :class:`Lost` with the name of their type,
+    Large arrays, and values that contain such, as meshes do, are replaced by :class:`Lost` with the name of their type,
     described values by their recipes.
     """
 

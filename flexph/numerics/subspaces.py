@@ -63,7 +63,7 @@ def null_space(rows: Array) -> Array:
 def echelon(columns: Array) -> tuple[Array, Array]:
     """Basis (n, k) of the span of independent columns with a unit matrix in k pivot rows, and these rows.
 
-    Pivots are the largest entries in turn, so that no entry is far above one; entries of round-off are set to zero.
+    Pivots are the largest entries in turn, so that no entry is much larger than one; round-off is set to zero.
     """
     basis = np.array(columns, dtype=float)
     pivots: list[int] = []
@@ -83,7 +83,7 @@ def echelon(columns: Array) -> tuple[Array, Array]:
 
 
 def with_unit_rows(basis: Array, pivots: Array) -> Array:
-    """Basis (n, k) of the same span with a unit matrix in k given rows."""
+    """Basis (n, k) of the span of ``basis`` with a unit matrix in the k rows ``pivots``."""
     return np.linalg.solve(basis[pivots].T, basis.T).T
 
 

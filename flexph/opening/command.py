@@ -1,4 +1,4 @@
-"""Command ``flexph view``: contents of a file or folder as a page, a film, a picture, or in a window."""
+"""Command ``flexph view``: shows a file or folder as a page, a film, a picture, or in a window."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .kinds import STUDIES, chosen_file, scene_of_file
 
 
 def open_study(path: Path) -> Any:
-    """Dataset of a study; ValueError for other files, and for files with links to outside."""
+    """Open the dataset of a study; raises ValueError for other files, and for links to other files."""
     xarray = needed_xarray()
     with reading("a study", path):
         open_contained(path).close()
@@ -49,9 +49,9 @@ def study_page(path: Path, target: Path) -> Path:
 
 
 def study_picture(path: Path, target: Path, value: str | None) -> Path:
-    """Write a picture of a value of a study, by default the first number.
+    """Write a picture of a value of a study, by default the first number; return its path.
 
-    Return its path, ValueError if none can be drawn.
+    Raises ValueError if no value can be drawn.
     """
     results = open_study(path)
     names = drawn(results)
@@ -103,15 +103,17 @@ def _files(function: Callable[..., None]) -> Callable[..., None]:
 @click.option("--frames", type=click.IntRange(min=1), default=101, show_default=True, help="frames of films, at most")
 @click.option("--trust", is_flag=True, help="of a model file: call the Python functions that it names")
 def command(where: Path, name: str | None, at: float | None, frames: int, trust: bool, **given: Any) -> None:
-    """Show what a file holds, or the first one of a folder that can be shown.
+    """Show a file, or the first file in a folder that can be shown.
 
     \b
     flexph view out --html page.html       a run in a browser
-    flexph view run.h5 --gif film.gif      what solution.save("run.h5") wrote
+    flexph view run.h5 --gif film.gif      a run from solution.save("run.h5")
     flexph view my.yaml                    a model file at its start, in a window
+    flexph view rod.step                   a drawing with the ports that it proposes
 
-    Runs and scenes move, reduced bodies vibrate in their lowest modes; studies have a page and a picture. Series, and
-    meshes of other programs, are shown, too. Without a file to write a window opens; files need no display.
+    Runs and scenes are animated, reduced bodies vibrate in their lowest modes; studies become a page or a picture. Time
+    series, and meshes of other programs, can be shown, too. A window opens unless an output file is given; output files
+    need no display.
     """
     targets = {kind: path for kind in WRITERS if (path := given.pop(kind)) is not None}
     for kind, path in targets.items():
@@ -138,12 +140,12 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
         }
         for kind, path in targets.items():
             print_lines([WRITERS[kind](path, scene, **options.get(kind, moving | drawn))])
-    except (ValueError, ModuleNotFoundError) as error:
+    except (ValueError, ImportError) as error:
         raise click.ClickException(str(error)) from error
 
 
 def _chosen(where: Path, name: str | None) -> Path:
-    """Path itself if it is a file, otherwise the file chosen from the folder; ValueError if there is none."""
+    """Path of a file, or of a file in a folder by name, by default the first; raises ValueError if there is none."""
     if where.is_file():
         return where
     path, files = chosen_file(where, name)
@@ -153,7 +155,7 @@ def _chosen(where: Path, name: str | None) -> Path:
 
 
 def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> None:
-    """Write a study as a page or a picture, whichever is asked for."""
+    """Write a study as a page, a picture, or both, as requested by ``targets``."""
     # loads xarray and matplotlib
 
     if not targets or {"gif", "webp", "mp4", "glb", "stl"} & targets.keys():
@@ -163,12 +165,12 @@ def _write_study(file: Path, targets: Mapping[str, Path], value: str | None) -> 
 
 
 def _has_display() -> bool:
-    """True if windows can open; X and Wayland are found by environment variables."""
+    """True if windows can be opened, on Linux by the environment variables of X and Wayland."""
     return sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _without_warnings() -> None:
-    """Limit messages of VTK to errors: without a display it warns of each window system that it tries in vain."""
+    """Limit messages of VTK to errors, because without a display it warns of each missing window system."""
     with suppress(ModuleNotFoundError):
         from vtkmodules.vtkCommonCore import vtkLogger
 

@@ -1,4 +1,4 @@
-"""Files that can be shown, by suffix: scenes, meshes, series, runs and reduced bodies, and those of a folder."""
+"""Scenes from files, by suffix (scenes, meshes, series, runs, reduced bodies), and search for files in a folder."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from ..joints.rows.signs import tube
 from ..linear.eigenmodes.modes import modes
 from ..mechanisms.connected_bodies import connect
 from ..meshes.cell_types import dimension
+from ..meshes.drawings.drawing import KERNEL_FORMATS
 from ..meshes.files.reading import read
 from ..numerics import checks as check
 from ..numerics.arrays import Array
@@ -31,6 +32,7 @@ from ..scenes.of_motion import SIGN, pose_scene
 from ..scenes.of_results import scene_files
 from ..scenes.scene import Field, Part, Scene
 from ..scenes.surfaces import outer_triangles
+from .drawings import scene_of_drawing
 
 LINES = 2000
 """Largest number of lines that are drawn."""
@@ -58,7 +60,7 @@ def scene_of_series(path: Path) -> Scene:
 
 def _scene(times: Array, parts: list[Part], path: Path) -> Scene:
     if not parts:
-        raise ValueError(f"{path} holds no cells that can be drawn")
+        raise ValueError(f"{path} has no cells that can be drawn")
     corners = np.array([[part.points[0].min(axis=0), part.points[0].max(axis=0)] for part in parts])
     extent = float(np.linalg.norm(corners[:, 1].max(axis=0) - corners[:, 0].min(axis=0)))
     flat = not np.ptp(corners[..., 2])
@@ -66,9 +68,9 @@ def _scene(times: Array, parts: list[Part], path: Path) -> Scene:
 
 
 def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) -> list[Part]:
-    """Parts of the cells of the highest dimension, one for each cell type.
+    """Parts with the cells of the highest dimension, one part for each cell type.
 
-    Points (k, p, 3), data (k, p, …) at points.
+    ``points`` (k, p, 3) [m]; ``data`` (k, p, …) at points by name.
     """
     filled = [(kind, nodes) for kind, nodes in cells if len(nodes)]
     largest = max((dimension(kind) for kind, _ in filled), default=0)
@@ -139,7 +141,7 @@ def _kept_scene(path: Path) -> Scene:
         return read_scene(path)
     except ValueError as error:
         raise ValueError(
-            f"{path} keeps no scene that can be read: save the run again by solution.save(path), without scene=False "
+            f"{path} has no scene that can be read: save the run again by solution.save(path), without scene=False "
             f"({error})"
         ) from error
 
@@ -147,7 +149,7 @@ def _kept_scene(path: Path) -> Scene:
 def body_scene(body: Body, name: str) -> Scene:
     """Scene of a free body in its lowest vibrations, or of a rigid body at rest.
 
-    ValueError if it was saved without shape.
+    Raises ValueError if the body was saved without its shape.
     """
     if body.view is None:
         raise ValueError(f"{name} was saved without its shape: save it with fields='shape'")
@@ -165,16 +167,17 @@ SERIES = (".pvd", ".xdmf")
 MESHES = (
     *(".msh", ".inp", ".bdf", ".fem", ".nas", ".cdb", ".unv", ".vtu", ".vtk", ".med"),
     *(".stl", ".obj", ".ply", ".off", ".mesh"),
+    *KERNEL_FORMATS,
 )
-"""Suffixes of meshes searched for in folders; a file of another suffix that meshio reads is shown, too."""
+"""Suffixes of meshes and drawings searched for in folders; a file of another suffix that meshio reads is shown, too."""
 RUNS = ("solution", "reduced body")
 
 
 def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
     """Scene of a file, read according to its suffix.
 
-    A model file is built and shown at its start; ``trust`` lets it call the Python functions that it names. For other
-    files raises ValueError, which names the file and the kinds that can be shown.
+    A model file is built and shown at its initial state; ``trust``: True to let it call Python functions. Raises
+    ValueError, with the name of the file and the supported kinds, for any other file.
     """
     suffix = path.suffix.lower()
     if suffix == SUFFIX:
@@ -182,6 +185,7 @@ def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
     readers: dict[str, Callable[[Path], Scene]] = {}
     readers |= dict.fromkeys(HDF5_SUFFIXES, scene_of_hdf5)
     readers |= dict.fromkeys(SERIES, scene_of_series)
+    readers |= dict.fromkeys(KERNEL_FORMATS, scene_of_drawing)
     readers |= dict.fromkeys(MODELS, partial(_scene_of_model, trust=trust))
     if suffix in (".html", ".png", ".gif", ".mp4", ".csv", ".txt"):
         raise ValueError(f"path must be a file with a motion or a shape, got {path}: give the saved run, or its folder")
@@ -189,7 +193,7 @@ def scene_of_file(path: Path, *, trust: bool = False) -> Scene:
 
 
 def _scene_of_model(path: Path, *, trust: bool) -> Scene:
-    """Scene of a model file's mechanism at its start."""
+    """Scene of the mechanism of a model file at its initial state."""
     from ..models.loading import load_model  # loads pydantic and pint
     from ..scenes.of_motion import pose_scene
 
@@ -198,10 +202,10 @@ def _scene_of_model(path: Path, *, trust: bool) -> Scene:
 
 
 def shown_files(folder: Path) -> dict[str, Path]:
-    """Files of a folder and its subfolders that can be shown, by their paths in it without suffix.
+    """Files of a folder and its subfolders that can be shown, by relative path without suffix.
 
-    Scenes take precedence; without any, the files of the first kind that the folder has: runs and reduced bodies,
-    series, studies, model files, meshes.
+    The result has the files of the first kind that occurs in the folder: scenes, runs and reduced bodies, series,
+    studies, model files, meshes.
     """
     if scenes := scene_files(folder):
         return scenes
@@ -221,8 +225,8 @@ def _stored_kind(path: Path) -> str:
 
 
 def chosen_file(folder: Path, name: str | None) -> tuple[Path, Mapping[str, Path]]:
-    """File of a folder with this name or by default the first one, and all its files; ValueError if there is none."""
+    """File of a folder with a name, by default the first, and all files; raises ValueError if there is none."""
     files = shown_files(folder)
     if not files:
-        raise ValueError(f"{folder} holds no motion, study, reduced body, mesh or model file to show")
+        raise ValueError(f"{folder} has no motion, study, reduced body, mesh or model file to show")
     return (next(iter(files.values())) if name is None else check.lookup("scene", name, files)), files

@@ -1,4 +1,4 @@
-"""Pictures with matplotlib: functions that take axes or None and return the axes (extra ``plot``).
+"""Pictures with matplotlib (extra ``plot``): functions that draw on given or new axes and return the axes.
 
 Imports: analysis, bodies, dirac, export, files, linear.eigenmodes, linear.responses, mechanisms, mechanisms.model,
 meshes, numerics, results, sensors, systems.

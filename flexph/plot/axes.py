@@ -1,4 +1,4 @@
-"""Axes of matplotlib, new or given: curves on them, their legends, and their files."""
+"""Axes of matplotlib, new or given: curves, legends, and picture files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def require_matplotlib() -> None:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Empty figure that no window shows; width and height in inches."""
+    """Empty figure without a window; width and height in inches."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
@@ -48,7 +48,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def legend_above(axes: Axes, columns: int = 1, **options: Any) -> None:
-    """Put a legend above axes, as curves may fill the whole frame."""
+    """Add a legend above axes, because curves may fill the whole frame."""
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
     axes.legend(**place, ncols=columns, fontsize="small", **options)
     axes.yaxis.get_offset_text().set_horizontalalignment("right")  # otherwise the power of ten overlaps the legend
@@ -76,7 +76,7 @@ def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -
 
 
 def draw(panels: Sequence[Panel], ax: Any, *, size: tuple[float, float]) -> list[Axes]:
-    """Draw panels below each other on axes, with legends above them."""
+    """Draw panels on axes, one below another, with legends above them; return the axes."""
     heights = [panel.height for panel in panels]
     axes = axes_of(ax, len(panels), size=size, height_ratios=heights)
     for panel, own in zip(panels, axes, strict=True):
@@ -109,7 +109,7 @@ def draw_panel(panel: Panel, axes: Axes) -> None:
 
 
 def _whole_decades(axes: Axes) -> None:
-    """Limit a logarithmic y axis to whole powers of ten, at least two, because labels between them would overlap."""
+    """Set the limits of a logarithmic y axis to powers of ten, at least one decade, to avoid overlapping labels."""
     from matplotlib.ticker import NullFormatter
 
     low, high = axes.get_ylim()

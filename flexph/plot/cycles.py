@@ -1,4 +1,4 @@
-"""Picture of load cycles: ranges over the number of cycles that reach them."""
+"""Pictures of load cycles: ranges against the number of cycles with at least this range."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .panels import PREFIXES, prefix_of
 
 @checked
 def load_spectrum(cycles: LoadCycles, ax: Any = None) -> Any:
-    """Ranges of load cycles over the number of cycles that are at least as large, on a logarithmic axis.
+    """Plot the ranges of load cycles against the number of cycles at least as large, on a logarithmic axis.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def load_spectrum(cycles: LoadCycles, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        Without a cycle.
+        If there are no cycles.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def load_spectrum(cycles: LoadCycles, ax: Any = None) -> Any:
     >>> axes = plot.load_spectrum(cycles)  # doctest: +SKIP
     """
     if not cycles.ranges.size:
-        raise ValueError("cycles must hold a cycle, got none")
+        raise ValueError("cycles must contain a cycle, got none")
     (axes,) = axes_of(ax, 1, size=(6.0, 4.0))
     order = np.argsort(-cycles.ranges, kind="stable")
     ranges, count = cycles.ranges[order], np.cumsum(cycles.counts[order])

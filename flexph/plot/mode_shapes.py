@@ -22,9 +22,9 @@ from .panels import PREFIXES, prefix_of
 
 
 def outlines(view: View) -> list[Array]:
-    """Node indices (k, n) of outlines, as points of the view: ends of line pieces (n = 2) or corners of faces in order.
+    """Point indices (k, n) of the outlines of a view: ends of lines (n = 2), or corners of faces in order.
 
-    Empty for views of points alone.
+    The list is empty for views that only have points.
     """
     if view.cells.shape[1] == 1:  # points alone
         return []
@@ -43,7 +43,7 @@ MOST = 6
 
 @checked
 def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any = None, *, scale: float = 0.1) -> Any:
-    """Mode shapes drawn on the mechanism at rest, each with its frequency and the length of its largest displacement.
+    """Draw mode shapes on the mechanism at rest, each with its frequency and the scale of its displacements.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
     modes : Eigenmodes
         Modes from :func:`flexph.modes` of ``mechanism.linearize(about)``.
     ax : Axes or a sequence of them, optional
-        One for each mode, with the projection ``3d`` for a spatial mechanism; by default up to six of a new figure.
+        Axes for each mode, with the projection ``3d`` for a spatial mechanism; by default up to six in a new figure.
     scale : float, optional
         Largest displacement of each drawn mode, relative to the size of the mechanism.
 

@@ -1,4 +1,4 @@
-"""Panels of curves for any drawing library: curves, quantities, units with their prefixes."""
+"""Panels of curves for any drawing library: curves, quantities, and units with prefixes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves of a quantity with a common x axis, whose label is ``over``; ``log`` names the logarithmic axes."""
+    """Curves of a quantity with a common x axis, labelled ``over``; ``log`` names the logarithmic axes."""
 
     curves: tuple[Curve, ...]
     quantity: str
@@ -50,14 +50,14 @@ class Panel:
         return f"{self.quantity} [{self.unit}]" if self.unit else self.quantity
 
     def prefixed(self) -> Panel:
-        """Panel in a unit with a prefix (mJ, kN, MPa) that keeps the numbers short."""
+        """Panel in a unit with a prefix (mJ, kN, MPa) for which the numbers are short."""
         prefix = prefix_of([curve.y for curve in self.curves], self.unit) if "y" not in self.log else ""
         curves = tuple(replace(curve, y=curve.y / PREFIXES[prefix]) for curve in self.curves) if prefix else self.curves
         return replace(self, curves=curves, unit=prefix + self.unit)
 
 
 def prefix_of(values: Sequence[Array], unit: str) -> str:
-    """Prefix with which the largest of the values lies between 1 and 1000 units; empty if none is needed or allowed."""
+    """Prefix of a unit with which the largest value is from 1 to 1000; empty if none is needed or allowed."""
     largest = max((float(np.nanmax(np.abs(v))) for v in values if np.isfinite(v).any()), default=0.0)
     if not unit.startswith(PREFIXED) or READABLE[0] <= largest < READABLE[1] or not 0.0 < largest < np.inf:
         return ""
@@ -67,9 +67,9 @@ def prefix_of(values: Sequence[Array], unit: str) -> str:
 
 
 def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> tuple[Curve, ...]:
-    """The ``most`` curves with the largest values, in the given order, and the sum of the others named ``rest``.
+    """The ``most`` curves with the largest values, in the given order, and the sum of all other curves.
 
-    If ``rest`` is empty the others are left out.
+    ``rest`` is the name of the sum; if it is empty, the other curves are left out.
     """
     if len(curves) <= most:
         return tuple(curves)
@@ -84,5 +84,5 @@ def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> 
 
 
 def short(name: str) -> str:
-    """Name for a legend: a long one loses its middle."""
+    """Name for a legend; the middle of a long name is left out."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 16]}…{name[-15:]}"

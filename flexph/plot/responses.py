@@ -27,7 +27,7 @@ Responses = FrequencyResponse | Mapping[str, FrequencyResponse]
 
 @checked
 def bode(responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = "") -> Any:
-    """Bode plot |H(iω)| and arg H(iω) [deg] of one or several frequency responses from ``input`` to ``output``.
+    """Draw the Bode plot |H(iω)| and arg H(iω) [deg] of frequency responses from ``input`` to ``output``.
 
     A port name may be omitted if there is only one. The legend shows the error of responses of reduced models.
 
@@ -78,15 +78,15 @@ def bode_panels(
 def nyquist(
     responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> Any:
-    """Nyquist plot of H(iω), ω ≥ 0, of one or several responses by name; mirrored for ω < 0.
+    """Draw the Nyquist plot of H(iω), ω ≥ 0, of one or several responses; the mirrored curve is that of ω < 0.
 
-    Between force and velocity of one port the curve of a passive system stays in the right half plane; the other
+    For force and velocity of one port, the curve of a passive system is in the right half plane; the left
     half is shaded.
 
     Parameters
     ----------
     responses : FrequencyResponse or mapping
-        One, or several by name.
+        One object, or several by name.
     ax : Axes, optional
         Axes to draw into; new ones by default.
     output : str, optional
@@ -129,12 +129,12 @@ def poles_and_zeros(
     input: str | None = None,
     limit: float | None = None,
 ) -> Any:
-    """Poles (×) and transmission zeros (○) of one system or of several by name, with |s| ≤ ``limit`` [rad/s].
+    """Draw poles (×) and transmission zeros (○) of one or several systems, with |s| ≤ ``limit`` [rad/s].
 
     Parameters
     ----------
     systems : LinearPHDAE or mapping
-        One, or several by name.
+        One object, or several by name.
     ax : Axes, optional
         Axes to draw into; new ones by default.
     output : str, optional
@@ -173,7 +173,7 @@ def _cross(axes: Axes, real: str, imaginary: str) -> None:
 
 
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
-    """Objects by name from a single one (named "") or a dict of several; ValueError if any is not of this kind."""
+    """Objects by name from a single one (named "") or a dict; raises ValueError if any is not of this kind."""
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:
@@ -195,7 +195,7 @@ def _label(name: str, response: FrequencyResponse) -> str:
 
 
 def _multiples(step: float, limits: tuple[float, float]) -> Any:
-    """Ticks at multiples of ``step``, which is doubled until there are about 8 or fewer within the limits."""
+    """Ticks at multiples of ``step``, doubled until at most about 8 ticks are within the limits."""
     from matplotlib.ticker import MultipleLocator
 
     while (limits[1] - limits[0]) / step > 8.0:
@@ -205,12 +205,12 @@ def _multiples(step: float, limits: tuple[float, float]) -> Any:
 
 @checked
 def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), label: str = "") -> Any:
-    """Natural frequencies against a parameter, a curve for each mode, with lines ω = nΩ of rotating excitations.
+    """Draw natural frequencies against a parameter, a curve for each mode, and lines ω = nΩ of rotating excitations.
 
     Parameters
     ----------
     sweep : Sweep
-        A sweep from :func:`flexph.linear.sweep` or ``mechanism.sweep``.
+        Frequencies from :func:`flexph.linear.sweep` or ``mechanism.sweep``.
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
     orders : sequence of float, optional
@@ -231,7 +231,7 @@ def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), labe
 
 
 def campbell_panel(sweep: Sweep, *, orders: Sequence[float] = (), label: str = "") -> Panel:
-    """Panel with curves of the modes, and with lines of the orders up to the highest frequency."""
+    """Panel with a curve for each mode, and a line for each order up to the highest frequency."""
     modes = [Curve(sweep.values, omega, f"mode {k}") for k, omega in enumerate(sweep.frequencies.T, 1)]
     top = float(sweep.frequencies.max())
     lines = []

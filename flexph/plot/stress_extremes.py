@@ -1,4 +1,4 @@
-"""Extremes of stress quantities of bodies over a run, at each time and in each cell, and their pictures."""
+"""Extremes of stress quantities of bodies over a run, by time and by cell, and their pictures."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StressExtremes:
-    """Lowest and highest value of a stress quantity at c places of a body, among the saved times.
+    """Lowest and highest value of a stress quantity at c points of a body over the saved times.
 
-    ``places`` (c, d) [m] in body axes are the middles of the drawn cells and the ends of a line. For a tensor the
-    value is the largest von Mises stress in the cell. ``times`` (k,) [s] are the evaluated times and ``largest`` (k,)
-    the largest size at each; ``worst`` is the index of the place of the overall maximum, at ``time``.
+    ``places`` (c, d) [m] in body axes are the centres of the drawn cells and the ends of a line. The value of a tensor
+    is the largest von Mises stress in the cell. ``times`` (k,) [s]: evaluated times; ``largest`` (k,): largest
+    magnitude at each of them; ``worst``: index of the point with the largest magnitude, which occurs at ``time``.
     """
 
     body: str
@@ -47,9 +47,9 @@ class StressExtremes:
 
 @dataclass(frozen=True)
 class StressQuantity:
-    """Stress quantity of the drawn cells of a body: ``of(state)`` (k, c), with ``numbers`` in memory for each time.
+    """Stress quantity ``of(state)`` (k, c) of the drawn cells of a body; ``numbers``: memory needed for each time.
 
-    ``ends``: True if it is linear between the pieces of a line, so that it extends to the ends.
+    ``ends``: True if the quantity is linear along a line, and is extrapolated to its ends.
     """
 
     name: str
@@ -60,7 +60,7 @@ class StressQuantity:
 
 
 def quantities(body: AnyBody) -> dict[str, StressQuantity]:
-    """Stress quantities of a body by name: the largest stresses of its cells, its tensors, and its fields."""
+    """Stress quantities of a body by name: largest stresses in cells, tensors, and fields."""
     view, points, kind = body.view, stress_points(body), kind_of(body)
     if view is None or not body.stress_size:
         return {}
@@ -70,7 +70,7 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
 
 
 def reported_quantities(body: AnyBody) -> list[str]:
-    """Names of the quantities in a report: with a single tensor only its largest stress, as both would be the same."""
+    """Names of the quantities in a report; a single tensor is left out, as it is equal to the largest stress."""
     points = stress_points(body)
     return [name for name in quantities(body) if len(points) > 1 or name not in points]
 
@@ -86,7 +86,7 @@ def _linear(name: str, field: StressField) -> StressQuantity:
 
 
 def stress_extremes(solution: Solution, body: str, quantity: str, *, times: Array | None = None) -> StressExtremes:
-    """Extremes of one quantity of a body at the saved times of the indices ``times``, by default all.
+    """Extremes of one quantity of a body at the saved times with the indices ``times``, by default all.
 
     The largest stresses of cells are also accepted under the sensor names ``von_mises`` and ``axial_size``. Raises
     ValueError for an unknown body or quantity.
@@ -123,18 +123,18 @@ def stress_extremes(solution: Solution, body: str, quantity: str, *, times: Arra
 
 @checked
 def stress_envelope(solution: Solution, body: str, quantity: str | None = None, ax: Any = None) -> Any:
-    """Range of a stress quantity along a beam over all saved times, or its largest size in each cell of a solid.
+    """Draw the range of a stress quantity along a beam over all saved times, or its largest magnitude on a solid.
 
     Parameters
     ----------
     solution : Solution
-        A run of a mechanism.
+        Run of a mechanism.
     body : str
-        One of its bodies with stresses.
+        Name of a body with stresses.
     quantity : str, optional
-        One of ``view.stresses``, or a stress tensor of the body (its von Mises stress is drawn), or the sensor names
-        ``von_mises`` or ``axial_size`` for the largest of each cell; by default the latter, otherwise the first
-        quantity in Pa, otherwise the first.
+        One of ``view.stresses``, or a stress tensor of the body (its von Mises stress is drawn), or the sensor name
+        ``von_mises`` or ``axial_size`` for the largest stress in each cell; by default the largest stress in each cell,
+        otherwise the first quantity in Pa, otherwise the first quantity.
     ax : Axes, optional
         Axes to draw into; by default those of a new figure.
 
@@ -161,7 +161,7 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
 
 
 def _label(extremes: StressExtremes) -> tuple[float, str]:
-    """Factor from SI units to the drawn ones, and the drawn unit."""
+    """Factor from SI units to the unit of the picture, and the name of this unit."""
     prefix = prefix_of([extremes.largest], extremes.unit)
     return 1.0 / PREFIXES[prefix], prefix + extremes.unit
 
@@ -172,7 +172,7 @@ def _worst(extremes: StressExtremes) -> str:
 
 
 def _along(axes: Axes, extremes: StressExtremes) -> None:
-    """Draw the band between the lowest and highest values along the axis of a line."""
+    """Draw the band between the lowest and highest values along a line."""
     factor, unit = _label(extremes)
     x, low, high = extremes.places[:, 0], factor * extremes.lowest, factor * extremes.highest
     axes.fill_between(x, low, high, alpha=0.25, linewidth=0.0)
@@ -186,7 +186,7 @@ def _along(axes: Axes, extremes: StressExtremes) -> None:
 
 
 def _over(axes: Axes, extremes: StressExtremes) -> None:
-    """Draw cells seen along the shortest side of the body, coloured by the largest size, the largest on top."""
+    """Draw cells, seen along the shortest side of the body, coloured by the largest magnitude, the largest on top."""
     factor, unit = _label(extremes)
     sizes = factor * np.maximum(np.abs(extremes.lowest), np.abs(extremes.highest))
     places = extremes.places

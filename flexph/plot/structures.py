@@ -15,7 +15,7 @@ LABELLED = 40
 
 @checked
 def structure(structure: DiracStructure, ax: Any = None) -> Any:
-    """Sparsity pattern of ``w = J v`` of a Dirac structure: red and blue by sign, ports labelled and separated.
+    """Draw the sparsity pattern of ``w = J v`` of a Dirac structure: red and blue by sign, with labelled ports.
 
     Parameters
     ----------

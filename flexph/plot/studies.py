@@ -57,12 +57,12 @@ def study(results: Any, name: str, ax: Any = None) -> Any:
 
 
 def varied(results: Any) -> list[str]:
-    """Names of the parameters with more than one value."""
+    """Names of the parameters that have more than one value."""
     return [str(name) for name in results.coords if len(np.unique(results[name].values)) > 1]
 
 
 def _scattered(axes: Axes, value: Any, varied: list[str]) -> None:
-    """Draw samples of a table as points: against one parameter, or in the plane of two and coloured by the value."""
+    """Draw samples of a table as points: against one parameter, or in the plane of two, coloured by the value."""
     first = value[varied[0]]
     if len(varied) == 1:
         axes.plot(first.values, value.values, "o")

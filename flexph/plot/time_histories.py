@@ -31,17 +31,19 @@ UNITS = {
 
 @checked
 def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
-    """Positions of ports and of centres of mass, or parts of the states, against time.
+    """Draw positions of ports and centres of mass, or parts of the states, against time.
 
     Parameters
     ----------
     run : Result
         A :class:`flexph.Solution`, :class:`flexph.Trajectory` or another result of a run.
     names : sequence of str, optional
-        Ports (``"rod.tip"``: its position), bodies (their centre of mass), and parts of the states (``"rod.spin"``, for
-        a system ``"q"``). The default is all bodies and, in the plane, their angles; for a system all parts.
+        Ports (``"rod.tip"`` for its position), bodies (for their centre of mass), and parts of the states
+        (``"rod.spin"``, for a system ``"q"``); by default all bodies and, in the plane, their angles; for a system all
+        parts.
     ax : Axes or a sequence of them, optional
-        One for each panel: a coordinate of all positions, or a part of the states; by default of a new figure.
+        Axes for each panel, which is a coordinate of all positions or a part of the states; by default those of a new
+        figure.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
 def motion_panels(run: Result, names: Sequence[str] = ()) -> list[Panel]:
     """Panels of position coordinates of ports and bodies, then of parts of the states.
 
-    ValueError for an unknown name.
+    Raises ValueError for an unknown name.
     """
     if isinstance(run, Solution):
         return _of_mechanism(run, names)
@@ -88,7 +90,7 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
 
 
 def _coordinates(times: Array, positions: dict[str, Array]) -> list[Panel]:
-    """A panel for each coordinate in which any position changes, or for all coordinates if none changes."""
+    """Panels of the coordinates in which a position changes, or of all coordinates if none changes."""
     if not positions:
         return []
     axes = range(next(iter(positions.values())).shape[1])
@@ -117,14 +119,14 @@ KINDS = {"kinetic": "kinetic", "elastic": "elastic", "potential": "potential", "
 
 @checked
 def ledger(run: Result, ax: Any = None) -> Any:
-    """Picture of the energies of a run, the flows in and out, and the balance residual of every step.
+    """Draw the energies of a run, accumulated work and dissipation, and the balance residual of every step.
 
     Parameters
     ----------
     run : Result
         A :class:`flexph.Solution`, :class:`flexph.Trajectory` or another result of a run.
     ax : Axes or a sequence of them, optional
-        One for the energies alone, or one for each panel: two, or three if ports, drives or dampers have accounts; by
+        Axes for the energies only, or axes for each panel: two, or three if ports, drives or dampers have accounts; by
         default those of a new figure.
 
     Returns
@@ -144,7 +146,7 @@ def ledger(run: Result, ax: Any = None) -> Any:
 
 
 def ledger_panels(run: Result) -> list[Panel]:
-    """Panels of the energies; for runs with several times also of accumulated flows, if any, and of step residuals."""
+    """Panels of energies and, for runs with several times, of accumulated flows (if any) and step residuals."""
     account, times = run.ledger, run.times
     flows = [Panel(_flows(times, account), "accumulated", "J", height=3.0)] if account.work or _lost(account) else []
     audit = [_audit(times, account)] if len(times) > 1 else []

@@ -1,4 +1,4 @@
-"""Reports of a run, a case or a study: one HTML file that opens without a network and can be printed.
+"""Reports of a run, a case or a study: one self-contained HTML file, which can be printed.
 
 Imports: bodies, files, linear, linear.responses, mechanisms.model, numerics, plot, results, scenes, sensors, view.
 """

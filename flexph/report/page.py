@@ -1,7 +1,7 @@
-"""The page of a report: sections of blocks, interactive charts, and their file with all scripts in it.
+"""Page of a report: sections of blocks, interactive charts, and the HTML file that includes all scripts.
 
-``npm ci && npm run build`` in ``browser`` bundles what draws the charts with uPlot into ``charts.js.gz``, which is what
-reports take.
+``npm ci && npm run build`` in ``browser`` bundles the scripts that draw the charts with uPlot into ``charts.js.gz``,
+which reports include.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEIGHT, SHARES = 220.0, (0.7, 1.3)
 
 
 def chart(panels: Sequence[Panel], name: str) -> str:
-    """HTML of panels below each other, a ``<div>`` with the id ``name``; the page needs :func:`charts_script` once."""
+    """HTML ``<div>`` with the id ``name`` for a column of panels; the page needs :func:`charts_script` once."""
     shares = np.array([panel.height for panel in panels])
     heights = HEIGHT * np.clip(shares / shares.mean(), *SHARES)
     contents = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
@@ -50,7 +50,7 @@ def charts_script() -> str:
 
 
 def packed(values: Array) -> dict[str, str]:
-    """Numbers as base64 of their bytes, in single precision if it is exact to 1e-6 and merges no values."""
+    """Numbers as base64 of their bytes, in single precision if this is exact to 1e-6 and distinguishes all values."""
     single = values.astype(np.float32)
     fits = np.allclose(single, values, rtol=1e-6, atol=0.0, equal_nan=True) and len(np.unique(single)) == len(
         np.unique(values)
@@ -60,7 +60,7 @@ def packed(values: Array) -> dict[str, str]:
 
 
 def _panel(panel: Panel, height: float) -> dict[str, Any]:
-    """Panel as values for JSON; the range of a logarithmic axis is given by its exponents of ten."""
+    """Panel as values for JSON; the range of a logarithmic axis is a pair of exponents of ten."""
     content = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
     ends = _decades(panel.curves) if "y" in panel.log else None
     return content | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
@@ -74,7 +74,7 @@ def _curve(curve: Curve) -> dict[str, Any]:
 
 
 def _decades(curves: Sequence[Curve]) -> list[float] | None:
-    """Range of a logarithmic axis in whole exponents of ten, at least one decade; None if no value is positive."""
+    """Range of a logarithmic axis as integer exponents of ten, at least one decade; None if no value is positive."""
     values = np.concatenate([np.asarray(curve.y, dtype=float) for curve in curves])
     values = values[np.isfinite(values) & (values > 0.0)]
     if not values.size:
@@ -84,7 +84,7 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Curve thinned to at most MOST points: the minimum and maximum of each part, and the ends."""
+    """Curve reduced to at most MOST points: minimum and maximum of each part, and the ends."""
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
     parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)
@@ -99,7 +99,7 @@ FIRST, REST = 20, 80
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraph of plain text, or as ``look`` says a shell command (``code``) or a ``warning``."""
+    """Paragraph of plain text; ``look``: ``code`` for a shell command, ``warning`` for a warning."""
 
     kind: ClassVar[str] = "text"
     text: str
@@ -116,19 +116,19 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """Texts of the first rows, as many as are shown."""
+        """Texts of the displayed rows, the first ones."""
         return [[_cell(value) for value in row] for row in self.rows[: FIRST + REST]]
 
     @property
     def rest(self) -> str:
-        """Note on the rows that are not shown, empty if all are."""
+        """Note on the number of rows that are not displayed; empty if all are."""
         more = len(self.rows) - FIRST - REST
         return f"… and {more} more rows" if more > 0 else ""
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Chart of panels below each other."""
+    """Chart with a column of panels."""
 
     kind: ClassVar[str] = "chart"
     panels: Sequence[Panel]
@@ -136,7 +136,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Html:
-    """Part of the page that is HTML already."""
+    """Block of given HTML."""
 
     kind: ClassVar[str] = "html"
     text: str
@@ -149,7 +149,7 @@ class View(Html):
 
 @dataclass(frozen=True)
 class Picture:
-    """Picture from a file."""
+    """Block with a picture from a file."""
 
     kind: ClassVar[str] = "picture"
     path: Path
@@ -161,7 +161,7 @@ class Picture:
 
     @property
     def source(self) -> str:
-        """Contents of the picture as a data URL."""
+        """Content of the picture as a data URL."""
         kind = {".svg": "svg+xml", ".jpg": "jpeg"}.get(self.path.suffix, self.path.suffix[1:])
         return f"data:image/{kind};base64,{base64.b64encode(self.path.read_bytes()).decode('ascii')}"
 
@@ -171,7 +171,7 @@ Block = Text | Table | Chart | Html | View | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Section of blocks under a heading of level 2, or 3 within another section; ``folded`` hides it until a click."""
+    """Section of blocks with a heading of level 2, or 3 within a section; ``folded``: True to hide it until a click."""
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)

@@ -33,17 +33,17 @@ RUNS, VIEWS, PICTURES, MANY = 4, 1, 12, 5
 def write_report(path: str | Path, result: Any, *, title: str = "") -> Path:
     """Write a report of a run, or of all runs in a dataclass, a dict or a list; return the path.
 
-    One HTML file that opens without a network: model, steps, energy, motions, forces and stresses with their maxima,
-    and the 3-D view.
+    The report is one self-contained HTML file with model, steps, energy, motions, forces and stresses with their
+    maxima, and a 3-D view.
 
     Parameters
     ----------
     path : str or Path
-        The file, written atomically.
+        Path of the file, which is written atomically.
     result : Result
         A :class:`flexph.Solution`, another result of a run, or a container of results.
     title : str, optional
-        The heading.
+        Heading of the page.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def write_case_report(
 ) -> Path:
     """Write the report of a case into the folder of its files; return the path.
 
-    ``record`` and ``figures`` come from the summary of the case. ``about`` has its ``summary``, ``command``,
-    ``warnings``, the ``scenes`` that are not of runs by name, and ``checks``, None if none were requested.
+    ``record`` and ``figures`` are those of the summary of the case. ``about`` contains ``summary``, ``command``,
+    ``warnings``, further ``scenes`` by name, which are not scenes of runs, and ``checks``, None if not requested.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     runs = _of_parts(result)
@@ -124,7 +124,7 @@ def _tolerance(check: Any) -> str:
 
 
 def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
-    """Files with their sizes in bytes; a folder of many files gives one entry."""
+    """Names of files with their sizes in bytes; a folder of many files is one entry."""
     own = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
     rows = []
     for parent, inside in sorted(own.items()):
@@ -142,9 +142,9 @@ def write_study_report(folder: Path, name: str, results: Any, about: Mapping[str
 
 
 def write_study_page(path: Path, name: str, results: Any, about: Mapping[str, Any]) -> Path:
-    """Write the page of a study; ``about`` has its ``command``, ``lines`` on its samples, and ``pictures``.
+    """Write the page of a study; return its path.
 
-    Return path.
+    ``about`` contains the ``command`` of the study, ``lines`` of text on its samples, and its ``pictures``.
     """
     table = results.to_dataframe().reset_index()
     columns = [c for c in table.columns if table[c].dtype.kind in "fiuO" or table[c].dtype.kind == "U"]

@@ -36,7 +36,7 @@ SURFACE = 100_000
 
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
-    """Sections of a run, whose heading starts with ``name``; ``view=False`` leaves out the 3-D view."""
+    """Sections of a run, whose headings start with ``name``; ``view``: False to leave out the 3-D view."""
     prefix = f"{name}: " if name else ""
     charts = [Section("Energy", [Chart(ledger_panels(run))], level=3)]
     if len(run.times) > 1:
@@ -62,7 +62,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
 
 
 def _largest_forces(blocks: list[Block]) -> list[LargestForce]:
-    """Largest forces of the joints, read from their table."""
+    """Largest force of each joint, from the table of forces."""
     rows = next((block.rows for block in blocks if isinstance(block, Table)), ())
     return [LargestForce(row[0], row[2], row[3]) for row in rows if row[2]]
 
@@ -102,14 +102,14 @@ def _model(run: Solution) -> list[Block]:
 
 
 def _view(run: Solution, name: str) -> list[Block]:
-    """3-D view of a run, or a sentence on why there is none."""
+    """3-D view of a run, or a text with the reason if there is none."""
     if all(body.view is None for body in run.mechanism.bodies.values()):
         return [Text("No body has a view.")]
     return [scene_view(run.once(run_scene), name or "motion")]
 
 
 def scene_view(scene: Scene, title: str = "") -> Block:
-    """3-D view of a scene, or a sentence on why it is left out."""
+    """3-D view of a scene, or a text with the reason why it is left out."""
     cells = sum(len(part.cells) for part in scene.parts)
     if cells > SURFACE:
         return Text(f"The 3-D view of {cells} triangles is left out: more than {SURFACE} make a page slow.")
@@ -158,7 +158,7 @@ def _forces(run: Solution) -> list[Block]:
 
 
 def fewer_steps(run: Solution, most: int) -> Solution:
-    """Run with at most ``most`` of its saved steps, evenly spread."""
+    """Run with at most ``most`` of its saved steps, equally spaced."""
     steps = len(run.times) - 1
     if steps <= most:
         return run
@@ -189,7 +189,7 @@ def _stressed(run: Solution) -> dict[str, AnyBody]:
 
 
 def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
-    """Table of the largest stresses of the bodies with place and time, and charts against time."""
+    """Table of the largest stresses of bodies with position and time, and charts against time."""
     if not extremes:
         return []
     own = _stressed(run)
@@ -211,7 +211,7 @@ def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
 
 
 def prefixed(extremes: StressExtremes) -> tuple[float, str]:
-    """Largest stress and its unit, with a prefix that keeps the number short."""
+    """Largest stress as a number, and its unit with a prefix for which the number is short."""
     prefix = prefix_of([extremes.largest], extremes.unit)
     return float(extremes.largest.max()) / PREFIXES[prefix], prefix + extremes.unit
 

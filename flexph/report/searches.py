@@ -1,4 +1,4 @@
-"""Report of an optimisation: the optimum, its history, its active limits, and the sensitivities as bars."""
+"""Report of an optimisation: optimum, history, active limits, and sensitivities as bars."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ ROW, NAMES, BARS, NUMBERS = 22, 300, 420, 90
 def write_search_report(folder: Path, title: str, best: Any, told: Mapping[str, Any]) -> Path:
     """Write the report of an optimisation into its folder; return the path.
 
-    ``best`` is a :class:`flexph.studies.Optimum`. ``told`` has the ``command``, what is ``said`` of the optimum, the
-    command of a ``run`` with it, the words of the ``objective`` and its ``weights``, and the ``limits`` and ``bounds``.
+    ``best`` is a :class:`flexph.studies.Optimum`. ``told`` contains the ``command``, lines of text ``said`` on the
+    optimum, the command of a ``run`` with it, the text of the ``objective`` and its ``weights``, ``limits`` and
+    ``bounds``.
     """
     command = [Text(told["command"], "code")] if told["command"] else []
     again = [Text("A run with the optimal settings:"), Text(told["run"], "code")]
@@ -49,7 +50,7 @@ def _parameters(best: Any, bounds: Mapping[str, tuple[float, float]]) -> Table:
 
 
 def _history(runs: Any, told: Mapping[str, Any]) -> list[Panel]:
-    """Panels of the objective, of limited values over the size of their limits, and of parameters within bounds."""
+    """Panels against the run number: objective, limited values relative to their limits, parameters within bounds."""
     numbers = np.arange(1, runs.sizes["sample"] + 1, dtype=float)
     own = sum(weight * runs[name].values for name, weight in told["weights"].items())
 
@@ -87,7 +88,7 @@ def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) 
 
 
 def _sensitivities(best: Any, told: Mapping[str, Any]) -> list[Block]:
-    """Bars of the derivatives of the objective and of limited values, times the widths of bounds, over the values."""
+    """Bars of the relative derivatives of objective and limited values by parameters scaled to their bounds."""
     if not best.derivatives:
         return [Text("The search takes no derivatives.")]
     words = "Derivatives times the widths of the bounds of the parameters, in per cent of the value."
@@ -111,7 +112,7 @@ def _sum(derivatives: Mapping[str, Mapping[str, Array]], weights: Mapping[str, f
 
 
 def bars(shares: Mapping[str, float], unit: str) -> str:
-    """HTML of a picture of bars to both sides of a line, the largest first."""
+    """HTML of a chart with bars to the left and right of a line, the largest first."""
     ordered = sorted(shares.items(), key=lambda item: -abs(item[1]))
     largest = max((abs(value) for value in shares.values()), default=0.0) or 1.0
     rows = "".join(_bar(k, name, value, largest, unit) for k, (name, value) in enumerate(ordered))
@@ -125,7 +126,7 @@ def bars(shares: Mapping[str, float], unit: str) -> str:
 
 
 def _bar(row: int, name: str, value: float, largest: float, unit: str) -> str:
-    """SVG of the name, the bar and the number of a row."""
+    """SVG of one row of a bar chart: name, bar and number."""
     size, y = 0.5 * BARS * abs(value) / largest, ROW * row
     start = NAMES + 0.5 * BARS - (size if value < 0.0 else 0.0)
     text = f'y="{y + 0.7 * ROW:.1f}"'
@@ -137,5 +138,5 @@ def _bar(row: int, name: str, value: float, largest: float, unit: str) -> str:
 
 
 def _shortened(name: str, most: int = 42) -> str:
-    """Name with its end, where paths differ, if it is long."""
+    """Name, shortened at its beginning if it is long, because paths differ at their ends."""
     return name if len(name) <= most else f"…{name[1 - most :]}"

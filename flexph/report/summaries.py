@@ -76,7 +76,7 @@ UNITS = {"force": ("force", "N"), "torque": ("torque", "N m")}
 
 
 def controllers_of(run: Solution) -> list[Block]:
-    """Table of the controllers, and table and charts of their held inputs; an empty list without controllers."""
+    """Table of controllers, and table and charts of their sampled outputs; an empty list without controllers."""
     ledger = run.ledger
     if not ledger.controllers or len(run.times) < 2:
         return []
@@ -97,7 +97,7 @@ def _sum(losses: Mapping[str, Array], name: str) -> float | str:
 
 
 def _held(run: Solution) -> list[Block]:
-    """Table and charts against time of the inputs that sampled controllers and feedback hold."""
+    """Table, and charts against time, of the inputs that sampled controllers and feedback set."""
     kinds = {c.name: c.input.kind for c in run.mechanism.connections if c.input is not None}
     rows = []
     by_kind: dict[tuple[str, str], list[Curve]] = {}
@@ -114,7 +114,7 @@ def _held(run: Solution) -> list[Block]:
 
 
 def rubbing_of(run: Solution) -> list[Block]:
-    """Table of the joints with load-dependent friction, and chart of their friction.
+    """Table of the joints with load-dependent friction, and chart of their friction forces.
 
     An empty list without such joints.
     """

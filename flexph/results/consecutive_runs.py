@@ -1,4 +1,4 @@
-"""Consecutive runs as one: of one mechanism, or of mechanisms of the same bodies with different joints."""
+"""Concatenation of consecutive runs of one mechanism, or of mechanisms of the same bodies with different joints."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .result import Occurrences
 def joined(runs: Sequence[Any], union: Model) -> Any:
     """Solution of consecutive runs in the layout of a mechanism with all their connections.
 
-    Each run begins with the last saved state of the one before it. Joints that a run does not have do not hold there,
-    and have no forces.
+    Each run begins with the last saved state of the previous run. During a run without some joint, this joint is open
+    and its forces are zero.
     """
     changes = any(_names(run.mechanism) != _names(union) or run.holding.size for run in runs)
     parts = [_spread(run, union) if changes else run for run in runs]
@@ -33,7 +33,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
         pieces = [getattr(part, name) for part in parts]
         if all(len(piece) for piece in pieces) and len({piece.shape[1:] for piece in pieces}) == 1:
             kept = [piece[: None if part is last else -1] for part, piece in zip(parts, pieces, strict=True)]
-            # the earlier run tells the state at the instant between, the later one what holds from then on
+            # at a common instant the state is that of the earlier run, the active joints are those of the later run
             early = [pieces[0], *(piece[1:] for piece in pieces[1:])]
             whole[name] = np.concatenate(kept if name == "holding" else early)
         else:
@@ -58,7 +58,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 
 
 def booked(ledger: Ledger, booking: Booking) -> Ledger:
-    """Add the bookings of a passage between runs to the first row of a run's ledger."""
+    """Add losses, work, impulses and residual of a change between runs to the first row of a run's ledger."""
     accounts: dict[str, Any] = {}
     given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
     for account, own in given.items():
@@ -73,9 +73,9 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
 
 
 def begun(whole: Any, before: Any) -> Any:
-    """Solution whose first state and energies are those of ``before``, the instant after changes at the start.
+    """Solution ``whole`` with the first state and energies of ``before``, a solution with a single instant.
 
-    Both are in the layout of one mechanism.
+    Both have the layout of one mechanism.
     """
     states, energy = whole.states.copy(), {}
     states[0] = before.states[0]
@@ -86,12 +86,12 @@ def begun(whole: Any, before: Any) -> Any:
 
 
 def restricted(union: Any, holds: Array) -> Any:
-    """Mechanism with those connections of ``union`` for which ``holds`` is true."""
+    """Mechanism with the connections of ``union`` for which the mask ``holds`` is true."""
     return union.replace(joints=[c for c, own in zip(union.connections, holds, strict=True) if own])
 
 
 def narrowed(own: Model, union: Model, at: tuple[Array, Array, Anchors]) -> tuple[Array, Array, Anchors]:
-    """State, multipliers and anchors ``at`` of a mechanism with all connections, in the layout of one with fewer."""
+    """State, multipliers and anchors of the mechanism ``union``, in the layout of one with fewer connections."""
     x, multipliers, anchors = at
     places = dict(zip(union.constraint_names, law_values(union), strict=True))
     values = [anchors.rows[places[name]] for name in own.constraint_names]
@@ -106,7 +106,7 @@ def _names(mechanism: Model) -> list[str]:
 
 
 def _spread(run: Any, union: Model) -> Any:
-    """Run of a mechanism, in the layout of one with more connections."""
+    """Run of a mechanism, in the layout of a mechanism with more connections."""
     own = run.mechanism
     if own is union and run.holding.size:
         return run
@@ -129,7 +129,7 @@ def _spread(run: Any, union: Model) -> Any:
 
 
 def _places(own: Model, union: Model) -> list[int]:
-    """Indices of the states of a mechanism in the layout of one with more connections."""
+    """Indices of the states of a mechanism in the layout of a mechanism with more connections."""
     parts = union.layout.parts
     return [
         i
@@ -147,7 +147,7 @@ def _put(values: Array, columns: Sequence[int], width: int) -> Array:
 
 
 def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
-    """Anchors in the layout of a mechanism with more connections; NaN for those that do not hold."""
+    """Anchors in the layout of a mechanism with more connections; NaN for connections that are not active."""
     places = dict(zip(union.constraint_names, law_values(union), strict=True))
     rows = np.full(sum(part.stop - part.start for part in places.values()), np.nan)
     for name, part in zip(own.constraint_names, law_values(own), strict=True):
@@ -159,9 +159,9 @@ def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
 
 
 def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
-    """Anchors of all connections, each taken from the last run in which the connection holds.
+    """Anchors of all connections, each from the last run in which the connection is active.
 
-    Connections that hold in no run have the anchor zero, driven ones NaN.
+    Connections that are active in no run have the anchor zero, driven ones NaN.
     """
     rows, springs = anchors[0].rows.copy(), anchors[0].springs.copy()
     for later in anchors[1:]:
@@ -176,14 +176,14 @@ def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
 
 
 def _held(run: Any, port: str, runs: Sequence[Any]) -> Array:
-    """Inputs that controllers held at a port in a run; zeros if the run had none."""
+    """Inputs of controllers at a port in a run, as zeros if no controller sets the port."""
     width = next(part.controls[port].shape[1] for part in runs if port in part.controls)
     held: Array = run.controls.get(port, np.zeros((len(run.times) - 1, width)))
     return held
 
 
 def _joined_events(runs: Sequence[Mapping[str, Occurrences]]) -> dict[str, Occurrences]:
-    """Events of consecutive runs by name; an event may exist in some of them only."""
+    """Concatenated events of consecutive runs by name; an event can be missing in some runs."""
     whole: dict[str, Occurrences] = {}
     for name in dict.fromkeys(name for events in runs for name in events):
         own = [events[name] for events in runs if name in events]

@@ -1,4 +1,4 @@
-"""Contacts over a run: gaps, contact states, and forces."""
+"""Histories of contacts over a run: gaps, contact states, and forces."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from ..sensors.contacts import gaps_in, gaps_of, is_closed
 
 @dataclass(frozen=True, eq=False)
 class ContactHistory:
-    """Contact or stop with c gaps over a run: ``gap`` and ``touches`` at the saved times, mean forces between these.
+    """History of a contact or stop with c gaps: ``gap`` and ``touches`` at saved times, mean forces between these.
 
     Attributes
     ----------
     normal : array
-        Sum of the normal forces of all gaps, means between saved times, (k,) [N, N m], impacts included.
+        Sum of the normal forces of all gaps as means between saved times, with impacts, (k,) [N, N m].
     friction : array
-        Sum of the magnitudes of their friction forces, (k,) [N, N m].
+        Sum of the magnitudes of the friction forces of all gaps, as means between saved times, (k,) [N, N m].
     read : callable
-        Function that computes the gaps and whether they are closed, on demand: a group of n bodies has n(n − 1)/2 gaps.
+        Function that computes the gaps and the mask of closed gaps when needed, as a group of n bodies has n(n − 1)/2
+        gaps.
     """
 
     normal: Array
@@ -60,9 +61,9 @@ def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, 
 
 
 class ContactPoints(NamedTuple):
-    """Gaps of a contact at k states: values and mask of closed ones (k, c), places and normals (k, c, d).
+    """Gaps of a contact at k states: values and mask of closed gaps (k, c), positions and normals (k, c, d).
 
-    A place is the point of the first shape that is nearest to the second; a normal points out of the second shape.
+    A position is that of the point of the first shape nearest to the second; a normal points out of the second shape.
     """
 
     gap: Array
@@ -72,7 +73,7 @@ class ContactPoints(NamedTuple):
 
 
 def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoints:
-    """Gaps of a contact at states (k, n), with places and normals."""
+    """Gaps of a contact at states (k, n), with positions and normals."""
     own = gaps_of(mechanism, contact).all()
     rows = [_at(mechanism, own, x) for x in states]
     gap, touches, place, normal = (np.array([row[i] for row in rows]) for i in range(4))
@@ -80,7 +81,7 @@ def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoin
 
 
 def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
-    """Gaps at a state, the mask of closed gaps, places and normals."""
+    """Gaps of contacts at a state (c,), mask of closed gaps (c,), positions and normals (c, d)."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     points = touching_points(a, c.r, node_arms(a, c.R, c.u))
     vectors = vectors_of(own, points)

@@ -1,4 +1,4 @@
-"""Energy ledger: stored energy, work and dissipation, step by step, and the energy that states exchange."""
+"""Energy ledger: stored energy, work and dissipation in each step, and the energy exchanged between states."""
 
 from __future__ import annotations
 
@@ -72,23 +72,24 @@ class Ledger(NamedFields, Labelled):
     joint_work : mapping
         Work by ideal joint, (k,): zero up to round-off.
     controllers : mapping
-        Work at the ports of each controller, (k,). That of a sampled one is part of ``work``, together with inputs at
-        the same ports. That of a continuous one is not in ``work``: its energy is ``stored controller``.
+        Work at the ports of each controller, (k,). For a sampled controller it is part of ``work``, together with
+        inputs at the same ports. For a continuous controller it is not in ``work``, as its energy is
+        ``stored controller``.
     dissipation : mapping
-        Dissipation by damped body, damper and joint with friction, and ``numerical`` of the method ``Decaying``, (k,),
-        never negative. A general system has one account, ``system``.
+        Dissipation by damped body, damper and joint with friction, and ``numerical`` dissipation of the method
+        ``Decaying``, (k,), never negative. A general system has one account, ``system``.
     impulses : mapping
-        Impulses by contact, ``NAME: normal`` and ``NAME: friction``: sums of the magnitudes over its gaps between saved
-        times, (k,) [N s]. For rigid contacts ``NAME: normal at impacts`` and ``NAME: friction at impacts`` are the
-        parts that close gaps.
+        Impulses of contacts, ``NAME: normal`` and ``NAME: friction``: sums of the magnitudes over the gaps of a contact
+        between saved times, (k,) [N s]. For rigid contacts ``NAME: normal at impacts`` and ``NAME: friction at
+        impacts`` are the parts in steps in which gaps close.
     residual : array
         Largest balance residual |ΔH − work + dissipation| of a step between saved times, (k,). For adaptive methods the
         residual from one saved time to the next.
     iterations : array
         Newton iterations between saved times, (k,); for adaptive methods their internal steps.
     steps : array
-        Steps taken between saved times, (k,): more where a step that was not solved has been divided. Empty for
-        adaptive methods.
+        Steps between saved times, (k,), including the parts of a step that had to be divided. Empty for adaptive
+        methods.
     rejected : array
         Steps that step control rejected, (k,); empty for adaptive methods.
     position_residual : array
@@ -96,16 +97,16 @@ class Ledger(NamedFields, Labelled):
     velocity_residual : array
         Largest rate of the constraint defect [m/s, rad/s], (k,). Empty for general systems.
     nonholonomic_residual : array
-        Largest rate |A v̄| of nonholonomic rows (knife edges, rolling), which have no position defect, at the mean of a
-        step between saved times, (k,) [m/s]. Empty for general systems.
+        Largest defect |A v̄| of nonholonomic constraints (knife edges, rolling), which have no position defect, with
+        the mean velocities v̄ of steps between saved times, (k,) [m/s]. Empty for general systems.
     complementarity_residual : array
         Largest defect of 0 ≤ g ⟂ Λ ≥ 0 and of Coulomb's law at rigid contacts in a step between saved times, relative
         to the largest sum of terms in a contact velocity, (k,). Empty without rigid contacts.
     exchanged : float
-        Energy exchanged within the system, independent of the zero of H: for a mechanism the work of the weights along
-        its extent, for a general system :func:`flexph.results.ledger.exchanged_energy`.
+        Energy exchanged within the system, independent of the zero of H: for a mechanism the work of all weights over
+        the size of the mechanism, for a general system :func:`flexph.results.ledger.exchanged_energy`.
     unresolved : float
-        Energy of a mechanism's bodies if they move by the round-off of their positions in the shortest step.
+        Kinetic energy of a mechanism's bodies if each moves by the round-off of its position in the shortest step.
     """
 
     energy: Mapping[str, Array]
@@ -163,7 +164,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def relative_residual(self) -> Array:
-        """Balance residuals above the round-off of positions, divided by ``scale``, (k,)."""
+        """Balance residuals minus the effect of round-off of positions, divided by ``scale``, (k,)."""
         return self.relative(self.residual)
 
     @property
@@ -183,14 +184,15 @@ class Ledger(NamedFields, Labelled):
     def scale(self) -> float:
         """Reference energy of relative errors [J].
 
-        It is the largest of: the sum of the magnitudes of all energies at one time, that of work and dissipation
-        between two saved times, and ``exchanged``. It does not depend on the zero of H.
+        It is the largest of three values: the sum of the magnitudes of all energies at one time, that of the
+        magnitudes of work and dissipation between two saved times, and ``exchanged``. It does not depend on the zero
+        of H.
         """
         flows = [*self.work.values(), *self.dissipation.values()]
         return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
-        """Balance errors [J] accumulated over ``steps`` steps, above the round-off of positions, divided by ``scale``.
+        """Balance errors over ``steps`` steps, minus the effect of round-off of positions, divided by ``scale``.
 
         Parameters
         ----------
@@ -230,7 +232,7 @@ def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, fl
 
 
 def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
-    """Accounts of a ledger as labelled arrays; steps are numbered, or end at the saved ``times`` (k + 1,) [s]."""
+    """Accounts of a ledger as labelled arrays; the coordinate of steps is their number, or the saved ``times`` [s]."""
     ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
     starts = np.arange(len(ledger.residual) + 1) if times is None else times
     unit, word = ("", "number of the step") if times is None else ("s", "end of the step")
@@ -252,9 +254,9 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Balance errors (k,) relative to the ``scale`` of energies, in [J]: (|error| − resolution)₊/scale, with 0/0 = 0.
+    """Relative balance errors (k,): max(|error| − resolution, 0)/scale, with 0/0 = 0; all arguments in [J].
 
-    An error below the ``resolution`` of the states does not count: all energies of a system at rest may be that small.
+    An error below the ``resolution`` of the states is zero, as all energies of a system at rest can be that small.
     """
     beyond = np.maximum(np.abs(error) - resolution, 0.0)
     if scale > 0.0:
@@ -263,12 +265,12 @@ def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) 
 
 
 def _largest_sum(accounts: Iterable[Array]) -> float:
-    """Largest sum over all accounts, each (k,) [J], of their magnitudes in one row."""
+    """Largest entry of the sum (k,) of the magnitudes of all accounts, each (k,) [J]."""
     return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
 
 
 def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
-    """Ledger of consecutive runs; an account that a run does not have is zero there."""
+    """Ledger of consecutive runs; an account that is missing in a run is zero during this run."""
     sizes = [len(ledger.residual) for ledger in ledgers]
     joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}
     for name in {f.name for f in fields(Ledger)} - {*_LARGEST, "energy"}:
@@ -279,7 +281,7 @@ def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
 
 
 def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
-    """Concatenate rows of consecutive parts; accounts that a part lacks are zero there."""
+    """Concatenate rows of consecutive parts; an account that is missing in a part is zero during this part."""
     if not isinstance(parts[0], Mapping):
         if not any(len(part) for part in parts):
             return np.zeros(0)
@@ -327,10 +329,11 @@ MEASURED = 200
 def exchanged_energy(system: PHDAE, states: Array) -> float:
     """Largest energy [J] exchanged between the state variables since the first of ``states`` (k, n).
 
-    For a system at rest, where that is round-off, it is the energy that the states carry (see :func:`carried_energy`).
-    A pendulum released at the height where H = 0 keeps H = 0, yet exchanges potential and kinetic energy. State i gains
-    ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ``, exact for parts of H that are linear or quadratic in it, with ∇H = Eᵀz. Gains and
-    losses are summed separately and the larger sum counts, at up to MEASURED of the states.
+    The energy of state i increases by ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ`` with ∇H = Eᵀz, exact if H is linear or
+    quadratic in this state. The result is the larger one of the sums of all increases and of all decreases, at up to
+    MEASURED of the states. (A pendulum released at the height with H = 0 always has H = 0, but exchanges potential and
+    kinetic energy.) For a system at rest, with exchanges of the size of round-off, the result is that of
+    :func:`carried_energy`.
     """
     first, x0, most = _gradient(system, states[0]), states[0], 0.0
     for x in states[np.unique(np.linspace(0, len(states) - 1, MEASURED).astype(int))[1:]]:
@@ -341,9 +344,9 @@ def exchanged_energy(system: PHDAE, states: Array) -> float:
 
 
 def carried_energy(system: PHDAE, x: Array) -> float:
-    """Energy ½ Σ|xᵢ| max(|∇H|ᵢ, |∇²H x|ᵢ) whose round-off equals that of H for rounded states [J].
+    """Energy ½ Σ|xᵢ| max(|∇H|ᵢ, |∇²H x|ᵢ) [J], whose relative round-off gives the error of H for rounded states.
 
-    For H = ½ xᵀQx with a diagonal Q ≥ 0 it equals H, whatever the height at which a potential energy is zero.
+    For H = ½ xᵀQx with a diagonal Q ≥ 0 it is equal to H. It does not depend on the zero of a potential energy.
     """
     slope, nearer = (_gradient(system, y) for y in (x, (1.0 - NEARER) * x))
     curved = (slope - nearer) / NEARER

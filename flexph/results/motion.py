@@ -20,7 +20,7 @@ from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
 class MotionByName:
     """Positions, rotations and velocities of a mechanism's bodies and ports by name, for a state or a run.
 
-    Results of runs have a leading axis k, a single state has none: ``self[part]`` is (…, n).
+    For runs all arrays have a leading axis k (saved times); for a single state they do not: ``self[part]`` is (…, n).
     """
 
     __slots__ = ()
@@ -31,12 +31,12 @@ class MotionByName:
         raise NotImplementedError
 
     def _body(self, name: str) -> tuple[AnyBody, int, tuple[int, ...]]:
-        """Body with a name, dimension of its world, and leading shape of all arrays."""
+        """Body with a name, dimension of the mechanism, and leading shape of all arrays."""
         body: AnyBody = check.lookup("body", name, self.mechanism.bodies)
         return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
 
     def rotations(self, body: str) -> Array:
-        """Rotation matrix of a body, (k, d, d); for a body of N nodes those of all nodes, (k, N, d, d)."""
+        """Rotation matrix of a body, (k, d, d); for a body of N nodes the matrices of all nodes, (k, N, d, d)."""
         own, dim, lead = self._body(body)
         if isinstance(own, FramedBody):
             points = np.broadcast_to(np.eye(dim), (*lead, len(own.frames) - own.turning, dim, dim))
@@ -49,7 +49,7 @@ class MotionByName:
         return from_entries(self[f"{body}.rotation"], dim)
 
     def spin(self, body: str) -> Array:
-        """Spin of a body's frame in world axes, (k, s) [rad/s]; for a body of N nodes of all nodes, (k, N, s)."""
+        """Spin of a body's frame in world axes, (k, s) [rad/s]; for a body of N nodes the spins of all, (k, N, s)."""
         own, dim, lead = self._body(body)
         if isinstance(own, FramedBody):
             spin = np.zeros((*lead, len(own.frames), spins(dim)))
@@ -69,7 +69,7 @@ class MotionByName:
     def points(self, body: str, positions: Array, shape: Any) -> Array:
         """World positions (k, p, d) [m] of material points, given in body axes, with shape rows (p·d, n).
 
-        For a body of N nodes ``shape`` (p, N) are weights of the nodes: a point moves as their weighted mean.
+        For a body of N nodes ``shape`` (p, N) are weights of the nodes: a point moves with their weighted mean.
         """
         own, dim, lead = self._body(body)
         if isinstance(own, NodalBody):
@@ -99,12 +99,12 @@ class MotionByName:
         return velocities
 
     def _by_node(self, body: str, part: str, weights: Any) -> Array:
-        """Weighted means (k, p, d) over the nodes of a part of their state, with weights (p, N)."""
+        """Weighted means (k, p, d), with weights (p, N), of a ``part`` of the states of the nodes."""
         values = self[f"{body}.{part}"]
         return _weighted(sparse.csr_array(weights), values.reshape(*values.shape[:-1], weights.shape[1], -1))
 
     def _arms(self, body: str, positions: Array, weights: Any) -> tuple[Array, Array]:
-        """Vectors in world axes from the nodes' centres of mass to points, and their rates, weighted, (k, p, d)."""
+        """Weighted sums (k, p, d) of the world vectors from the nodes' centres of mass to points, and their rates."""
         own, of = self.mechanism.bodies[body], sparse.coo_array(weights)
         point, node = of.row, of.col
         spread = sparse.csr_array((of.data, (point, np.arange(of.nnz))), shape=(len(positions), of.nnz))
@@ -113,12 +113,12 @@ class MotionByName:
         return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
     def _of_frames(self, body: str, part: str) -> Array:
-        """A part of the state of a split body, by its frames, (k, N, d)."""
+        """Values (k, N, d) of a ``part`` of the state for the N frames of a split body."""
         _, dim, lead = self._body(body)
         return self[f"{body}.{part}"].reshape(*lead, -1, dim)
 
     def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """Vectors (k, p, d) in world axes from the centres of mass of the frames ``owner`` (p,) to their points."""
+        """World vectors (k, p, d) to points of a split body, each from the centre of mass of its frame ``owner``."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         u = self.deformation(body)
@@ -178,7 +178,7 @@ class MotionByName:
         return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
 
     def _at_node(self, body: str, part: str, node: int) -> Array:
-        """A part of the state of one node, (k, d)."""
+        """Values (k, d) of a ``part`` of the state of one node."""
         dim = self.mechanism.layout.dim
         return self[f"{body}.{part}"][..., dim * node : dim * node + dim]
 
@@ -197,7 +197,7 @@ def _weighted(weights: Any, values: Array) -> Array:
 
 
 def _single_frame_body(name: str, body: AnyBody) -> Body:
-    """The body itself; raises ValueError if it has no single frame."""
+    """Body as given; raises ValueError if it has no single frame."""
     if isinstance(body, FramedBody):
         kind = "nodes without a common frame" if isinstance(body, NodalBody) else f"{len(body.frames)} frames"
         raise ValueError(f"{name!r} is a body of {kind}: use its ports")

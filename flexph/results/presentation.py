@@ -1,7 +1,7 @@
-"""Presentation of results: runs as labelled arrays, and companion data of other packages in their files.
+"""Runs as labelled arrays, and additional data that other packages write to the files of runs.
 
-An entry ``NAME = "module:function"`` of the group ``flexph.saved`` is called as ``function(run, file)`` and adds groups
-to the file: numbers and texts, which readers of the run leave alone.
+An entry ``NAME = "module:function"`` of the entry-point group ``flexph.saved`` is called as ``function(run, file)`` and
+adds groups of numbers and texts to the file, which readers of the run ignore.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def state_variables(
 
 
 def _is_vector(axis: str, values: Array, dim: int) -> bool:
-    """True if a part has one entry for each axis ``axis`` of the world; bodies of many nodes have more."""
+    """True if a part of the state has one entry for each world axis; bodies of several nodes have more."""
     sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
     return sizes.get(axis) == values.shape[1]
 
@@ -90,12 +90,12 @@ GROUP = "flexph.saved"
 
 
 def write_companions(run: Any, file: h5py.File) -> None:
-    """Add the data of all entry points to the file of a run; warn and leave out what cannot be made."""
+    """Add the data of all entry points to the file of a run; warn of entry points that raise an error."""
     for entry in entry_points(group=GROUP):
         try:
             entry.load()(run, file)
         except OSError:
             raise
-        except Exception as error:  # a picture must not cost the run
+        except Exception as error:  # the run must be saved even if its picture fails
             reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
             warn(f"the run is saved without its {entry.name}: {reason}", RuntimeWarning)

@@ -1,4 +1,4 @@
-"""Base of the results of runs: saved times and states, energy ledger, events, their file; runs that ended early."""
+"""Base of the results of runs: saved times and states, energy ledger, events, and their file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SAME_TIME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Times (k,) [s] of an event, and the states at them, (k, n).
+    """Times (k,) [s] of an event, and states (k, n) at these times.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class Occurrences:
 class Result(NamedFields, Labelled):
     """Result of a run: k + 1 saved times (k + 1,) [s], states (k + 1, n), the energy ledger, and events.
 
-    ``result["name"]`` is a part of the states. ``events`` has by name the times of each event and the states there; a
-    terminal event is at the last saved time. ``observations`` (k + 1, …) are the return values of ``observe`` at the
-    saved times, NaN for None, and (0,) if it returned nothing.
+    ``result["name"]`` is a part of the states. ``events`` contains times and states of each event by name; a terminal
+    event is at the last saved time. ``observations`` (k + 1, …) are the return values of ``observe`` at the saved
+    times, NaN for None; their shape is (0,) if it returned only None.
     """
 
     times: Array
@@ -94,7 +94,7 @@ class Result(NamedFields, Labelled):
     @classmethod
     @abstractmethod
     def signature(cls, system: Any) -> list[str]:
-        """Lines that a file and a system must share; an error quotes the first difference."""
+        """Lines of text that must be equal for a file and its system; an error quotes the first difference."""
 
     def __getitem__(self, part: str) -> Array:
         return self.states[:, check.lookup("part", part, self.parts)]
@@ -122,7 +122,7 @@ class Result(NamedFields, Labelled):
 
     @abstractmethod
     def _described(self) -> str:
-        """Short text on the simulated system."""
+        """Short text that describes the simulated system."""
 
     @abstractmethod
     def _view(self, x: Array) -> StateView:
@@ -142,8 +142,9 @@ class Result(NamedFields, Labelled):
     def save(self, path: str | Path) -> None:
         """Write the run as HDF5 (docs/solution-format.md): an open format, with checksums and without code.
 
-        The file is written completely or not at all; until then an older file stays. Raises OSError if it cannot be
-        written, for example on a full disk, and ValueError for a suffix other than ``.h5`` or ``.hdf5``.
+        The file is written completely or not at all; an existing file is replaced only by a complete one. Raises
+        OSError if it cannot be written, for example on a full disk, and ValueError for a suffix other than ``.h5`` or
+        ``.hdf5``.
         """
         refuse_suffix("a saved run, which is HDF5,", path, HDF5_SUFFIXES)
         write_hdf5(path, self._write)
@@ -161,8 +162,8 @@ class Result(NamedFields, Labelled):
     def load(cls, path: str | Path, system: Any, *, lazy: bool = False) -> Self:
         """Read a saved run. The equations are not stored, so ``system`` must be given again and must match the file.
 
-        With ``lazy``, states, multipliers, outputs and observations stay in the file and are read on access:
-        ``run["rod.deformation"]``, ``run.states[-1]``, ``run.at(time)``. Their checksums are verified then; their
+        With ``lazy``, states, multipliers, outputs and observations are read from the file on access:
+        ``run["rod.deformation"]``, ``run.states[-1]``, ``run.at(time)``. Their checksums are verified on access; the
         values are not checked for NaN.
 
         Raises ValueError for a file that is damaged, of another format, or of another mechanism or system;
@@ -204,7 +205,7 @@ class Result(NamedFields, Labelled):
             raise _Another(f"the saved run belongs to another {cls.SYSTEM}: {there!r} there, {here!r} here")
 
     def _check_shapes(self) -> None:
-        """Raise OSError unless the arrays of a file fit each other and the system."""
+        """Raise OSError unless the shapes of the arrays of a file are consistent with each other and the system."""
         if not self.times.size:
             raise OSError("times is empty")
         for name, values, shape in self._shapes():
@@ -218,14 +219,14 @@ class Result(NamedFields, Labelled):
                 continue
             lacking = np.isnan(values) if name.startswith(self.LACKING) else False
             if values.dtype.kind == "f" and not np.all(np.isfinite(values) | lacking):
-                raise OSError(f"{name} must hold numbers, got NaN or infinity")
+                raise OSError(f"{name} must be finite numbers, got NaN or infinity")
             if name.endswith("times") and np.any(np.diff(values) < 0.0):
                 raise OSError(f"{name} must ascend")
         if self.DISTINCT and np.any(np.diff(self.times) == 0.0):
             raise OSError("times must ascend, got an instant twice")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
-        """Yield names, arrays and required shapes."""
+        """Yield name, array and required shape of each array in a file."""
         k, n = len(self.times) - 1, self._size
         yield "times", self.times, (k + 1,)
         yield "states", self.states, (k + 1, n)

@@ -20,7 +20,7 @@ from .solution import Solution
 class SectionForces:
     """Force (k, d) [N] and moment (k, s) [N m] in a surface at the saved times (k,) [s].
 
-    The side to which the normal points exerts them on the other side; on the boundary they act on the body.
+    The part of the body on the side of the normal exerts them on the other part; on the boundary they act on the body.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ def section_forces(
         traction:  F = ∫ σn,  M = ∫ (x − x̄) × σn
 
     ``nodal`` uses virtual power: the forces that the cells A along the surface transmit to its nodes, averaged over
-    both sides inside a body. It is the equilibrium of the discrete equations: in statics it equals, to round-off and on
-    any mesh, the sum of all loads beyond the surface. Loads and inertia in the cells A count by the shape functions of
-    the nodes; inside a body both sides cancel to order h² on cells of equal size h; on the boundary the resultant is
-    that of joints and loads there, except for the share of the inertia in these functions, of order h. ``traction``
+    both sides inside a body. It is the equilibrium of the discrete equations: in statics it is equal, to round-off and
+    on any mesh, to the sum of all loads beyond the surface. Loads and inertia in the cells A are weighted by the shape
+    functions of the nodes: inside a body the errors of both sides cancel to order h² on cells of equal size h; on the
+    boundary the resultant is that of joints and loads, with an error of order h from the weighted inertia. ``traction``
     integrates the discontinuous stresses, averaged over both sides, with the order of the stresses: h for linear cells
-    (h² where both sides are alike), h² for quadratic ones. Plates support only ``nodal``.
+    (h² if both sides have equal cells), h² for quadratic ones. Plates support only ``nodal``.
 
     The lever arm is that of the undeformed body: exact to first order in u, as linear strain is. A reduced body has the
     stresses of its basis vectors: loads that they represent statically (``static`` ports) have their exact resultant.

@@ -30,7 +30,7 @@ NOISE = 1e-10
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:
-    """Lines that a saved run and its mechanism must share: parts, accounts, and constants of bodies and joints."""
+    """Lines of text that must be equal for a saved run and its mechanism: parts, accounts, constants."""
     accounts = mechanism.once(Accounts)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
@@ -46,7 +46,7 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 
 
 def _measured(law: Law) -> Any:
-    """Numbers that define the law of a constraint: its products, with weights and turns if it has them."""
+    """Data that defines the law of a constraint: products, or weighted products with revolutions."""
     return (law.weighed, law.turns) if law.weighed else law.products
 
 
@@ -75,7 +75,7 @@ def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
         for x in PROBES:
             try:
                 texts.append(f"{float(function(*(x, 0.7 * x, abs(x))[:count])):.9g}")
-            except Exception as error:  # outside of where it is defined
+            except Exception as error:  # outside of its domain
                 texts.append(type(error).__name__)
     return _digest(texts)
 
@@ -97,7 +97,7 @@ def _rubs(bearing: Bearing) -> str:
 
 
 def _digest(products: Any) -> str:
-    """Hash of any values by their text."""
+    """Hash of the text of any values."""
     return hashlib.sha256(repr(products).encode()).hexdigest()[:12]
 
 
@@ -135,7 +135,7 @@ def _flowing(flow: BodyFlow) -> str:
 
 
 def _stored(energy: Any) -> str:
-    """Law of strains as text; laws of rods and cables are given by their functions."""
+    """Text on a law of strains; laws of rods and cables are represented by values of their functions."""
     return _law(energy.law) if isinstance(energy, LineEnergy) else repr(energy)
 
 
@@ -148,7 +148,7 @@ def _sizes(matrix: Any) -> Array:
 def digits(values: Iterable[Any]) -> Iterator[str]:
     """Yield the numbers of arrays as text, to nine digits of each array's largest number.
 
-    So the text is the same on all processors.
+    The text is then equal on all processors.
     """
     for value in values:
         numbers = np.ravel(np.asarray(value, dtype=float))

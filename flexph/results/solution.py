@@ -61,28 +61,28 @@ class Solution(MotionByName, Result, Memo):
     mechanism : Mechanism
         Simulated mechanism.
     multiplier_times : array
-        Midpoints of the steps that end at the saved times, (k,) [s].
+        Midpoints of the steps that end at the saved times after the first, (k,) [s].
     multipliers : array
         Multipliers (k, g) at the midpoints, of second order.
     stage_multipliers : array
-        Multipliers (k, g) of the scheme, means over the step; the ledger has their work.
+        Multipliers (k, g) of the scheme, which are means over the step; works in the ledger are computed from them.
     anchors : Anchors
         Reference values of joints from their assembly.
     memory : array
-        Data for the next step: mean velocities, multipliers, velocity defects and lengths of the last steps.
+        Restart data: mean velocities, multipliers, velocity defects and lengths of the last steps.
     controls : mapping
-        Inputs held by controllers at each external port in the step up to each saved time, (k, components), and those
-        at ports of other controllers, by names such as ``servo: supply``.
+        Inputs set by controllers at each external port in the step up to each saved time, (k, components), and at ports
+        of other controllers, by names such as ``servo: supply``.
     controller_states : mapping
         States of continuous controllers by name at the saved times, (k + 1, n).
     controller_memories : mapping
-        Restart data of the other controllers by name: the ``memory`` of a sampled one, its held outputs by port, its
-        call times, and the turns of its angles.
+        Restart data of other controllers by name: for sampled ones ``memory``, current outputs by port, call times, and
+        full turns of angles.
     sliders : mapping
-        Inputs by external port that sliders of a live run have set, as ``inputs`` with which it can be repeated.
+        Inputs by external port that sliders of a live run have set, as ``inputs`` that repeat the run.
     holding : array
-        For runs whose joints change: one if a connection of the mechanism holds from a saved time on, otherwise zero,
-        (k + 1, connections); empty for other runs. The mechanism has all connections that hold at any time.
+        For runs whose joints change, (k + 1, connections): one if a connection is active from a saved time on,
+        otherwise zero; empty for other runs. The mechanism has all connections that are active at any time.
     """
 
     mechanism: Mechanism
@@ -104,12 +104,12 @@ class Solution(MotionByName, Result, Memo):
 
     def __getitem__(self, part: str) -> Array:
         at: slice = check.lookup("part", part, self.parts)
-        states = self.mechanism.layout.size  # constraints follow them
+        states = self.mechanism.layout.size  # multipliers are numbered after the states
         return self.states[:, at] if at.start < states else self.multipliers[:, at.start - states]
 
     @property
     def parts(self) -> Mapping[str, slice]:
-        """Slices of the states, and of the multipliers that follow them, by name."""
+        """Slices of the states, and of the multipliers, which are numbered after the states, by name."""
         return self.mechanism.layout.parts
 
     @property
@@ -118,7 +118,7 @@ class Solution(MotionByName, Result, Memo):
 
     @classmethod
     def signature(cls, system: Mechanism) -> list[str]:
-        """Lines that a file and a mechanism must share, see :func:`mechanism_signature`."""
+        """Lines of text that must be equal for a file and a mechanism, see :func:`mechanism_signature`."""
         if not isinstance(system, Mechanism):
             raise ValueError(f"mechanism must be a Mechanism, got {type(system).__name__}")
         return mechanism_signature(system)
@@ -136,7 +136,7 @@ class Solution(MotionByName, Result, Memo):
 
     @property
     def final(self) -> State:
-        """Last state, from which a run can be continued; controllers of the same name continue, too."""
+        """Last state, from which a run can be continued, with the states of controllers by name."""
         own_mechanism, last = self.final_mechanism, np.zeros(self.mechanism.layout.multipliers)
         x, anchors = self.states[-1], self.anchors
         last = self.multipliers[-1] if len(self.multipliers) else last
@@ -154,7 +154,7 @@ class Solution(MotionByName, Result, Memo):
 
     @property
     def final_mechanism(self) -> Mechanism:
-        """Mechanism with the joints that hold at the end, to which :attr:`final` belongs."""
+        """Mechanism with the joints that are active at the end, to which :attr:`final` belongs."""
         if not self.holding.size:
             return self.mechanism
         holds = self.holding[-1] > 0.0
@@ -162,9 +162,9 @@ class Solution(MotionByName, Result, Memo):
 
     @checked
     def measured(self, quantity: Quantity) -> Array:
-        """Readings of a sensor at the saved times, (k + 1,) or (k + 1, d); angles count full turns.
+        """Readings of a sensor at the saved times, (k + 1,) or (k + 1, d); angles are unwrapped.
 
-        Joint forces, which exist over steps only, are interpolated.
+        Joint forces, which belong to the middles of steps, are interpolated.
 
         Parameters
         ----------
@@ -206,32 +206,32 @@ class Solution(MotionByName, Result, Memo):
     ) -> None:
         """Show the run as an interactive animation: inside a notebook, or in a window (extra ``view``).
 
-        ``field`` is the field in colour, the first one if None; deformations are enlarged by ``scale``; with
-        ``forces``, weights and joint forces are drawn as arrows. ``viewer`` names another viewer of the group
-        ``flexph.viewers``.
+        ``field`` is the name of the coloured field, by default the first one; deformations are multiplied by ``scale``;
+        with ``forces``, weights and joint forces are drawn as arrows. ``viewer`` names another viewer of the
+        entry-point group ``flexph.viewers``.
         """
         open_viewer(self, viewer, field=field, scale=scale, forces=forces)
 
     def to_xarray(self, *quantities: Quantity) -> Any:
         """Run as an ``xarray.Dataset`` with coordinates, units and long names.
 
-        It has parts of the states by name, multipliers at the middle of their steps, and the accounts of the ledger; or
-        the readings of given sensors.
+        It contains parts of the states by name, multipliers at the middle of their steps, and the accounts of the
+        ledger; or the readings of given sensors instead.
 
         Parameters
         ----------
         quantities : Quantity
-            Any number of sensors of :mod:`flexph.sensors`, in place of the states.
+            Any number of sensors of :mod:`flexph.sensors`, instead of the states.
 
         Returns
         -------
         xarray.Dataset
-            With the dimensions ``time`` [s] and ``step``, the ends of the steps [s].
+            Dataset with the dimensions ``time`` [s] and ``step``, the ends of the steps [s].
 
         Raises
         ------
         ModuleNotFoundError
-            Without xarray; the message says what to install.
+            If xarray is missing; the message names the extra to install.
 
         Examples
         --------
@@ -246,17 +246,17 @@ class Solution(MotionByName, Result, Memo):
         Parameters
         ----------
         quantities : Quantity
-            Any number of sensors of :mod:`flexph.sensors`, in place of the states.
+            Any number of sensors of :mod:`flexph.sensors`, instead of the states.
 
         Returns
         -------
         pandas.DataFrame
-            With the index ``time`` [s]; ``attrs["units"]`` has the units by column.
+            Table with the index ``time`` [s]; ``attrs["units"]`` has the units by column.
 
         Raises
         ------
         ModuleNotFoundError
-            Without pandas; the message says what to install.
+            If pandas is missing; the message names the extra to install.
         """
         return (self._measured(quantities) if quantities else self._labels()).frame()
 
@@ -294,8 +294,8 @@ class Solution(MotionByName, Result, Memo):
         forces : bool
             True to show weights and joint forces as arrows.
         **options
-            Further ones of :func:`flexph.view.write_film`: ``frames``, ``size``, ``rate``, ``background``, ``account``,
-            ``towards``, ``title``.
+            Further options of :func:`flexph.view.write_film`: ``frames``, ``size``, ``rate``, ``background``,
+            ``account``, ``towards``, ``title``.
 
         Returns
         -------
@@ -305,7 +305,7 @@ class Solution(MotionByName, Result, Memo):
         Raises
         ------
         ModuleNotFoundError
-            Without Pillow (extra ``plot``), or for MP4 without imageio-ffmpeg (extra ``view``).
+            If Pillow (extra ``plot``), or for MP4 imageio-ffmpeg (extra ``view``), is missing.
 
         Examples
         --------
@@ -317,14 +317,15 @@ class Solution(MotionByName, Result, Memo):
     def save(self, path: str | Path, *, scene: bool = True) -> None:
         """Write the run as HDF5 (docs/solution-format.md): an open format, with checksums and without code.
 
-        With the run its ``scene`` is kept: what ``flexph view FILE`` shows, at up to 101 times, without the mechanism.
+        The file also contains the ``scene`` of the run at up to 101 times, which ``flexph view FILE`` shows without the
+        mechanism.
 
         Parameters
         ----------
         path : path
             Path of the file. A file with this name is replaced only once the new one is complete.
         scene : bool
-            True to keep the scene as well.
+            True to write the scene, too.
 
         Raises
         ------
@@ -361,7 +362,7 @@ class Solution(MotionByName, Result, Memo):
         return np.array([angular_momentum(self.mechanism, x, time) for x, time in rows])
 
     def orthogonality(self) -> float:
-        """Largest entry of RᵀR − 1 of any body at any saved time."""
+        """Largest magnitude of an entry of RᵀR − 1 over all rotations R of bodies and all saved times."""
         defects = [0.0]
         for name in self.mechanism.bodies:
             R = self.rotations(name)
@@ -378,7 +379,7 @@ class Solution(MotionByName, Result, Memo):
     ) -> Reaction:
         """Force and torque of a joint or drive on one of its bodies at ``multiplier_times`` (see :class:`Reaction`).
 
-        It is of second order: from the multipliers, and the placement of the bodies in the middle of each step.
+        It is of second order, from the multipliers and the pose in the middle of each step.
 
         Parameters
         ----------
@@ -398,18 +399,18 @@ class Solution(MotionByName, Result, Memo):
         return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
 
     def _middles(self) -> Motion:
-        """Placements of the bodies in the middle of the steps that end at the saved times, extrapolated."""
+        """Poses in the middle of the steps that end at the saved times, by extrapolation."""
         return motion_before(
             self.mechanism, self.multiplier_times, self.times[1:] - self.multiplier_times, self.states[1:]
         )
 
     def followed_by(self, later: Solution) -> Solution:
-        """Concatenation with a later run, which must have started from :attr:`final`.
+        """Concatenate the run with a later run, which must have started from :attr:`final`.
 
         Parameters
         ----------
         later : Solution
-            A run of the same mechanism, or of :attr:`final_mechanism`.
+            Run of the same mechanism, or of :attr:`final_mechanism`.
 
         Returns
         -------

@@ -75,14 +75,14 @@ class MechanismView(MotionByName, StateView):
 
 
 class _Panels:
-    """Cache of sensor panels by the identity of the sensor: equal sensors may have different axes."""
+    """Cache of sensor panels by the identity of the sensor, as equal sensors can have different axes."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._known: dict[int, tuple[Quantity, Panel]] = {}
 
     def of(self, quantity: Quantity) -> Panel:
-        """Panel that reads a sensor."""
+        """Panel of a sensor, created at the first call."""
         if id(quantity) not in self._known:
             if not isinstance(quantity, Quantity):
                 raise ValueError(f"quantity must be one of flexph.sensors, such as joint_angle(…), got {quantity!r}")

@@ -20,9 +20,9 @@ from .solution import Solution
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class StaticSolution(Solution):
-    """Solution with the single instant of a state; :attr:`final` is that state, with its joint forces.
+    """Solution with a single state; :attr:`final` is this state, with its joint forces.
 
-    A saved file has no joint forces: :meth:`Solution.load` reads it.
+    A saved file does not contain the joint forces; :meth:`Solution.load` reads it.
     """
 
     state: State
@@ -31,17 +31,17 @@ class StaticSolution(Solution):
 
     @property
     def final(self) -> State:
-        """State of the instant, with its joint forces and controllers."""
+        """The only state, with joint forces and controllers."""
         return self.state
 
 
 @checked
 def static_solution(mechanism: Mechanism, state: State) -> Solution:
-    """Solution with a single instant, from a state of a mechanism.
+    """Solution with a single saved time, from a state of a mechanism.
 
-    It supports the evaluations of a run's saved instants: ``solution["rod.stress"][0]``, positions,
-    :func:`section_forces`, ``export.stress_envelope`` and ``export.write_series``, whose displacements are then those
-    of the deformation. The ledger has the energies; ``final`` is the state, whose joint forces are
+    It supports the evaluations of a run at saved times: ``solution["rod.stress"][0]``, positions,
+    :func:`section_forces`, ``export.stress_envelope``, and ``export.write_series``, in which displacements are those of
+    the deformation. The ledger contains the energies; ``final`` is the state, and joint forces are those of
     ``mechanism.reaction(state, joint)``.
 
     Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of its model.

@@ -18,7 +18,7 @@ class StepAccount(NamedTuple):
     dissipation : mapping
         Dissipation by element in the step [J].
     residual : float
-        Balance residual ΔH − work + dissipation of the step [J]: round-off.
+        Balance residual ΔH − work + dissipation of the step [J], of the size of round-off.
     """
 
     energy: Mapping[str, float]
@@ -32,7 +32,7 @@ class StepAccount(NamedTuple):
         return float(sum(self.energy.values()))
 
     def then(self, after: StepAccount) -> StepAccount:
-        """Account of this step and the next one together."""
+        """Combined account of this step and the following step ``after``."""
         work, lost = (
             {name: value + second[name] for name, value in first.items()}
             for first, second in ((self.work, after.work), (self.dissipation, after.dissipation))

@@ -45,7 +45,7 @@ class SystemResult(Result):
 
     @classmethod
     def signature(cls, system: Any) -> list[str]:
-        """Lines that a file and a system must share: parts of the states, number of states, ports."""
+        """Lines of text that must be equal for a file and a system: parts of the states, number of states, ports."""
         parts = [f"{name} {part.start} {part.stop}" for name, part in system.parts.items()]
         return [*parts, f"{system.size} states", *sorted(f"port {name} ({m})" for name, m in cls._widths(system))]
 
@@ -73,8 +73,8 @@ class Trajectory(SystemResult):
     """Result of a :class:`PHDAE`: k + 1 saved times, states (k + 1, n), outputs and the energy ledger.
 
     With structure-preserving methods algebraic states are stage values: they belong to the middle of the step that ends
-    at their time, where they are of second order. ``trajectory["name"]`` is a part of the states. The ledger has
-    the single part ``system``.
+    at their time, with an error of second order. ``trajectory["name"]`` is a part of the states. The ledger has the
+    single part ``system``.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class Trajectory(SystemResult):
     output_times : array
         Middle of the step that ends at each saved time after the first, (k,) [s].
     outputs : mapping
-        Outputs by port (k, m): B̄ᵀz̄ of that step; for adaptive methods Bᵀz in the middle between saved times.
+        Outputs (k, m) by port: B̄ᵀz̄ of these steps; for adaptive methods Bᵀz in the middle between saved times.
     method : str
         Name of the method.
     """

@@ -7,14 +7,14 @@ from typing import Any
 
 
 class Unfinished(BaseException):
-    """Base of exceptions that end a run before its last time; ``solution`` holds the finished steps."""
+    """Base of exceptions that end a run before its last time; ``solution`` contains the finished steps."""
 
     def __init__(self, message: str, solution: Any) -> None:
         super().__init__(message)
         self.solution = solution
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """State for pickling: without the solution if that contains functions that cannot be pickled."""
+        """State for pickling, without the solution if this contains functions that cannot be pickled."""
         try:
             pickle.dumps(self.solution)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -23,15 +23,15 @@ class Unfinished(BaseException):
 
 
 class IntegrationError(Unfinished, ArithmeticError):
-    """Error of a step that could not be solved; ``solution`` holds the finished steps."""
+    """Error of a step that could not be solved; ``solution`` contains the finished steps."""
 
 
 class InputError(Unfinished, ValueError):
     """Error in data of a step, usually in a function of a drive or an input; the cause is chained.
 
-    ``solution`` holds the finished steps.
+    ``solution`` contains the finished steps.
     """
 
 
 class IntegrationInterrupted(Unfinished, KeyboardInterrupt):
-    """Interruption of a run (Ctrl-C); ``solution`` holds the finished steps."""
+    """Interruption of a run (Ctrl-C); ``solution`` contains the finished steps."""

@@ -257,7 +257,7 @@ class Kinematics(Memo):
 
         Each step is the least change of the coordinates that reaches the linearised target, so that with redundant
         coordinates the solution is close to ``near``. Damping is added if a step does not reduce the distance.
-        Coordinates at a limit stay there while the step would exceed it. If a search does not reach the target, it
+        Coordinates at a limit are not changed by steps that would exceed it. If a search does not reach the target, it
         is repeated from other coordinates, which are the same in every call.
 
         Y. Nakamura, H. Hanafusa, Inverse kinematic solutions with singularity robustness for robot manipulator control,

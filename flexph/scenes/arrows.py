@@ -1,4 +1,4 @@
-"""Places of ports over a motion; arrows for weights, joint forces and contact forces, marks at closed contacts."""
+"""Positions of ports over a motion; arrows for weights, joint forces and contact forces; marks at closed contacts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .scene import Part
 
 
 def spatial(vectors: Array) -> Array:
-    """Planar vectors padded with zeros to spatial ones."""
+    """Vectors (…, d) of the plane or of space as vectors (…, 3), padded with zeros."""
     if vectors.shape[-1] == 3:
         return vectors
     own = np.zeros((*vectors.shape[:-1], 3))
@@ -43,7 +43,7 @@ def axes_from(x: Array, y: Array) -> Array:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """Cross products of vectors (k, 3), in a fifth of the time of ``np.cross`` for few of them."""
+    """Cross products of vectors (k, 3); for few vectors five times as fast as ``np.cross``."""
     first, second = [1, 2, 0], [2, 0, 1]
     return np.asarray(a[:, first] * b[:, second] - a[:, second] * b[:, first])
 
@@ -52,8 +52,8 @@ def _cross(a: Array, b: Array) -> Array:
 class PortPlaces:
     """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground at the k times of a motion.
 
-    The ground without a position is at the first place of the port ``anchor``. ``undeformed`` leaves out the
-    deformation of bodies with a floating frame.
+    A ground point without a position is at the first position of the port ``anchor``. ``undeformed``: True to leave out
+    the deformation of bodies with a floating frame.
     """
 
     motion: MotionByName
@@ -63,11 +63,11 @@ class PortPlaces:
 
     @property
     def mechanism(self) -> Model:
-        """Model whose ports are meant."""
+        """Mechanism of the ports."""
         return self.motion.mechanism
 
     def position(self, port: PortName) -> Array:
-        """World position (k, 3) [m]."""
+        """World positions (k, 3) of a port or ground point [m]."""
         if isinstance(port, Ground):
             return np.broadcast_to(self._of_ground(port), (self.times, 3))
         body, at = self._owner(port)
@@ -79,7 +79,7 @@ class PortPlaces:
         return places - self._deflection(port) if self.undeformed and self.deformed([port]) else places
 
     def _deflection(self, port: str) -> Array:
-        """Displacement (k, 3) [m] of a port by the deformation of its body, in the world."""
+        """Displacement (k, 3) [m] of a port by the deformation of its body, in world axes."""
         (body, at), (name, _, own) = self._owner(port), port.partition(".")
         rotations = self.motion.rotations(name)
         if isinstance(body, SplitBody):
@@ -124,7 +124,7 @@ class PortPlaces:
     def _of_ground(self, ground: Ground) -> Array:
         if ground.position is not None:
             return spatial(np.array(ground.position))
-        deformed = replace(self, undeformed=False)  # the ground does not move with the factor of deformations
+        deformed = replace(self, undeformed=False)  # the ground does not depend on the scale of deformations
         return np.zeros(3) if self.anchor is None else deformed.position(self.anchor)[0]
 
 
@@ -141,9 +141,9 @@ SLIGHT = 1e-9
 
 
 class Pull(NamedTuple):
-    """Force (k, 3) [N] at places (k, 3) [m] with a name; its arrow starts at the place, or ends there if ``ends``.
+    """Named force (k, 3) [N] at positions (k, 3) [m]; its arrow starts there, or ends there if ``ends`` is True.
 
-    ``undeformed``: the places without the deformation of the body.
+    ``undeformed``: positions (k, 3) without the deformation of the body.
     """
 
     name: str
@@ -184,7 +184,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 
 
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
-    """Forces of joints on their first bodies at saved times: means of the step before (at the start, the first)."""
+    """Forces of joints on their first bodies at saved times: means over the previous step, at the start the first."""
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
         return []
@@ -207,7 +207,7 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
 
 
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
-    """Resultant normal forces of contacts on their first shapes, each the mean over the step before a time.
+    """Resultant normal forces of contacts on their first shapes at saved times, as means over the previous step.
 
     Contacts with closed gaps of different normals are left out.
     """
@@ -227,7 +227,7 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
 
 
 def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
-    """Balls at closed gaps, one part for each contact."""
+    """Balls of a radius [m] at closed gaps, one part for each contact."""
     ball, parts = sphere_shape(radius), []
     for name in _touching(solution):
         at = contact_points(solution.mechanism, name, solution.states[rows])
@@ -242,7 +242,7 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 
 def _touching(solution: Solution) -> list[str]:
-    """Names of the contacts between shapes with few gaps; stops of joints, which have no place, are left out."""
+    """Names of the contacts between shapes with few gaps; stops of joints, which have no position, are left out."""
     mechanism = solution.mechanism
     placed = (c for c in mechanism.connections if c.touches and all(gap.sides is not None for gap in c.form.gaps))
     return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]

@@ -1,6 +1,6 @@
-"""Parts of a single state, many at once: what is fixed to rigid bodies, and flexible bodies that are copies of another.
+"""Fast drawing of a single state: all parts fixed to rigid bodies at once, and groups of equal flexible bodies.
 
-Views of runs under way draw one state after the other: what Python does for each part costs more than the numbers.
+Live views draw one state at a time, for which the overhead of Python for each part is larger than the arithmetic.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Draw = Callable[[MotionByName, int, int, bool], Part]
 
 
 class Copies(MotionByName):
-    """One state of a mechanism whose rows are those of the bodies ``names``, under the name of the first one."""
+    """One state of a mechanism as a motion of the first of several equal bodies, with one row for each body."""
 
     __slots__ = ("_state", "_tables", "mechanism")
 
@@ -40,23 +40,23 @@ class Copies(MotionByName):
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Parts that are drawn together, by their numbers, and the places in the state of each quantity of their bodies."""
+    """Parts that are drawn together, by number, and indices in the state of each quantity of their bodies."""
 
     numbers: tuple[int, ...]
     tables: dict[str, Array]
 
 
 class AtOnce:
-    """Plan by which the parts of a mechanism are drawn at single states, equal to those that are drawn one by one.
+    """Plan for drawing the parts of a mechanism at single states, with the same result as drawing each separately.
 
     Parameters
     ----------
     motion : Rows
-        States, of which the first one is drawn.
+        States, the first of which is drawn.
     bodies : sequence of str
         Names of the bodies that are drawn, the first parts.
     connections : sequence of Connection
-        Connections that are drawn, the other parts.
+        Connections that are drawn, the parts after the bodies.
     draw : callable
         Function that draws a part.
     """
@@ -91,7 +91,7 @@ class AtOnce:
         )
 
     def parts(self, motion: Rows, *, scalable: bool) -> list[Part]:
-        """Parts at the only state of a motion."""
+        """Parts at the first state of a motion."""
         parts: dict[int, Part] = self._fixed.parts(motion)
         state = motion.state
         for group in self._groups:
@@ -106,7 +106,7 @@ class AtOnce:
 
 
 class _Fixed:
-    """Parts fixed to rigid bodies, by their numbers, with the names of the bodies, as drawn at a state."""
+    """Parts fixed to rigid bodies, by number, with the names of the bodies and the points in body axes."""
 
     def __init__(self, motion: Rows, parts: dict[int, tuple[str, Part]]) -> None:
         self._parts = {number: part for number, (_, part) in parts.items()}
@@ -131,7 +131,7 @@ class _Fixed:
         return spatial(state[self._centre]), rotations
 
     def parts(self, motion: Rows) -> dict[int, Part]:
-        """Parts at the only state of a motion."""
+        """Parts at the first state of a motion."""
         if not self._parts:
             return {}
         centres, rotations = self._frames(motion)
@@ -149,7 +149,7 @@ def _is_rigid(body: AnyBody) -> bool:
 
 
 def _owner_of(connection: Connection) -> tuple[str, Hashable]:
-    """Body to whose ports all signs of a connection are fixed, and what tells its signs from others; "" without one."""
+    """Body to whose ports all symbols of a connection are fixed ("" for none), and a key of the symbols' geometry."""
     names, key = set(), []
     for sign in connection.signs:
         if type(sign) is not Solid or not all(isinstance(port, str) for port in (sign.port, sign.axes or sign.port)):
@@ -162,12 +162,12 @@ def _owner_of(connection: Connection) -> tuple[str, Hashable]:
 
 
 def _deforms(motion: Rows, connection: Connection) -> bool:
-    """True if the signs of a connection follow the scale factor of deformations."""
+    """True if the symbols of a connection depend on the scale of deformations."""
     return not connection.touches and PortPlaces(motion, 1, connection.ports[0]).deformed(connection.ports)
 
 
 def _tables(mechanism: Model, names: Sequence[str]) -> dict[str, Array]:
-    """Places in the state (n, m) of each quantity of some bodies that have the same ones."""
+    """Indices (n, m) in the state, by quantity, of n bodies that have the same quantities."""
     if not names[0]:
         return {}
     parts, first = mechanism.layout.parts, names[0]
@@ -177,7 +177,7 @@ def _tables(mechanism: Model, names: Sequence[str]) -> dict[str, Array]:
 
 
 def _row(part: Part, row: int, name: str) -> Part:
-    """Part with one of its times, under another name."""
+    """Part at one of its times, with another name."""
     pick = slice(row, row + 1)
     fields = {own: replace(field, values=field.values[pick]) for own, field in part.point_fields.items()}
     deformation = part.deformation[pick] if len(part.deformation) > 1 else part.deformation

@@ -57,27 +57,27 @@ def put_scene(file: h5py.File, scene: Scene) -> None:
 
 @checked
 def read_scene(path: str | Path) -> Scene:
-    """Read a scene that :func:`write_scene` wrote, or that :meth:`flexph.Solution.save` kept with a run.
+    """Read a scene from a file of :func:`write_scene`, or from a run saved by :meth:`flexph.Solution.save`.
 
     Parameters
     ----------
     path : path
-        File written by either.
+        File written by one of these functions.
 
     Returns
     -------
     Scene
-        The scene, in single precision.
+        Scene in single precision.
 
     Raises
     ------
     ValueError
-        For another file, with its name.
+        For any other file, with its name.
     """
     times, grids, about = read_vtkhdf(path)
     with reading("motion", path):
         if "scene" not in about:
-            raise ValueError("it holds no scene, but a series for mesh viewers: give scene.vtkhdf")
+            raise ValueError("it contains a series for mesh viewers, not a scene: give scene.vtkhdf")
         attributes = about["scene"] | {"captions": tuple(about["scene"]["captions"])}
         if "account" in attributes:
             attributes["account"] = account_from(attributes["account"])
@@ -85,7 +85,7 @@ def read_scene(path: str | Path) -> Scene:
 
 
 def block_of(part: Part, group: str | None = None) -> Block:
-    """VTKHDF block of a part, in the group of its kind unless another is given."""
+    """VTKHDF block of a part, by default in the group of its kind."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
     attributes = {kind: {name: _attributes(f) for name, f in own.items()} for kind, own in fields.items()}
     about = {"kind": part.kind, "fields": attributes}
@@ -93,7 +93,7 @@ def block_of(part: Part, group: str | None = None) -> Block:
 
 
 def _attributes(own: Field) -> dict[str, Any]:
-    """Attributes of a field without its values."""
+    """Attributes of a field, all data except its values."""
     return {"unit": own.unit, "signed": own.signed, "limits": None if own.limits is None else list(own.limits)}
 
 
@@ -104,7 +104,7 @@ def _field(attributes: Mapping[str, Any], values: Array) -> Field:
 
 
 def _frames(part: Part) -> Frames:
-    """Arrays of a part in single precision."""
+    """Arrays of a part over time in single precision."""
     points, inside = (
         {n: f.values.astype(np.float32) for n, f in own.items()} for own in (part.point_fields, part.cell_fields)
     )

@@ -31,7 +31,7 @@ DISPLACEMENT = "displacement over the largest"
 def mode_scene(
     mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, *, frames: int = 24, scale: float = 0.15
 ) -> Scene:
-    """Vibration of a mechanism in its modes in sequence, each over one cycle of ``frames`` times.
+    """Scene of a mechanism that vibrates in its modes in sequence, each for one cycle of ``frames`` times.
 
     Points move along straight lines; the colour shows displacements.
 
@@ -80,7 +80,7 @@ def _caption(modes: Eigenmodes, k: int, length: float) -> str:
 
 
 def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
-    """State at rest, and the two states displaced by a small amount along a mode, forwards and backwards."""
+    """Three rows: the state at rest, and states displaced by a small positive and negative amount along a mode."""
     c = configuration(mechanism, x)
     r, turn, u = _rates(mechanism, c, shape)
     fastest = max(float(np.abs(turn).max(initial=0.0)), float(np.abs(r).max(initial=0.0)) / extent)
@@ -92,7 +92,7 @@ def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows
 
 
 def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Array, Array]:
-    """Rates ṙ (b, d), ω (b, s), u̇ (n,) of a mode.
+    """Velocities of centres ṙ (b, d), spins ω (b, s) and rates u̇ (n,) of a mode.
 
     The entries of ``shape`` are velocity of the origin P, spin and u̇ of each frame.
     """
@@ -112,7 +112,7 @@ def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Arr
 
 
 def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
-    """Parts of bodies, joints and force elements; the point that moves most is displaced by ``swing`` (k,) [m]."""
+    """Bodies, joints and force elements in a mode, whose largest displacement of a point is ``swing`` (k,) [m]."""
     mechanism = around.mechanism
     bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     moved = [part.points[1] - part.points[2] for part in bodies]
@@ -125,7 +125,7 @@ def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
 
 
 def _swung(part: Part, direction: Array, swing: Array) -> Part:
-    """Body displaced by ``swing`` along the direction (p, 3) of its points."""
+    """Part of a body with its points displaced by ``swing`` (k,) times directions (p, 3)."""
     moved = swing[:, None, None] * direction
     sizes = np.tile(np.linalg.norm(direction, axis=1), (len(swing), 1))
     fields = {DISPLACEMENT: Field("1", sizes)}
@@ -133,7 +133,7 @@ def _swung(part: Part, direction: Array, swing: Array) -> Part:
 
 
 def _in_a_row(parts: Sequence[Part]) -> Part:
-    """Join the parts of all modes into one part, with their times one after the other."""
+    """Concatenate the parts of all modes in time to one part."""
     fields = {
         name: replace(f, values=np.concatenate([part.point_fields[name].values for part in parts]))
         for name, f in parts[0].point_fields.items()
@@ -144,20 +144,20 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 
 @dataclass(frozen=True, eq=False)
 class _Swinging:
-    """Places of ports displaced along a mode by ``ways`` (k,).
+    """Positions and axes of ports displaced along a mode by ``ways`` (k,).
 
-    The direction is the difference between the last two of three rows of ``places``.
+    ``places`` has three rows, those of :func:`_around`; the direction is the difference between the last two.
     """
 
     places: PortPlaces
     ways: Array
 
     def position(self, port: PortName) -> Array:
-        """See :class:`flexph.joints.rows.signs.Places`."""
+        """World positions (k, 3) of a port [m]."""
         return self._swung(self.places.position(port))
 
     def axes(self, port: PortName) -> Array:
-        """See :class:`flexph.joints.rows.signs.Places`."""
+        """Orthonormal section axes of a port as columns (k, 3, 3)."""
         x, y, _ = np.moveaxis(self._swung(self.places.axes(port)), -1, 0)
         return axes_from(x, y)
 

@@ -33,15 +33,15 @@ ARROW = 12.0
 
 @checked
 def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, forces: bool = False) -> Scene:
-    """Scene of a run, at up to ``frames`` of the saved times, evenly spread, with deformations times ``scale``.
+    """Scene of a run at up to ``frames`` of the saved times, equally spaced, with deformations times ``scale``.
 
-    Bodies, joints and force elements are drawn as they describe themselves (:class:`flexph.bodies.View`,
-    :mod:`flexph.joints.rows.signs`); the stresses of bodies are fields at the points of their surfaces.
+    Bodies are drawn by their :class:`flexph.bodies.View`, joints and force elements by symbols
+    (:mod:`flexph.joints.rows.signs`); the stresses of bodies are fields at the points of their surfaces.
 
     Parameters
     ----------
     solution : Solution
-        A run of a mechanism.
+        Run of a mechanism.
     frames : int
         Largest number of times shown.
     scale : float
@@ -75,7 +75,7 @@ def scene_at(solution: Solution, rows: Array) -> Scene:
 
 
 def _only_where(part: Part, holds: Array | None) -> Part:
-    """Shrink the signs of a connection to a point at the times at which it does not hold."""
+    """Part of a connection, shrunk to a point at the times at which the connection is not active."""
     if holds is None or holds.all():
         return part
     points = np.repeat(part.points, len(holds), axis=0) if len(part.points) == 1 else part.points.copy()
@@ -101,7 +101,7 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
     Returns
     -------
     Scene
-        A scene of one time.
+        Scene with one time.
     """
     x = about.x if isinstance(about, State) else flat(mechanism, at_rest(mechanism, about.centres, about.rotations))
     time = about.time if isinstance(about, State) else 0.0
@@ -114,7 +114,7 @@ def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
 
 
 class Drawing:
-    """Surfaces and signs of a mechanism, prepared at the first of some states, that can be drawn at any others."""
+    """Surfaces and symbols of a mechanism, prepared at a first state, that can be drawn at any other states."""
 
     def __init__(self, motion: Rows) -> None:
         self.mechanism, self.size = motion.mechanism, size_of_signs(motion)
@@ -126,7 +126,7 @@ class Drawing:
         self._at_once: AtOnce | None = None
 
     def scene(self, motion: Rows, times: Array, unit: str = "s", *, scalable: bool = True) -> Scene:
-        """Scene of states at given times; only if it is ``scalable`` its parts know their deformation."""
+        """Scene of states at given times; ``scalable``: True to include the deformations of parts."""
         count = len(times)
         if self._at_once is not None and count == 1:
             moving = self._at_once.parts(motion, scalable=scalable)
@@ -141,7 +141,7 @@ class Drawing:
         return Scene(times, (*moving, *self._ground), self.size, dim, unit=unit)
 
     def _part(self, motion: MotionByName, count: int, number: int, scalable: bool) -> Part:
-        """Body or connection of a number at ``count`` times."""
+        """Part of the body or connection with a number, at ``count`` times."""
         if number < len(self._names):
             name = self._names[number]
             return body_part(motion, name, self.size, self._surfaces[name], scalable=scalable)
@@ -156,17 +156,17 @@ def extent_of(motion: Rows) -> float:
 
 
 def size_of_signs(motion: Rows) -> float:
-    """Size of signs [m] from the box around all bodies and all ports of joints and force elements at the first time."""
+    """Size of symbols [m] from the box around all bodies, and all ports of connections, at the first time."""
     start, places = motion.first, _ends(motion.first)
     for connection in shown_connections(motion.mechanism):
-        if not connection.touches:  # planes reach anywhere
+        if not connection.touches:  # planes are unbounded
             ports = PortPlaces(start, 1, connection.ports[0])
             places += [ports.position(port) for port in connection.ports]
     return SIGN * _diagonal(places)
 
 
 def _ends(start: Rows) -> list[Array]:
-    """World positions of all bodies' points at the first time."""
+    """World positions (n, 3) of the points of each body at the first time [m]."""
     return [
         spatial(start.points(name, body.view.points, body.view.shape)[0])
         for name, body in start.mechanism.bodies.items()
@@ -175,19 +175,22 @@ def _ends(start: Rows) -> list[Array]:
 
 
 def _diagonal(places: list[Array]) -> float:
-    """Diagonal of the box around points (n, 3) [m]; 1 if there are none, or if it has no size."""
+    """Diagonal of the box around points (n, 3) [m]; 1 without points, or if they are all equal."""
     return float(np.linalg.norm(np.ptp(np.vstack(places), axis=0))) or 1.0 if places else 1.0
 
 
 def shown_connections(mechanism: Model) -> list[Connection]:
-    """Joints and force elements that are drawn: all except external ports alone."""
+    """Joints and force elements that are drawn: all connections except external ports."""
     return [c for c in mechanism.connections if c.signs and (c.rows or not c.is_load)]
 
 
 def body_part(
     motion: MotionByName, name: str, size: float, surface: Surface | None = None, *, scalable: bool = True
 ) -> Part:
-    """Part with the surface of a body, prepared or not, its stresses, and its deformation if it is ``scalable``."""
+    """Part with the surface and the stresses of a body, and with its deformation if ``scalable``.
+
+    ``surface``: surface prepared earlier, if any.
+    """
     body = motion.mechanism.bodies[name]
     assert body.view is not None
     surface, dim = surface or surface_of(body.view, size), body.dim
@@ -202,7 +205,7 @@ def body_part(
 
 
 def connection_part(places: Places, connection: Connection, size: float) -> Part:
-    """Part with the signs of a joint or force element."""
+    """Part with the symbols of a joint or force element."""
     own = [sign.surface(places, size) for sign in connection.signs]
     starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])
     triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
@@ -213,7 +216,7 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
 
 
 def _connection(places: PortPlaces, connection: Connection, size: float) -> Part:
-    """Part with the signs of a connection, which follow the scale factor of the deformation of bodies."""
+    """Part with the symbols of a connection, which depend on the scale of deformations."""
     part = connection_part(places, connection, size)
     if part.kind == "contact" or not places.deformed(connection.ports):
         return part
@@ -222,10 +225,10 @@ def _connection(places: PortPlaces, connection: Connection, size: float) -> Part
 
 
 def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] = ()) -> list[Part]:
-    """Part with bearing blocks where joints are fixed to the ground, on the far side from the bodies; or none."""
+    """Part with bearing blocks at joints with the ground, on the side away from the bodies; an empty list for none."""
     dim = motion.mechanism.layout.dim
     places = set()
-    for connection in (c for c in motion.mechanism.connections if not c.touches):  # those draw it themselves
+    for connection in (c for c in motion.mechanism.connections if not c.touches):  # contacts draw the ground
         for port in connection.ports:
             if isinstance(port, Ground):
                 at = PortPlaces(motion, count, connection.ports[0]).position(port)[0]
@@ -241,7 +244,7 @@ def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] =
 
 
 def bearing_block(size: float, dim: int, hangs: bool) -> Shape:
-    """Shape of a plate with a foot that narrows towards the pin at the origin, below it or above it (``hangs``)."""
+    """Shape of a bearing block: a plate with a foot that narrows to the pin at the origin; above it if ``hangs``."""
     edges = np.full(3, 1.5)
     edges[dim - 1] = 1.3
     foot = box_shape(tuple(size * edges)).points.copy()

@@ -54,7 +54,7 @@ FEWEST, POINTS = 21, 400_000
 
 
 def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = None) -> dict[str, Scene]:
-    """Scenes by name: those that the function ``own`` makes of a result or, without it, one for each run in it."""
+    """Scenes by name, as returned by ``own(result)``; by default a scene of each run in the result."""
     if own is not None:
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once
@@ -62,23 +62,23 @@ def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = No
 
 
 def titled(scenes: Mapping[str, Scene], title: str) -> dict[str, Scene]:
-    """Scenes with all titles set: one without gets ``title``, and all but the first also their name.
+    """Scenes with titles: a missing title becomes ``title``, with the name added for all scenes except the first.
 
-    Titles that exist are kept.
+    Existing titles are unchanged.
     """
     names = {name: title if k == 0 else f"{title}, {name}" for k, name in enumerate(scenes)}
     return {name: replace(scene, title=scene.title or names[name]) for name, scene in scenes.items()}
 
 
 def frames_of(run: Solution) -> int:
-    """Number of times in the scene of a run; fewer for bodies with many points."""
+    """Number of times in the scene of a run, which is smaller for bodies with many points."""
     views = [body.view for body in run.mechanism.bodies.values() if body.view is not None]
     points = sum(len(view.points) * (1 if view.sweep is None else view.sweep.corners) for view in views)
     return int(np.clip(POINTS // max(points, 1), FEWEST, FRAMES))
 
 
 def run_scene(run: Solution) -> Scene:
-    """Scene of a run with forces, for its file, the view of its folder and its report: ``run.once(run_scene)``."""
+    """Scene of a run with forces; ``run.once(run_scene)`` computes it once for file, view and report."""
     return motion_scene(run, frames=frames_of(run), forces=True)
 
 
@@ -89,7 +89,7 @@ def keep_scene(run: Solution, file: h5py.File) -> None:
 
 
 def write_scenes(folder: Path, scenes: Mapping[str, Scene]) -> list[Path]:
-    """Write scenes into a folder, ``scene.vtkhdf``, then ``scene-NAME.vtkhdf``; return their paths."""
+    """Write scenes into a folder, the first as ``scene.vtkhdf``, others as ``scene-NAME.vtkhdf``; return the paths."""
     names = [NAME if k == 0 else f"{NAME}-{name.replace(' ', '-').replace('/', '-')}" for k, name in enumerate(scenes)]
     return [write_scene(folder / f"{name}{SUFFIX}", scene) for name, scene in zip(names, scenes.values(), strict=True)]
 

@@ -1,4 +1,4 @@
-"""Scenes: parts of a mechanism at k times, as moving points, cells, and fields over them, with an energy account."""
+"""Scenes: parts of a mechanism at k times, with moving points, cells and fields, and energies of the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SERIES = ("times", "stored", "work", "dissipated")
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """Energies at k times [J], summed from the start.
+    """Energies at k times [J] as sums from the start of a run.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Account:
     residual: float
 
     def thinned(self, most: int = POINTS) -> Account:
-        """Account at no more than ``most`` of its times, evenly spread."""
+        """Account at no more than ``most`` of its times, equally spaced."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, most).round().astype(int))
         return replace(self, **{name: getattr(self, name)[rows] for name in SERIES})
 
@@ -63,7 +63,7 @@ def account_from(lists: Mapping[str, Any]) -> Account:
 
 
 def account_of(ledger: Ledger, times: Array) -> Account:
-    """Energy account of a run, from its ledger and its saved times: energies summed up from the start."""
+    """Account of a run from its ledger and its saved times."""
     energy = ledger.total_energy
     work, dissipated = (np.append(0.0, np.cumsum(flow)) for flow in (ledger.total_work, ledger.total_dissipation))
     return Account(np.asarray(times), energy - energy[0], work, dissipated, ledger.largest_residual)
@@ -80,11 +80,11 @@ class Field:
     Attributes
     ----------
     unit : str
-        Its unit.
+        Unit of the values.
     values : array
         (k, p) or (k, c), vectors and tensors with (…, n).
     signed : bool
-        True if both signs have a meaning, as of axial stress; colours are then centred on zero.
+        True if both signs have a meaning, as for axial stress; colours are then centred on zero.
     limits : (float, float), optional
         Smallest and largest value over all saved times of the run, including times that are not shown.
     """
@@ -112,7 +112,7 @@ class Part:
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the part.
     kind : str
         One of "body", "joint", "force", "contact", "ground" and "arrow".
     points : array
@@ -120,7 +120,7 @@ class Part:
     cells : array
         Cells (c, n) of one type of meshio.
     cell_type : str
-        The type of the cells.
+        Type of the cells.
     deformation : array
         Elastic part of the displacement (k, p, 3) [m], (k, 0, 3) of rigid parts.
     point_fields : mapping
@@ -171,7 +171,7 @@ class Part:
         )
 
     def mapped(self, change: Callable[[Array], Array]) -> Part:
-        """Part with the same ``change`` of all arrays that depend on time, such as a choice of rows."""
+        """Part with the function ``change``, such as a choice of rows, applied to all arrays that depend on time."""
         own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
         return replace(
             self,
@@ -193,7 +193,7 @@ class Scene:
     parts : tuple of Part
         Visible parts.
     size : float
-        Size of signs [m].
+        Size of symbols [m].
     dim : int
         Dimension of the mechanism, 2 or 3.
     title : str
@@ -226,11 +226,11 @@ class Scene:
         return html_of(self)
 
     def deformed(self, scale: float) -> Scene:
-        """Scene with deformations multiplied by ``scale`` relative to those of the run."""
+        """Scene with the deformations of the run multiplied by ``scale``."""
         factor = check.not_negative("scale", scale)
         largest = max((np.abs(part.deformation).max(initial=0.0) for part in self.parts), default=0.0)
         if largest * factor > LARGEST * self.size * self.scale:
-            raise ValueError(f"scale must be smaller, it draws deformations beyond what can be shown, got {scale:g}")
+            raise ValueError(f"scale must be smaller, as deformed points are not finite, got {scale:g}")
         return replace(self, parts=tuple(p.deformed(factor / self.scale) for p in self.parts), scale=factor)
 
     def picked(self, rows: Sequence[int] | Array) -> Scene:
@@ -241,7 +241,7 @@ class Scene:
         return replace(self, times=self.times[rows], parts=parts, captions=captions)
 
     def thinned(self, frames: int) -> Scene:
-        """Scene at no more than ``frames`` of its times, evenly spread."""
+        """Scene at no more than ``frames`` of its times, equally spaced."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, frames).round().astype(int))
         return self if len(rows) == len(self.times) else self.picked(rows)
 
@@ -251,7 +251,7 @@ class Scene:
 
     @property
     def bounds(self) -> Array:
-        """Smallest and largest coordinates over all times, (2, 3) [m]."""
+        """Smallest and largest coordinates of all points over all times, (2, 3) [m]."""
         ends = [(p.points.min(axis=(0, 1)), p.points.max(axis=(0, 1))) for p in self.parts if p.points.size]
         return np.array([np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)])
 

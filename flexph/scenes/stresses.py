@@ -31,7 +31,7 @@ from .surfaces import outer_triangles
 
 
 class Rows(MotionByName):
-    """States of a mechanism at several times; ``rows[part]`` is a part of them by name."""
+    """States of a mechanism at several times; ``rows[part]`` (k, n) is a named part of the states."""
 
     __slots__ = ("_states", "mechanism")
 
@@ -43,12 +43,12 @@ class Rows(MotionByName):
 
     @property
     def state(self) -> Array:
-        """First state, flat."""
+        """First state as a flat array (n,)."""
         return np.asarray(self._states[0])
 
     @property
     def first(self) -> Rows:
-        """First state alone."""
+        """Motion that consists of the first state only."""
         return Rows(self.mechanism, self._states[:1])
 
 
@@ -59,7 +59,7 @@ def stress_fields(motion: MotionByName, name: str) -> Mapping[str, Field]:
 
 
 def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
-    """Stress fields at the points of the surface of a body at k times, by name; first the largest stress of cells."""
+    """Stress fields by name at the points of the surface of a body at k times, first the largest stress in cells."""
     view, kind = body.view, kind_of(body)
     assert view is not None
     drawn: CellsAtPoints = body.once(_cells_at_points)
@@ -83,8 +83,9 @@ def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
 class CellsAtPoints(NamedTuple):
     """Cells that meet at each drawn point of the surface of a body.
 
-    ``cells`` are those of one node after the other, from ``first`` (n,) on, ``numbers`` (n,) of each; ``used`` are the
-    nodes of the surface, and ``node`` (p,) is the place of that of each drawn point among the n nodes.
+    ``cells``: indices of the cells at each of n nodes, concatenated; ``first`` (n,) and ``numbers`` (n,): start and
+    count for each node; ``used``: indices of the nodes of the surface; ``node`` (p,): which of the n nodes each drawn
+    point is.
     """
 
     cells: Array
@@ -94,13 +95,13 @@ class CellsAtPoints(NamedTuple):
     node: Array
 
     def values(self, of_cells: Array, combine: np.ufunc) -> Array:
-        """Values at the points (k, p) from those of the cells (k, c): the largest of the adjacent ones, or the mean."""
+        """Values (k, p) at points from values of cells (k, c): maximum or mean over adjacent cells (``combine``)."""
         values = combine.reduceat(of_cells[:, self.cells], self.first, axis=1)
         return np.asarray((values / self.numbers if combine is np.add else values)[:, self.node])
 
 
 def _cells_at_points(body: AnyBody) -> CellsAtPoints:
-    """Cells at the drawn points of a body with a view; points of a swept section take the value of their ring."""
+    """Cells at the drawn points of a body with a view; points around a swept section have the value of their node."""
     view = body.view
     assert view is not None
     if view.sweep is None and view.cell_type == "line":  # points of a bar take the value of the bar

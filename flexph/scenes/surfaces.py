@@ -1,4 +1,4 @@
-"""Surface of a body from its view: drawn points and triangles."""
+"""Surfaces of bodies from their views: drawn points and triangles."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ FACETS = {
 
 
 class Surface(NamedTuple):
-    """Points X (p, d) and heights above the plane (p,) [m], displacement matrix (p·d, n), triangles (t, 3).
+    """Surface: points X (p, d), heights above the plane (p,) [m], displacement matrix (p·d, n), triangles (t, 3).
 
-    For a nodal body of N nodes the matrix has the weights (p, N) of the nodes.
+    For a nodal body of N nodes the matrix contains the weights (p, N) of the nodes.
     """
 
     points: Array
@@ -38,7 +38,7 @@ class Surface(NamedTuple):
 
 
 def surface_of(view: View, size: float) -> Surface:
-    """Surface of a view; mass points and lines without a section are drawn as thick as signs of the given size [m]."""
+    """Surface of a view; mass points and lines without a section are as thick as symbols of the given ``size`` [m]."""
     if view.sweep is not None:
         return _swept(view)
     if view.cell_type in ("vertex", "line"):
@@ -52,7 +52,7 @@ def surface_of(view: View, size: float) -> Surface:
 
 
 def outer_triangles(cells: Array, cell_type: str) -> Array:
-    """Triangles of the facets that belong to one cell only, as indices of nodes."""
+    """Triangles (t, 3), as node indices, of the facets that belong to one cell only."""
     facets = FACETS[cell_type.rstrip("0123456789")]
     triangles = []
     for corners in (3, 4):
@@ -81,7 +81,7 @@ def _swept(view: View) -> Surface:
 
 
 def _thin(view: View, size: float) -> Surface:
-    """Bars along lines and balls at mass points, which do not deform."""
+    """Surface of a view of mass points (balls) or lines without a section (bars), which do not deform."""
     d = view.points.shape[1]
     places = np.pad(view.points, [(0, 0), (0, 3 - d)])
     shapes = [sphere_shape(0.9 * size, centre=x) for x in places[np.unique(view.cells)]] if _is_mass(view) else []

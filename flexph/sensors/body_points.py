@@ -19,7 +19,7 @@ LINE_OUTSIDE = 1e-6
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
-    """Indices of cells and their weights in the value at a point; raises ValueError for a point off the body.
+    """Indices of cells and their weights in the value at a point; raises ValueError for a point outside the body.
 
     In general the result is the cell with the nearest centre, with weight 1. Along a line, values are interpolated
     linearly between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are
@@ -33,7 +33,7 @@ def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
 
 
 def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
-    """Index of the drawn cell with the nearest centre; raises ValueError for a point off the body."""
+    """Index of the drawn cell with the nearest centre; raises ValueError for a point outside the body."""
     given = inside(view, body, at)
     centres = view.points[view.cells][:, :, : given.size].mean(axis=1)
     return int(((centres - given) ** 2).sum(axis=1).argmin())
@@ -85,7 +85,7 @@ def _share_a_point(corners: Array, one: int, other: int) -> bool:
 
 
 def inside(view: View, body: str, at: Sequence[float]) -> Array:
-    """Check that a point is in a body and return its given coordinates; raises ValueError for a point off the body."""
+    """Return the given coordinates of a point; raises ValueError for a point outside the body."""
     given = check.array("at", at, (None,))
     if given.size > view.points.shape[1]:
         raise ValueError(f"at must have {view.points.shape[1]} coordinates at most, got {given.size}")

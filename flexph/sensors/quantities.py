@@ -86,8 +86,8 @@ class Quantity:
         Instead of measures or ``of_state``: function from a mechanism and the anchors of its start to the reading of
         the last step by sampled controllers.
     of_steps : callable, optional
-        Function from a mechanism and the anchors of its start to the readings (k, c) in the middles of k steps, of the
-        times of these, the lengths of the steps, the states at their ends, and their multipliers.
+        Function from a mechanism and the anchors of its start to the readings (k, c) in the middles of k steps, as a
+        function of the times there, the lengths of the steps, the states at their ends, and their multipliers.
     slopes : callable, optional
         With ``of_state``: function from a mechanism to its exact :class:`Slopes`, None where there are none.
     is_smooth : bool
@@ -127,7 +127,7 @@ def joint_angle(
     """Angle [rad] of the section at a port relative to the section at another, as a torsion spring measures it.
 
     Sections of flexible bodies rotate with their deformation. In space the angle is about ``axis``, which a joint must
-    hold. Within a run full turns are counted.
+    keep parallel to ``second_axis``. Within a run full turns are counted.
 
     The angle is ``-zero`` if the first section is the second one, rotated by the smallest rotation that aligns the
     axes.

@@ -59,13 +59,14 @@ def stress(body: str, field: str, at: Sequence[float] | None = None) -> Quantity
     """Stress of a body at a point, by the name of its field, or the largest von Mises stress of the body.
 
     Along a beam or cable it is interpolated between the pieces in which it is drawn, and extrapolated to the ends. In
-    other bodies it is the value of the nearest cell, or for a tensor of the nearest stress point: refine the mesh until
-    it converges.
+    other bodies it is the value of the nearest cell, and a tensor is that of the nearest stress point: refine the mesh
+    until it converges.
 
     Fields are those of ``body.view``: axial forces, bending moments and stresses at the faces of beams and rods,
     resultants of plates, the six components (xx, yy, zz, xy, yz, xz) of ``stress`` [Pa] of solids. In addition
     ``von_mises`` is the largest von Mises stress [Pa] in the nearest cell, or in the whole body if no point is given,
-    as in pictures, reports and envelopes. If shear stresses of a section are unknown, its name is ``axial_size``.
+    as in pictures, reports and envelopes. If shear stresses of a section are unknown, the field is named ``axial_size``
+    instead.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Studies: a function or a case evaluated at many samples of its parameters, and optimisation, fits, sensitivities.
+"""Parameter studies of a function or a case; optimisation, fits and sensitivities.
 
-A study consists of ``samples`` (parameter values), their ``execution`` on many processors, and a ``dataset`` of all
-records. Optimisation, fits and sensitivities request runs one by one (``evaluations``): each run is recorded, none is
-repeated.
+A study evaluates the function at ``samples`` (parameter values), with ``execution`` on many processors, and collects
+all records in a ``dataset``. Optimisation, fits and sensitivities request runs as needed (``evaluations``): each run is
+recorded and never repeated.
 
 Imports: console, files, flexph, models, models.schema, numerics, plot, report, studies.eigenvalues, studies.execution,
 units.

@@ -32,7 +32,7 @@ from .samples import Samples, grid, latin_hypercube, sobol, table
 def study_of_file(
     file: str, given: Sequence[str], *, name: str | None = None, trust: bool
 ) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
-    """Function and samples of the study ``name`` of a model file, by default of its first study.
+    """Function and samples of a study of a model file, by default of the first study.
 
     If the file has no study, its first run is used. ``given`` are ``PATH=A,B,…``, which add settings or replace their
     values. Raises click's exceptions.
@@ -68,7 +68,7 @@ def _grid_of_file(model: ModelFile, entry: Study | None, given: Sequence[str]) -
 
 
 def _samples(model: ModelFile, entry: Study) -> Samples:
-    """Samples of a study that lists them or draws them at random."""
+    """Samples of a study entry: listed or random."""
     name = next(name for name, study in model.document.studies.items() if study is entry)
     bounds = {path: ends_of(ends) for path, ends in entry.bounds.items()}
     if entry.sobol is not None:
@@ -104,7 +104,7 @@ NAMED = 10
 )
 @click.option("--report/--no-report", default=True, envvar=REPORT, help="write report.html  [default: report]")
 def command(case: str, given: Sequence[str], out: Path, pictures: bool, report: bool, **options: Any) -> None:
-    """Run a case at all combinations of parameter values, many at once; or the study of a model file.
+    """Run a case at all combinations of parameter values in parallel, or the study of a model file.
 
     Each run is recorded as it finishes; an interrupted study continues with --resume. The numbers of all runs are
     written to OUT/study.nc, pictures for one or two parameters to OUT/pictures. Failed runs are listed and do not end
@@ -133,7 +133,7 @@ def _reported(case: str, out: Path, results: Any, lines: Sequence[str], drawn: S
 
 
 def summary(results: Any) -> list[str]:
-    """Lines of text: numbers of finished and failed samples, and the errors of the failed ones."""
+    """Lines of text with the numbers of finished and failed samples, and the errors of failed ones."""
     stacked = results[[STATUS, ERROR]].stack(one=list(results[STATUS].dims)).reset_index("one")
     failed = stacked.isel(one=(stacked[STATUS] == "failed").values)
     count, total = failed.sizes["one"], stacked.sizes["one"]
@@ -147,7 +147,7 @@ def summary(results: Any) -> list[str]:
 
 
 def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool) -> tuple[Any, Any]:
-    """Function and samples of a study."""
+    """Function and samples of a study of a case or a model file."""
     if Path(name).suffix in SUFFIXES:
         # it loads scipy, pydantic and pint
 

@@ -1,4 +1,4 @@
-"""Results of a study in one NetCDF file, written slab by slab to bound the memory."""
+"""Results of a study in one NetCDF file, written in parts of limited size to bound the memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Variable:
     shape: tuple[int, ...]
 
     def joined(self, other: Variable) -> Variable:
-        """Variable that can hold the values of this one and of another."""
+        """Variable whose kind and shape include the values of this variable and of another."""
         kind = self.kind if self.kind == other.kind else "U" if "U" in (self.kind, other.kind) else "f"
         axes = max(len(self.shape), len(other.shape))
         shapes = [(1,) * (axes - len(v.shape)) + v.shape for v in (self, other)]
@@ -50,7 +50,7 @@ class Variable:
 
 
 def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, units: Mapping[str, str]) -> None:
-    """Write the records of all samples; parameters become coordinates, and dimensions for a full grid.
+    """Write the records of all samples to a file; parameters are coordinates, and dimensions for a full grid.
 
     Missing values become NaN or an empty text; shorter arrays are padded. Integers and truth values keep their type
     only if all samples have them.
@@ -71,7 +71,7 @@ def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, 
 
 
 def _variables(folder: Path, samples: Samples) -> dict[str, Variable]:
-    """Variables of all records by name, without their values."""
+    """Variables of all records by name, from the kinds and shapes of their values."""
     variables: dict[str, Variable] = {}
     counts: dict[str, int] = {}
     for sample in samples:
@@ -127,7 +127,7 @@ def _describe(stored: Any, variable: Variable, unit: str) -> None:
 
 
 def _fill(dataset: Any, folder: Path, samples: Samples, variables: Mapping[str, Variable]) -> None:
-    """Copy the values of all records into the dataset, one slab after the other."""
+    """Copy the values of all records into the dataset in parts of limited size."""
     size = sum(8 * math.prod(v.shape) for v in variables.values())
     rows = iter(samples)
     for place, shape in parts_of_array(tuple(samples.sizes.values()), max(1, SLAB // size)):

@@ -1,4 +1,4 @@
-"""Functions that know their derivatives, in searches that use them."""
+"""Functions with derivatives, and derivatives of functions for optimisation and fits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Differentiable(Protocol):
     """Function of named parameters that also returns derivatives, as :class:`flexph.gradients.Responses` does."""
 
     def __call__(self, **parameters: float) -> Mapping[str, Any]:
-        """Values at parameters."""
+        """Values by name at parameters."""
 
     def derivatives(self, **parameters: float) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
         """Values at parameters, and their derivatives by value and parameter."""
@@ -27,16 +27,16 @@ class Differentiable(Protocol):
 
 @dataclass(frozen=True)
 class WithDerivatives:
-    """Function that returns the values of a differentiable one, and its derivatives under names ``value by parameter``.
+    """Function that returns values and derivatives of a differentiable function, so that runs record both.
 
-    So runs record both.
+    The names of derivatives are ``value by parameter``.
     """
 
     function: Differentiable
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """Function of the parameters, for its signature and its source."""
+        """Differentiable function, whose signature and source identify the study."""
         return self.function
 
     def __call__(self, **parameters: float) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class WithDerivatives:
 
 
 def recorded(function: Function) -> Function:
-    """Function that records derivatives, if it has some; of load cases if all have."""
+    """Function that also returns derivatives, if it has them; for load cases if all of them have derivatives."""
     if isinstance(function, Mapping):
         every = all(isinstance(own, Differentiable) for own in function.values())
         return {case: WithDerivatives(own) for case, own in function.items()} if every else function  # type: ignore[arg-type]
@@ -56,9 +56,9 @@ def recorded(function: Function) -> Function:
 
 @dataclass(frozen=True)
 class Slopes:
-    """Derivatives of values by parameters: those that runs have recorded, or central differences of runs.
+    """Derivatives of values by parameters: recorded ones, or central differences of runs.
 
-    ``step`` is that of differences, relative to each parameter or to its ``scales``; None takes the recorded ones.
+    ``step``: step of differences relative to each parameter or to its ``scales``; None for recorded derivatives.
     """
 
     runs: Evaluations
@@ -66,7 +66,7 @@ class Slopes:
     scales: Mapping[str, float]
 
     def __call__(self, at: Mapping[str, float], names: Sequence[str]) -> dict[str, Array]:
-        """Derivatives of values at parameters, each with one row (…, parameters) for an entry."""
+        """Derivatives (entries, parameters) of each named value at parameters."""
         if self.step is None:
             (values,) = self.runs.values([at])
             by = {name: {key: value_of(values, _key(name, key)) for key in at} for name in names}

@@ -36,9 +36,9 @@ class Fit(NamedFields):
     covariance : array
         (n, n), in the order of the parameters.
     noise : float
-        Standard deviation of the measurement relative to the given ones, or of the residuals.
+        Standard deviation of the measurement, relative to the given ones, or that of the residuals without any.
     values : mapping
-        Values of the last run.
+        Values of the run at the fitted parameters.
     runs : Dataset
         All runs.
     """
@@ -73,10 +73,10 @@ def fit(
 ) -> Fit:
     """Fit parameters by least squares, ``Σ ((f(p) − y)/σ)²`` for measured y (scipy.optimize.least_squares).
 
-    The Jacobian J is that of a function that knows its derivatives, as :class:`flexph.gradients.Responses` does, and
-    computed by central differences for others. The covariance is ``s² (JᵀJ)⁻¹``, with s = 1 if the standard
-    deviations σ are given, otherwise s² = Σ r²/(m − n) with m residuals and n parameters. It assumes noise that is
-    independent between the numbers and small enough for a linear function.
+    The Jacobian J is that of a function with derivatives, such as :class:`flexph.gradients.Responses`; otherwise it is
+    computed by central differences. The covariance is ``s² (JᵀJ)⁻¹``, with s = 1 if the standard
+    deviations σ are given, otherwise s² = Σ r²/(m − n) with m residuals and n parameters. It assumes independent noise
+    of the numbers, so small that the function is linear in this range.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def fit(
     measured : dict
         Measured numbers or arrays by the name of the value.
     start : dict
-        First guess of the parameters, none of them zero: they are scaled by it.
+        Initial values of the parameters, which also scale them, and so must not be zero.
     bounds : dict, optional
         (lower, upper) by parameter.
     deviations : dict, optional
@@ -95,8 +95,8 @@ def fit(
     tolerance : float
         Relative change of the parameters at which the search ends.
     most : int
-        Largest number of iterations, each with one run for the values and two for each parameter, or with one run for
-        values and derivatives.
+        Largest number of iterations. An iteration has one run for the values and two runs for each parameter, or one
+        run for values and derivatives.
     out, executor, jobs, resume : optional
         Options of :func:`flexph.study`; by default runs are computed in this process.
 
@@ -140,7 +140,7 @@ def fit(
 
 @dataclass(frozen=True)
 class _Problem:
-    """Residuals as a function of parameters scaled by their start values."""
+    """Least-squares problem: residuals as a function of parameters that are scaled by their initial values."""
 
     runs: Evaluations
     measured: Mapping[str, tuple[Array, Array]]
@@ -172,7 +172,7 @@ class _Problem:
         return np.concatenate(rows) * np.array([*self.start.values()])
 
     def solved(self, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int) -> Any:
-        """Result of scipy's search; raises ArithmeticError if it did not converge."""
+        """Result of scipy's least squares; raises ArithmeticError if it did not converge."""
         for name in bounds:
             check.lookup("parameter", name, self.start, "start")
         if bounds:
@@ -187,7 +187,7 @@ class _Problem:
         )
         if result.status <= 0:
             raise ArithmeticError(
-                f"the fit did not converge within {most} steps; it was at {text_of(self.named(result.x))}"
+                f"the fit did not converge within {most} steps; it ended at {text_of(self.named(result.x))}"
             )
         for name, active in zip(self.start, result.active_mask, strict=True):
             if active:

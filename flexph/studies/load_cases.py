@@ -1,4 +1,4 @@
-"""Load cases: functions of the same parameters, each of which is a run of its own."""
+"""Load cases: functions of the same parameters, each computed by a separate run."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ Function = Callable[..., Any] | str | Mapping[str, Callable[..., Any]]
 
 @dataclass(frozen=True)
 class LoadCases:
-    """Function of the parameters and of the name of a load case."""
+    """Function of the parameters and of the name of a load case, which calls the function of this case."""
 
     functions: Mapping[str, Callable[..., Any]]
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """First function, for its signature and its source."""
+        """First function, whose signature and source identify the study."""
         return next(iter(self.functions.values()))
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Names and functions of the load cases; a study resumes records of equal settings only."""
+        """Names and functions of the load cases, which must be equal if a study is resumed."""
         return *self.functions, *self.functions.values()
 
     def __call__(self, **given: Any) -> Any:
-        """Values of a load case at parameters."""
+        """Values of the named load case at parameters."""
         case = given.pop(CASE)
         return self.functions[case](**given)
 
 
 def joined(parameters: Mapping[str, float], records: Mapping[str, Record]) -> Record:
-    """Join the records of load cases into one with values ``case.value``; it is failed if one of them is."""
+    """Join the records of load cases to one record with values ``case.value``; it failed if a load case failed."""
     values: dict[str, np.ndarray] = {}
     for case, record in records.items():
         values |= {f"{case}.{name}": value for name, value in record.values.items()}

@@ -49,17 +49,17 @@ def optimise(
 ) -> Optimum:
     """Minimise a value within parameter bounds by a method of scipy.optimize.
 
-    A function that knows its derivatives, as :class:`flexph.gradients.Responses` does, is minimised by SLSQP with them,
-    others by COBYQA, which needs none. Parameters are scaled by their bounds, values by those of the first run,
-    constraints by their limits. Every run is recorded: with ``resume`` an interrupted optimisation continues. For
-    COBYQA a failed run counts as infeasible; the others end at it.
+    By default, a function with derivatives, such as :class:`flexph.gradients.Responses`, is minimised by SLSQP, and any
+    other function by COBYQA, which needs no derivatives. Parameters are scaled by their bounds, values by those of the
+    first run, constraints by their limits. Every run is recorded: with ``resume`` an interrupted optimisation
+    continues. For COBYQA a failed run counts as infeasible; all other methods end with an error.
 
     Parameters
     ----------
     function : callable, str or dict
         Function of named parameters that returns a dict of values, or the name of a case; see :func:`flexph.study`. A
-        dict has several load cases: functions of the same parameters by name, run at once on several processors, whose
-        values are named ``case.value``. The optimum does not depend on the number of processors.
+        dict of such functions by name is for several load cases, which can run in parallel; their values have the names
+        ``case.value``. The optimum does not depend on the number of processors.
     objective : str or dict
         Name of the value to minimise; or weights by value, whose weighted sum is minimised.
     bounds : dict
@@ -67,34 +67,34 @@ def optimise(
     constraints : dict, optional
         (least, largest) by value, None for no limit; they apply to all entries of arrays.
     start : dict, optional
-        Start point; by default the middle of the bounds.
+        Initial parameters; by default the middle of the bounds.
     method : str
-        Method of scipy.optimize; all but COBYQA take derivatives, L-BFGS-B no constraints.
+        Method of scipy.optimize. All except COBYQA use derivatives; L-BFGS-B does not support constraints.
     step : float, optional
-        Step of central differences of runs, relative to each parameter, for methods with derivatives and functions
-        that know none.
+        Step of central differences of runs, relative to each parameter, for methods that use derivatives and functions
+        without derivatives.
     most : int
         Largest number of runs.
     tolerance : float
-        Distance between parameters, relative to the width of their bounds, at which the search ends. SLSQP ends at a
-        tenth of it within the limits. It and L-BFGS-B also end where the objective, relative to its first value,
-        changes by a hundredth of its square.
+        Distance between successive parameters, relative to the width of their bounds, at which the search ends. SLSQP
+        ends at a tenth of this distance, at feasible parameters. SLSQP and L-BFGS-B also end if the objective, relative
+        to its first value, changes by less than 0.01 tolerance².
     out, executor, jobs, resume : optional
-        Options of :func:`flexph.study`; by default runs are computed in this process. Several processors serve load
-        cases and differences of runs.
+        Options of :func:`flexph.study`; by default runs are computed in this process. Load cases and differences of
+        runs can use several processors.
     progress : bool
         True to show a progress bar in terminals, with the best objective so far.
 
     Returns
     -------
     Optimum
-        Best feasible run, the limits that are active there with their multipliers, and all runs.
+        Best feasible run, its active limits with their multipliers, and all runs.
 
     Raises
     ------
     ArithmeticError
-        If the search does not converge within ``most`` runs, or no run is feasible: methods with derivatives end where
-        no change of the parameters brings the limits nearer.
+        If the search does not converge within ``most`` runs, or if no run is feasible. Methods that use derivatives end
+        if no change of the parameters reduces the largest violation.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def optimise(
 def _with_slopes(
     function: Function, method: str, step: float | None, constraints: Limits | None
 ) -> tuple[Function, str]:
-    """Function that records its derivatives if they are used, and the method; ValueError where they are missing."""
+    """Function, with recorded derivatives if used, and method; raises ValueError if derivatives are missing."""
     own = recorded(function) if step is None else function
     knows = own is not function
     chosen = method if method != "auto" else "SLSQP" if knows or step is not None else "COBYQA"
@@ -142,16 +142,16 @@ def _with_slopes(
         return function, chosen
     if not knows and step is None:
         raise ValueError(
-            f"method {method!r} needs derivatives, which function does not know: give flexph.gradients.Responses, a "
+            f"method {method!r} needs derivatives, which function does not have: give flexph.gradients.Responses, a "
             "step of differences of runs, or method='COBYQA'"
         )
     if chosen == "L-BFGS-B" and constraints:
-        raise ValueError("method 'L-BFGS-B' takes no constraints, use 'SLSQP' or 'trust-constr'")
+        raise ValueError("method 'L-BFGS-B' does not support constraints, use 'SLSQP' or 'trust-constr'")
     return own, chosen
 
 
 class _Infeasible(Exception):
-    """Signal that no change of the parameters brings the limits nearer."""
+    """Signal that no change of the parameters reduces the largest violation of a limit."""
 
 
 class _Settled(Exception):
@@ -174,11 +174,11 @@ class _Search:
 
     @property
     def limits(self) -> Limits:
-        """Limits of values."""
+        """Limits (least, largest) by value."""
         return self.conditions.limits
 
     def show(self, bar: Any) -> None:
-        """Show the number of runs so far, and the best feasible objective."""
+        """Show the number of runs so far and the best feasible objective in a progress bar."""
         records = self.runs.finished
         bar.failed = sum(bool(record.error) for record in records)
         good = [self.rank(record) for record in records if self.is_feasible(record)]
@@ -186,7 +186,7 @@ class _Search:
         bar.update(len(records) - bar.n)
 
     def first(self, start: Mapping[str, float]) -> None:
-        """Compute the run at the start; raise an error if it fails or lacks a value."""
+        """Compute the run at the initial parameters; raise an error if it fails or lacks a value."""
         (values,) = self.runs.values([start])
         weights, words = self.conditions.weights, self.conditions.words
         for name in (*weights, *self.limits):
@@ -200,11 +200,11 @@ class _Search:
             raise ArithmeticError(f"{said}: give a start where it is a finite number")
 
     def scaled(self, start: Mapping[str, float]) -> Array:
-        """Parameters scaled to [0, 1]."""
+        """Parameters (p,) scaled to [0, 1]."""
         return (np.array([start[name] for name in self.conditions.bounds]) - self.lower) / (self.upper - self.lower)
 
     def minimised(self, start: Mapping[str, float], method: str, ends: tuple[int, float]) -> Any:
-        """Result of a search of scipy without derivatives."""
+        """Result of COBYQA, a search of scipy without derivatives."""
         x, (most, tolerance) = self.scaled(start), ends
         size = abs(self.value(x)) or 1.0
         held = [NonlinearConstraint(self.excess, -np.inf, 0.0)] if self.limits else []
@@ -270,17 +270,17 @@ class _Search:
         return values
 
     def slope(self, x: Array, name: str) -> Array:
-        """Derivatives (entries, p) of a value by parameters, at scaled ones."""
+        """Derivatives (entries, p) of a value by scaled parameters ``x``."""
         assert self.slopes is not None
         return self.slopes(self.parameters(x), [name])[name]
 
     def steepness(self, x: Array) -> Array:
-        """Derivatives (p,) of the objective by parameters, at scaled ones."""
+        """Derivatives (p,) of the objective by scaled parameters ``x``."""
         weights = self.conditions.weights.items()
         return np.asarray(sum(weight * self.slope(x, name)[0] for name, weight in weights))
 
     def _held(self, within: Any, width: Array) -> list[NonlinearConstraint]:
-        """Constraints with their derivatives, one for each entry of a value."""
+        """Nonlinear constraints of scipy with derivatives, one for each entry of each limited value."""
         held = []
         for name, (least, largest) in self.limits.items():
             size = limit_size(least, largest)
@@ -291,15 +291,15 @@ class _Search:
         return held
 
     def is_best(self, x: Array) -> bool:
-        """True if no feasible run so far is better than that at scaled parameters."""
+        """True if no feasible run so far is better than the run at scaled parameters ``x``."""
         own = self.rank(self.record(x))
         return all(own <= self.rank(record) for record in self.runs.finished if self.is_feasible(record))
 
     def is_stuck(self, x: Array) -> bool:
         """True if the largest violation of a limit can hardly be reduced, to first order, anywhere in the bounds.
 
-        The least t with c + C d ≤ t for the violations c and their derivatives C, and x + d in the bounds, is that of a
-        linear program.
+        A linear program finds the least t with c + C d ≤ t and x + d within the bounds, for the violations c and their
+        derivatives C.
         """
         excess, width = self.excesses(self.record(x)), self.upper - self.lower
         rows, ends = [], []
@@ -322,9 +322,9 @@ class _Search:
         return bool(result.success and result.fun >= REDUCED * excess.max())
 
     def finished(self, result: Any, most: int) -> Optimum:
-        """Best feasible run, after the search has ended.
+        """Optimum: the best feasible run after the search has ended.
 
-        Raises ArithmeticError if there is none or the search failed.
+        Raises ArithmeticError if no run is feasible, or if the search failed.
         """
         records = self.runs.records(self.runs.samples)
         meeting = [record for record in records if self.is_feasible(record)]
@@ -345,7 +345,7 @@ class _Search:
         return self.runs.records([self.parameters(x)])[0]
 
     def parameters(self, x: Array) -> dict[str, float]:
-        """Parameters within their bounds."""
+        """Parameters by name from scaled ones, clipped to their bounds."""
         inside = np.clip(self.lower + (self.upper - self.lower) * x, self.lower, self.upper)
         return dict(zip(self.conditions.bounds, inside.tolist(), strict=True))
 
@@ -378,7 +378,7 @@ class _Search:
         return float(self.excesses(record).max(initial=-1.0))
 
     def is_feasible(self, record: Record) -> bool:
-        """True for a run that did not fail and meets all limits."""
+        """True for a run that did not fail and satisfies all limits."""
         return not record.error and self.largest_excess(record) <= FEASIBLE
 
     def _nearest(self, records: list[Record]) -> str:
@@ -390,7 +390,7 @@ class _Search:
 
 
 def _started(start: Mapping[str, float] | None, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """Start parameters, checked against the bounds."""
+    """Initial parameters, by default the middle of the bounds; raises ValueError outside of the bounds."""
     first = {name: 0.5 * (lower + upper) for name, (lower, upper) in bounds.items()}
     for name, value in (start or {}).items():
         lower, upper = check.lookup("parameter", name, bounds, "bounds")

@@ -1,4 +1,4 @@
-"""Command `flexph optimise`: the least value of a measure of a model file, with its history and its active limits."""
+"""Command `flexph optimise`: minimisation of a measure of a model file, with history and active limits."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def command(
 ) -> None:
     """Minimise a measure of a run over settings of a model file, within bounds and limits.
 
-    The section optimisations of the file names objective, parameters and constraints. Where the run has gradients, the
-    search takes them. Each run is recorded as it finishes; an interrupted search continues with --resume. The optimum
-    is written to OUT/optimum.json, the numbers of all runs to OUT/study.nc.
+    The section optimisations of the file names objective, parameters and constraints. The search uses gradients if the
+    run has them. Each run is recorded as it finishes; an interrupted search continues with --resume. The optimum is
+    written to OUT/optimum.json, the numbers of all runs to OUT/study.nc.
     """
     model = loaded(file, settings, trust=trust)
     with refusals():
@@ -72,7 +72,7 @@ def command(
 
 
 def _entry(model: ModelFile, name: str | None) -> tuple[str, Optimisation]:
-    """Optimisation of a file by its name, by default the first. Raises ValueError."""
+    """Name and entry of an optimisation of a file, by default the first one. Raises ValueError."""
     known = model.document.optimisations
     if not known:
         raise ValueError(f"{model.tree.name} has no optimisation: write a section 'optimisations'")
@@ -83,7 +83,7 @@ def _entry(model: ModelFile, name: str | None) -> tuple[str, Optimisation]:
 
 
 def searched(search: Search, entry: Optimisation, **options: Any) -> Optimum:
-    """Optimum of a search of a model file, with the ``options`` of :func:`flexph.studies.optimise`."""
+    """Run the search of a model file, with the ``options`` of :func:`flexph.studies.optimise`; return the optimum."""
     method = "SLSQP" if entry.method == "auto" and not search.obstacle else entry.method
     return optimise(
         search.function,
@@ -101,7 +101,7 @@ def searched(search: Search, entry: Optimisation, **options: Any) -> Optimum:
 
 
 def summary(best: Optimum, search: Search) -> list[str]:
-    """Lines of text: the objective, the parameters, and the limits at which the optimum lies."""
+    """Lines of text with objective, parameters and active limits of the optimum."""
     count = best.runs.sizes["sample"]
     lines = [
         f"least {search.words} {best.objective:.6g}, at the start {first_of(best, search):.6g}, after {count} runs"
@@ -117,7 +117,7 @@ def first_of(best: Optimum, search: Search) -> float:
 
 
 def _at_limit(best: Optimum, name: str) -> str:
-    """Words on the limit at which a parameter or a value lies."""
+    """Text on the active limit of a parameter or a value; empty if no limit is active."""
     if name not in best.active:
         return ""
     gain = f"; the objective changes by {best.multipliers[name]:.4g} per unit" if name in best.multipliers else ""
@@ -125,14 +125,14 @@ def _at_limit(best: Optimum, name: str) -> str:
 
 
 def repeating_run(file: Path, entry: Optimisation, best: Optimum, settings: Sequence[str]) -> str:
-    """Command that runs the file with the optimal settings."""
+    """Text of the command that runs the file with the optimal settings."""
     own = [*settings, *(f"{path}={value:.10g}" for path, value in best.parameters.items())]
     words = [word for setting in own for word in ("--set", setting)]
     return shlex.join(["flexph", "run", str(file), "--run", entry.run, *words, "--out", "optimum"])
 
 
 def _values(name: str, best: Optimum, objective: Mapping[str, float]) -> dict[str, Any]:
-    """Optimum as plain values."""
+    """Optimum as plain values for JSON."""
     return {
         "optimisation": name,
         "weights": dict(objective),

@@ -1,4 +1,4 @@
-"""Optima: the best run of a search, the limits that are active there, and what the optimum would gain by others."""
+"""Optimum of a search: the best run, its active limits, and their multipliers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Side = Literal["least", "largest"]
 class Optimum(NamedFields):
     """Best feasible run of a search, with its active limits and their multipliers.
 
-    At an optimum the gradient of the objective f is balanced by those of the active limits, ∇f + Σ λ ∇g = 0 with
-    multipliers λ of one sign (Karush, Kuhn and Tucker). They are found by least squares.
+    At an optimum the gradients of objective f and active limits g are in balance, ∇f + Σ λ ∇g = 0, with multipliers λ
+    of one sign (Karush, Kuhn and Tucker). The multipliers are computed by least squares.
 
     Attributes
     ----------
@@ -33,19 +33,19 @@ class Optimum(NamedFields):
     values : mapping
         Values of the run.
     objective : float
-        Value that was minimised, or the weighted sum.
+        Minimised value, or weighted sum of values.
     runs : Dataset
         All runs.
     active : mapping
-        "least" or "largest" by constraint or parameter that lies at this limit, within the tolerance of the search.
+        "least" or "largest" by constraint or parameter that is equal to this limit within the tolerance of the search.
     derivatives : mapping
         Derivatives of the objective and of constraints by parameter, ``derivatives[value][parameter]``; empty for
         COBYQA.
     multipliers : mapping
-        Derivative of the optimal objective by each active limit; of arrays, by one limit of all entries.
+        Derivative of the optimal objective by each active limit; for an array by the common limit of its entries.
     imbalance : float
-        Part of the gradient of the objective that active limits do not balance, relative, in parameters scaled by
-        their bounds: zero at an optimum; NaN for COBYQA.
+        Norm of ∇f + Σ λ ∇g relative to that of ∇f, in parameters scaled by their bounds: zero at an optimum, NaN for
+        COBYQA.
     """
 
     parameters: Mapping[str, float]
@@ -59,7 +59,7 @@ class Optimum(NamedFields):
 
 
 def limit_size(least: float | None, largest: float | None) -> float:
-    """Size by which the violation of a limit is divided."""
+    """Scale of the violation of a limit: the larger size of the limits, 1 if both are zero or None."""
     return max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
 
 
@@ -73,7 +73,7 @@ class Conditions(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Text of the objective."""
+        """Text that describes the objective."""
         return weighted_sum(self.weights)
 
     def objective(self, values: Mapping[str, Array]) -> float:
@@ -81,7 +81,7 @@ class Conditions(NamedTuple):
         return float(sum(weight * value_of(values, name).item() for name, weight in self.weights.items()))
 
     def optimum(self, best: Record, runs: Any, slopes: Mapping[str, Array] | None) -> Optimum:
-        """Create the optimum from its run; ``slopes``: known derivatives (entries, p) of objective and constraints."""
+        """Create the optimum from its run; ``slopes``: derivatives (entries, p) by value, None if unknown."""
         at_bounds = {
             name: side
             for name, (lower, upper) in self.bounds.items()
@@ -100,13 +100,13 @@ class Conditions(NamedTuple):
         return Optimum(best.parameters, best.values, objective, runs, active, by, multipliers, imbalance)
 
     def _side(self, value: float, least: float | None, largest: float | None, size: float) -> Side | None:
-        """Limit at which a value lies, if any."""
+        """Active limit of a value, "least" or "largest"; None if no limit is active."""
         if largest is not None and value >= largest - self.tolerance * size:
             return "largest"
         return "least" if least is not None and value <= least + self.tolerance * size else None
 
     def _active_entries(self, name: str, values: Array) -> list[tuple[int, Side]]:
-        """Entries of a value that lie at a limit."""
+        """Indices of the entries of a value with an active limit, and which limit is active."""
         least, largest = self.limits[name]
         sides = [self._side(float(value), least, largest, limit_size(least, largest)) for value in values]
         return [(i, side) for i, side in enumerate(sides) if side is not None]
@@ -114,7 +114,7 @@ class Conditions(NamedTuple):
     def _balanced(
         self, rows: Mapping[str, list[tuple[int, Side]]], at_bounds: Mapping[str, Side], slopes: Mapping[str, Array]
     ) -> tuple[dict[str, float], float]:
-        """Multipliers of all active limits by least squares, and the relative part that remains."""
+        """Multipliers of all active limits by least squares, and the relative residual."""
         widths = np.array([upper - lower for lower, upper in self.bounds.values()])
         free = np.array([name not in at_bounds for name in self.bounds])
         own = np.asarray(sum(weight * slopes[name][0] for name, weight in self.weights.items())) * widths

@@ -52,7 +52,7 @@ def sensitivities(
     jobs: int | None = 1,
     resume: bool = False,
 ) -> Sensitivities:
-    """Derivatives of all numbers of a run: ``(f(p + h) − f(p − h))/(2h)``, with an error of h² f‴/6.
+    """Derivatives of all values of a run by central differences ``(f(p + h) − f(p − h))/(2h)``, error h² f‴/6.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def sensitivities(
 def derivatives(
     runs: Evaluations, at: Mapping[str, float], steps: Mapping[str, float], names: Sequence[str]
 ) -> dict[str, dict[str, Array]]:
-    """Derivatives by value and parameter; all runs are requested at once."""
+    """Derivatives by value and parameter, from central differences; all runs are requested at once."""
     samples = [{**at, name: at[name] + sign * step} for name, step in steps.items() for sign in (1.0, -1.0)]
     values = runs.values(samples)
     slopes: dict[str, dict[str, Array]] = {name: {} for name in names}

@@ -1,4 +1,4 @@
-"""Studies: evaluation of a function at many samples, or on request by algorithms, with lasting records."""
+"""Evaluation of a function at many samples, or at parameters that an algorithm requests, with records on disk."""
 
 from __future__ import annotations
 
@@ -39,29 +39,30 @@ def study(
 ) -> Any:
     """Evaluate a function at all samples of its parameters.
 
-    Each sample is computed once and recorded as it finishes. A sample that raises is kept with its error while the
-    others continue; a sample whose worker dies is recomputed alone, a bounded number of times. ``resume=True``
-    continues an interrupted study, also with further samples. The result does not depend on the order in which samples
-    finish.
+    Each sample is computed once and recorded as it finishes. If the function raises an error, the sample is recorded
+    with this error and the study continues; a sample whose worker dies is computed again, alone, a limited number of
+    times. ``resume=True`` continues an interrupted study, also with further samples. The result does not depend on the
+    order in which samples finish.
 
     Parameters
     ----------
     function : callable or str
         Function of named parameters that returns a dict of values: numbers, texts, arrays, and dicts or lists of dicts
-        of them; or the name of an installed case.
+        of these; or the name of an installed case.
     samples : Samples, dict or list of dicts
-        A dict of values by parameter is a full grid; a list of dicts is a table. See :mod:`flexph.studies` for others.
+        Samples from :func:`flexph.studies.grid` or a similar function, a dict of values by parameter for a full grid,
+        or a list of dicts for a table.
     out : path, optional
-        Folder of the records and of ``study.nc``; without it nothing stays on disk.
+        Folder of the records and of ``study.nc``; by default they are deleted at the end.
     executor : Executor or str, optional
         Executor of Python's futures, "dask://host:port" or "mpi"; by default processes of this machine.
     jobs : int, optional
-        Number of processes, by default one per processor; 1 for this process only. For an executor the number of
-        samples submitted at once.
+        Number of processes, by default one per processor; 1 for this process only. For an executor, number of samples
+        that are submitted at once.
     resume : bool
         True to continue the study in the folder, or to start it.
     retries : int
-        Number of times that a sample whose worker died is recomputed before it counts as failed.
+        Number of repetitions of a sample whose worker died, before the sample counts as failed.
     retry_failed : bool
         True to recompute failed samples of the study in the folder.
     units : dict, optional
@@ -99,7 +100,7 @@ def study(
 
 
 def as_samples(given: Any) -> Samples:
-    """Convert a grid or a table to samples; samples are returned as they are."""
+    """Convert a grid or a table to samples; samples are returned unchanged."""
     if isinstance(given, Samples):
         return given
     return grid(given) if isinstance(given, Mapping) else table(given)
@@ -108,7 +109,7 @@ def as_samples(given: Any) -> Samples:
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
     """Write the dataset of the recorded samples to their folder, and open it.
 
-    It is loaded if the folder is temporary.
+    ``keep``: False to load the dataset into memory, for a temporary folder.
     """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET
@@ -137,7 +138,7 @@ class Evaluations:
         self._watcher: Callable[[], None] | None = None
 
     def watch(self, watcher: Callable[[], None]) -> None:
-        """Call a function after each request that needed new runs."""
+        """Set a function that is called after each request with new runs."""
         self._watcher = watcher
 
     @property
@@ -151,7 +152,7 @@ class Evaluations:
         return list(self._samples.values())
 
     def has(self, sample: Mapping[str, float]) -> bool:
-        """True if a run with these parameters was asked for before."""
+        """True if a run with these parameters was requested before."""
         return key(sample) in self._samples
 
     def records(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
@@ -166,14 +167,14 @@ class Evaluations:
         return [self._finished[name] for name in keys]
 
     def _computed(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
-        """Records of samples; of load cases, which are runs of their own, joined."""
+        """Compute the missing records of samples, and return all; records of load cases are joined."""
         if not self._cases:
             return self._runs.records(samples)
         every = iter(self._runs.records(self._of_cases(samples)))
         return [joined(sample, {case: next(every) for case in self._cases}) for sample in samples]
 
     def _of_cases(self, samples: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-        """Samples of the runs: each for all load cases."""
+        """Samples with the name of the load case added: one for each sample and load case."""
         if not self._cases:
             return [dict(sample) for sample in samples]
         return [{**sample, CASE: case} for sample in samples for case in self._cases]
@@ -193,7 +194,7 @@ class Evaluations:
 
 @contextmanager
 def evaluations(function: Function, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
-    """Context with the evaluations of a function or case, or of several load cases, with the given parameters."""
+    """Context manager with the evaluations of a function, a case or several load cases in named parameters."""
     cases: list[str] = []
     if isinstance(function, Mapping):
         if not function:
@@ -209,7 +210,7 @@ def evaluations(function: Function, names: Sequence[str], place: Place) -> Itera
 
 
 def value_of(values: Mapping[str, Array], name: str) -> Array:
-    """Value of a run with a name, as real numbers; raises ValueError if there is none."""
+    """Named value of a run as real numbers; raises ValueError for a missing value or other types."""
     array = check.lookup("value", name, values, "a run")
     if array.dtype.kind not in "fib":
         raise ValueError(f"the value {name!r} must be numbers, got {check.shown(array.tolist())}")
@@ -217,5 +218,5 @@ def value_of(values: Mapping[str, Array], name: str) -> Array:
 
 
 def text_of(parameters: Mapping[str, Any]) -> str:
-    """Parameters as text for a message."""
+    """Text with the parameters, for messages."""
     return ", ".join(f"{name} = {value:.6g}" for name, value in parameters.items())

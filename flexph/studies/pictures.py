@@ -16,9 +16,9 @@ from .dataset import SECONDS
 def draw(results: Any, folder: Path) -> list[Path]:
     """Draw each scalar value (:func:`flexph.plot.study`) if one or two parameters vary; return the paths.
 
-    Parameters with a single value do not count.
+    Parameters with a single value do not vary.
     """
-    for old in folder.glob("*.png"):  # from earlier samples
+    for old in folder.glob("*.png"):  # pictures of earlier samples
         old.unlink()
     if not 1 <= len(varied(results)) <= 2:
         return []
@@ -27,7 +27,7 @@ def draw(results: Any, folder: Path) -> list[Path]:
 
 
 def drawn(results: Any) -> list[str]:
-    """Names of the values that are one number per sample, finite in at least one."""
+    """Names of scalar values that are finite in at least one sample."""
     one = results[SECONDS]
     return [
         str(name)

@@ -24,7 +24,7 @@ Value = float | int | bool | str
 @checked
 @dataclass(frozen=True)
 class Samples:
-    """Values by parameter: the axes of a grid, or one value for each row of a table.
+    """Samples of parameters: a grid with the values of each axis, or a table with a value for each row.
 
     Every sample has all parameters; the last one of a grid varies fastest. Numbers, texts and truth values may be
     mixed.
@@ -68,7 +68,7 @@ class Samples:
         return math.prod(self.sizes.values())
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Samples one by one, without keeping all in memory."""
+        """Yield the samples as dicts, one at a time."""
         rows = itertools.product(*self.columns.values()) if self.is_grid else zip(*self.columns.values(), strict=True)
         return (dict(zip(self.columns, row, strict=True)) for row in rows)
 
@@ -92,7 +92,7 @@ def grid(values: Mapping[str, Sequence[Any]]) -> Samples:
 
 @checked
 def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
-    """Listed samples, each a dict of values by parameter; all have the same parameters.
+    """Samples of a table: a list of dicts of values by parameter, all with the same parameters.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Samples:
 
 @checked
 def latin_hypercube(count: int, bounds: Mapping[str, tuple[float, float]], *, seed: int = 0) -> Samples:
-    """Random points of a box, one in each of ``count`` slices of every parameter (scipy.stats.qmc.LatinHypercube).
+    """Random points in a box, one in each of ``count`` intervals of every parameter (scipy.stats.qmc.LatinHypercube).
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _scaled(points: np.ndarray, bounds: Mapping[str, tuple[float, float]]) -> Sa
 
 
 def _column(name: str, values: Sequence[Any]) -> tuple[Value, ...]:
-    """Values of a parameter as Python numbers and texts."""
+    """Checked values of a parameter as Python numbers, texts and truth values."""
     check.name("a parameter", name)
     if name == SAMPLE:
         raise ValueError(f"a parameter must not be named {SAMPLE!r}: this is the dimension of tables")

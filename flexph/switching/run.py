@@ -209,12 +209,12 @@ class SwitchingRun:
     def explain(self, error: ArithmeticError, tried: tuple[float, float]) -> str:
         """Message for a failed step or switch."""
         if not isinstance(error, StepFailed):
-            return f"{error}. Finished steps are kept in .solution"
+            return f"{error}. The finished steps are in .solution"
         t0, t1 = tried
         return (
             f"the step from t = {t0:.9g} s to {t1:.9g} s in mode {self.record.mode!r} could not be solved by "
             f"{self.method.name!r}: {error} after {error.iterations} iterations; try a smaller step, a guard or "
-            "Impasse() where the mode ends, and look for an index above 2. Finished steps are kept in .solution"
+            "Impasse() where the mode ends, and look for an index above 2. The finished steps are in .solution"
         )
 
 

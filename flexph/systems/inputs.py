@@ -17,8 +17,8 @@ Input = Callable[[float], Any] | Sequence[float] | float | tuple[Sequence[float]
 class Table:
     """Piecewise linear input u(t) from a table: ascending times (k,) [s], values (k,) or (k, m).
 
-    ``inputs={"motor": (times, values)}`` makes a table, as does ``Table(times, values)``. A time outside it raises
-    ValueError.
+    ``inputs={"motor": (times, values)}`` makes a table, as does ``Table(times, values)``. A time outside the table
+    raises ValueError.
     """
 
     def __init__(self, times: Any, values: Any, name: str = "table") -> None:
@@ -112,7 +112,7 @@ class Forcing:
         return {name: given for name, given in self._given.items() if isinstance(given, Table)}
 
     def with_inputs(self, inputs: Mapping[str, Input]) -> Forcing:
-        """Copy with other inputs of the same ports; tables with the same times are not checked as a whole again."""
+        """Copy with other inputs of the same ports; if a table keeps its times, only the values are checked."""
         tables = {}
         for name, given in inputs.items():
             known = self._given.get(name)
@@ -197,7 +197,8 @@ class Forcing:
             if values.shape[1] == part.stop - part.start:
                 return values
         try:
-            values = np.array([_copied(function(t)) for t in times], dtype=float)
+            asked = [value if type(value := function(t)) is float else _copied(value) for t in times]
+            values = np.array(asked, dtype=float)
         except Exception:  # evaluated one by one below, so that the error names the time
             values = np.zeros(0)
         values = values[:, None] if values.ndim == 1 else values

@@ -257,7 +257,7 @@ class PHDAE(NamedPorts, Remade):
 
     @property
     def exact_derivatives(self) -> Derivatives | None:
-        """Derivatives exact to round-off; None if a part of them is differenced."""
+        """Derivatives exact to round-off; None if some of them are finite differences."""
         return None if self.derivatives is None or self.derivatives.accuracy else self.derivatives
 
     @property

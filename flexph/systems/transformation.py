@@ -72,11 +72,11 @@ class Transformation:
         return np.asarray(blocks[name])
 
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
-        """Warning text of the function ``of`` of the original states at φ(x̃), or None."""
+        """Warning text, from the function ``of`` of the original states at φ(x̃), or None."""
         return of(self.phi(x))
 
     def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:
-        """Reason, by the function ``of``, not to start the system at φ(x̃) with a step, or None."""
+        """Reason, from ``of`` at φ(x̃), why the system cannot start there with a step, or None."""
         return of(self.phi(x), step)
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
@@ -186,9 +186,9 @@ def transform(
 
     Means are carried over ([dg] theorems 6 and 9) with Ū = U in the middle and Gonzalez' discrete Jacobian D̄φ: ``Ê =
     Ūᵀ(Ē∘φ)D̄φ, ẑ = Ū⁻¹(z̄∘φ), Ĵ = Ūᵀ(J̄∘φ)Ū, …``. Steps by the pair of :func:`flexph.discretisation.with_pair` are the
-    images of those of the original; a method such as ``gonzalez`` has another gradient in other coordinates ([dg]
-    example 10). If both matrices are constant, constant E, J, R, B stay constant, and derivatives, invariants, and
-    parts whose states are combinations of the new states with the same indices are carried over, too.
+    images of the steps of the original system; a method such as ``gonzalez`` has another gradient in other coordinates
+    ([dg] example 10). If both matrices are constant, constant E, J, R, B stay constant, and derivatives, invariants,
+    and parts whose states are combinations of the new states with the same indices are carried over, too.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Texts with units: one parser for model files and arguments.
+"""Parser of numbers with units, for model files and arguments.
 
 Imports: no other room.
 """

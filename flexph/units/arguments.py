@@ -14,10 +14,10 @@ Units = str | tuple[str, ...]
 
 
 def quantities(**units: Units) -> Callable[[Public], Public]:
-    """Decorate a function or class so that the arguments named in ``units`` may be texts with a compatible unit.
+    """Decorator for a function or class whose arguments named in ``units`` can be texts with a compatible unit.
 
-    Such texts may also stand in lists and mappings. Numbers are in SI units; other texts are passed on unchanged.
-    Raises ValueError for an unknown unit, or one of another quantity.
+    Such texts can also be entries of lists and mappings. Numbers are in SI units; other texts are passed unchanged.
+    Raises ValueError for an unknown unit, or a unit of another quantity.
     """
 
     def of(public: Public) -> Public:
@@ -74,7 +74,7 @@ def in_si(name: str, value: Any, unit: Units) -> Any:
 
 
 def _is_plain(text: str) -> bool:
-    """True for a text that is a number without a unit; such texts are refused later, as numbers should be numbers."""
+    """True for a text that is a number without a unit, which is passed unchanged and refused by later checks."""
     try:
         float(text)
     except ValueError:

@@ -61,7 +61,7 @@ def _registry() -> Any:
 
 
 def is_quantity(text: str) -> bool:
-    """True if a text begins with a number that a unit or nothing follows."""
+    """True if a text is a number, or a number followed by a unit."""
     number = NUMBER.match(text.strip())
     rest = "" if number is None else text.strip()[number.end() :].strip()
     return number is not None and (not rest or rest[0] not in "*+-/().,^")
@@ -70,7 +70,7 @@ def is_quantity(text: str) -> bool:
 def read_quantity(given: Any, *units: str) -> float:
     """Read a finite number in SI units, from a number or from a text with a unit compatible with one of ``units``.
 
-    Raises ValueError with the value given and an example of a right one.
+    Raises ValueError with the given value and a valid example.
     """
     for other in units[1:]:
         try:
@@ -127,7 +127,7 @@ def _converted(value: float, name: str, unit: str | None, given: str, right: str
 
 @lru_cache(maxsize=1000)
 def _factor(name: str, unit: str | None) -> float:
-    """Conversion factor of a unit to another, or to SI units; the text of its ValueError continues ``given``."""
+    """Conversion factor of a unit to another unit, by default the SI unit; raises ValueError."""
     import pint
 
     try:
@@ -148,13 +148,13 @@ def _factor(name: str, unit: str | None) -> float:
 
 
 def _near_units(name: str) -> str:
-    """Suggestions of common units for the names in a misspelt one."""
+    """Text that suggests common units for the misspelt names in a unit."""
     near = [nearest(word, COMMON).partition(" there ")[0] for word in re.findall(r"[^\W\d]+", name)]
     return "".join(f"{words} " for words in near if words.startswith("did"))
 
 
 def _measured(unit: Any) -> str:
-    """Name of the quantity that a unit measures, or its dimension."""
+    """Name of the quantity of a unit, or its dimension as a text."""
     registry = _registry()
     for known, (words, _) in EXAMPLES.items():
         if known and registry.parse_units(known).dimensionality == unit.dimensionality:

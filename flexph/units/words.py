@@ -1,4 +1,4 @@
-"""Texts of errors: values as given, and the nearest of known names."""
+"""Parts of error messages: given values, and the nearest known names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SYNONYMS = {
 
 
 def nearest(given: Any, known: Iterable[str]) -> str:
-    """Ending of an error: the nearest of the known names, and a list of them."""
+    """End of an error message: the nearest of the known names, and a list of all."""
     names = sorted({str(name) for name in known})
     lower = {name.lower(): name for name in names}
     synonym = SYNONYMS.get(str(given).lower())
@@ -36,7 +36,7 @@ def nearest(given: Any, known: Iterable[str]) -> str:
 
 
 def shown(value: Any) -> str:
-    """Text of a value as an error shows it."""
+    """Text of a value for an error message, shortened if it is long."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):

@@ -35,7 +35,7 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Camera:
-    """A perspective view.
+    """Camera of a perspective view.
 
     Attributes
     ----------

@@ -269,7 +269,7 @@ def _of_drawing(
     """Body of a part of a drawing, with the mass and inertia of its faces."""
     refuse_missing("mesh", path)
     try:
-        part, points, triangles = part_surface(path, select=select, unit=unit)
+        part, points, triangles, _ = part_surface(path, select=select, unit=unit)
     except ValueError as error:
         raise ValueError(f"mesh cannot be read from {os.fspath(path)!r}: {error}") from error
     density = part.density if density is None else density

@@ -1,4 +1,4 @@
-"""Points by name, and connections of two of them: rigid rods, springs and dashpots."""
+"""Points by name, and connections between two points: rigid rods, springs and dashpots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flexph.numerics.rotations import spins
 from flexph.systems.particle_terms import LENGTH, SQUARE
 
 End = str | Sequence[float] | Array
-"""A point by name, or a fixed place (dim,) [m]."""
+"""A point by name, or a fixed position (dim,) [m]."""
 
 
 @checked
@@ -185,11 +185,11 @@ class Drag:
 
 
 FIXED = -1
-"""Number that stands for a fixed place instead of a point."""
+"""Number that marks a fixed position instead of a point."""
 
 
 class Points(NamedTuple):
-    """Named points with their slices in a vector of positions, in 2 or 3 dimensions; ``place`` are given positions."""
+    """Named points with their slices in a vector of positions, in 2 or 3 dimensions; ``place`` is the given vector."""
 
     parts: Mapping[str, slice]
     place: Array
@@ -212,7 +212,7 @@ class Points(NamedTuple):
         return part
 
     def between(self, what: str, first: End, second: End) -> tuple[tuple[int, int], Array]:
-        """Numbers of both ends (FIXED for a place in the world), and the constant part of the vector between them.
+        """Numbers of both ends (FIXED for a fixed position), and the constant part of the vector between them.
 
         Raises ValueError for equal ends, and for a line of zero length at the given positions.
         """

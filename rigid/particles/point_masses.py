@@ -1,4 +1,4 @@
-"""Point masses in Cartesian coordinates: a multibody system ([rigid] eq. (6)), or one for loops ([dg] sec. 6.3)."""
+"""Point masses in Cartesian coordinates: a multibody system ([rigid] eq. (6)), or a PHDAE for loops ([dg] sec. 6.3)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def point_masses(
     springs: Sequence[Spring] = (),
     dashpots: Sequence[Dashpot | Drag] = (),
 ) -> MultibodySystem:
-    """``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` of point masses ([rigid] eq. (6)), F on each point.
+    """System of point masses: ``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` ([rigid] eq. (6)).
 
     Lengths enter by their squares, which are quadratic invariants: springs, rods and dashpots act along the line
     between the mean ends over a step, and conserved momenta are preserved to round-off. If all laws are built-in (from
@@ -48,7 +48,7 @@ def point_masses(
         Acceleration (dim,) [m/s²].
     rods, springs, dashpots : sequence, optional
         :class:`Rod`, :class:`Spring`, and :class:`Dashpot` or :class:`Drag` between points, or between a point and a
-        fixed place.
+        fixed position.
 
     Returns
     -------
@@ -108,11 +108,11 @@ def particle_system(
     dashpots: Sequence[Dashpot | Drag] = (),
     ports: Mapping[str, str] | None = None,
 ) -> PHDAE:
-    """``q̇ = v``, ``M v̇ = −∇V − R v − Cᵀλ + B u``, ``0 = C(q) v`` of particles, x = (q, v, λ) ([dg] eq. (43)).
+    """System of particles x = (q, v, λ): ``q̇ = v``, ``M v̇ = −∇V − R v − Cᵀλ + B u``, ``0 = C(q) v`` ([dg] eq. (43)).
 
     Rods, springs and dashpots have built-in laws: ``DiscreteGradient`` and ``Gauss(2)`` step in compiled loops,
     except with a tolerance, a completion or events. :func:`point_masses` takes springs and dashpots of any law; its
-    pair preserves rods at the position level.
+    discrete gradient pair preserves the lengths of rods to round-off.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def particle_system(
     gravity : array_like, optional
         Acceleration (dim,) [m/s²].
     rods : sequence, optional
-        :class:`Rod` between points, or between a point and a fixed place. λ are their forces [N].
+        :class:`Rod` between points, or between a point and a fixed position. λ are their forces [N].
     springs : sequence, optional
         Springs made by :meth:`Spring.linear` and :meth:`Spring.of_square`.
     dashpots : sequence, optional

@@ -38,7 +38,7 @@ class BodyAxes(Memo):
 
     @property
     def free(self) -> bool:
-        """True for a free body, whose origin moves; False for a pivoted one."""
+        """True for a free body, whose origin moves; False for a pivoted body."""
         return self.pivot is None
 
     @once

@@ -54,7 +54,7 @@ def refuse_undetermined(system: SystemModel) -> None:
 def _undetermined(system: SystemModel, zeta: Array) -> Array:
     """Basis (n_kin, j) of the velocities that no constraint, damper or potential determines at a position.
 
-    It is in the units in which the constraints are scaled.
+    Velocities are in the units in which the constraints are scaled.
     """
     unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
     rows = system.constraint_rows(zeta) / unit
@@ -247,7 +247,7 @@ def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.G
 
 
 def _check_rank(system: SystemModel, places: Sequence[Array]) -> None:
-    """Check that (c'Z, A) has the same rank at all places."""
+    """Check that (c'Z, A) has the same rank at all given positions."""
     if not system.constraint_names:
         return
     _refuse_empty(system, places)
@@ -264,7 +264,7 @@ def _check_rank(system: SystemModel, places: Sequence[Array]) -> None:
 
 
 def _refuse_empty(system: SystemModel, places: Sequence[Array]) -> None:
-    """Raise ValueError for a row of A that is zero at all places."""
+    """Raise ValueError for a row of A that is zero at all given positions."""
     most = np.max([np.abs(system.A(zeta)).max(axis=1, initial=0.0) for zeta in places], axis=0)
     names = system.constraint_names[len(system.constraint_names) - len(most) :]
     empty = [name for name, size in zip(names, most, strict=True) if size == 0.0]

@@ -96,7 +96,7 @@ def row_labels(constraint: PositionConstraint | VelocityConstraint, sample: Arra
 
 
 def name_of(parts: Mapping[str, slice], index: int, kind: str) -> str:
-    """Name of an entry from the smallest part that contains it; ``kind`` and its number if there is none."""
+    """Name of an entry by the smallest part that contains it; ``kind`` and ``index`` if no part does."""
     narrowest = None
     for name, part in parts.items():
         start, width = part.start or 0, part.stop - (part.start or 0)

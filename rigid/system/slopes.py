@@ -213,7 +213,7 @@ class StepSlope:
     # --- at velocities ------------------------------------------------------------------------------------------------
 
     def of_velocities(self) -> Array:
-        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``; subtracts that with respect to ζ₁ from ``of_forces``."""
+        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``; also subtract the derivative with respect to ζ₁ from ``of_forces``."""
         s, middle, momenta = self.system, self.way.middle, self.system.mass @ self.omega
         by_zeta, by_momenta = gyroscopic_slopes(s.gyroscopic, middle, momenta, self.omega)
         by_omega: Array = self.means.G + by_momenta @ s.mass

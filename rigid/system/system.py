@@ -25,8 +25,9 @@ from .start import Accelerations
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MultibodySystem(SystemModel):
-    """``ζ̇ = Z(ζ)ϖ``, ``Mϖ̇ = −Zᵀ(∇V + c'ᵀλ) − τ_d − G(ζ, Mϖ)ϖ − Aᵀμ + B F``, ``0 = c(ζ)``, ``0 = A(ζ)ϖ``, ``y = Bᵀϖ``.
+    """Multibody system in redundant coordinates with a constant mass matrix.
 
+    ``ζ̇ = Z(ζ)ϖ``, ``Mϖ̇ = −Zᵀ(∇V + c'ᵀλ) − τ_d − G(ζ, Mϖ)ϖ − Aᵀμ + B F``, ``0 = c(ζ)``, ``0 = A(ζ)ϖ``, ``y = Bᵀϖ``:
     [rigid] eq. (10) with F = −τ_ext, so that yᵀF is the power into the system. Positions ζ (n_pot,) may be redundant
     (rotation matrices, quaternions, angles); velocities ϖ (n_kin,) are chosen such that M is constant. Then
     ``d/dt (½ϖᵀMϖ + V) = yᵀF − ϖᵀτ_d``.

@@ -79,7 +79,7 @@ class Plant(NamedTuple):
 def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
     """Plant from the torques at ports to the integrals of their outputs, the angles (displacements for forces).
 
-    For a mechanism linearised about a pose without load, whose states contain no angles.
+    The mechanism must be linearised about a pose without load, so that its states contain no angles.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def _width(system: LinearPHDAE) -> int:
 def _integrated(given: StateSpace, columns: Array, names: Sequence[str]) -> Plant:
     """Plant of outputs (y, rates): y and the integrals of the rates that the states do not determine.
 
-    The integral of a rate L(A x + B u) is L x; only the part of the rates that has not this form is integrated.
+    The integral of a rate L(A x + B u) is L x; only the part of the rates that does not have this form is integrated.
     """
     p = len(given.C) // 2
     readings, flow = slice(0, p), np.hstack([given.A, given.B])

@@ -1,4 +1,4 @@
-"""Robots from URDF files as bodies and joints.
+"""Robots from URDF, SDF and MJCF files as bodies and joints.
 
 Imports: contacts, files, joints.rows, numerics, robots.links.
 """

@@ -15,7 +15,7 @@ from ...robots.links.shapes import ShapesOf, none_of
 
 
 class Spring(NamedTuple):
-    """Spring of a joint: stiffness [N m/rad, N/m] and the coordinate without force [rad, m]."""
+    """Spring of a joint: stiffness [N m/rad, N/m], and coordinate at which its force is zero [rad, m]."""
 
     joint: str
     stiffness: float
@@ -25,8 +25,9 @@ class Spring(NamedTuple):
 class Contents(NamedTuple):
     """Contents of a robot file.
 
-    Links by name, joints of the tree, springs at them, joints that close loops, actuators, inertias of rotors, shapes,
-    read when asked for, and names of actuators without a counterpart.
+    ``links`` by name; ``joints`` of the tree and their ``springs``; ``loops``: joints that close loops; ``actuators``;
+    ``rotors``: inertias by joint; ``shapes``: function that reads the shapes of a link; ``unread``: names of
+    unsupported actuators.
     """
 
     links: Mapping[str, LinkElement]
@@ -40,12 +41,12 @@ class Contents(NamedTuple):
 
 
 def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:
-    """Link without mass that is fixed to another one at a pose (4, 4)."""
+    """Massless link, and its fixed joint to another link at a pose (4, 4)."""
     return LinkElement(name), JointElement(f"{name} anchor", FIXED, link, name, pose, np.zeros(3))
 
 
 def unused(name: str, taken: Collection[str]) -> str:
-    """Name that no other one of the file is equal to: ``name`` itself, or with ``_`` at its end."""
+    """Name that is not in ``taken``: ``name``, with underscores appended if needed."""
     while name in taken:
         name += "_"
     return name

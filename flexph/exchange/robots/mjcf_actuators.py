@@ -11,15 +11,16 @@ from ...robots.links.actuators import UNBOUNDED, Actuator
 
 
 class ActuatorReader:
-    """Translation of the actuators of a compiled model."""
+    """Reader of the actuators and fixed tendons of a compiled model."""
 
     def __init__(self, mujoco: Any, model: Any) -> None:
         self.mujoco, self.model = mujoco, model
 
     def actuators(self, joints: Mapping[int, str]) -> tuple[dict[str, Actuator], list[str]]:
-        """Actuators by name, of ``joints`` by number, and the names of those that are not read.
+        """Actuators by name, and names of unsupported actuators; ``joints``: names of joints by number.
 
-        Read are constant gains, affine biases, and transmissions by joints with one freedom or by fixed tendons.
+        Supported are constant gains, affine biases, and transmissions by joints with one degree of freedom or by fixed
+        tendons.
         """
         model, found, left = self.model, {}, []
         for number in range(model.nu):
@@ -40,7 +41,7 @@ class ActuatorReader:
         return found, left
 
     def tight_tendons(self) -> list[str]:
-        """Names of spatial tendons, and of fixed ones with stiffness, damping, friction, armature or limits."""
+        """Names of unsupported tendons: spatial ones, and fixed ones with stiffness, losses, armature or limits."""
         model, names = self.model, []
         for number in range(model.ntendon):
             own = (model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_armature)
@@ -63,7 +64,7 @@ class ActuatorReader:
         )
 
     def _gears(self, number: int, joints: Mapping[int, str]) -> dict[str, float] | None:
-        """Ratios of an actuator by joint; None for another transmission."""
+        """Ratios of an actuator by joint; None for an unsupported transmission."""
         model, kinds = self.model, self.mujoco.mjtTrn
         kind, target = int(model.actuator_trntype[number]), int(model.actuator_trnid[number][0])
         gear = float(model.actuator_gear[number][0])
@@ -74,7 +75,7 @@ class ActuatorReader:
         return None
 
     def _coefficients(self, tendon: int) -> dict[int, float] | None:
-        """Weights of a fixed tendon by the number of the joint; None for a spatial one."""
+        """Weights of a fixed tendon by joint number; None for a spatial tendon."""
         model = self.model
         terms: dict[int, float] = {}
         first = int(model.tendon_adr[tendon])
@@ -86,11 +87,11 @@ class ActuatorReader:
         return terms
 
     def _is_single(self, joint: int) -> bool:
-        """True for a joint with one freedom."""
+        """True for a joint with one degree of freedom."""
         kinds = self.mujoco.mjtJoint
         return int(self.model.jnt_type[joint]) in (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE))
 
 
 def _ends(given: Any, limited: Any) -> tuple[float, float]:
-    """Lower and upper bound, infinite without a limit."""
+    """Lower and upper bound of a value, infinite if the file has no limit."""
     return (float(given[0]), float(given[1])) if limited else UNBOUNDED

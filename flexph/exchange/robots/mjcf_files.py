@@ -1,4 +1,4 @@
-"""Parser of MJCF files into links and joints, by MuJoCo's own compiler (extra ``mjcf``), which knows their defaults."""
+"""Parser of MJCF files into links and joints, by the compiler of MuJoCo (extra ``mjcf``), which applies defaults."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ FILES = re.compile("file.*|.*dir|content_type")
 
 
 def read_contents(path: Path, *, rotors: bool, contacts: bool = False) -> Contents:
-    """Links, joints, springs, loops and actuators of an MJCF file, and the armature of its joints as ``rotors``.
+    """Links, joints, springs, loops and actuators of an MJCF file; with ``rotors`` also the armature of joints.
 
-    ``contacts``: contacts are made of its shapes.
+    ``contacts``: True if contacts are created from the shapes, so that no warning is needed.
 
-    Raises ValueError with MuJoCo's reason for a file that is none.
+    Raises ValueError, with MuJoCo's message, for a file that MuJoCo cannot compile.
     """
     try:
         import mujoco
@@ -57,7 +57,10 @@ def read_contents(path: Path, *, rotors: bool, contacts: bool = False) -> Conten
 
 
 def _refuse_outside(path: Path) -> None:
-    """Raise ValueError for a document type, and for names of files outside of the folder, also in included files."""
+    """Raise ValueError for a document type declaration, and for names of files outside of the folder.
+
+    Included files are checked, too.
+    """
     files = [path]
     for file in files:
         root = _root(file)
@@ -83,7 +86,7 @@ def _root(path: Path) -> ElementTree.Element:
 
 
 class _Reader:
-    """Translation of a compiled model, body by body."""
+    """Converter of a compiled model to links and joints, one body at a time."""
 
     def __init__(self, mujoco: Any, model: Any, with_rotors: bool, with_contacts: bool) -> None:
         self.kinds, self.types, self.geoms, self.model = mujoco.mjtJoint, mujoco.mjtEq, mujoco.mjtGeom, model
@@ -97,7 +100,7 @@ class _Reader:
         self.followers = self._followers()
 
     def contents(self) -> Contents:
-        """Contents of the model, with a warning that names the parts left out."""
+        """Contents of the model, with a warning that names unsupported parts."""
         model = self.model
         if model.nflex or model.nplugin:
             raise ValueError("the file must not have flexible parts of MuJoCo or plugins, which are not read")
@@ -111,7 +114,7 @@ class _Reader:
         return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes, left)
 
     def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
-        """Shapes of a body; those that collide with nothing are visual only. ValueError for planes, height fields, …"""
+        """Shapes of a body for a use; shapes without collisions are visual. Raises ValueError for unsupported kinds."""
         model = self.model
         body = next((number for number, name in self.names.items() if name == link), None)
         if body is None:  # between two joints of one body
@@ -151,7 +154,8 @@ class _Reader:
     def _add_body(self, body: int) -> None:
         """Append a body with its joints.
 
-        A joint moves the body about or along its anchor; links without mass carry the joints before the last one.
+        A joint rotates the body about, or moves it along, an axis through its anchor. Several joints of a body form a
+        chain with massless links between them.
         """
         model, name = self.model, self.names[body]
         parent, origin = self.names[model.body_parentid[body]], _pose(model.body_pos[body], model.body_quat[body])
@@ -171,7 +175,7 @@ class _Reader:
         self.links[name] = LinkElement(name, mass, model.body_ipos[body].copy(), moments)
 
     def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
-        """Joint of a body, with the zero of the file; the body has its pose in the file at the coordinate ``ref``."""
+        """Joint of a body; its coordinate is ``ref`` at the pose of the body in the file."""
         model, kinds, name = self.model, self.kinds, self.joint_names[number]
         kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()
         freedom = model.jnt_dofadr[number]
@@ -190,13 +194,13 @@ class _Reader:
         return JointElement(name, named, parent, child, origin @ back, axis, damping, friction, limit, mimic)
 
     def _active(self, *kinds: Any) -> Iterator[int]:
-        """Numbers of the active equality constraints of some kinds."""
+        """Yield the numbers of the active equality constraints of the given kinds."""
         for number in range(self.model.neq):
             if self.model.eq_active0[number] and int(self.model.eq_type[number]) in map(int, kinds):
                 yield number
 
     def _followers(self) -> dict[str, Mimic]:
-        """Joints that follow others linearly: q − q₀ = a₀ + a₁ (q' − q'₀); ValueError for other polynomials."""
+        """Laws of joints that follow others, q − q₀ = a₀ + a₁ (q' − q'₀); raises ValueError for other polynomials."""
         model, laws = self.model, {}
         for number in self._active(self.types.mjEQ_JOINT):
             follower, leader = model.eq_obj1id[number], model.eq_obj2id[number]
@@ -225,7 +229,7 @@ class _Reader:
         return JointElement(name, BALL, ends[0], ends[1], np.eye(4), np.zeros(3))
 
     def _springs(self) -> Iterator[Spring]:
-        """Springs of joints with one freedom; ValueError for those of others."""
+        """Yield the springs of joints; raises ValueError for a spring of a joint with several degrees of freedom."""
         model = self.model
         for number in np.flatnonzero(model.jnt_stiffness[: model.njnt]).tolist():
             name, kinds = self.joint_names[number], self.kinds
@@ -235,7 +239,7 @@ class _Reader:
             yield Spring(name, float(model.jnt_stiffness[number]), rest)
 
     def _armature(self) -> tuple[dict[str, float], list[str]]:
-        """Inertias of rotors by joint with one freedom, and the names of others that have some."""
+        """Inertias of rotors by joint with one degree of freedom, and names of other joints with armature."""
         model, single, others = self.model, {}, []
         for number in range(model.njnt):
             name, first = self.joint_names[number], model.jnt_dofadr[number]
@@ -248,7 +252,7 @@ class _Reader:
         return single, others
 
     def _warn_of_rest(self, heavy: list[str], idle: list[str]) -> None:
-        """Warn of contents without a counterpart, of joints with armature and of actuators that are left out."""
+        """Warn of unsupported contents, of joints whose armature is left out, and of unsupported actuators."""
         model, types = self.model, self.types
         others = model.neq - sum(1 for _ in self._active(types.mjEQ_CONNECT, types.mjEQ_JOINT))
         tight = self.acting.tight_tendons()
@@ -260,7 +264,7 @@ class _Reader:
             f"actuators {several(idle)}: give inputs, springs or drives": bool(idle),
             f"spatial tendons, and springs, dampers, friction and limits of fixed ones: {several(tight)}": bool(tight),
             f"{others} inactive or other equality constraints than connect and joint": bool(others),
-            f"contacts of {collide} shapes, which collisions= hands out": bool(collide) and not self.with_contacts,
+            f"contacts of {collide} shapes (see collisions= and contacts=)": bool(collide) and not self.with_contacts,
             "compensation of gravity": bool(model.body_gravcomp.any()),
             "the medium": bool(model.opt.density or model.opt.viscosity),
         }
@@ -270,18 +274,18 @@ class _Reader:
 
 
 def _names(of: Any, count: int, what: str) -> Mapping[int, str]:
-    """Names by number; those without one are called by their number, and the first body is the world."""
+    """Names by number; a missing name is replaced by the number, and the first body is the world."""
     given = {number: of(number).name for number in range(count)}
     taken = set(given.values())
     free = {number: name or f"{what} {number + (what == 'joint')}" for number, name in given.items()}
     twice = [name for number, name in free.items() if not given[number] and name in taken]
     if twice:
-        raise ValueError(f"the {what} without a name would be called {twice[0]!r}, which another one is: name it")
+        raise ValueError(f"name the {what} without a name: its default {twice[0]!r} is taken")
     return free
 
 
 def _pose(position: Any = (0.0, 0.0, 0.0), quaternion: Any = (1.0, 0.0, 0.0, 0.0)) -> Array:
-    """Pose (4, 4) of a position and a quaternion whose first entry is the real one."""
+    """Pose (4, 4) from a position and a quaternion, scalar first."""
     pose = np.eye(4)
     pose[:3, :3] = Rotation.from_quat(np.asarray(quaternion), scalar_first=True).as_matrix()
     pose[:3, 3] = position
@@ -289,7 +293,7 @@ def _pose(position: Any = (0.0, 0.0, 0.0), quaternion: Any = (1.0, 0.0, 0.0, 0.0
 
 
 def _turned(vector: Array) -> Array:
-    """Pose (4, 4) turned by a rotation vector [rad]."""
+    """Pose (4, 4) of a rotation by a rotation vector (3,) [rad]."""
     pose = np.eye(4)
     pose[:3, :3] = Rotation.from_rotvec(vector).as_matrix()
     return pose

@@ -1,4 +1,4 @@
-"""Files that the file of a robot names: meshes and included files, in its folder or that of its package."""
+"""Paths of meshes and included files that the file of a robot names, in its folder or package."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ PARENTS = 4
 
 
 def named_file(robot: Path, given: str, place: str) -> Path:
-    """File that a robot's file names, in the folder of the robot's file, or in that of the package of ``package://NAME/…``.
+    """Path of a file named in a robot's file, in the folder of this file, or in the package of ``package://NAME/…``.
 
-    Such a package is a folder above the robot's file with its name. Raises ValueError for a name that leads elsewhere.
+    A package is a folder above the robot's file with the name NAME. Raises ValueError for a path outside of these.
     """
     base, name = robot.resolve().parent, given.removeprefix("file://") if "://package://" in given else given
     given = name

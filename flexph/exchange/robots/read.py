@@ -43,36 +43,37 @@ def read_urdf(
 ) -> Robot:
     """Read the robot of a URDF file: rigid links with inertias, joints, dampers, and motors at rotating joints.
 
-    Links without mass, point masses and rotors without mass are merged into the link that they are fixed to. Between
-    moving joints they get a mass and moments of 1e-9 of what they carry; if the file then does not determine the
-    motion, they are refused by name. Massless links that lead to no mass are left out, with their joints.
+    Massless links, point masses and massless rotors are merged into the link to which they are fixed. Between moving
+    joints they get a mass and moments of 1e-9 of those of the bodies after them; an error names them if a motion
+    depends on these. Massless links without mass after them are left out, with their joints.
 
     Parameters
     ----------
     path : path
         URDF file; one with the suffix ``.xacro`` is expanded by the library xacro (extra ``xacro``).
     flexible : mapping or sequence of str, optional
-        Function by link that has one joint after it, from the length of the link [m] to a body in space with the ports
-        ``root`` and ``tip``, such as ``lambda length: fem.beam(length, metal, section, elements=4, dim=3)``: a beam
-        from the joint before to the joint after it replaces the mass of the link. Or :class:`fem.LinkSolid`: a solid
-        that fills a shape of the link, with any number of joints after it. Names of links alone take the solid of the
-        only visual or collision shape, else a beam, with the mass of the file; a warning says what is assumed.
+        Flexible bodies by link. A function from the length of the link [m] to a body in space with the ports ``root``
+        and ``tip``, such as ``lambda length: fem.beam(length, metal, section, elements=4, dim=3)``, is for a link with
+        one joint after it: the body, from the joint before to the joint after, replaces the mass of the link.
+        :class:`fem.LinkSolid` is a solid that fills a shape of a link, with any number of joints after it. For a list
+        of names, links become solids of their only visual or collision shape, else beams, with the mass in the file;
+        a warning lists the assumptions.
     fixed : bool
-        True to weld the root to the ground at the origin; a massless root is then the ground. A massless root with only
-        floating joints is the ground in any case.
+        True to weld the root to the ground at the origin; a massless root is then the ground. A massless root that only
+        has floating joints is always the ground.
     friction_speed : float, optional
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, see
         :func:`flexph.laws.coulomb`. Without it dry friction is left out, with a warning that names the joints.
     inertia : {"accept", "repair", "refuse"}
-        Treatment of principal moments with J1 + J2 < J3, which no body has: accept them with a warning that names the
-        links, replace them by the nearest possible ones, or refuse them.
+        Treatment of physically impossible principal moments, J1 + J2 < J3: accept them with a warning that names the
+        links, replace them by the nearest possible ones, or raise an error.
     collisions : collection of str or "all"
         Links whose collision shapes become contact shapes, in ``Robot.collisions``: spheres, boxes, capsules and meshes
-        (STL and whatever meshio reads, in the folder of the file or of its package), and cylinders as prisms of 32
-        sides. Contacts are made of them by :func:`flexph.contacts.contact`.
+        (STL and other formats of meshio, in the folder of the file or of its package), and cylinders as prisms of 32
+        sides. :func:`flexph.contacts.contact` creates contacts from them.
     contacts : bool or contact law
-        A law for contacts between the collision shapes of all rigid links but those that a joint connects, and between
-        them and the ground; True for ``Rigid()``, with a warning that it has neither friction nor restitution.
+        Law of contacts between the collision shapes of all rigid links that no joint connects, and between these links
+        and the ground; True for ``Rigid()``, with a warning that it has neither friction nor restitution.
     arguments : mapping, optional
         Values of the arguments of a xacro file by name.
 
@@ -86,12 +87,12 @@ def read_urdf(
     ValueError
         With the name of the link or joint, for a file that is no URDF or contains xacro elements, duplicate names,
         joints of unknown links or kinds, no or several roots, numbers that are missing, not finite or of the wrong
-        sign, zero axes, masses without inertia, negative moments, joints that mimic one without a coordinate, motions
-        without inertia, and flexible links that do not exist or do not have one joint after them; for shapes that are
-        asked for and cannot be read, or lie outside of the folder; for a xacro file with expressions that are no
-        arithmetic, that includes files outside of its folder or package, or asks for the environment.
+        sign, zero axes, masses without inertia, negative moments, joints that mimic a joint without a coordinate,
+        motions without inertia, and flexible links that do not exist or do not have one joint after them; for requested
+        shapes that cannot be read or are outside of the folder; for a xacro file with expressions other than
+        arithmetic, included files outside of its folder or package, or references to the environment.
     ModuleNotFoundError
-        For a xacro file without the library; the message says what to install.
+        For a xacro file if the library is missing; the message names the extra to install.
     """
     read = urdf_files.read_contents(Path(path), arguments)
     _warn_of_limits(read.joints)
@@ -111,28 +112,29 @@ def read_mjcf(
 ) -> Robot:
     """Read the robot of an MJCF file (MuJoCo): rigid bodies with inertias, joints, dampers, springs and closed loops.
 
-    MuJoCo compiles the file, so that defaults, units of angles and inertias of shapes are its own. Several joints of
-    one body become a chain, whose links between them have a mass and moments of 1e-9 of what they carry. Equality
-    constraints ``connect`` become spherical joints, linear ones of two joints become gears. Actuators at joints and
-    fixed tendons follow commands by :meth:`flexph.robots.Robot.actuated`. Contacts, spatial tendons and actuators with
-    activation are left out with a warning. Gravity is that of :func:`flexph.connect`.
+    MuJoCo compiles the file, so that defaults, units of angles and inertias of shapes are those of MuJoCo. Several
+    joints of one body become a chain with links of a mass and moments of 1e-9 of those of the bodies after them.
+    Equality constraints ``connect`` become spherical joints, linear ones of two joints become gears.
+    :meth:`flexph.robots.Robot.actuated` applies actuators at joints and fixed tendons. Contacts (without ``contacts``),
+    spatial tendons and actuators with activation are left out with a warning. Gravity is an argument of
+    :func:`flexph.connect`.
 
     Parameters
     ----------
     path : path
         MJCF file; it must not name files outside of its folder.
     rotors : bool
-        Make bodies of the ``armature`` of joints, see :meth:`flexph.robots.Robot.with_rotors`.
+        True to add rotors with the ``armature`` of joints, see :meth:`flexph.robots.Robot.with_rotors`.
     flexible : mapping or sequence of str, optional
-        Functions that make flexible links, or their names, as in :func:`read_urdf`.
+        Flexible bodies by link, or names of flexible links, as in :func:`read_urdf`.
     friction_speed : float, optional
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
     inertia : {"accept", "repair", "refuse"}
-        Treatment of principal moments that no body has, as in :func:`read_urdf`.
+        Treatment of physically impossible principal moments, as in :func:`read_urdf`.
     collisions : collection of str or "all"
         Links whose collision shapes become contact shapes, as in :func:`read_urdf`.
     contacts : bool or contact law
-        A law for contacts between these shapes, as in :func:`read_urdf`.
+        Law of contacts between collision shapes, as in :func:`read_urdf`.
 
     Returns
     -------
@@ -142,7 +144,7 @@ def read_mjcf(
     Raises
     ------
     ModuleNotFoundError
-        Without mujoco; the message says what to install.
+        If mujoco is missing; the message names the extra to install.
     ValueError
         For a file that MuJoCo does not compile, flexible parts and plugins of MuJoCo, constraints of sites, couplings
         of joints that are not linear, and springs of ball and free joints.
@@ -164,26 +166,26 @@ def read_sdf(
 ) -> Robot:
     """Read the model of an SDF file (Gazebo, Drake): rigid links, joints, dampers, springs and closed loops.
 
-    Joints are revolute, continuous, prismatic, ball or fixed, between links or frames. Of several joints that lead to
-    one link the first of the file belongs to the tree, the others close loops and have no coordinate.
+    Joints are revolute, continuous, prismatic, ball or fixed, between links or frames. If several joints have the same
+    child, the first joint in the file belongs to the tree; the other joints close loops and have no coordinate.
 
     Parameters
     ----------
     path : path
         SDF file (SDFormat 1.7 or later) with one model, without ``include``.
     flexible : mapping or sequence of str, optional
-        Functions that make flexible links, or their names, as in :func:`read_urdf`.
+        Flexible bodies by link, or names of flexible links, as in :func:`read_urdf`.
     fixed : bool
-        True to weld links that no joint leads to at their pose in the file, as those of a static model; otherwise they
-        float, and ``placed`` places them relative to that pose by the joint ``LINK free``.
+        True to weld links that are no child of a joint to the ground at their pose in the file, as in a static model;
+        otherwise they float, and the joint ``LINK free`` in ``placed`` moves them relative to that pose.
     friction_speed : float, optional
         Speed [rad/s, m/s] below which the dry friction of joints sticks by creeping, as in :func:`read_urdf`.
     inertia : {"accept", "repair", "refuse"}
-        Treatment of principal moments that no body has, as in :func:`read_urdf`.
+        Treatment of physically impossible principal moments, as in :func:`read_urdf`.
     collisions : collection of str or "all"
         Links whose collision shapes become contact shapes, as in :func:`read_urdf`.
     contacts : bool or contact law
-        A law for contacts between these shapes, as in :func:`read_urdf`.
+        Law of contacts between collision shapes, as in :func:`read_urdf`.
 
     Returns
     -------
@@ -201,7 +203,7 @@ def read_sdf(
 
 
 def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict[str, Flexible]:
-    """Flexible links by name; names alone take the link of the entry-point group ``flexph.flexible_links``."""
+    """Flexible bodies by link; for a list of names, of the class in the entry-point group ``flexph.flexible_links``."""
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
     found = list(entry_points(group=ASSUMED))
@@ -249,7 +251,10 @@ def _robot(
 
 
 def _touching(read: Contents, collisions: Collection[str], flexible: Collection[str]) -> dict[str, LinkElement]:
-    """Links, those of ``collisions`` with shapes; ValueError for an unknown or flexible one, or without shapes."""
+    """Links, with shapes for those named in ``collisions``.
+
+    Raises ValueError for a link that is unknown, flexible or without shapes.
+    """
     links = dict(read.links)
     asked = [name for name in links if name not in flexible] if collisions == "all" else collisions
     for name in asked:
@@ -305,7 +310,7 @@ def _warn_of_friction(joints: Sequence[JointElement], speed: float | None) -> No
 
 
 def _warn_of_losses(joints: Sequence[JointElement]) -> None:
-    """Warn of damping and friction of joints with several degrees of freedom, for which the format has no law."""
+    """Warn of damping and friction of joints with several degrees of freedom, for which the format defines no law."""
     lossy = [joint.name for joint in joints if joint.kind in SEVERAL and joint.damping + joint.friction]
     if lossy:
         warn(f"damping and friction of planar, floating and ball joints are ignored: joints {several(lossy)}")
@@ -321,14 +326,14 @@ def _warn_of_limits(joints: Sequence[JointElement]) -> None:
 
 
 def _warn_of_crossed_limits(joints: Sequence[JointElement]) -> None:
-    """Warn of limits that no coordinate satisfies; limits are not enforced here."""
+    """Warn of joints whose lower limit is above the upper one, and so cannot have stops."""
     crossed = [joint.name for joint in joints if joint.limit is not None and joint.limit.lower > joint.limit.upper]
     if crossed:
         warn(f"limits of joints must have lower <= upper, their stops are refused: {several(crossed)}")
 
 
 def _warn_of_mimics(joints: Sequence[JointElement], followers: Mapping[str, Mimic]) -> None:
-    """Warn of joints that mimic others but cannot move."""
+    """Warn of joints that mimic others without moving, because the leader cannot move or the multiplier is zero."""
     fixed = {joint.name for joint in joints if joint.kind == FIXED}
     still = [
         f"{name} at {law.offset:g} ({f'{law.leader} is fixed' if law.leader in fixed else 'the multiplier is 0'})"

@@ -1,7 +1,7 @@
 """Parser of SDF files into links, joints and loops, by the XML parser of the standard library.
 
-It reads one model with the poses of its links, joints and frames (SDFormat 1.7 and later); it reads shapes of
-links that are asked for; sensors, plugins and light are ignored.
+It reads one model with the poses of its links, joints and frames (SDFormat 1.7 and later), and shapes of requested
+links; sensors, plugins and lights are ignored.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
 def read_contents(path: Path, *, fixed: bool) -> Contents:
-    """Links, joints, springs and loops of an SDF file; ValueError with the name of the faulty link or joint.
+    """Links, joints, springs and loops of an SDF file; raises ValueError with the name of the faulty link or joint.
 
-    Links that no joint leads to from the world float, each relative to its pose in the file; they are welded with
-    ``fixed``, and in a static model.
+    A link that is no child of a joint floats relative to its pose in the file; with ``fixed``, and in a static model,
+    it is welded to the ground.
     """
     refuse_missing("robot", path)
     try:
@@ -49,11 +49,11 @@ def read_contents(path: Path, *, fixed: bool) -> Contents:
         raise ValueError(f"{str(path)!r} must be of SDFormat {right} or later, got {root.get('version', '')!r}")
     models = [*root.findall("model"), *root.findall("world/model")]
     if len(models) != 1:
-        raise ValueError(f"{str(path)!r} must hold one model, got {len(models)}")
+        raise ValueError(f"{str(path)!r} must contain one model, got {len(models)}")
     if root.find("world/joint") is not None:
         raise ValueError(f"{str(path)!r} has a joint between models, which is not read: put it into the model")
     if root.find("world/include") is not None:
-        warn("the robot is read without what its world includes")
+        warn("the models that the world includes are left out")
     model = _Model(models[0])
 
     def shapes(link: str, use: Use) -> tuple[LinkShape, ...]:
@@ -85,7 +85,7 @@ class _Model:
         self.poses: dict[str, Array] = {WORLD: np.eye(4)}
 
     def contents(self, fixed: bool) -> Contents:
-        """Contents of the model, as a tree from the world and joints that close loops."""
+        """Contents of the model: tree of joints from the world, and joints that close loops."""
         self._place()
         links = {WORLD: LinkElement(WORLD), **{name: _link(name, own) for name, own in self.links.items()}}
         ends = {name: self._ends(name) for name in self.joints}
@@ -125,7 +125,7 @@ class _Model:
         return Contents(links, elements, springs, closing)
 
     def _place(self) -> None:
-        """Set the pose of the model, which may be stated as that of one of its frames."""
+        """Set the pose of the model in the world, which the file can give as the pose of one of its frames."""
         own = only(self.own, "pose", "the model")
         base = "" if own is None else own.get("relative_to", "")
         if base not in ("", WORLD):
@@ -136,7 +136,7 @@ class _Model:
         self.poses = {WORLD: np.eye(4), "__model__": _pose(self.own, "the model") @ np.linalg.inv(seen)}
 
     def _sorted(self, ends: dict[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
-        """Joints of the tree, and those that close loops: each link is led to by the first joint of the file."""
+        """Names of the joints of the tree, which are the first ones of each child, and of joints that close loops."""
         led: set[str] = {WORLD}
         above: dict[str, str] = {}
         in_tree, loops = [], []
@@ -150,12 +150,12 @@ class _Model:
         return in_tree, loops
 
     def _roots(self, ends: dict[str, tuple[str, str]], in_tree: list[str]) -> Iterator[str]:
-        """Links that no joint of the tree leads to."""
+        """Links that are no child of a joint of the tree."""
         children = {ends[name][1] for name in in_tree}
         return (name for name in self.links if name not in children)
 
     def _ends(self, name: str) -> tuple[str, str]:
-        """Links that a joint connects; frames stand for the link that they are attached to."""
+        """Parent and child link of a joint; a frame is replaced by the link to which it is attached."""
         own, where = self.joints[name], f"joint {name!r}"
         ends = []
         for tag in ("parent", "child"):
@@ -171,7 +171,7 @@ class _Model:
         return ends[0], ends[1]
 
     def _link_of(self, name: str, where: str, depth: int = 0) -> str:
-        """Link that a frame is attached to."""
+        """Link to which a frame is attached; a link itself if ``name`` is a link."""
         if name == WORLD or name in self.links:
             return name
         if name == "__model__" or name in self.joints:
@@ -188,7 +188,7 @@ class _Model:
         if name in self.joints:
             element = self.joints[name]
             self._ends(name)  # refuses a joint without a child
-            base = str(element.findtext("child")).strip()  # a frame too, whose pose is not that of its link
+            base = str(element.findtext("child")).strip()  # also for a frame, whose pose differs from that of its link
         elif name in self.links:
             element, base = self.links[name], "__model__"
         elif name in self.frames:
@@ -204,7 +204,7 @@ class _Model:
         return self.poses[name]
 
     def _joint(self, name: str, parent: str, child: str, origin: Array) -> tuple[JointElement, Spring | None]:
-        """Joint with its axis, limits, losses and spring."""
+        """Joint with axis, limits, damping and friction; and its spring, None without one."""
         own, where = self.joints[name], f"joint {name!r}"
         kind = own.get("type", "")
         if kind not in KINDS:
@@ -247,14 +247,14 @@ class _Model:
 
 
 def _reaches(above: dict[str, str], link: str, child: str) -> bool:
-    """True if ``child`` is ``link`` or above it in the tree."""
+    """True if ``child`` is ``link`` or one of its ancestors in the tree."""
     while link != child and link in above:
         link = above[link]
     return link == child
 
 
 def _bounds(lower: float, upper: float) -> tuple[float, float]:
-    """Ends of the range of a joint; from 1e16 on, the default of the format, there is none."""
+    """Lower and upper limit of a joint; values from 1e16 on, the default of the format, mean no limit."""
     return (lower if lower > -1e16 else -math.inf), (upper if upper < 1e16 else math.inf)
 
 
@@ -291,7 +291,7 @@ def _link(name: str, element: Element) -> LinkElement:
 
 
 def _own_pose(element: Element, where: str) -> Array:
-    """Pose (4, 4) of a shape on its link; ValueError for one relative to another frame."""
+    """Pose (4, 4) of a shape on its link; raises ValueError for a pose relative to another frame."""
     own = only(element, "pose", where)
     if own is not None and own.get("relative_to"):
         raise ValueError(
@@ -301,7 +301,7 @@ def _own_pose(element: Element, where: str) -> Array:
 
 
 def _pose(element: Element, where: str) -> Array:
-    """Pose (4, 4) that an element states: position and angles about the fixed axes, or a quaternion."""
+    """Pose (4, 4) from the pose of an element: position, and angles about fixed axes or a quaternion."""
     pose, own = np.eye(4), only(element, "pose", where)
     if own is None or not (own.text or "").strip():
         return pose
@@ -319,7 +319,7 @@ def _pose(element: Element, where: str) -> Array:
 
 
 def _value(element: Element | None, tag: str, where: str, missing: float) -> float:
-    """Number in a child element; ``missing`` without one."""
+    """Number in a child element ``tag``; the value ``missing`` if there is no such element."""
     own = None if element is None else only(element, tag, where)
     return missing if own is None else float(_numbers(own.text or "", 1, where, tag, endless=True)[0])
 

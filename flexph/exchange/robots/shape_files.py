@@ -17,7 +17,7 @@ from .xml_values import Element, only, parsed
 def shapes_of(
     element: Element, use: Use, *, where: str, file: Path, pose: Callable[[Element, str], Array]
 ) -> tuple[LinkShape, ...]:
-    """Shapes of a link of a URDF or SDF file; ``pose`` reads the pose of an element. ValueError names the link."""
+    """Shapes of a link of a URDF or SDF file; ``pose`` reads the pose of an element. Raises ValueError."""
     shapes = []
     for number, own in enumerate(element.findall(use), 1):
         place = f"{use} {own.get('name') or number} of {where}"
@@ -30,7 +30,7 @@ def shapes_of(
 
 
 def _shape(own: Element, pose: Array, place: str, file: Path) -> LinkShape:
-    """Shape of an element such as ``box``."""
+    """Shape from the element of a geometry, such as ``box``."""
     if own.tag == "mesh":
         given = own.get("filename") or _text(own, "uri")
         scale = _numbers(own, "scale", 3, place, missing="1 1 1")
@@ -52,7 +52,7 @@ def _shape(own: Element, pose: Array, place: str, file: Path) -> LinkShape:
 
 
 def _text(own: Element, name: str) -> str:
-    """Attribute of URDF, or text of a child of SDF; empty without both."""
+    """Text of an attribute (URDF) or of a child element (SDF); empty if there is neither."""
     child = own.find(name)
     return own.get(name, "") if child is None else (child.text or "").strip()
 

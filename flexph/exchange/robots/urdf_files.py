@@ -1,7 +1,7 @@
 """Parser of URDF files into links and joints, by the XML parser of the standard library.
 
 It reads ``inertial`` of links and ``origin``, ``parent``, ``child``, ``axis``, ``limit``, ``dynamics`` and ``mimic`` of
-joints, and shapes of links that are asked for; materials, transmissions and calibrations are ignored.
+joints, and shapes of requested links; materials, transmissions and calibrations are ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = (*TURNING, *SLIDING, FIXED, FLOATING, PLANAR)
 def read_contents(path: Path, arguments: Mapping[str, str | float | bool] | None = None) -> Contents:
     """Links and joints of a URDF file; raises ValueError with the name of the faulty link or joint.
 
-    A file with the suffix ``.xacro`` is expanded first, with ``arguments``; so is any file if there are some.
+    A file with the suffix ``.xacro``, and any file if ``arguments`` are given, is expanded first.
     """
     root = _root(path, arguments)
     elements = dict(named(root, "link"))
@@ -113,9 +113,9 @@ def _joint(name: str, element: Element) -> JointElement:
 
 
 def _limit(element: Element, where: str, kind: str) -> Limit | None:
-    """Limits of a joint; None without an element.
+    """Limits of a joint; None if the file has no element ``limit``.
 
-    If only one end is missing it is 0, and without both there is no limit, as for continuous joints.
+    A single missing limit is 0; if both are missing, the range is unlimited, as for continuous joints.
     """
     own = only(element, "limit", where)
     if own is None:
@@ -175,7 +175,7 @@ def _not_negative(element: Element, attribute: str, where: str, what: str, *, mi
 def _number(
     element: Element, attribute: str, where: str, what: str, *, missing: float | None, endless: bool = False
 ) -> float:
-    """Number of an attribute; ``missing`` None makes it mandatory, ``endless`` allows infinity."""
+    """Number of an attribute, by default ``missing``; None makes it mandatory, ``endless`` allows infinity."""
     text = element.get(attribute)
     if text is None:
         if missing is None:

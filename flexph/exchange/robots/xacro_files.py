@@ -1,4 +1,4 @@
-"""Expansion of xacro files in a process with bounds of time and memory."""
+"""Expansion of xacro files in a separate process with limits of time and memory."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MEMORY = 4 * 2**30
 def expanded_text(path: Path, arguments: Mapping[str, str | float | bool]) -> bytes:
     """URDF text of a xacro file with values of its arguments.
 
-    Raises ValueError for a file that the library refuses or that asks for more than it may, ModuleNotFoundError without
-    the library.
+    Raises ValueError for a file that the library cannot expand or that exceeds its limits or permissions, and
+    ModuleNotFoundError if the library is missing.
     """
     values = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in arguments.items()}
     with tempfile.TemporaryDirectory(prefix="flexph-xacro-") as folder:

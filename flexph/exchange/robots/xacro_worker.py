@@ -1,8 +1,8 @@
 """Program of the process that expands xacro files by the library xacro: ``python -m …xacro_worker REQUEST ANSWER``.
 
-A file may come from a stranger. Its expressions are arithmetic: the library would run any Python in them. It may name
-arguments and packages, but no environment and no other files than those in its folder or that of its packages.
-REQUEST and ANSWER are files of JSON.
+Files are not trusted. Expressions must be arithmetic, because the library would evaluate any Python code. A file can
+refer to arguments and packages, but not to the environment, and only to files in its folder or packages. REQUEST and
+ANSWER are JSON files.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SUBSTITUTION = re.compile(r"\$\((arg|find)\s+([\w-]+)\s*\)")
 
 
 class RefusedError(Exception):
-    """A file that cannot be expanded, or must not."""
+    """Error of a file that cannot or must not be expanded."""
 
 
 def refuse_programs(expression: str) -> None:
@@ -42,7 +42,7 @@ def refuse_programs(expression: str) -> None:
     try:
         parts = list(ast.walk(ast.parse(expression.strip(), mode="eval")))
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise RefusedError(f"the expression {expression!r} is none of Python: {error}") from error
+        raise RefusedError(f"the expression {expression!r} is no valid Python: {error}") from error
     for part in parts:
         known = isinstance(part, ALLOWED)
         if isinstance(part, ast.Attribute):
@@ -58,7 +58,10 @@ def refuse_programs(expression: str) -> None:
 
 
 def expanded(file: Path, arguments: Mapping[str, str]) -> str:
-    """Text of a xacro file without its elements. Raises RefusedError; ModuleNotFoundError without the library."""
+    """Text of a xacro file with its macros expanded.
+
+    Raises RefusedError, and ModuleNotFoundError if the library is missing.
+    """
     import xacro
 
     given = dict(arguments)
@@ -71,7 +74,7 @@ def expanded(file: Path, arguments: Mapping[str, str]) -> str:
     def eval_extension(text: str) -> str:
         found = SUBSTITUTION.fullmatch(text)
         if found is None:
-            raise RefusedError(f"{text!r} must be $(arg NAME) or $(find PACKAGE): it must not ask for anything else")
+            raise RefusedError(f"{text!r} is not allowed: write $(arg NAME) or $(find PACKAGE)")
         if found[1] == "find":
             return f"package://{found[2]}"
         if found[2] not in given:
@@ -101,7 +104,7 @@ def expanded(file: Path, arguments: Mapping[str, str]) -> str:
 
 
 def main(request_file: str, answer_file: str) -> None:
-    """Answer the request in a file; refusals and a missing library are answers, too."""
+    """Write the answer to the request in a file; errors of the file and a missing library are written as answers."""
     request = json.loads(Path(request_file).read_text(encoding="utf-8"))
     answer: dict[str, str]
     try:

@@ -14,7 +14,7 @@ Element = ElementTree.Element
 
 
 def tree(content: bytes) -> Element:
-    """Root element of XML, with unchanged prefixes, as some robot files use undeclared ones."""
+    """Root element of an XML text; prefixes are not resolved, because some robot files use undeclared ones."""
     refuse_entities(content)
     builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
@@ -24,7 +24,7 @@ def tree(content: bytes) -> Element:
 
 
 def named(root: Element, tag: str) -> list[tuple[str, Element]]:
-    """Elements of a kind with their unique names."""
+    """Child elements ``tag`` with their names; raises ValueError for missing or repeated names."""
     known: dict[str, Element] = {}
     for number, element in enumerate(root.findall(tag), 1):
         name = element.get("name", "")
@@ -37,7 +37,7 @@ def named(root: Element, tag: str) -> list[tuple[str, Element]]:
 
 
 def only(element: Element, tag: str, where: str) -> Element | None:
-    """Child element of a kind, None if there is none; ValueError for several."""
+    """Child element ``tag``, None if there is none; raises ValueError for several."""
     own = element.findall(tag)
     if len(own) > 1:
         raise ValueError(f"{where} must have one {tag}, got {len(own)}")
@@ -45,7 +45,7 @@ def only(element: Element, tag: str, where: str) -> Element | None:
 
 
 def parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False) -> list[float]:
-    """Finite numbers, or also infinite ones if ``endless``."""
+    """Numbers from words, which must be finite unless ``endless``; raises ValueError."""
     values = []
     for word in words:
         try:

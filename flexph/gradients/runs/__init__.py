@@ -1,4 +1,4 @@
-"""Runs of which derivatives are taken: set-up, kept steps, sweeps back over them, and readings of sensors along them.
+"""Differentiated runs: set-up, stored steps, backward sweeps, and readings of sensors.
 
 Imports: contacts, integration, integration.blocks, integration.loops, integration.loops.gauss,
 integration.loops.memory, integration.loops.recorded, integration.methods, integration.schemes, integration.times,

@@ -1,4 +1,4 @@
-"""Sweeps back over the steps of a run: derivatives of a functional by its numbers."""
+"""Backward sweeps over the steps of a run: derivatives of a functional by the data of the run."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from .sweeps import ByNumbers, Sweeps, refuse_failed, spread, steps_of_piece, we
 
 
 def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index) -> ByNumbers:
-    """Take all steps back; of constants only the ``varied`` ones have derivatives.
+    """Derivatives of a functional by the data of a run, by a backward sweep over all steps.
 
-    ``by_state`` has the times at which the functional has derivatives by states, and these, as the loops have them.
+    ``varied``: indices of constants for which derivatives are computed. ``by_state``: indices of times, and derivatives
+    of the functional by the states at these times, in the layout of the loops.
     """
     forget()
     try:
@@ -77,7 +78,7 @@ def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied:
 
 
 def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Index) -> ByNumbers:
-    """Take steps of Gauss collocation back."""
+    """Backward sweep over steps of Gauss collocation."""
     problem, states = run.problem, run.solution.states
     table = problem.table
     assert isinstance(table, GaussTable)

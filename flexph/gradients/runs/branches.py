@@ -1,4 +1,4 @@
-"""Steps of a run at which it branches: contacts that close, open, begin to slip or to stick, and joints that stick."""
+"""Changes of contacts along a run, at which derivatives are one-sided, and joints that stick, which have none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SLIPS = 1.0 - 1e-9
 
 
 def changes_of_contacts(solution: Solution) -> list[tuple[float, str]]:
-    """Times of the steps in which contacts of a run close, open, begin to slip or to stick, with what happens."""
+    """Times of steps in which contacts of a run close, open, begin to slip or to stick, with texts on the change."""
     changes = []
     for connection in solution.mechanism.connections:
         if not connection.touches:
@@ -52,20 +52,20 @@ def _coefficient(law: Any, times: Array) -> Array:
 
 
 def _changes(times: Array, mask: Array, texts: tuple[str, str], where: Array | bool = True) -> list[tuple[float, str]]:
-    """Starts of steps at which a mask becomes true or false."""
+    """Times at which a mask changes to true or false, with one of two texts."""
     steps = 1 + np.flatnonzero((mask[1:] != mask[:-1]) & where)
     return [(float(times[k]), texts[0] if mask[k] else texts[1]) for k in steps]
 
 
 def warn_of_changes(solution: Solution) -> None:
-    """Warn that derivatives are one-sided where contacts of a run change."""
+    """Warn that derivatives are one-sided because contacts change along the run."""
     changes = changes_of_contacts(solution)
     if changes:
         listed = ", ".join(f"{text} at {time:.6g} s" for time, text in changes[:LISTED])
         more = f" and {len(changes) - LISTED} more" if len(changes) > LISTED else ""
         warn(
-            f"contacts change along the run ({listed}{more}): its derivatives are one-sided, for parameters that leave "
-            "these changes in the same steps",
+            f"contacts change along the run ({listed}{more}): its derivatives are one-sided, and valid for changes of "
+            "parameters that do not move these events to other steps",
             ValidityWarning,
         )
 

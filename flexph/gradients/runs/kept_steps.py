@@ -26,7 +26,7 @@ LENGTH = 3.0
 
 
 class Piece(NamedTuple):
-    """Steps of a run from the ``first`` one on: flat states (k + 1, n) between them, and their multipliers (k, g)."""
+    """Steps of a run, beginning with number ``first``: flat states (k + 1, n) between them, multipliers (k, g)."""
 
     first: int
     states: Array
@@ -47,7 +47,7 @@ class WholeRun:
 
     @property
     def magnitudes(self) -> Array:
-        """Largest size of each entry of the states."""
+        """Largest absolute value (n,) of each entry of the states along the run."""
         largest: Array = np.abs(self.solution.states).max(axis=0)
         return largest
 
@@ -110,7 +110,7 @@ GradientRun = WholeRun | SegmentedRun
 
 
 def whole_run(problem: Problem, times: Sequence[float] | Array, *, progress: bool) -> WholeRun:
-    """Integrate a problem and keep all states."""
+    """Integrate a problem and store all states."""
     own = integrate(
         problem.mechanism, problem.start, times, method=problem.method, inputs=problem.inputs, progress=progress
     )
@@ -118,7 +118,7 @@ def whole_run(problem: Problem, times: Sequence[float] | Array, *, progress: boo
 
 
 def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress: bool) -> SegmentedRun:
-    """Integrate a problem in segments of 3√N steps and keep their first states."""
+    """Integrate a problem in segments of 3√N steps and store their first states."""
     read = _Readings(problem, {str(own): own for own in quantities})
     times = problem.table.times
     segments = Segments(int(np.ceil(LENGTH * np.sqrt(len(times) - 1))), read.add)
@@ -128,7 +128,7 @@ def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress:
 
 
 class _Readings:
-    """Readings of sensors along a run, segment by segment, and the largest sizes of the entries of its states."""
+    """Collector of readings of sensors along a run by segments, and of the largest absolute values of its states."""
 
     def __init__(self, problem: Problem, quantities: Mapping[str, Quantity]) -> None:
         self.problem, self.quantities = problem, quantities
@@ -151,5 +151,5 @@ class _Readings:
             known.append(rows)
 
     def done(self) -> dict[str, Array]:
-        """Readings at all times."""
+        """Readings at all times, by sensor."""
         return {name: np.concatenate(known) for name, known in self.known.items()}

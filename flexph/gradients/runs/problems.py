@@ -1,4 +1,4 @@
-"""Set-up of differentiated runs: mechanism and start from parameters, and the arrays of the loops that these change."""
+"""Set-up of differentiated runs: mechanism and start from parameters, and the arrays of the loops."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ REPEATED = 1e-8
 class Problem(NamedTuple):
     """Data of a run: mechanism, start, inputs and method, and the data of the loops before the first step.
 
-    ``state`` is the start in the layout of the loops; ``sampled`` are the inputs in the middles of steps or at the
-    nodes of collocation.
+    ``state``: start in the layout of the loops; ``sampled``: inputs in the middles of steps or at the nodes of
+    collocation.
     """
 
     mechanism: Mechanism
@@ -79,13 +79,13 @@ class Problem(NamedTuple):
 
     @property
     def timed(self) -> tuple[str, ...]:
-        """Fields of the table that a parameter may change, apart from inputs."""
+        """Names of the fields of the table that can depend on parameters, without inputs."""
         if isinstance(self.method, Decaying):
             return OF_DECAYING
         return OF_STEPS if self.tableau is None else OF_NODES
 
     def arrays(self) -> list[Array]:
-        """Data that a parameter may change, apart from inputs: constants, start, table, and matrices of decay."""
+        """Arrays that can depend on parameters, without inputs: constants, start, table, and matrices of decay."""
         arrays = [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
         return [*arrays, self.decay()] if isinstance(self.method, Decaying) else arrays
 
@@ -105,7 +105,7 @@ def problem_of(
     *,
     strikes: bool = False,
 ) -> Problem:
-    """Make a mechanism and its start from parameters, and set up the loops for its run.
+    """Create a mechanism and its start from parameters, and set up the loops for its run.
 
     With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there. Rigid
     contacts are refused unless the caller knows how they strike.
@@ -152,14 +152,14 @@ def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
 
 
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
-    """Times at which the inputs of steps are taken, and the ends of runs whose substeps may go beyond them."""
+    """Times of the inputs of steps; first and last time of the run, to which inputs are clipped, None for nodes."""
     if isinstance(method, ExactGauss):
         return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None
     return 0.5 * (times[1:] + times[:-1]), (float(times[0]), float(times[-1]))
 
 
 def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
-    """Flat states (N + 1, n) between substeps of a run, and their multipliers (N, g); Exact4 is run again for them."""
+    """Flat states (N + 1, n) between substeps of a run, and multipliers (N, g); a run by Exact4 is repeated."""
     if len(problem.table.times) - 1 == len(solution.stage_multipliers):
         return solution.states, solution.stage_multipliers
     mechanism, start = problem.mechanism, problem.start
@@ -177,7 +177,7 @@ def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
 
 
 def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
-    """Mechanism, start and inputs of a run, of a function of its parameters."""
+    """Mechanism, start and inputs that ``make`` returns for the parameters."""
     own = make(**parameters)
     if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
         raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
@@ -186,7 +186,7 @@ def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mec
 
 
 def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
-    """Raise ValueError for mechanisms whose steps have no adjoint here."""
+    """Raise ValueError for mechanisms with unsupported elements."""
     contacts = mechanism.network.arrays.contacts
     for of, found in (
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
@@ -198,7 +198,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
         ("large bodies, whose products are taken in Python", m.run_asked.size or m.border_size[1] < 0),
     ):
         if found:
-            raise ValueError(f"gradients do not support {of}: take differences of runs, flexph.studies.sensitivities")
+            raise ValueError(f"gradients do not support {of}: use differences of runs by flexph.studies.sensitivities")
 
 
 def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, *, known: bool) -> None:
@@ -247,7 +247,7 @@ def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
 
 
 def _refuse_many(m: Memory, stages: int) -> None:
-    """Raise ValueError for steps of collocation with more unknowns than their dense matrix may have."""
+    """Raise ValueError for steps of collocation with too many unknowns for a dense matrix."""
     unknowns = stages * sum(m.__getattr__(name).size for name in UNKNOWNS[:-1])
     if unknowns > LARGEST:
         raise ValueError(
@@ -257,7 +257,7 @@ def _refuse_many(m: Memory, stages: int) -> None:
 
 
 def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
-    """States (k, n) as the loops have them, with whole rotations; or weights of their entries."""
+    """States (k, n) in the layout of the loops, with rotation matrices; or, with ``weights``, derivatives by them."""
     layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(x)
     dim, frames = layout.dim, layout.frames
     r, rho, u, v, omega, du, sigma, spring = (part.T for part in layout.split(x.T))

@@ -25,42 +25,42 @@ MARK = "sensor"
 
 
 def panel_of(mechanism: Mechanism, quantity: Quantity) -> Panel:
-    """Panel of a sensor, for :func:`readings`; ValueError for sensors that have no derivatives by states."""
+    """Panel of a sensor, for :func:`readings`; raises ValueError for sensors without derivatives by states."""
     _refuse_rough(quantity)
     return Panel(mechanism, {MARK: quantity})
 
 
 def readings(mechanism: Mechanism, quantity: Quantity, states: Array, panel: Panel | None = None) -> Array:
-    """Readings (k, c) of the components of a sensor along a run; angles count turns.
+    """Readings (k, c) of the components of a sensor along a run; angles are unwrapped.
 
-    Raises ValueError for sensors that have no derivatives by states.
+    Raises ValueError for sensors without derivatives by states.
     """
     _refuse_rough(quantity)
     return _columns(histories(mechanism, {MARK: quantity}, states, panel)[MARK])
 
 
 def _refuse_rough(quantity: Quantity) -> None:
-    """Raise ValueError for sensors of runs and of largest values."""
+    """Raise ValueError for sensors that need a run or are a maximum over points."""
     if quantity.of_run is not None or not quantity.is_smooth:
         kind = "of runs" if quantity.is_smooth else "of largest values"
         raise ValueError(f"functional must have a smooth sensor of states, {quantity} is one {kind}")
 
 
 def readings_apart(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:
-    """Readings (k, c) at separate states; angles within half a turn, not unwrapped."""
+    """Readings (k, c) at separate states; angles are between −π and π, not unwrapped."""
     return _columns(Panel(mechanism, {MARK: quantity}).read_rows(states)[MARK])
 
 
 def change(quantity: Quantity, after: Array, before: Array) -> Array:
-    """Differences of readings, of angles within half a turn."""
+    """Differences of readings; those of angles are between −π and π."""
     apart = after - before
     return apart - 2.0 * np.pi * np.round(apart / (2.0 * np.pi)) if quantity.unit == "rad" else apart
 
 
 def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magnitudes: Array) -> Array:
-    """Derivatives (k, c, n) of the readings at states (k, n) by the entries of these: exact for measures and stresses.
+    """Derivatives (k, c, n) of readings by the entries of states (k, n), exact for measures and stresses.
 
-    ``magnitudes`` (n,) are the largest sizes of these entries along the run.
+    ``magnitudes`` (n,): largest absolute values of the entries along the run.
     """
     panel = Panel(mechanism, {MARK: quantity})
     if quantity.of_state is None:
@@ -81,7 +81,10 @@ def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magni
 def differences_by_state(
     read: Callable[[Array], Array], quantity: Quantity, magnitudes: Array, at: Array, entries: Index | None = None
 ) -> Array:
-    """Derivatives (k, c, n) of readings (k, c) of states ``at`` (k, n) by entries; ValueError if not smooth."""
+    """Derivatives (k, c, n) of readings (k, c) by entries of states ``at`` (k, n), by finite differences.
+
+    Raises ValueError if the sensor is not smooth.
+    """
     size = SENSED * np.maximum(magnitudes, 1e-3)
 
     def moved(j: int, by: float) -> Array:
@@ -94,7 +97,7 @@ def differences_by_state(
     derivative = np.zeros((*here.shape, at.shape[1]))
     for j in range(at.shape[1]) if entries is None else entries.tolist():
         first = moved(j, 1)
-        if np.array_equal(first, here):  # at no state does this entry matter
+        if np.array_equal(first, here):  # the readings do not depend on this entry
             continue
         pairs = [(first, moved(j, -1)), *((moved(j, by), moved(j, -by)) for by in (2, 3))]
         changes = [change(quantity, *pair) for pair in pairs]

@@ -1,7 +1,7 @@
 """Inputs of a run at the evaluation points of its steps, and derivatives of a functional with respect to them.
 
-A table is linear in the values of its nodes, so derivatives by the inputs of steps are carried back to these once;
-each parameter that changes a table then takes a product of the size of the table.
+A table is linear in the values at its nodes, so that derivatives by the inputs of steps are converted once to
+derivatives by these values; for each parameter of a table, a product of the size of the table is then sufficient.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...systems.inputs import Forcing
 class RunInputs(Memo):
     """Inputs of a run at its points (k,) [s]: the middles of steps, or the nodes of collocation.
 
-    ``ends`` are the first and last time of a run with substeps; its points may lie beyond them.
+    ``ends``: first and last time of a run with substeps, to which points outside are clipped.
     """
 
     forcing: Forcing
@@ -29,12 +29,12 @@ class RunInputs(Memo):
 
     @once
     def rows(self) -> Array:
-        """Inputs at the points, (k, m)."""
+        """Inputs (k, m) at the points."""
         rows = self.forcing.at_times(self.points, self.ends)
         return np.broadcast_to(rows, (len(self.points), rows.shape[1]))
 
     def nodal_ports(self, *others: RunInputs) -> list[str]:
-        """Ports whose inputs are tables with equal nodes in all runs, and one value for each entry of the port."""
+        """Ports whose inputs are tables with equal nodes in all given runs, and with a value for each entry."""
         tables, parts = self.forcing.tables, self.forcing.slices
         single = [
             p for p, own in tables.items() if own.values.size == own.times.size * (parts[p].stop - parts[p].start)
@@ -56,7 +56,7 @@ class RunInputs(Memo):
         return [tables[port].values if port in nodal else self.rows[:, part] for port, part in parts.items()]
 
     def changes(self, before: RunInputs, nodal: Collection[str]) -> list[Array]:
-        """Changes of the input values of each port since other inputs."""
+        """Changes of the input values of each port from the inputs ``before``."""
         pairs = zip(self.numbers(nodal), before.numbers(nodal), strict=True)
         return [array_change(last, first) for last, first in pairs]
 
@@ -75,7 +75,7 @@ class InputWeights:
         return [self.by_node(port) if port in nodal else self.by_step[:, part] for port, part in parts.items()]
 
     def by_node(self, port: str) -> Array:
-        """Derivatives by the values of a table."""
+        """Derivatives by the values at the nodes of a table."""
         if port not in self._by_node:
             forcing = self.origin.forcing
             table, own = forcing.tables[port], self.by_step[:, forcing.slices[port]]

@@ -1,4 +1,4 @@
-"""Readings of sensors in the middles of steps, as forces of joints are, and their derivatives."""
+"""Readings of sensors in the middles of steps, such as joint forces, and their derivatives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Steps(NamedTuple):
     multipliers: Array
 
     def take(self, rows: Array) -> Steps:
-        """Steps with the given numbers."""
+        """Steps with the given indices."""
         return Steps(*(part[rows] for part in self))
 
 
@@ -34,7 +34,7 @@ Places = Array | Steps
 
 
 def steps_of_run(solution: Solution) -> Steps:
-    """All steps of a run, with the multipliers by which they are solved."""
+    """All steps of a run, with their multipliers."""
     times = solution.times
     return Steps(0.5 * (times[1:] + times[:-1]), np.diff(times), solution.states[1:], solution.stage_multipliers)
 
@@ -54,7 +54,7 @@ def read_at(problem: Problem, quantity: Quantity, places: Places) -> Array:
 
 
 def by_ends(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
-    """Derivatives (k, c, n) by the states at the ends of steps; ValueError where they are not smooth."""
+    """Derivatives (k, c, n) of readings by the states at the ends of steps; raises ValueError if not smooth."""
 
     def read(states: Array) -> Array:
         return read_steps(problem, quantity, steps._replace(states=states))
@@ -63,7 +63,7 @@ def by_ends(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
 
 
 def by_multipliers(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
-    """Derivatives (k, c, g) by the multipliers, in which forces are linear."""
+    """Derivatives (k, c, g) of readings by the multipliers, in which forces are linear."""
     count, rows = steps.multipliers.shape
     units = (np.broadcast_to(unit, (count, rows)) for unit in np.eye(rows))
     return np.stack([read_steps(problem, quantity, steps._replace(multipliers=own)) for own in units], axis=-1)

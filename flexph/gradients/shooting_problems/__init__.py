@@ -1,4 +1,4 @@
-"""Optimal control as a shooting problem: single or multiple, its search, and the public call.
+"""Optimal control by single or multiple shooting: problems, search, and the public function.
 
 Imports: gradients, gradients.runs, integration, kernels, mechanisms, mechanisms.model, mechanisms.poses, numerics,
 results, sensors, systems.

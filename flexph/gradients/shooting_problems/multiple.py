@@ -1,9 +1,9 @@
-"""Multiple shooting: segments of a run whose first states are unknowns, and the gaps between them.
+"""Multiple shooting: segments of a run whose initial states are unknowns, and the gaps between segments.
 
-The state between two segments has coordinates z, as many as there are free motions and rates, about a guess of it. A
-segment begins at the consistent state next to the guess that these tell, so that constraints hold everywhere. The gap
-to the end of the segment before is measured in the same coordinates. Derivatives are carried along the steps of each
-segment alone: they do not grow with the length of the run.
+The initial state of a segment has coordinates z about a guess, one for each free motion and each free rate. The state
+is the consistent one with these coordinates, so that constraints are always satisfied. The gap from the end of the
+previous segment is measured in the same coordinates. Derivatives are computed forward along the steps of each segment:
+they do not grow with the length of the run.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ STEP = 1e-5
 @checked
 @dataclass(frozen=True)
 class MultipleShooting:
-    """Division of a run into segments whose first states are unknowns of an optimal control.
+    """Division of a run into segments whose initial states are unknowns of an optimal control.
 
-    Derivatives by the first inputs of an unstable motion grow with its length, until no search converges; those of
-    segments do not. The search may begin with segments that do not meet, as along a guessed motion that no input
-    causes, and closes them.
+    Derivatives by the first inputs of an unstable motion grow with its length, until no search converges; with short
+    segments they remain small. Initially there may be gaps between segments, for example along a guessed motion that no
+    input causes; the search closes them.
 
     Attributes
     ----------
     segments : int
         Number of segments, of equally many steps as far as possible.
     guess : callable, optional
-        Function of time [s] that returns a consistent state of the mechanism there; by default the run under the
-        first guess of the inputs.
+        Function of time [s] that returns a consistent state of the mechanism at this time; by default that of the run
+        with the first guess of the inputs.
 
     Examples
     --------
@@ -70,13 +70,13 @@ class MultipleShooting:
     guess: Callable[[float], State] | None = None
 
     def __post_init__(self) -> None:
-        """Check the number of segments."""
+        """Check that the number of segments is positive."""
         check.count("segments", self.segments, 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Coordinates (2k,) of consistent states near a guess: shares of its free motions and of their rates."""
+    """Coordinates (2k,) of consistent states near a guess: amplitudes of its free motions and of their rates."""
 
     time: float
     anchors: Any
@@ -84,14 +84,14 @@ class Chart:
     free: FreeMotions
 
     def state(self, mechanism: Mechanism, z: Array) -> State:
-        """State with given coordinates, of a mechanism with the same joints."""
+        """Consistent state with the coordinates z, of a mechanism with the same joints."""
         own = self.free.variations @ z
         at = self.c, self.time
         c = neighbour(mechanism, TimeTable(mechanism, self.anchors), at, *own)
         return State(self.time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), self.anchors)
 
     def gap(self, mechanism: Mechanism, first: Array, last: Array) -> Array:
-        """Distance (2k,) from one flat state to another."""
+        """Difference (2k,) in coordinates between two flat states."""
         ends = configuration(mechanism, first), configuration(mechanism, last)
         gap: Array = self.free.coordinates(between(mechanism.network.arrays, *ends))[:, 0]
         return gap
@@ -99,7 +99,7 @@ class Chart:
     def distance(self, mechanism: Mechanism, first: Array, last: Array) -> float:
         """Largest difference of two flat states, relative to the size of the mechanism and its motion in a segment.
 
-        The velocities at the end of a step, which meet the constraints in its mean only, are made consistent first.
+        Velocities at the end of a step, of which only the mean satisfies the constraints, are made consistent first.
         """
         a, c, table = mechanism.network.arrays, configuration(mechanism, first), TimeTable(mechanism, self.anchors)
         still = np.zeros(mechanism.layout.velocities)
@@ -109,9 +109,9 @@ class Chart:
         return float(max(np.abs(part).max(initial=0.0) for part in parts))
 
     def moved_gap(self, mechanism: Mechanism, ends: tuple[Array, Array], moves: tuple[Array, Array]) -> Array:
-        """Changes (2k, q) of the gap between flat states along changes of the first, then of the last one.
+        """Derivatives (2k, q) of the gap between flat states along changes of the first state, then of the last state.
 
-        The changes (q, n) are those of the states as the loops have them.
+        The changes (q, n) are in the layout of the loops.
         """
         first, last = (configuration(mechanism, x) for x in ends)
         sine, closed = turns(np.einsum("bji,bjk->bik", first.R, last.R))
@@ -121,7 +121,7 @@ class Chart:
                 r, R, u, v, omega, du = _parts(one, (len(first.r), mechanism.layout.dim, self.c.u.size))
                 changed = (R, last.R) if sign < 0.0 else (first.R, R)
                 moved, opened = turns(np.einsum("bji,bjk->bik", *changed))
-                opened = opened - turns(np.zeros_like(R))[1]  # the change alone
+                opened = opened - turns(np.zeros_like(R))[1]  # the derivative without the value
                 turn = 2.0 * (moved - sine * (opened / closed)[:, None]) / closed[:, None]
                 parts = Velocities(sign * r, turn, sign * u), Velocities(sign * v, sign * omega, sign * du)
                 own = Variations(*(flatten(mechanism.network.arrays, part)[:, None] for part in parts))
@@ -130,7 +130,7 @@ class Chart:
 
 
 def _parts(x: Array, sizes: tuple[int, int, int]) -> tuple[Array, ...]:
-    """Arrays (r, R, u, v, ω, u̇) of a vector as the loops have states."""
+    """Arrays (r, R, u, v, ω, u̇) of a vector in the layout of states in the loops."""
     frames, dim, flexible = sizes
     shapes = (frames, dim), (frames, dim, dim), (flexible,), (frames, dim), (frames, spins(dim)), (flexible,)
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
@@ -138,10 +138,10 @@ def _parts(x: Array, sizes: tuple[int, int, int]) -> tuple[Array, ...]:
 
 
 class Segment(NamedTuple):
-    """Run over a segment, the numbers of the unknowns that change it, and derivatives of its states by these.
+    """Run over a segment, and derivatives by the unknowns on which it depends; ``columns`` are their indices.
 
-    ``by_state`` (N + 1, q, n) are as the loops have states; ``direct`` has derivatives (N + 1, c) of readings by the
-    parameters at unchanged states.
+    ``by_state``: derivatives (N + 1, q, n) of the states in the layout of the loops; ``direct``: derivatives (N + 1, c)
+    of readings by the parameters at constant states.
     """
 
     problem: RunProblem
@@ -153,10 +153,10 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SegmentedProblem:
-    """Shooting problem whose unknowns are those of the ``base``, and the coordinates of the states between segments.
+    """Shooting problem whose unknowns are those of the ``base``, and the coordinates of states between segments.
 
-    ``edges`` are the numbers of the times at which segments begin and end. ``guessed`` has the readings of each
-    functional along the guess at the starts of segments, which tell the full turns of angles across gaps.
+    ``edges``: indices of the times at which segments begin and end. ``guessed``: readings of each functional along the
+    guess at the starts of segments, by which angles are unwrapped across gaps.
     """
 
     base: Problem
@@ -166,12 +166,12 @@ class SegmentedProblem:
 
     @property
     def size(self) -> int:
-        """Number of coordinates of a state."""
+        """Number of coordinates 2k of a state."""
         return 2 * self.charts[0].free.basis.shape[1]
 
     @property
     def count(self) -> int:
-        """Number of unknowns."""
+        """Number of unknowns: those of the base problem, and the coordinates of all states between segments."""
         return self.base.count + len(self.charts) * self.size
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
@@ -179,7 +179,7 @@ class SegmentedProblem:
         return self.base.split(x[: self.base.count])
 
     def centred(self, x: Array) -> SegmentedProblem:
-        """The same problem with coordinates about its states at unknowns."""
+        """Problem with the coordinates taken about the states at the unknowns x, instead of the guess."""
         mechanism, coordinates = made(self.base.make, self.split(x)[1])[0], x[self.base.count :].reshape(-1, self.size)
         states = [own.state(mechanism, z) for own, z in zip(self.charts, coordinates, strict=True)]
         charts = [_chart(mechanism, state, own.free.pace) for own, state in zip(self.charts, states, strict=True)]
@@ -190,12 +190,12 @@ class SegmentedProblem:
         return SegmentedProblem(self.base, self.edges, charts, guessed)
 
     def efforts(self, x: Array) -> tuple[float, Array]:
-        """Effort and its derivatives."""
+        """Effort Σ w ∫ |u|² dt and its derivatives by all unknowns."""
         total, slope = self.base.efforts(x[: self.base.count])
         return total, np.append(slope, np.zeros(self.count - slope.size))
 
     def evaluated(self, x: Array) -> Evaluation:
-        """Functionals and gaps, with their derivatives."""
+        """Functionals and gaps at the unknowns x, with their derivatives."""
         values, parameters = self.split(x)
         coordinates = x[self.base.count :].reshape(len(self.charts), self.size)
         here = made(self.base.make, parameters)
@@ -225,7 +225,7 @@ class SegmentedProblem:
         parameters: Mapping[str, float],
         start: tuple[Chart, Array, int] | None,
     ) -> Segment:
-        """Run of a segment and its derivatives; the start is a chart, coordinates in it, and their number."""
+        """Run of a segment and its derivatives; ``start``: chart, coordinates z, and index of their first unknown."""
         mechanism, times = problem.mechanism, problem.table.times
         solution = integrate(mechanism, problem.start, times, method=EXACT, inputs=problem.inputs, progress=False)
         zero, none = [np.zeros_like(part) for part in problem.arrays()], np.zeros_like(problem.sampled.rows)
@@ -256,7 +256,7 @@ class SegmentedProblem:
     def _by_parameters(
         self, problem: RunProblem, make: Callable[..., Any], parameters: Mapping[str, float], solution: Solution
     ) -> tuple[list[Change], Array]:
-        """Changes of a segment by each parameter, and the constants that these vary."""
+        """Derivatives of the data of a segment by each parameter, and the indices of constants that depend on them."""
         quantities = {name: own.quantity for name, own in self.base.functionals.items()}
         sensors = {name: (own, solution.states) for name, own in quantities.items()}
         origin = origin_of(make, parameters, problem.table.times, problem, sensors)
@@ -276,7 +276,7 @@ class SegmentedProblem:
         }
 
     def _by_nodes(self, problem: RunProblem) -> list[tuple[int, Array]]:
-        """Unknowns of nodes that act in a segment, and derivatives (N, m) of its inputs by them."""
+        """Unknowns of the nodes of tables that act in a segment, and derivatives (N, m) of inputs by each of them."""
         found, start = [], 0
         for port, own in self.base.tables.items():
             shares, part = hats(own.times, problem.sampled.points), problem.sampled.forcing.slices[port]
@@ -290,7 +290,7 @@ class SegmentedProblem:
         return found
 
     def _evaluation(self, segments: Sequence[Segment]) -> Evaluation:
-        """Values and gaps of segments, with derivatives by all unknowns."""
+        """Values of functionals and gaps of segments, with derivatives by all unknowns."""
         values, slopes = {}, {}
         for name, functional in self.base.functionals.items():
             values[name], slopes[name] = self._functional(name, functional, segments)
@@ -323,7 +323,7 @@ class SegmentedProblem:
         total = np.zeros(self.count)
         for j, own in enumerate(segments):
             of_segment = weights[self.edges[j] : self.edges[j + 1] + 1].copy()
-            of_segment[0] *= float(j == 0)  # which the segment before has
+            of_segment[0] *= float(j == 0)  # the previous segment contains this time
             rows = np.flatnonzero(of_segment)
             if not rows.size:
                 continue
@@ -336,7 +336,7 @@ class SegmentedProblem:
 
 
 def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
-    """Problem with the states between segments about their guesses."""
+    """Multiple shooting problem from a single one, with the states between segments about their guesses."""
     steps = len(base.times) - 1
     if shooting.segments > steps:
         raise ValueError(f"segments must be at most {steps}, the number of steps, got {shooting.segments}")
@@ -355,20 +355,20 @@ def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
 
 
 def _chart(mechanism: Mechanism, state: State, pace: float) -> Chart:
-    """Coordinates about a state."""
+    """Chart of coordinates about a consistent state; ``pace`` scales the rates."""
     c, table = configuration(mechanism, state.x), TimeTable(mechanism, state.anchors)
     return Chart(state.time, state.anchors, c, free_motions(mechanism, table, (c, state.time), pace=pace))
 
 
 def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mapping[str, float]) -> Solution:
-    """Run over all segments at once under given tables."""
+    """Run over all segments without gaps, for given tables and parameters."""
     mechanism, start, inputs = made(base.make, parameters)
     driven: dict[str, Input] = {**inputs, **base.driving(values)}
     return integrate(mechanism, start, base.times, method=EXACT, inputs=driven, progress=False)
 
 
 def _run_guess(base: Problem, given: tuple[Mechanism, State, Mapping[str, Input]]) -> Callable[[float], State]:
-    """States of the run under the first guess of the tables."""
+    """Function of time that returns states of the run with the first guess of the tables."""
     mechanism, start, _ = given
     run = whole_solution(base, {port: own.values for port, own in base.tables.items()}, base.parameters)
     zero = np.zeros(mechanism.layout.multipliers)

@@ -1,4 +1,4 @@
-"""Optimal inputs of a mechanism by direct shooting, single or multiple, with the gradients of its runs."""
+"""Optimal inputs of a mechanism by direct single or multiple shooting, with gradients of its runs."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ CENTRED = 5
 
 @dataclass(frozen=True)
 class OptimalControl(NamedFields):
-    """Optimal inputs, the parameters that were optimised with them, and the run.
+    """Optimal inputs and parameters, with the run.
 
     Attributes
     ----------
     inputs : mapping
-        Table of each port, times (k,) [s] and values (k, m), as :func:`flexph.integrate` takes it.
+        Table of each port, times (k,) [s] and values (k, m), an input for :func:`flexph.integrate`.
     parameters : mapping
         Parameters by name.
     cost : float
-        Cost: functional and effort.
+        Cost, the sum of functional and effort.
     end_errors : mapping
-        Readings at the end less those that were asked for, by name.
+        Readings at the end minus the required readings, by name.
     values : mapping
-        Functionals that are limited, by name.
+        Values of the limited functionals, by name.
     solution : Solution
-        The run; of multiple shooting the segments one behind the other. Where a segment begins, velocities are made
-        consistent, so that a run without segments differs by this much, and by what an unstable motion makes of it.
+        Run; for multiple shooting the sequence of segments. At the start of each segment velocities are made
+        consistent, so that a run without segments differs by these corrections, which grow along an unstable motion.
     evaluations : int
         Number of runs.
     gaps : mapping
-        Of multiple shooting: distances between segments, relative to the size of the mechanism, by name with the time.
+        For multiple shooting, distances between segments relative to the size of the mechanism, by name with the time.
     """
 
     inputs: Mapping[str, tuple[Array, Array]]
@@ -82,35 +82,37 @@ def optimal_control(
 ) -> OptimalControl:
     """Minimise ``Φ + Σ w ∫ |u|² dt`` over tables of inputs, with end conditions, limits and bounds.
 
-    The unknowns are the values u of piecewise linear tables at their nodes. The run and the gradients of cost, end
-    conditions and limits by all nodes are those of :func:`gradients`: direct single shooting, solved by sequential
-    quadratic programming (SLSQP of scipy). So the optimum is that of the discrete run, with its exact balances. For
-    unstable motions, ``shooting=MultipleShooting(…)`` makes the states between segments of the run unknowns, too.
+    The unknowns are the values u of piecewise linear tables at their nodes. :func:`gradients` computes the run and the
+    gradients of cost, end conditions and limits by all nodes: this is direct single shooting, solved by sequential
+    quadratic programming (SLSQP of scipy). The optimum is therefore that of the discrete run, with its exact balances.
+    For unstable motions, ``shooting=MultipleShooting(…)`` adds the states between segments of the run as unknowns.
 
     Parameters
     ----------
     make : callable
-        Function of the named ``parameters``, of nothing by default, that returns mechanism and start, as of
+        Function of the named ``parameters``, by default without arguments, that returns mechanism and start, as for
         :func:`gradient`.
     times : array
         Times of the run [s].
     inputs : dict
-        First guess of the table of each port that is optimised: (times (k,) [s], values (k,) or (k, m)), from the
-        first to the last time of the run.
+        First guess of the table of each optimised port: (times (k,) [s], values (k,) or (k, m)), from the first to the
+        last time of the run.
     cost : Functional, optional
         Functional Φ of the run.
     effort : dict, optional
         Weight w of ∫ |u|² dt by port.
     ends : dict, optional
-        By name a sensor and the reading that it has at the end.
+        End conditions by name: a sensor and its required reading at the end.
     limits : dict, optional
-        By name a functional with its least and largest value, None for no limit; :class:`Peak` for limits at all times.
+        Limits by name: a functional with its least and largest value, None for no limit; :class:`Peak` for limits at
+        all times.
     bounds : dict, optional
         (lower, upper) of the inputs by port, and of parameters by name.
     parameters : dict, optional
-        First guess of parameters of ``make`` that are optimised as well.
+        First guess of parameters of ``make`` that are also optimised.
     shooting : MultipleShooting, optional
-        Segments of the run; by default it is one. Functionals must then be of sensors of states.
+        Segments of the run for multiple shooting, which needs functionals of sensors of states; by default single
+        shooting.
     tolerance : float
         Change of the cost, relative to its first value, and violation of a condition, relative to its first one, at
         which the search ends.
@@ -125,13 +127,13 @@ def optimal_control(
     Raises
     ------
     ValueError
-        For ports or parameters that are unknown, no cost, and what :func:`gradient` refuses.
+        For unknown ports or parameters, without a cost, and as for :func:`gradient`.
     ArithmeticError
         If the search does not converge.
 
     Examples
     --------
-    A cart of 1 kg goes 1 m in 1 s from rest to rest: the least ∫ u² dt is 12.
+    A cart of 1 kg moves 1 m in 1 s from rest to rest: the least ∫ u² dt is 12.
 
     >>> import numpy as np
     >>> import rigid
@@ -179,13 +181,13 @@ def optimal_control(
 
 
 def _refuse_reversed(name: str, lower: float | None, upper: float | None) -> None:
-    """Raise ValueError if a range is empty."""
+    """Raise ValueError if the lower value is above the upper one."""
     if lower is not None and upper is not None and lower > upper:
         raise ValueError(f"{name} must have the lower value first, got {lower:g} and {upper:g}")
 
 
 def _table(port: str, given: Any, times: Any) -> Table:
-    """Table of a port over the run."""
+    """Checked table of a port; raises ValueError unless it covers the run."""
     if not (isinstance(given, tuple) and len(given) == 2):
         raise ValueError(f"inputs[{port!r}] must be a table (times, values), got {check.shown(given)}")
     own = Table(*given, f"inputs[{port!r}]")
@@ -200,7 +202,7 @@ def _table(port: str, given: Any, times: Any) -> Table:
 def _solved(
     problem: Problem | SegmentedProblem, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int
 ) -> OptimalControl:
-    """Solve a shooting problem; ArithmeticError if the search does not converge."""
+    """Solve a shooting problem; raises ArithmeticError if the search does not converge."""
     base = problem.base
     first = base.joined({port: own.values for port, own in base.tables.items()}, base.parameters)
     free = (-np.inf, np.inf)
@@ -231,8 +233,8 @@ def _solved(
     if worst <= 1e3 * tolerance < max(apart.values(), default=0.0):
         name = max(apart, key=lambda own: apart[own])
         raise ArithmeticError(
-            f"the segments of multiple shooting met in their coordinates only, there is a {name} of {apart[name]:.2g} "
-            "of the size of the mechanism: give a guess nearer to the motion"
+            f"multiple shooting closed the gaps in its coordinates only, there is a {name} of {apart[name]:.2g} of the "
+            "size of the mechanism: give a guess nearer to the motion"
         )
     if not result.success or worst > 1e3 * tolerance:
         name = conditions[int(np.argmax(violations))].name if conditions else "none"
@@ -264,13 +266,13 @@ def _minimised(
 
 
 def _violation(condition: Condition | Closed, search: Search, z: Array) -> float:
-    """Largest violation of a condition at scaled unknowns."""
+    """Largest violation of a condition at the scaled unknowns z."""
     miss = np.atleast_1d(condition.residual(search, z))
     return float(np.abs(miss).max() if condition.kind == "eq" else (-miss).max())
 
 
 def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> OptimalControl:
-    """Result at scaled unknowns."""
+    """Optimal control from the scaled unknowns z."""
     found, base = search.asked(z), problem.base
     values, parameters = problem.split(z * search.size)
     end_errors = {
@@ -290,7 +292,7 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
 
 
 def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
-    """Size of each unknown: of its bounds, else of the guess of its table, else one."""
+    """Scale (n,) of each unknown: from its bounds, else from the guess of its table, else one."""
     values, parameters = problem.split(first)
     guess = problem.joined(
         {port: np.full(own.shape, np.abs(own).max()) for port, own in values.items()},

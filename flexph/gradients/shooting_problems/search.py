@@ -16,7 +16,7 @@ from .single import COST, Evaluation, Problem, end_of, limit_of
 
 @dataclass(eq=False)
 class Search:
-    """Search in unknowns divided by their sizes; the last evaluation is kept."""
+    """Search in unknowns divided by their sizes, with a cache of the last evaluation."""
 
     problem: Problem | SegmentedProblem
     size: Array
@@ -27,7 +27,7 @@ class Search:
     failed: bool = False
 
     def asked(self, z: Array) -> Evaluation:
-        """Evaluation at scaled unknowns; if a run fails, that of the last successful one."""
+        """Evaluation at the scaled unknowns z; if its run fails, the last successful evaluation."""
         if self.found is None or self.at is None or not np.array_equal(z, self.at):
             try:
                 self.found, self.failed = self.problem.evaluated(z * self.size), False
@@ -59,7 +59,7 @@ class Search:
         return value, slope * self.size
 
     def conditions(self, z: Array) -> list[Condition | Closed]:
-        """Conditions of the problem, scaled by their change with all unknowns by their sizes."""
+        """Conditions of the problem, scaled by the size of their gradients in scaled unknowns."""
         rows: list[Condition | Closed] = [Closed(name) for name in self.asked(z).gaps]
         for name, (_, values) in self.problem.base.ends.items():
             self._refuse_other_size(name, values, z)
@@ -74,7 +74,7 @@ class Search:
         return rows
 
     def _refuse_other_size(self, name: str, values: Any, z: Array) -> None:
-        """Raise ValueError for a sensor with more components than values at the end."""
+        """Raise ValueError for an end condition whose sensor has more components than values."""
         quantity = self.problem.base.ends[name][0]
         run = self.asked(z).runs[0]
         count = readings(run.mechanism, quantity, run.states[-1:]).shape[1]
@@ -95,7 +95,7 @@ class Condition(NamedTuple):
     size: float
 
     def residual(self, search: Search, z: Array) -> float:
-        """Value of the left-hand side at scaled unknowns."""
+        """Value of the left-hand side at the scaled unknowns z."""
         return self.sign * (search.condition(z, self.name)[0] - self.value) / self.size
 
     def slope(self, search: Search, z: Array) -> Array:
@@ -104,15 +104,15 @@ class Condition(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """Condition that a segment begins where the one before it ends."""
+    """Condition that a segment begins at the end of the previous segment."""
 
     name: str
     kind: Literal["eq", "ineq"] = "eq"
 
     def residual(self, search: Search, z: Array) -> Array:
-        """Distances, in units of the mechanism."""
+        """Gap (2k,) in coordinates at the scaled unknowns."""
         return search.gap(z, self.name)[0]
 
     def slope(self, search: Search, z: Array) -> Array:
-        """Derivatives of the distances by the scaled unknowns."""
+        """Derivatives (2k, n) of the gap by the scaled unknowns."""
         return search.gap(z, self.name)[1]

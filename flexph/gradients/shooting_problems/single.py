@@ -25,9 +25,9 @@ Limits = Mapping[str, tuple[Functional, float | None, float | None]]
 
 
 class Evaluation(NamedTuple):
-    """Functionals at unknowns: values and derivatives (n,) by name, gaps between segments, and the runs.
+    """Values and derivatives (n,) of functionals by name, gaps between segments, and runs, at given unknowns.
 
-    ``gaps`` have for each node between segments the gap (2k,) in coordinates of its state and its derivatives (2k, n).
+    ``gaps``: for each time between segments the gap (2k,) in coordinates of its state, and its derivatives (2k, n).
     """
 
     values: Mapping[str, float]
@@ -38,7 +38,7 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Shooting problem in the values of all nodes, one table behind the other, and the parameters behind them."""
+    """Shooting problem whose vector of unknowns has the values at the nodes of all tables, followed by parameters."""
 
     make: Callable[..., Any]
     times: Array
@@ -51,14 +51,14 @@ class Problem:
 
     @once
     def functionals(self) -> dict[str, Functional]:
-        """Cost, components of end conditions, and limits."""
+        """Functionals by name: cost, components of end conditions, and limits."""
         own = {} if self.cost is None else {COST: self.cost}
         for name, (quantity, values) in self.ends.items():
             own |= {end_of(name, i): Last(quantity, i) for i in range(np.size(values))}
         return own | {limit_of(name): functional for name, (functional, _, _) in self.limits.items()}
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
-        """Values of tables and parameters."""
+        """Values of tables, and parameters, from the vector x of unknowns."""
         values, start = {}, 0
         for port, own in self.tables.items():
             values[port] = x[start : start + own.values.size].reshape(own.values.shape)
@@ -66,21 +66,21 @@ class Problem:
         return values, dict(zip(self.parameters, x[start:].tolist(), strict=True))
 
     def joined(self, values: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
-        """Vector of values of tables and parameters."""
+        """Vector of unknowns from values of tables and parameters."""
         return np.concatenate([*(np.ravel(values[port]) for port in self.tables), [*parameters.values()]])
 
     @property
     def base(self) -> Problem:
-        """This problem: its unknowns are those of tables and parameters alone."""
+        """This problem, whose unknowns are only tables and parameters."""
         return self
 
     @property
     def count(self) -> int:
-        """Number of unknowns."""
+        """Number of unknowns: values at the nodes of all tables, and parameters."""
         return sum(own.values.size for own in self.tables.values()) + len(self.parameters)
 
     def evaluated(self, x: Array) -> Evaluation:
-        """Functionals with their gradients."""
+        """Functionals at the unknowns x, with their gradients."""
         values, parameters = self.split(x)
 
         def driven(**own: float) -> Any:
@@ -93,7 +93,7 @@ class Problem:
         return Evaluation({name: own.value for name, own in found.items()}, slopes, {}, [run])
 
     def distances(self, found: Evaluation) -> dict[str, float]:
-        """Distances between segments: none."""
+        """Empty mapping, as there are no segments."""
         return {}
 
     def driving(self, values: Mapping[str, Array]) -> dict[str, Any]:
@@ -101,23 +101,23 @@ class Problem:
         return {port: (own.times, values[port]) for port, own in self.tables.items()}
 
     def by_unknowns(self, own: Gradient) -> Array:
-        """Derivatives of a functional by all unknowns: those by the inputs of steps, which nodes share."""
+        """Derivatives (n,) of a functional by all unknowns, from those by the inputs of steps and by parameters."""
         values = {port: self.shares[port].T @ own.by_input[port] for port in self.tables}
         return self.joined(values, own.by)
 
     @once
     def shares(self) -> dict[str, Array]:
-        """Shares (N, k) of the nodes of each table in the inputs of steps, which are those in their middle."""
+        """Matrices (N, k) from the values at the nodes of each table to the inputs in the middles of steps."""
         middles = 0.5 * (self.times[1:] + self.times[:-1])
         return {port: hats(own.times, middles) for port, own in self.tables.items()}
 
     @once
     def masses(self) -> dict[str, Array]:
-        """Matrices (k, k) of ∫ u² dt of each table."""
+        """Matrices (k, k) of the quadratic form ∫ u² dt of each table."""
         return {port: _mass(own.times) for port, own in self.tables.items()}
 
     def efforts(self, x: Array) -> tuple[float, Array]:
-        """Effort and its derivatives."""
+        """Effort Σ w ∫ |u|² dt and its derivatives by all unknowns."""
         values, parameters = self.split(x)
         moved = {port: self.effort.get(port, 0.0) * self.masses[port] @ own for port, own in values.items()}
         total = sum(float(np.sum(own * moved[port])) for port, own in values.items())
@@ -135,12 +135,12 @@ def limit_of(name: str) -> str:
 
 
 def hats(nodes: Array, times: Array) -> Array:
-    """Piecewise linear functions (times, k) that are one at a node each."""
+    """Values (times, k) of the piecewise linear functions that are one at one node and zero at all others."""
     return np.stack([np.interp(times, nodes, row) for row in np.eye(nodes.size)], axis=1)
 
 
 def _mass(nodes: Array) -> Array:
-    """Integrals (k, k) of products of the piecewise linear functions."""
+    """Integrals (k, k) of the products of the piecewise linear functions."""
     spans = np.diff(nodes)
     mass = np.diag(np.append(spans, 0.0) + np.append(0.0, spans)) / 3.0
     return mass + (np.diag(spans, 1) + np.diag(spans, -1)) / 6.0

@@ -110,7 +110,7 @@ class BlockStepper:
         self.limit = self.limited(2 * self.points)
 
     def _parts(self) -> Parts:
-        """Options of the loops."""
+        """Options of the loops: substeps, weights of their multipliers, depth of the history, error estimate."""
         scheme, contacts = self.scheme, self.scheme.arrays.contacts
         contact = int(not contacts.laws.rigid.all())
         if contact and not scheme.least_norm and self.mechanism.once(NearPairs).is_pile:
@@ -157,7 +157,7 @@ class BlockStepper:
         return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set the start of the next step in the loops; return it with the energies that these compute."""
+        """Set the start of the next step in the loops; return it with the energies computed by the loops."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         prescribed = self.scheme.table.references.held_at(start.time)
@@ -229,7 +229,7 @@ class BlockStepper:
         return self.estimate is None and bool(self.scheme.arrays.bearings.number)
 
     def failed(self, start: StepStart, time: float) -> StepFailed:
-        """Error of the last step, from a start to a time [s]; raises that of a function which the loops called."""
+        """Error of the last step, from a start to a time [s]; raises the error of a user's function if one failed."""
         if self.compiled.failure is not None:
             raise self.compiled.failure
         return unsolved(self.scheme, self.compiled, start, time)

@@ -58,15 +58,15 @@ class GaussBlocks(BlockStepper):
         return super().spans() | at_nodes | at_points | {"factor_end": (1, 2)}
 
     def _at_nodes(self, values: Array, steps: int) -> tuple[Array, Array]:
-        """Values and h times the rates at the nodes of all steps."""
+        """Interpolate a prescribed quantity: its values, and h times its rates, at the nodes of all steps."""
         return self._interpolated(values, steps, (self.tableau.value, self.tableau.rate))
 
     def _at_points(self, values: Array, steps: int) -> tuple[Array, Array]:
-        """Values and h times the rates at the points of the laws of springs in all steps."""
+        """Interpolate a prescribed quantity: values, and h times rates, at the points of spring laws in all steps."""
         return self._interpolated(values, steps, (self.tableau.point_value, self.tableau.point_rate))
 
     def _interpolated(self, values: Array, steps: int, by: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Values and h times the rates by the interpolant through the Gauss-Lobatto points of each step."""
+        """Values and h times rates of the polynomials through ``values`` at the Gauss-Lobatto points of each step."""
         if len(values) == 1:
             return values, np.zeros_like(values)
         rows = self.points * np.arange(steps)[:, None] + np.arange(self.points + 1)

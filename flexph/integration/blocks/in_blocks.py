@@ -112,7 +112,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 
 
 def single(run: Going, stepper: Any, *, time: float, saved: bool) -> Accepted:
-    """Take one step; its error gives the reason if it fails."""
+    """Take one step; if it fails, the error raised names the reason."""
     start = run.start
     run.begin_trial(start.time, time)
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)

@@ -31,7 +31,7 @@ class PairError(NamedTuple):
 
         ε = √(δ̂ᵀMδ̂ / (2 E)) / rtol,   δ̂ = (M + ¼h²K + …)⁻¹ M δ,
 
-    and at least a tenth of the same with the velocity M⁻¹GᵀS⁻¹Δe that the pair adds to the defect of the constraints.
+    and at least a tenth of this expression for the velocity M⁻¹GᵀS⁻¹Δe, with the change Δe of the velocity defect.
     E is the largest kinetic energy of the run, or atol if that is larger. The matrix is the step's Jacobian: δ̂ keeps
     the constraints, and modes that h does not resolve count by 4/(hω)², so that they do not force their resolution as
     long as their part of the energy is small. Contacts that open or close in the pair are left out of this matrix: as
@@ -98,7 +98,7 @@ class CoupledRows:
         self.coupling = CompiledCoupling(coupled, self.times, x, loops.held.size, evaluation=evaluation)
 
     def added(self, block: Block, size: StepSize, known: float) -> Block:
-        """Add the records of the controllers to a block and advance them to its end."""
+        """Add the records of the controllers to a block, and advance the controllers to its end."""
         done, ends = self.coupling.finished, block.rows["time"][:, 0]
         self.coupling.commit(done)
         values, error = self.coupling.rows(self._begun, done)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Window:
     """Table of one step of a block, with further inputs that are constant over the step.
 
-    Its arrays are overwritten for each step, which takes a third of the time of new ones.
+    Its arrays are overwritten for each step, which takes a third of the time of new arrays.
     """
 
     def __init__(self, table: Any, spans: Mapping[str, tuple[int, int]]) -> None:
@@ -62,7 +62,7 @@ def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: 
 def as_one(start: StepStart, parts: tuple[StepResult, StepResult], tried: int) -> StepResult:
     """Merge two successive steps into one; ``tried`` are the iterations of the whole step that was not solved.
 
-    Flows and counts add up, so that the step counts as those that were taken. Multipliers are means over both, so that
+    Flows and counts add up, so that the merged step counts as several. Multipliers are means over both steps, so that
     their impulses add up. Residuals are the largest of both.
     """
     end = parts[-1].end

@@ -79,7 +79,7 @@ def _check_angles(scheme: Scheme, start: StepStart, h: float, iterations: int) -
     near = np.flatnonzero(np.linalg.norm(first + passed * way, axis=0) < ACROSS)
     if near.size:
         names = [name for name, _ in measures(scheme.mechanism.connections)][springs.angles]
-        reason = f"the axes of {names[near[0]]!r} come to stand at right angles, where it has no angle"
+        reason = f"the axes of {names[near[0]]!r} become perpendicular, where its angle is undefined"
         raise MotionEnded(reason, iterations, advice=BEFORE)
 
 
@@ -103,8 +103,8 @@ def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> s
         below, above = (law.force(x, rate + step, start.time) for step in (-near, near))
         if abs(above - below) > SHARE * max(abs(above), abs(below)):
             return (
-                f": {law} of {names[i]} jumps from {below:.4g} to {above:.4g} at the rate {rate:.3g}: forces of a rate "
-                "must be continuous; of dry friction take damping=coulomb(...) or law=bristle(...)"
+                f": {law} of {names[i]} jumps from {below:.4g} to {above:.4g} at the rate {rate:.3g}: a force law must "
+                "be continuous in the rate; for dry friction take damping=coulomb(...) or law=bristle(...)"
             )
     return ""
 
@@ -118,7 +118,7 @@ def _followers(scheme: Scheme, compiled: Stepper) -> str:
     if not open_by[worst] > NEWTON.closed:
         return ""
     name, most = scheme.mechanism.constraint_names[worst], abs(compiled.memory.defect_lam[worst])
-    return f"a constraint that followed from others no longer does: {name!r} opens by {most:.1e}"
+    return f"constraint {name!r}, which depends on others at its start, is violated by {most:.1e} at its end"
 
 
 def _between(scheme: Scheme, compiled: Stepper) -> str:
@@ -135,11 +135,11 @@ def _between(scheme: Scheme, compiled: Stepper) -> str:
     masses = memory.inertia_mass[bodies[bodies >= 0]]
     if masses.size and masses.max() > UNEVEN * masses.min():
         least, most = masses.min(), masses.max()
-        text += f" between masses of {least:.3g} and {most:.3g} kg, in whose impulses the lighter are lost"
+        text += f" between masses of {least:.3g} and {most:.3g} kg, a ratio too large for their impulses"
     return text
 
 
-BEFORE = "end the run before by an event"
+BEFORE = "end the run before it by an event"
 """Advice on motions that end."""
 
 

@@ -57,7 +57,7 @@ class RankWatch:
 
     @contextmanager
     def explain_failure(self, solver: Solver) -> Iterator[None]:
-        """Context that adds to a solver's failure that E(x) is about to lose its rank, if so."""
+        """Context that extends the message of a solver's failure if E(x) is about to lose rank."""
         try:
             yield
         except SolverFailed as error:
@@ -135,7 +135,7 @@ def integrate_adaptively(
         SolverFailed,
         lambda error, span: _explain(method.name, samples, error),
         lambda error: str(error),
-        finished="what is finished is",
+        finished="the finished part is",
         where=lambda run: f"after t = {samples.reached:.6g} s",
         added=lambda: run.cautions.reason(samples.reached, samples.latest),
     )
@@ -147,9 +147,9 @@ def integrate_adaptively(
 
 def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:
     return (
-        f"{method!r} could not go on at t = {samples.reached:.6g} s, after {samples.count} steps: {error}; try a "
+        f"{method!r} could not continue at t = {samples.reached:.6g} s, after {samples.count} steps: {error}; try a "
         "looser tolerance or larger absolute tolerances of states that pass zero, look for inputs that jump, a "
-        "singular E or constraint, and an index above 2. What is finished is kept in .solution"
+        "singular E or constraint, and an index above 2. The finished part of the run is in .solution"
     )
 
 
@@ -202,7 +202,7 @@ class _Samples:
         self._power, self._counted, self._output = np.zeros_like(self._power), 0.0, None
 
     def _add_power(self, run: Run, solver: Solver, time: float) -> None:
-        """Add up power to a time of the last step, and keep the output in the middle of the open row."""
+        """Integrate power to a time within the last step, and store the output at the middle of the open row."""
         if self.next < self.grid.size and self._output is None:
             middle = max(0.5 * (run.start.time + self.grid[self.next]), self.reached)
             if middle <= time:

@@ -23,11 +23,12 @@ from ..methods.names import call_of
 
 
 class MovingFrame:
-    """Orthogonal frame Q(x) = (U₁, U₂), U₁ a basis of the range of E(x): the last rows of ``QᵀE ẋ = Qᵀf`` lack rates.
+    """Orthogonal frame Q(x) = (U₁, U₂), U₁ a basis of the range of E(x): the last rows of ``QᵀE ẋ = Qᵀf`` have no ẋ.
 
-    Solvers keep a Jacobian for some steps. If the range of E turns, an old one has rates in the algebraic equations,
-    divided by the length of a step: no short step cures that. This frame keeps them out. U₁ and U₂ are as near as
-    possible to those of a reference, by polar factors, and as smooth as E. The reference moves with the steps.
+    Solvers use a Jacobian for some steps. If the range of E turns, an old Jacobian has terms of the rates, divided by
+    the length of a step, in the algebraic equations, so that short steps fail, too. In this frame it has none. U₁ and
+    U₂ are as near as possible to those of a reference state, by polar factors, and as smooth as E. The reference is
+    updated as the solver proceeds.
     """
 
     def __init__(self, system: PHDAE, x: Array) -> None:
@@ -54,7 +55,7 @@ class MovingFrame:
 
 
 def _nearest(basis: Array, reference: Array) -> Array:
-    """Orthonormal basis of the same space, nearest to a reference."""
+    """Orthonormal basis of the span of ``basis`` that is nearest to a reference basis."""
     left, _, right = np.linalg.svd(basis.T @ reference)
     return np.asarray(basis @ (left @ right))
 
@@ -186,7 +187,7 @@ class Problem:
         return rows @ derivatives[0], rows @ derivatives[1]
 
     def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
-        """Derivatives of a nearby state of an earlier step, or new ones.
+        """Derivatives ∂F/∂x and ∂F/∂ẋ, reused from the last state at which they were computed if that is near.
 
         IDA requests them whenever its step changes, many times at the start.
         """
@@ -282,7 +283,8 @@ class _Ida:
         for _ in range(2):  # after an interpolation, IDA first returns the end of the last step again
             result = self._solver.step(self._end, "onestep", self._end)
             if not result.success:
-                raise SolverFailed(str(self._ended or f"IDA says: {result.message.rstrip('.')} (flag {result.status})"))
+                message = f"IDA reports: {result.message.rstrip('.')} (flag {result.status})"
+                raise SolverFailed(str(self._ended or message))
             if result.t > self.time:
                 self.before, self.time, self.state = self.time, float(result.t), result.y
                 self._problem.reached(self.state)
@@ -301,7 +303,7 @@ class _Ida:
             return self.state
         result = self._solver.step(time, "normal", None)
         if not result.success:
-            raise SolverFailed(f"IDA says: {result.message.rstrip('.')} (flag {result.status})")
+            raise SolverFailed(f"IDA reports: {result.message.rstrip('.')} (flag {result.status})")
         state: Array = result.y
         return state
 

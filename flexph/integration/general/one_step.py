@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def one_step_method(method: GeneralMethod, system: PHDAE) -> OneStepMethod:
     """Select the one-step method for a system, with its completion of algebraic states; raises ValueError without any.
 
-    It keeps the Jacobian of its last iteration: each run makes a separate one.
+    The result stores the Jacobian of its last iteration: each run needs a separate one.
     """
     return completed(_equations(method, system), system, method.completion)
 

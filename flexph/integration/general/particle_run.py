@@ -58,7 +58,7 @@ class ParticleStepper:
         self.space = space_of(system.terms)
 
     def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
-        """Take steps between the times (k + 1,), ``saved`` or not (k,), up to a failure; return it or None."""
+        """Take steps between the times (k + 1,), ``saved`` or not (k,); return their block, and a failure or None."""
         inputs, failure = _tabulated(self.forcing, times, self.system.inputs_size)
         if len(inputs) and not start.sizes.any():  # from zero each step is scaled separately
             inputs, failure = inputs[:1], None

@@ -121,7 +121,7 @@ class _Steps:
     forcing: Forcing
 
     def taken(self, x0: Array, grid: Array, view: Callable[[Array], StateView]) -> Trajectory:
-        """Trajectory from x₀ over the times."""
+        """Run over the times of ``grid`` from the state x₀, and return its trajectory."""
         system, method, options = self.system, self.method, self.options
         kept, start = saved_times(grid, options.save_every), start_at(system, float(grid[0]), x0)
         watch = Watch(options.events, start.time, x0, view)
@@ -175,8 +175,8 @@ def _explain(method: str, span: tuple[float, float], error: StepFailed, count: i
     return (
         f"the step from t = {t0:.6g} s to {t1:.6g} s (h = {t1 - t0:.3g} s) could not be solved by {method!r}: {error} "
         f"after {error.iterations} iterations, last relative correction {error.defect:.1e}; try a smaller step, a "
-        f"start that meets the algebraic equations, and look for an index above 2 and an E(x) whose rank falls. "
-        f"{count} steps before it are finished and kept in .solution"
+        f"start that satisfies the algebraic equations, and look for an index above 2 and an E(x) whose rank falls. "
+        f"The {count} finished steps are in .solution"
     )
 
 
@@ -184,7 +184,7 @@ def _explain_control(method: str, error: StepControlFailed, count: int) -> str:
     return (
         f"{error} at t = {error.time:.6g} s, by {method!r}; where an input lets differential states jump, end the run "
         "and begin another, else try a looser tolerance or a larger atol, a start that satisfies the algebraic "
-        f"equations, and look for an index above 2. {count} steps before it are finished and kept in .solution"
+        f"equations, and look for an index above 2. The {count} finished steps are in .solution"
     )
 
 
@@ -217,8 +217,8 @@ def integrate_mechanism(
 ) -> Trajectory:
     """Integrate ``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
 
-    Drives are inputs of their constraint rows: the prescribed rate, taken from differences of the drive within the
-    times. Multipliers of the start are replaced by those that keep the constraints (index 2).
+    Drives become inputs of their constraint rows, with prescribed rates by finite differences within the times.
+    Multipliers of the start are replaced by those with which the rates of the constraints stay zero (index 2).
     """
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")

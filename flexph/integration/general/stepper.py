@@ -79,9 +79,9 @@ class StepResult(NamedTuple):
 
 
 class SystemStepper:
-    """Stepper of a general system; ``usual`` gives the usual length of the run's steps at a time [s].
+    """Stepper of a general system; ``usual`` gives the prescribed length of the step of the run at a time [s].
 
-    In a shorter step, to an event, round-off of multipliers grows in proportion.
+    In a shorter step, up to an event, round-off of multipliers grows in inverse proportion to the length.
     """
 
     def __init__(self, system: PHDAE, method: OneStepMethod, forcing: Forcing, usual: Callable[[float], float]) -> None:

@@ -40,7 +40,7 @@ class Frames(NamedTuple):
 
 
 def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
-    """Number the unknowns of a step; for a pile body by body, as its contacts are outside the band."""
+    """Border by the order of the unknowns of a step, for a pile body by body, as its contacts are outside the band."""
     if frames.is_wide or frames.groups:
         return _border(inertia, nodes, couplings, rows, frames)
     structure = _Structure(inertia, nodes, couplings, rows, frames)
@@ -211,7 +211,7 @@ class _Counter:
         self.total = 0
 
     def take(self, wanted: np.ndarray) -> Index:
-        """Next numbers for the True entries of ``wanted``, −1 for the others."""
+        """Next consecutive numbers for the True entries of ``wanted``, −1 for the False ones."""
         numbers = np.full(wanted.shape, -1, dtype=np.int64)
         numbers[wanted] = self.total + np.arange(wanted.sum())
         self.total += int(wanted.sum())
@@ -239,7 +239,7 @@ def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Inde
 def _groups(
     inertia: Inertia, couplings: tuple[Joints, Rolling], numbers: tuple[Index, ...], of_vectors: tuple[Index, Index]
 ) -> list[Index]:
-    """Sets of unknowns that are all coupled with each other, from the unknowns that move each vector."""
+    """Sets of mutually coupled unknowns; ``of_vectors`` lists the unknowns that move each vector."""
     (v, w, c, m, l), (joints, rolling), (ptr, col) = numbers, couplings, of_vectors
     groups = [np.concatenate([v[b], w[b], c[b], m[inertia.first[b] : inertia.first[b + 1]]]) for b in range(len(v))]
     of_product = [
@@ -283,7 +283,7 @@ def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: I
 
 
 def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index) -> Index:
-    """Unknowns that change the given products, from those that move each vector."""
+    """Unknowns that change the given products; ``of_vectors`` lists the unknowns that move each vector."""
     ptr, col = of_vectors
     vectors = np.unique(np.concatenate([joints.first[products], joints.second[products]])).astype(np.int64)
     columns = np.unique(np.concatenate([col[ptr[v] : ptr[v + 1]] for v in vectors]))
@@ -296,7 +296,7 @@ def _blocks(
     unknowns: Unknowns,
     of_vectors: tuple[Index, Index],
 ) -> Blocks:
-    """Blocks (rows, columns) of a sparse border by bodies, joints and springs; ends of vectors are columns, too."""
+    """Full blocks (rows, columns) of a sparse border by bodies, joints and springs, and by ends of vectors."""
     (v, w, c, m, l, e), (joints, rolling, curves, slips, ropes), (ptr, col) = unknowns, couplings, of_vectors
     frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
     blocks: Blocks = [(masters, masters) for masters in frames]
@@ -348,7 +348,7 @@ def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
 
 
 def _together(order: Index, points: Index) -> Index:
-    """Order of the unknowns in which those of each point (k, d) are consecutive."""
+    """Order of the unknowns after moving the unknowns of each point (k, d) together."""
     if not points.size:
         return order
     first = order.copy()
@@ -357,7 +357,7 @@ def _together(order: Index, points: Index) -> Index:
 
 
 def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
-    """Unknowns of the frames of each element, from those of each frame."""
+    """Unknowns of each element: those of its frames, from the unknowns of each frame."""
     ends = pairwise(strains.frame_ptr.tolist())
     return [unknowns[strains.frame[first:last]].ravel() for first, last in ends]
 

@@ -90,7 +90,7 @@ def cost_of_band(mechanism: Model) -> float:
 
 
 def cost_of_factor(mechanism: Model) -> float:
-    """Number of operations of a factorisation in methods without sparse ones; infinite if arrays would be too large."""
+    """Number of operations of a banded or full factorisation, for methods without a sparse one; inf if too large."""
     a, frames = mechanism.network.arrays, mechanism.frames.values()
     nodes = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim
     if nodes > SOLID or any(b.unshifted or is_large_solid(b, LARGEST) for b in frames):
@@ -105,7 +105,7 @@ def _operations(mechanism: Model) -> float:
 
 
 def is_large_solid(body: Body, most: float) -> bool:
-    """True for a large body whose band takes more than ``most`` operations, as that of solids does in any order.
+    """True for a large body whose banded factorisation takes more than ``most`` operations, as of solids in any order.
 
     The test needs no arrays of the loops.
     """

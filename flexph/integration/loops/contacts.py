@@ -72,7 +72,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
 
 
 def _wheels(mechanism: Model, contacts: Gaps) -> Index:
-    """Slips of the wheels that contacts load, −1 for none."""
+    """Index of the slip of the wheel that each contact loads, −1 for none."""
     slips = mechanism.network.arrays.slips
     wheel = np.full(1 + int(contacts.owner.max(initial=-1)), -1)
     own = np.flatnonzero(slips.contact >= 0)
@@ -132,7 +132,7 @@ def _sides(mechanism: Model, contacts: Gaps) -> Index:
 
 
 def _struck(accounts: Accounts, contacts: Gaps) -> Index:
-    """Columns (c, 6) of impulses at impacts and of losses, by kind, of rigid contacts; −1 for others."""
+    """Columns (c, 6) of the flows for impulses at impacts and losses of rigid contacts; −1 for other contacts."""
     count, place = accounts.rigid.size, np.searchsorted(accounts.rigid, contacts.owner)
     at_impacts = len(accounts.work) + len(accounts.joint_work) + 2 * accounts.touching
     lost = accounts.flow_count - len(KINDS) * count - accounts.joins
@@ -153,13 +153,13 @@ def _shapes(mechanism: Model, contacts: Gaps) -> Index:
 
 
 def _surfaces(accounts: Accounts, contacts: Gaps) -> Index:
-    """Columns (c,) of the works of moving surfaces, −1 for others."""
+    """Columns (c,) of the flows for the works of moving surfaces, −1 for contacts without one."""
     place = accounts.first_surface + np.searchsorted(accounts.carried, contacts.owner)
     return np.where((contacts.speed != 0.0) | (contacts.timed >= 0), place, -1)
 
 
 def springs_of(mechanism: Model) -> int:
-    """Number of spring states and single anchor forces in a state, which come before those of groups."""
+    """Number of spring states and of anchor forces of single contacts in a state; tables of groups follow them."""
     tables = [(1 + mechanism.layout.dim) * group.rows for group in mechanism.network.arrays.contacts.groups]
     return mechanism.layout.springs - sum(tables)
 
@@ -175,7 +175,7 @@ def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
-    """Unknowns that each compliant contact couples, some −1, from those of bodies and coordinates (``numbers``).
+    """Unknowns that each compliant contact couples, −1 for none; ``numbers`` are those of bodies and coordinates.
 
     Two faces of a skin may share the force of a ball, so that the first face has the unknowns of all of them.
     """
@@ -203,13 +203,13 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 
 def loaded_wheels(contacts: Contacts) -> list[tuple[int, int]]:
-    """Compliant contacts that load a wheel, by their place among the compliant ones, and the slips of the wheels."""
+    """Pairs of a compliant contact, by its index among these, and the slip of the wheel that it loads."""
     wheels = contacts.wheel[~contacts.rigid].tolist()
     return [(k, slip) for k, slip in enumerate(wheels) if slip >= 0]
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
-    """Largest number of rows of B and W for the vectors of a contact."""
+    """Largest number of unknowns that move the vectors of a contact: of its rows of B and W (see terms.nodes)."""
     widths = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
     of_node = np.append(2 * dim + (1 if dim == 2 else 3) + widths, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))
@@ -240,7 +240,7 @@ def strike_space(
     """Work space of rigid contacts, all zeros.
 
     ``sizes`` are the numbers of bodies, means of points, dimensions, coordinates, multipliers and bearings. ``strikes``
-    is 0 without rigid contacts (empty arrays), and 2 if impulses may have the responses of all bodies.
+    is 0 without rigid contacts (empty arrays), and 2 if responses of all bodies to impulses may be stored.
     """
     (b, means, d, q, g, f), whole = sizes, np.int64
     c, b, k, f = (contacts.kind.size, b, nodes.body.size, f) if strikes else (0, 0, 0, 0)

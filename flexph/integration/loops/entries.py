@@ -70,7 +70,7 @@ def run(memory: Any, dim: int, kind: int, options: Any, table: Any, course: Any)
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:
-    """Derive momenta, vectors and energies, also those of ``contacts`` if True, from the state ``at``."""
+    """Derive momenta, vectors and energies from the state ``at``, including contact energies if ``contacts``."""
     if not cython.compiled:
         _settle(memory.fields, dim)
         if contacts:

@@ -1,4 +1,4 @@
-"""Bodies that lose energy by banded matrices: their selection, the order of their unknowns, and work space."""
+"""Decaying scheme by banded matrices: selection of bodies, order of their unknowns, and work space."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNKNOWNS = 4
 
 
 def is_banded(k: Constants) -> Array:
-    """Mask (b,) of bodies that lose energy by banded matrices, from the constants of conservative steps."""
+    """Mask (b,) of bodies whose numerical loss is computed by banded matrices, from constants without loss."""
     return np.array([_ordered(k, b)[0].size > NARROW * (_ordered(k, b)[1] + 1) for b in range(len(k.inertia.mass))])
 
 
@@ -51,7 +51,7 @@ def _least_width(ptr: Index, col: Index) -> tuple[Index, int]:
 
 
 def no_filter(bodies: int) -> Filter:
-    """Filter arrays of a mechanism without bodies that lose energy by banded matrices."""
+    """Empty filter arrays, for a mechanism without bodies selected by :func:`is_banded`."""
     none, whole = np.zeros(bodies, dtype=np.int64), np.zeros(0, dtype=np.int64)
     given: Any = (*([none] * 7), np.zeros((0, UNKNOWNS), dtype=np.int64), whole, *([none] * 3), np.zeros(0))
     return Filter(*given)
@@ -102,7 +102,7 @@ def make_filter(k: Constants, banded: Array) -> Filter:
 def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
     """Numbers of the unknowns of each coordinate (n, 4) in the order of the coordinates, and the number of inner ones.
 
-    Masters, with indices ``local``, are in the border of the matrix, ``first`` columns behind its rows.
+    Masters, with indices ``local``, are in the border of the matrix, ``first`` columns after its rows.
     """
     is_inner = np.ones((order.size, UNKNOWNS), dtype=bool)
     is_inner[:, -1] = local[order] < 0

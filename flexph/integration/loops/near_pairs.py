@@ -35,9 +35,9 @@ class NearPairs:
     ``lists`` is True if there are enough pairs to list the near ones; then ``phase`` finds them.
 
     A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
-    With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). These are
-    ``coupled`` if the bodies have joints or springs, are flexible, or do not turn, or if they are ``mixed``, with
-    compliant contacts or dry friction of joints. The order of unknowns depends on compliant pairs and thus on the list
+    With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies are
+    ``coupled`` if they have joints or springs, are flexible, or do not turn, or if rigid contacts are ``mixed`` with
+    compliant ones or with dry friction of joints. The order of unknowns depends on compliant pairs and thus on the list
     (``orders``).
     """
 

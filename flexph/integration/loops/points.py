@@ -104,7 +104,7 @@ def _no_points(frames: int) -> Points:
 
 
 def node_sides(mechanism: Model) -> Index:
-    """Side of each node: its frame, or for a mean of points a number behind all frames."""
+    """Side of each node: the number of its frame, or for a mean of points a number after those of all frames."""
     sides: Index = mechanism.network.arrays.node_body.copy()
     means = [mean.place for mean in mechanism.network.means]
     sides[means] = len(mechanism.frames) + np.arange(len(means))

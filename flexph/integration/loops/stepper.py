@@ -205,7 +205,7 @@ class Stepper:
         run(self.memory, self.dim, self.kind, self._own(calls), table, course)
 
     def _own(self, calls: Calls) -> Any:
-        """Options that the loops need in addition, by the kind of steps; None for steps of the exact scheme."""
+        """Further options of the loops for steps with impacts or collocation; None for the exact scheme."""
         return None
 
     def row(self) -> Rows:

@@ -83,7 +83,7 @@ def _grouped(label: Index, count: int) -> list[Index]:
 
 
 def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], list[int]]]:
-    """Maximal sets of frames, with the points whose vectors move with some of them."""
+    """Elements: maximal sets of frames, each with the points whose vectors depend on frames of the set only."""
     sets = [
         frozenset(int(c) // COLUMNS for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
         for p in points
@@ -164,7 +164,7 @@ def _law_arrays(a: Arrays) -> dict[str, Any]:
 
 
 def _lawful(a: Arrays, law: Index) -> Index:
-    """1 for all stresses whose row has a law, (m,); empty without any."""
+    """Flags (m,): 1 for stresses whose strain row has a law, else 0; empty if no row has one."""
     stresses = a.strains.stress[law >= 0]
     lawful = np.zeros(len(a.stress_damping) if stresses.size else 0, dtype=np.int64)
     lawful[stresses] = 1

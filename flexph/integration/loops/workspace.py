@@ -56,9 +56,9 @@ def banded_memory(mechanism: Model) -> Memory:
 
 
 def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying: bool = False) -> Memory:
-    """Memory before a run in which bodies with equal matrices share none, for derivatives by those of one body.
+    """Memory before a run in which each body has separate matrices, for derivatives with respect to those of one body.
 
-    With a ``banded`` border it is one for Gauss collocation; ``decaying``, for steps that lose energy.
+    With a ``banded`` border it is a memory for Gauss collocation; ``decaying``, for steps that lose energy.
     """
     k = mechanism.once(banded_constants if banded else constants_of_decaying if decaying else constants)
     inertia = k.inertia

@@ -19,7 +19,8 @@ Redundancy = Literal["refuse", "least_norm"]
 class Method(ABC):
     """Integration method: a value whose fields are its options.
 
-    Its properties say what a run needs to know of any method; a field replaces the property of an option that it has.
+    The properties are defaults of options that runs read from every method; a method with the option has a field of
+    the same name.
     """
 
     @property

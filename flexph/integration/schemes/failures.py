@@ -30,7 +30,7 @@ ONE_STEP = (
 
 
 def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
-    """Message for a step that is not solved, or at which the motion ends; ``acting`` tells likely reasons."""
+    """Message for a step that is not solved, or at which the motion ends; ``acting`` names likely reasons."""
     t0, t1 = span
     if isinstance(error, MotionEnded):
         return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
@@ -43,7 +43,7 @@ def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "",
 def explain(run: Run, error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
     """Message for a run that ends at a step which is not solved."""
     reason = explain_step(error, span, acting, cure=cure)
-    return f"{reason}. {run.count} steps before it are finished and kept in .solution"
+    return f"{reason}. The {run.count} finished steps are in .solution"
 
 
 def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str, Sequence[str]]) -> str:
@@ -61,5 +61,5 @@ def explain_control(run: Run, error: StepControlFailed) -> str:
     return (
         f"{error} at t = {error.time:.6g} s; where a drive, load or event lets velocities jump, end the run and begin "
         "another, else look for a singular pose or raise the tolerance. "
-        f"{run.count} steps before it are finished and kept in .solution"
+        f"The {run.count} finished steps are in .solution"
     )

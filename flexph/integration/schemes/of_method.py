@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 NO_NODES = {
-    Decaying: "its loss is that of small vibrations about one shape in a frame, and a loss about a shape that turns "
-    "from step to step would take angular momentum, too; take Exact() and a body with damping=Damping(stiffness=...)",
-    ExactGauss: "strains over lengths are no polynomials of its rates, and its linear systems, which are complex, have "
-    "no entries of nodes; take Exact(), or Exact4(), which is of fourth order, too",
+    Decaying: "its numerical loss is that of small vibrations about a fixed shape in a body frame; with nodes, whose "
+    "shape rotates, it would change the angular momentum; take Exact() and a body with damping=Damping(stiffness=...)",
+    ExactGauss: "their strains are no polynomials of its unknowns, and its complex linear systems have no entries of "
+    "nodes; take Exact(), or Exact4(), which is of fourth order",
 }
-"""Reasons why methods take no bodies of nodes, and what to do."""
+"""Reasons why methods do not support bodies of nodes, with the remedy."""
 
 
 def scheme_from(
@@ -60,7 +60,7 @@ def scheme_from(
 
 @singledispatch
 def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
-    """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not take.
+    """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not support.
 
     Compositions, with substeps back in time, and step size control, with second differences, need a longer history.
     """
@@ -83,7 +83,7 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
         )
     shares = PAIR if tolerance and not is_rigid else SINGLE
     if is_rigid and tolerance and problem.mechanism.network.arrays.mass_factors:
-        raise ValueError(f"{method}: with masses that depend on time rigid contacts take steps of given length")
+        raise ValueError(f"{method}: rigid contacts and masses that depend on time need prescribed steps")
     least_norm, depth = method.redundant == "least_norm", 3 if tolerance and not is_rigid else 2
     return Scheme(problem, depth, least_norm, None, shares, shares, tolerance, by_events=by_events)
 

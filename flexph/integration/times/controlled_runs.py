@@ -36,7 +36,7 @@ class ControlledForcing(Forcing):
         return self.given.at(time) + self.loops.held
 
     def before(self, times: Array) -> Array:
-        """See :meth:`flexph.systems.inputs.Forcing.before`; controllers are called at the first time only."""
+        """Inputs (times, m) just before they change at these times; controllers change at the first time only."""
         given, first = self.given.before(times), self.loops.held_before(float(times[0]))
         return np.vstack([given[:1] + first, given[1:] + self.loops.held])
 
@@ -91,7 +91,7 @@ class HeldStep(NamedTuple):
 
 
 class CoupledSteps(NamedTuple):
-    """Steps of a mechanism coupled with continuous controllers, under further inputs that are held."""
+    """Steps of a mechanism coupled with continuous controllers, with all other inputs held constant."""
 
     stepper: Any
     loops: ControlLoops

@@ -95,7 +95,7 @@ def event_value(name: str, function: Callable[[float, Any], Any], time: float, s
 
 
 class Watch:
-    """Event detection of a run: values at the end of the last step, and the occurrences so far."""
+    """Event detection of a run, with the values at the end of the last step and the occurrences so far."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class Watch:
     def steps_without_events(self, times: Array, states: Array) -> int:
         """Number of leading steps that pass no zero, of steps ending at the times (k,) and states (k, n).
 
-        The values of the last of these are kept. A function that raises ends the count: :meth:`locate` reports it.
+        The values of the last of these are stored. A function that raises ends the count: :meth:`locate` reports it.
         """
         for k, (time, state) in enumerate(zip(times.tolist(), states, strict=True)):
             try:

@@ -42,7 +42,7 @@ class _Written(NamedTuple):
 
 
 class Journal:
-    """Writes the pieces of one run (:class:`loop.Run`), and restores the run from them."""
+    """Journal of one run (:class:`loop.Run`), which writes its pieces and restores it from them."""
 
     def __init__(self, checkpoint: Checkpoint, signature: Signature, form: StartForm) -> None:
         self.folder, self.every, self.signature, self.form = Path(checkpoint.path), checkpoint.every, signature, form
@@ -82,14 +82,14 @@ class Journal:
         return ended
 
     def write(self, run: Any) -> None:
-        """Write a piece with the steps finished since the last one; if that fails, warn and go on."""
+        """Write a piece with the steps finished since the last one; if that fails, warn and continue."""
         stands = run.ended or (run.restart is not None and run.count != self._steps)
         if not (self._whole and stands):
             return
         try:
             write_tree(self.folder / f"{self._number + 1:0{DIGITS}}.h5", self._piece(run))
         except OSError as error:
-            warning = f"the checkpoint at t = {run.start.time:.6g} s could not be written: {error}; the run goes on"
+            warning = f"the checkpoint at t = {run.start.time:.6g} s could not be written: {error}; the run continues"
             warn(warning, CheckpointWarning)
             return
         finally:
@@ -165,10 +165,10 @@ def _check_folder(folder: Path, checkpoint: Checkpoint) -> None:
     pieces = _paths(folder)
     foreign = sorted({*folder.iterdir()} - {*pieces})
     if foreign:
-        raise ValueError(f"the folder of a checkpoint must hold nothing else, but {str(foreign[0])!r} is there")
+        raise ValueError(f"the folder of a checkpoint must contain no other files, but {str(foreign[0])!r} is there")
     if pieces and not checkpoint.resume:
         raise ValueError(
-            f"a run is kept in {str(folder)!r}: go on with it by Checkpoint(path, resume=True), or take another folder"
+            f"{str(folder)!r} contains a run: continue it by Checkpoint(path, resume=True), or take another folder"
         )
 
 

@@ -42,11 +42,11 @@ class StepStart(Protocol):
 
     @property
     def time(self) -> float:
-        """Time [s]."""
+        """Time of the start [s]."""
 
     @property
     def x(self) -> Array:
-        """Flat state (n,)."""
+        """Flat state (n,) at the start."""
 
 
 class StepResult(Protocol):
@@ -71,10 +71,10 @@ class Memory(Protocol):
     """Memory of an iteration between steps, as a nested value that can be saved and restored."""
 
     def kept(self) -> Any:
-        """Return the memory."""
+        """Return the memory as a nested value."""
 
     def restore(self, kept: Any) -> None:
-        """Restore the memory."""
+        """Restore the memory from a value of :meth:`kept`."""
 
 
 class Finished(Protocol):
@@ -122,11 +122,11 @@ class Unfollowed:
     """Follower of a run without a display, which does nothing."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
-        """Return itself."""
+        """Return this follower."""
         return self
 
     def before(self, run: Any) -> None:
-        """Return at once."""
+        """Return without waiting."""
 
     def block_limit(self, times: Array, reached: int) -> int:
         """Largest integer, as there is no limit."""

@@ -39,12 +39,12 @@ class RowsOnDisk:
             file.close()
 
     def append(self, rows: Rows) -> None:
-        """Append rows."""
+        """Append rows to the files of their columns."""
         self._write(rows)
         self.count += _length(rows)
 
     def rows(self) -> dict[str, Array]:
-        """All rows."""
+        """All stored rows by column, as memory maps."""
         return {name: self._mapped(name, 0, self.count) for name in self._widths}
 
     def followed_by(self, rows: Rows, first: int) -> dict[str, Array]:

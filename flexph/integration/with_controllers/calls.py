@@ -159,7 +159,7 @@ class CallsByStep:
         return self._answering.error
 
     def calls(self) -> list[tuple[int, list[float]]]:
-        """Calls to be recorded: none, as Python has recorded them."""
+        """Empty list, as Python has recorded the calls."""
         return []
 
 

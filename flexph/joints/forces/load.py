@@ -37,7 +37,7 @@ def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connec
     >>> from flexph import connect, force, integrate
     >>> mechanism = connect({"mass": rigid.point(2.0)}, [force("mass.point")])
     >>> start = mechanism.consistent_state(mechanism.assemble())
-    >>> run = integrate(mechanism, start, [0.0, 1.0], inputs={"force mass.point": (6.0, 0.0)})
+    >>> run = integrate(mechanism, start, [0.0, 0.5, 1.0], inputs={"force mass.point": (6.0, 0.0)})
     >>> print(run["mass.velocity"][-1])
     [3. 0.]
     """

@@ -34,8 +34,9 @@ def rolling_disc(
 
     These are polynomials with exact increments, so that the height does not drift; the multipliers times s are the
     forces of the ground [N]. A disc that lies flat, s = 0, has no contact point: such a start raises ValueError, and a
-    run ends when the disc lies flat. In two dimensions, seen from the side: ``0 = t·ṗ + r ω`` with t the normal turned
-    by −90°, ``n·p = r``; the plane may then belong to a moving body, with p and ω relative to this body.
+    run ends when the disc lies flat. In two dimensions, seen from the side, the equations are ``0 = t·ṗ + r ω`` with
+    t the normal turned by −90°, and ``n·p = r``; the plane may then belong to a moving body, with p and ω relative to
+    this body.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ class Measure:
 
     @property
     def relation(self) -> Relation | None:
-        """Resistive relation of its damping, None for a coefficient."""
+        """Resistive relation of the damping, None if it has a coefficient."""
         own = self.damping.relation if isinstance(self.damping, ScheduledRelation) else self.damping
         return own if isinstance(own, Relation) else None
 
@@ -283,7 +283,7 @@ class Connection(Remade):
 
 
 def is_controlled_friction(form: Form) -> bool:
-    """True if an input sets the factor of a friction."""
+    """True if an input sets the factor of a friction of the connection."""
     laws = [gap.law for gap in form.gaps] + ([] if form.group is None else [form.group.law])
     factors = [getattr(law, "friction_factor", None) for law in laws]
     factors += [m.damping.factor for m in form.measures if isinstance(m.damping, ScheduledRelation)]

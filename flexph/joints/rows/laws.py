@@ -3,7 +3,7 @@
     0 = Σ c_k(value) Π_k − κ(value)
 
 The value of a law (an offset, an angle, a length, a relative rotation) is a number, a function of time, or None: the
-assembled pose then determines it. Coefficients, offsets and rates take one value (k,) or many (k, times).
+assembled pose then determines it. Coefficients, offsets and rates are arrays (k,), or (k, times) for many times.
 
 A law may also have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. In a ``holonomic`` law with products these terms are
 the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no other terms: it constrains velocities, and products of a pose do

@@ -55,12 +55,12 @@ def is_slow(size: float, previous: float, used: int, slow: float, many: float) -
 
 
 def unresolved_energy(m: float, J: float, k: float, k_phi: float, size: float, h: float) -> float:
-    """Energy of a displacement of ``size`` [m] times round-off, and of a rotation by round-off, in a step h [J].
+    """Energy [J] below the resolution of positions of ``size`` [m] in double precision, in a step of length h.
 
-    ½ (δ/h)² (m size² + J) + ½ ε² (k size² + k_φ) of the sums of masses, inertias (traces) and stiffnesses, with
-    δ = RESOLUTION and ε = ROUND_OFF.
-    Constraints hold at the end of a step up to the round-off of positions. That leaves velocities of up to δ size/h
-    undetermined, of a mechanism at rest all of them, and stretches what is held from both sides by ε size.
+    It is ½ (δ/h)² (m size² + J) + ½ ε² (k size² + k_φ) with the sums of masses, of inertias (traces) and of
+    stiffnesses, δ = RESOLUTION and ε = ROUND_OFF. Constraints hold at the end of a step up to the round-off of
+    positions. Therefore velocities below δ size/h are undetermined, at rest all of them, and parts between two
+    constraints may be stretched by ε size.
     """
     square = size * size
     kinetic = (RESOLUTION / h) ** 2 * (m * square + J)

@@ -38,7 +38,7 @@ class Flow(NamedTuple):
 
     @property
     def frames(self) -> slice:
-        """Frames of the body."""
+        """Slice of the frames of the body."""
         return slice(self.first, self.first + len(self.along))
 
     def speed_at(self, time: float) -> float:
@@ -81,7 +81,10 @@ class FlowMatrices(NamedTuple):
 def flow_matrices(
     flows: tuple[Flow, ...], velocities: Array, size: int, time: float, *, absolute: bool = False
 ) -> FlowMatrices:
-    """Matrices over ``size`` velocities, with those of the frames (b, d); for a stiffness size with absolute terms."""
+    """Matrices of all flows over ``size`` velocities; ``absolute`` adds up the absolute values of their terms.
+
+    ``velocities`` (b, d) are the indices of the velocities of the frames.
+    """
     parts = [np.zeros((size, size)) for _ in range(3)]
     for flow in flows:
         u = flow.speed_at(time)

@@ -207,7 +207,7 @@ def _increment_slope(at: OnCurve) -> Array:
 
 
 def _tangent_slopes(curve: Curve, at: OnCurve, rows: Array, means: Array) -> Array:
-    """Product (r, d, K) of rows (r, d) with ∂τ/∂Π, by end products."""
+    """Product (r, d, K) of rows (r, d) with ∂τ/∂Π, the derivative of τ with respect to the products at the end."""
     by_place = means[curve.products] @ curve.mean_slope_change(*at.places)
     slopes: Array = 0.5 * rows[:, :, None] * at.chord + (rows @ by_place)[:, None, None] * at.moved
     return slopes

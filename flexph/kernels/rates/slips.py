@@ -41,12 +41,12 @@ class Terms(Protocol):
 
     @property
     def weight(self) -> Array:
-        """Weights w."""
+        """Weights w of the terms."""
         ...
 
     @property
     def angular(self) -> Index:
-        """1 for the two terms of an angle, 0 for others."""
+        """Flags of terms: 1 for the two terms of an angle, 0 for others."""
         ...
 
 
@@ -61,7 +61,7 @@ def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
 
 
 def term_gains(t: Terms, before: Array, after: Array) -> Array:
-    """Gains w Π̄_by (w,) of all terms, of angles κ w Π̄_by, from the products at both ends."""
+    """Gains w Π̄_by (w,) of all terms, for angles κ w Π̄_by, from the products at both ends of a step."""
     if not t.by.size:
         return t.weight
     gain: Array = 0.5 * t.weight * (before.take(t.by) + after.take(t.by))

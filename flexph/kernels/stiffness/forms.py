@@ -35,7 +35,7 @@ def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> 
 
 
 def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
-    """Derivative (n_v, n_v) of the generalised force of given forces on products (p,) as the vectors of these move.
+    """Derivative (n_v, n_v) of the generalised force of given forces on products (p,), due to changes of vectors.
 
     ``pulled`` are the rows (v·d, n_v) of the vectors.
     """

@@ -70,7 +70,7 @@ def _swept(a: Arrays, c: Configuration, motion: Any, spin: Array) -> Any:
 def row_slopes(a: Arrays, at: tuple[Configuration, Derived], spin: Array, coefficient: Array) -> Any:
     """Matrix Γ (g, n_v): the rates of constraint rows change by G ξ̇ + Γ ξ, dense or sparse like the arrays.
 
-    Spins a·Ω change by a·Rθ̇ alone. Points on curves have no rows here.
+    Spins a·Ω change by a·Rθ̇ alone. The rows of points on curves are zero.
     """
     change, rate, faster = product_motion(a, at, spin)
     t, product = a.rolling, at[1].product
@@ -140,9 +140,10 @@ def steady_tensions(a: Arrays, c: Configuration, rate: Array) -> Array:
 def circulatory_parts(
     a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_slopes: Array
 ) -> tuple[Any, Array, Any]:
-    """S (springs, n_v), c + ρ'(s) (springs,) and F (springs, n_v) in a steady motion with world spin (s,).
+    """Matrix S (springs, n_v), slopes c + ρ'(s) (springs,) and matrix F (springs, n_v) of dampers in a steady motion.
 
-    Rates of the measures change by S ξ̇ + F ξ. ``law_slopes`` are ∂F/∂v of force laws, added to c.
+    Rates of the measures change by S ξ̇ + F ξ; ``spin`` is the world spin (s,). ``law_slopes`` are ∂F/∂v of force laws,
+    added to c.
     """
     c, d = at
     change, rate, faster = product_motion(a, at, spin)
@@ -159,7 +160,7 @@ def circulatory(a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_s
 
 
 def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
-    """Changes of ∂ℓ/∂Π Π̇ of lengths, angles and ropes with those of the products (p, n_v), at their rates (p,)."""
+    """Derivatives (springs, n_v) of ∂ℓ/∂Π Π̇ of spring measures ℓ at constant rates Π̇ (p,), from those of products."""
     springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
     at = springs.length_product
     length = scale_rows(change[at], -0.25 * d.product[at] ** -1.5 * rate[at])

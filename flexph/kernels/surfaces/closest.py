@@ -175,7 +175,7 @@ def _closest(s: Surfaces, t: int, dim: int, x: Array, out: Array) -> int:
 
 
 def _on_segment(s: Surfaces, t: int, x: Array, out: Array) -> int:
-    """Closest point of a segment in the plane."""
+    """Write the closest point of a segment in the plane into ``out``; return its region."""
     a = s.corner[t][0]
     b = s.corner[t][1]
     along = 0.0
@@ -199,7 +199,10 @@ def _put_between(a: Array, b: Array, share: float, region: int, out: Array) -> i
 
 
 def _on_triangle(s: Surfaces, t: int, x: Array, out: Array) -> int:
-    """Closest point of a triangle (C. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.5)."""
+    """Write the closest point of a triangle into ``out``; return its region.
+
+    See C. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.5.
+    """
     a = s.corner[t][0]
     b = s.corner[t][1]
     c = s.corner[t][2]

@@ -83,8 +83,8 @@ def may_have_missed_modes(pencil: Pencil, complement: Complement, frequency: flo
 
     The test uses random vectors: after k steps from one of them, the largest Ritz value is below the largest of n
     eigenvalues by a share ε with a probability of at most 1.648 √n exp(−(2k − 1) √ε) (J. Kuczyński, H. Woźniakowski,
-    SIAM J. Matrix Anal. Appl. 13 (1992) 1094), and the vectors of a block are independent. It returns False if that is
-    below 1e-9.
+    SIAM J. Matrix Anal. Appl. 13 (1992) 1094), and the vectors of a block are independent. The result is False if this
+    probability is below 1e-9.
     """
     n, wanted = pencil.m.shape[0], 1.0 / (frequency**2 + pencil.shift)
     room = n - complement.count

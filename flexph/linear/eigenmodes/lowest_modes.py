@@ -233,7 +233,7 @@ class StrainFree(NamedTuple):
 def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
     """All motions without strain, by inverse iteration with K + s M, if the lowest ω² > 0 is far above s.
 
-    If it is not, ``lowest`` shows it, and the basis may be incomplete.
+    If the lowest ω² > 0 is near s, so is its bound ``lowest``, and the basis may be incomplete.
     """
     n, width = pencil.m.shape[0], WIDTH
     while True:

@@ -34,7 +34,7 @@ SLOW = 1e-6
 
 
 class Noise(NamedTuple):
-    """Error bounds of K = PᵀK'P: of the entries of K', size (N, N), sparse, and P (N, n)."""
+    """Error bounds of K = PᵀK'P: bounds ``size`` (N, N), sparse, of the entries of K', and ``basis`` P (N, n)."""
 
     size: Any
     basis: Array

@@ -40,12 +40,13 @@ def adaptive(
     """Project the system on its solutions at points iω of the band, each at the largest residual of the last basis.
 
     The basis starts with the rigid motions that the inputs drive. The residual is weighted by the solution at the real
-    point in the middle of the band. At the next point the error of H is then known, and the directions (input
-    combinations) with the largest error are added. The search ends at the order, or when that error, relative to the
-    largest |H|, was below the tolerance at two successive points; else the error is measured once more at the end. With
-    ``kept`` states the search uses the system without its constraints, whose space is a part of that of the result.
-    Raises ArithmeticError if the tolerance is not reached with this order, ValueError if the order is too small for the
-    rigid motions; warns with :class:`ReductionWarning` if without a tolerance the error exceeds a tenth.
+    point in the middle of the band. The exact H at the next point gives the error of the last basis there, and the
+    solutions for the input combinations with the largest error are added. The search ends when the order is reached, or
+    when this error, relative to the largest |H|, is below the tolerance at two successive points; if it is not, the
+    error is measured once more at the end. With ``kept`` states the search uses the system without its constraints,
+    whose space is a part of that of the result. Raises ArithmeticError if the tolerance is not reached with this order,
+    ValueError if the order is too small for the rigid motions; warns with :class:`ReductionWarning` if without a
+    tolerance the error exceeds a tenth.
     """
     search = _Search(shifted, np.geomspace(*band, GRID))
     rigid = search.begin(order)

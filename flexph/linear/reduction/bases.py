@@ -46,7 +46,7 @@ def stress_solver(parts: Split) -> Callable[[Array], Array]:
 def rigid_motions(shifted: Shifted) -> Any:
     """Basis of the motions without strain that satisfy the constraints, D N = 0, G N = 0, sparse (n, k).
 
-    The system must split. The basis is empty if P(0) is regular, which is faster to find out.
+    The system must split. The basis is empty if P(0) is regular; this test is faster and comes first.
     """
     parts = shifted.split
     assert parts is not None

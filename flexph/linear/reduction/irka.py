@@ -38,7 +38,7 @@ class Tangents:
     def relaxed(self, other: Tangents, share: float) -> Tangents:
         """Points moved by ``share`` towards others, in the coefficients of quadratics with the points as roots.
 
-        Two real points may so become a conjugate pair. Directions are those of the nearest other points.
+        Two real points may thus become a conjugate pair. Directions are those of the nearest other points.
         """
         own, far = _quadratics(self.points), _quadratics(other.points)
         roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]

@@ -165,7 +165,10 @@ def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list
 
 
 def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
-    """Raise ArithmeticError unless the reduced system has the moments to 1e-8 of their sizes, within 1e-10 of s."""
+    """Raise ArithmeticError unless the reduced system has the moments to 1e-8 of their sizes.
+
+    The change of a moment over a distance 1e-10 |s| of the point is allowed in addition.
+    """
     for expansion in expansions:
         point = expansion.point
         solve = reduced.factor(point.s)

@@ -127,8 +127,8 @@ NOISE = 1e-12
 def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
     """Static response ``H(0) = B_outᵀ (R − J)⁺ B_in`` on the null space of G, (p, m).
 
-    J − R has one kernel N from both sides, so that H(0) is finite if NᵀB = 0. A structure that is held without a static
-    degree of freedom has H(0) = 0: forces cause no velocity. Raises ValueError if a rigid motion without damping (or an
+    The left and right kernels N of J − R are equal, so that H(0) is finite if NᵀB = 0. A structure without free rigid
+    motions has H(0) = 0: constant forces cause no velocity. Raises ValueError if a rigid motion without damping (or an
     integrator) is driven or observed.
     """
     if _is_held(system):

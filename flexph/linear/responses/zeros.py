@@ -137,8 +137,8 @@ class DampingRatios(NamedTuple):
 def damping_ratios(system: LinearPHDAE, count: int | None = None) -> DampingRatios:
     """Natural frequencies ``ω = |s|`` and damping ratios ``ζ = −Re s/|s|`` of the lowest poles s with Im s ≥ 0.
 
-    A complex pair counts once; a real pole (ζ = 1) is listed for itself; poles at zero, counted by the rank of J − R,
-    are left out. Dense.
+    A complex pair is listed once, and so is a real pole (ζ = 1); poles at zero, counted by the rank of J − R, are left
+    out. Dense.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ class RigidMotion:
 
     ``centres`` (B, d) and ``spins`` (B, s) are the columns of the B bodies among the ``size`` velocities, −1 for bodies
     that do not turn. Spins are in the axes of the first frame of a body. ``lines`` (size,) is a small inertia [kg m²]
-    for straight cables, which have none about their line.
+    for straight cables, whose inertia about their line is zero.
     """
 
     def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:

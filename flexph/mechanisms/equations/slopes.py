@@ -24,7 +24,7 @@ class Slopes:
         return np.zeros((self.f.size,) * 2)
 
     def costate(self) -> Array:
-        """Derivative ∂z/∂x: that of ∂T/∂u = ½ wᵀ(∂M/∂u)w, slopes of laws of springs and strains, and ones."""
+        """Derivative ∂z/∂x: slopes of ∂T/∂u = ½ wᵀ(∂M/∂u)w and of the laws of springs and strains, one elsewhere."""
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
         slope[f.q, f.q] = 0.0

@@ -1,4 +1,4 @@
-"""Reading of the placements and motions of bodies that users give, in the plane and in space."""
+"""Arrays of the placements and motions that users give for bodies, in the plane and in space."""
 
 from __future__ import annotations
 

@@ -78,8 +78,8 @@ def state_after_passage(
     Losses and work are recorded under the account ``name``. Impulses of joints that become active are recorded if
     ``strikes`` is true; a release of joints has no impulses.
 
-    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose, or if
-    a drive moves what it keeps in place.
+    Raises ValueError, naming the joint and its gap, if a joint that becomes active is not closed at this pose, or if a
+    drive prescribes a motion that it prevents.
     """
     arrived, loss, work, _ = _projected(old, state, table_of(old, state.anchors))
     losses, works = {ARRIVAL: loss}, dict(work)
@@ -205,7 +205,7 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
 
 
 def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
-    """Raise ValueError if drives move what the joints hold: no velocities satisfy G v = b."""
+    """Raise ValueError if a drive and a joint contradict each other: no velocities satisfy G v = b."""
     if not mechanism.layout.multipliers:
         return
     c = configuration(mechanism, state.x)

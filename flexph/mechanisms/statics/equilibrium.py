@@ -84,7 +84,7 @@ def equilibrium(
 
 
 def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float) -> str:
-    """Text that says why no search found an equilibrium."""
+    """Message of the error if no search found an equilibrium."""
     given, start = searches.given, searches.start
     spin = given.steady.spin
     if not np.any(spin):

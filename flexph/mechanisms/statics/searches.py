@@ -2,7 +2,7 @@
 
 At rest, the search is for a minimum of the energy. A steady rotation need not be one: above a critical speed a rotor is
 stable by gyroscopic forces, and dampers to the ground have no potential in the rotating frame. There the first choice
-is the equilibrium next to the pose, unless small motions about it grow; for linear forces it takes one correction, on
+is the equilibrium next to the pose, unless small motions about it grow; for linear forces one correction finds it, on
 either side of a critical speed.
 """
 

@@ -1,6 +1,6 @@
 """Steady motion at later times, to test that loads and joints turn with it, and its coefficients in the rotating frame.
 
-Bodies, and all forces between them, are equal at every angle. Supports, springs and dampers to the ground and loads
+Bodies, and all forces between them, are the same at every angle. Supports, springs and dampers to the ground and loads
 fixed in the world turn backwards in the rotating frame; they are compared with those at the start.
 """
 

@@ -50,7 +50,7 @@ def _refuse_empty(instances: Iterable[Instance]) -> None:
 
 
 def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
-    """Blocks without the omitted keywords and element types; sets of omitted elements stay, without members."""
+    """Blocks without the omitted keywords and element types; sets of omitted elements become empty sets."""
     names = omit | ({"ROTARYI"} if "ROTARY INERTIA" in omit else set())
     for block in blocks:
         if block.keyword == "ELEMENT" and block.parameters.get("TYPE", "").upper() in names:

@@ -129,7 +129,7 @@ class Masses:
 
 
 def rows_by_number(numbers: Array, wanted: Array) -> Array:
-    """Indices of the ``wanted`` numbers in ``numbers``, −1 for those that are missing."""
+    """Indices of the ``wanted`` numbers in ``numbers``, −1 for missing numbers."""
     if not len(numbers):
         return np.full(np.shape(wanted), -1)
     order = np.argsort(numbers, kind="stable")

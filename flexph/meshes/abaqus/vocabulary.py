@@ -191,7 +191,7 @@ def keyword(text: str) -> str:
 
 
 def in_full(text: str, words: Iterable[str]) -> str | None:
-    """The one of the ``words`` that a text abbreviates; None if there is none, or if several are possible."""
+    """Word in ``words`` that a text abbreviates; None if there is none, or if several are possible."""
     start = "".join(text.upper().split())
     begun = {"".join(word.split()): word for word in words if "".join(word.split()).startswith(start)}
     if not start or not begun:

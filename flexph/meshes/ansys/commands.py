@@ -29,7 +29,7 @@ class Command(NamedTuple):
         return f"{self.name} ({self.place})"
 
     def field(self, k: int) -> str:
-        """An argument by its index; blank if there are fewer."""
+        """Argument with index k, counted from 0; an empty text if the command has fewer arguments."""
         return self.fields[k] if k < len(self.fields) else ""
 
     def whole(self, k: int) -> int:

@@ -19,6 +19,7 @@ from .real_constants import NAMES as REAL_NAMES
 from .real_constants import SHELLS, RealConstants
 from .shells import NAMES as SECTION_NAMES
 from .shells import Sections
+from .systems import Systems
 
 HEADER = 11
 """Numbers before the nodes of an element: material, type, real constants, …, number of nodes, 0, element number."""
@@ -39,7 +40,8 @@ def ansys_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an archive that CDWRITE or a preprocessor has written.
 
     Components become regions of the same names; ``MAT n``, ``TYPE n`` and ``SECT n`` are the elements of a material,
-    of a type, and of a section of shells; ``REAL n`` those of shells whose thickness is a real constant.
+    of a type, and of a section of shells; ``REAL n`` those of shells whose thickness is a real constant; ``MAT n ESYS
+    k`` those of a material in one of its several systems.
     ``omit``: commands, and numbers of element types such as ``21``. Raises ValueError, with the line, for blocks that
     cannot be read, and for commands that would have to be run.
     """
@@ -61,12 +63,13 @@ class _Deck:
         self.materials = Materials()
         self.sections = Sections()
         self.real = RealConstants()
+        self.systems = Systems()
         self.left_out: dict[str, LeftOut] = {}
         self.damping = [0.0, 0.0]
         self.of_solution = False
 
     def take(self, command: Command) -> None:
-        """Sort a command."""
+        """Add a command to the nodes, elements, components or materials of the archive."""
         name = command.name
         if name in self.omit:
             return
@@ -90,13 +93,15 @@ class _Deck:
             self.sections.take(command)
         elif name in REAL_NAMES:
             self.real.take(command)
+        elif name == "LOCAL":
+            self.systems.take(command)
         elif name in CONSTRAINTS:
             self.left_out.setdefault(name, LeftOut(name, command.place, "stiffness"))
         else:
             self.materials.take(command)
 
     def _refuse_running(self, command: Command) -> None:
-        """Raise ValueError for commands that would have to be run to know the mesh."""
+        """Raise ValueError for commands on which the mesh depends, because commands are not run."""
         name = command.name.removeprefix("*IF ")
         inside = name != command.name
         ends = name == "N" and command.field(0).upper().startswith("R5") and command.field(2) == "-1"
@@ -170,7 +175,7 @@ class _Deck:
         blocks: dict[str, list[tuple[int, list[int], Place]]] = {}
         of: dict[str, dict[int, list[int]]] = {"MAT": {}, "TYPE": {}, "SECT": {}, "REAL": {}}
         layers: dict[int, set[int]] = {}
-        turned: dict[int, int] = {}
+        turned: dict[int, dict[int, list[int]]] = {}
         strange: list[tuple[str, Change, list[int], Place, int]] = []
         for head, nodes, place in self.elements:
             material, kind, number = head[0], head[1], head[10]
@@ -189,8 +194,7 @@ class _Deck:
             blocks.setdefault(cell, []).append((number, own, place))
             of["MAT"].setdefault(material, []).append(number)
             of["TYPE"].setdefault(kind, []).append(number)
-            if head[4]:
-                turned.setdefault(material, head[4])
+            turned.setdefault(material, {}).setdefault(head[4], []).append(number)
             if dimension(cell) == 2 and head[3] in self.sections.held:
                 of["SECT"].setdefault(head[3], []).append(number)
                 layers.setdefault(head[3], set()).add(material)
@@ -209,7 +213,7 @@ class _Deck:
         self,
         mesh: NumberedMesh,
         of: dict[str, dict[int, list[int]]],
-        turned: dict[int, int],
+        turned: dict[int, dict[int, list[int]]],
         strange: list[tuple[str, Change, list[int], Place, int]],
     ) -> MeshContents:
         elements = {f"{word} {n}": np.array(own) for word, groups in of.items() for n, own in groups.items()}
@@ -218,24 +222,27 @@ class _Deck:
         solid = np.concatenate(
             [np.zeros(0, dtype=int), *(b.numbers for b in mesh.cells if dimension(b.kind) == mesh.dim)]
         )
-        sections = [n for n, own in of["MAT"].items() if np.isin(own, solid).any()]
+        sections = {}
+        for n, systems in turned.items():
+            for system, own in systems.items():
+                if np.isin(own, solid).any():
+                    region = f"MAT {n}" if len(systems) == 1 else f"MAT {n} ESYS {system}"
+                    elements[region], sections[region] = np.array(own), (n, system)
         alpha, beta = self.damping
         return MeshContents(
             mesh.mesh(elements, nodes),
             mesh.numbers,
             tuple(f"element type {n}" for n in dict.fromkeys(self.types.values())),
             self.materials.all(),
-            tuple((f"MAT {n}", str(n)) for n in sections),
+            tuple((region, str(n)) for region, (n, _) in sections.items()),
             left_out=(*self.left_out.values(), *_left_out(mesh, strange)),
-            orientations={
-                f"MAT {n}": f"elements in system {turned[n]}" if n in turned else np.eye(3) for n in sections
-            },
+            orientations={region: self.systems.axes(system) for region, (_, system) in sections.items()},
             damping=(alpha, beta) if alpha or beta else None,
         )
 
 
 def _refuse_missing(command: Command, what: str, count: int) -> None:
-    """Raise ValueError for a block with fewer rows than it announces, as of a file that was cut."""
+    """Raise ValueError for a block with fewer rows than it declares, as in a truncated file."""
     if command.field(3) and command.whole(3) > count:
         raise ValueError(f"{command} must have {command.whole(3)} {what}, got {count}: the file is incomplete")
 

@@ -18,7 +18,7 @@ CORNERS = 4
 
 @dataclass
 class _RealSet:
-    """A set of real constants as it is written."""
+    """Set of real constants as written in the file: values, keyword, place, and the reason if they cannot be read."""
 
     place: Place
     keyword: str

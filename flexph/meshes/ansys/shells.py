@@ -12,7 +12,7 @@ NAMES = ("SECTYPE", "SECDATA", "SECBLOCK", "SECOFFSET")
 
 @dataclass
 class _Section:
-    """A section as it is written: thickness and material of each layer, and offset."""
+    """Section of shells as written in the file: thickness and material of each layer, and offset."""
 
     place: Place
     layers: list[tuple[float, int]] = field(default_factory=list)

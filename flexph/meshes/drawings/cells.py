@@ -24,7 +24,7 @@ EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
 
 
 class RefusedError(Exception):
-    """A drawing that cannot be read or meshed."""
+    """Error of a drawing that cannot be read or meshed."""
 
 
 def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
 def meshed_face(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
     """Mesh one plane face with triangles of straight sides and write its arrays.
 
-    A side on the rim of the face bears the number of the adjacent face. Nodes of a curved rim are moved outward, so
+    A side on the rim of the face has the number of the adjacent face. Nodes of a curved rim are moved outward, so
     that the area of the mesh is that of the face.
     """
     face, size, most = request["face"], float(request["size"]), int(request["max_cells"])
@@ -150,7 +150,7 @@ def _refuse_many(cells: float, most: int, size: float, volume: float | None, pow
 
 
 def _without_folds(gmsh: Any) -> int:
-    """Optimise curved cells that are folded; return the number of those that stay folded."""
+    """Optimise folded curved cells; return the number of cells that remain folded."""
     tags, _ = gmsh.model.mesh.getElementsByType(11)
     folded = lambda: int(np.sum(np.array(gmsh.model.mesh.getElementQualities(tags, "minSJ")) < 0.05))  # noqa: E731
     for method in ("HighOrder", "HighOrderElastic"):

@@ -84,7 +84,7 @@ PLAIN = MeshRequest()
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A solid of a drawing, in [m].
+    """Part of a drawing: a solid, with lengths in [m].
 
     ``volume`` [m³]; ``centre`` of mass (3,); ``inertia`` (3, 3) about the centre for density one [m⁵]; proposed
     ``ports``; ``density`` [kg/m³] and name of the ``material``, if the file has them; ``colour`` as #rrggbb; ``faces``

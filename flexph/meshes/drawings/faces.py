@@ -33,7 +33,7 @@ def _colour(gmsh: Any, dim: int, tag: int) -> str | None:
 
 
 def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
-    """A face: kind, area, centre, name, colour, and the form of a plane, cylinder or sphere."""
+    """Data of a face: kind, area, centre, name, colour, and the geometry of a plane, cylinder or sphere."""
     kind = gmsh.model.getType(2, tag)
     face = {
         "tag": tag,
@@ -173,9 +173,9 @@ def _sign_of_radius(axis: Any, radius: float, one: Any, two: Any) -> float:
 
 
 def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float:
-    """Sign of the normals of a face that makes them point out of the solid, by a place on it.
+    """Sign that makes the normals of a face point out of the solid, from tests at points of the face.
 
-    A place on the rim of a shoulder has the solid on both sides; then the next one decides.
+    At a point on the rim of a shoulder the solid is on both sides; then the next point is tested.
     """
     half = len(places) // 2
     for uv in (*places[half:], *places[:half]):
@@ -205,7 +205,7 @@ def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _within(gmsh: Any, points: list[Any], face: dict[str, Any]) -> list[Any]:
-    """Those of the ``points`` that lie within a plane face."""
+    """List of the points in ``points`` that are within a plane face."""
     if not points:
         return []
     away = np.subtract(points, face["at"]) @ np.array(face["normal"])

@@ -1,9 +1,9 @@
 """Ports proposed by a drawing: bores and pins, balls and sockets, plane faces.
 
-Names depend on the drawing alone, not on the size of cells.
+Names depend only on the drawing, not on the size of cells.
 
-Cylindrical faces of one axis and radius that meet are one feature. A bore or pin is a full turn, but for a keyway or a
-flat: fillets and the ends of slots are left out.
+Cylindrical faces of one axis and radius that meet are one feature. A bore or pin is a full cylinder, except for a
+keyway or a flat: fillets and the ends of slots are left out.
 """
 
 from __future__ import annotations

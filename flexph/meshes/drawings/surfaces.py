@@ -14,11 +14,15 @@ from .kernel import Answer
 
 
 class PartSurface(NamedTuple):
-    """A part of a drawing with the points (p, 3) [m] and triangles (t, 3) of its surface, normals outward."""
+    """Part of a drawing with the points (p, 3) [m] and triangles (t, 3) of its surface, normals outward.
+
+    ``faces`` (t,): the number of the face of each triangle.
+    """
 
     part: Part
     points: Array
     triangles: Array
+    faces: Array
 
 
 def part_surface(path: Path, *, select: str | None = None, unit: float | None = None) -> PartSurface:
@@ -28,15 +32,21 @@ def part_surface(path: Path, *, select: str | None = None, unit: float | None = 
     ImportError without gmsh.
     """
     drawing, answer = _read(path.resolve(), path.stat().st_mtime_ns, unit)
-    part = drawing.part(select)
-    faces = [face["tag"] for face in part.faces]
-    held = np.isin(answer.arrays["owners"], faces)
-    points, cells = answer.arrays["points"], answer.arrays["facets"][held]
+    return _surface(drawing, answer, drawing.part(select))
+
+
+def part_surfaces(path: Path, *, unit: float | None = None) -> list[PartSurface]:
+    """Surfaces of all parts of a drawing; raises like :func:`part_surface`."""
+    drawing, answer = _read(path.resolve(), path.stat().st_mtime_ns, unit)
+    return [_surface(drawing, answer, part) for part in drawing.parts]
+
+
+def _surface(drawing: Drawing, answer: Answer, part: Part) -> PartSurface:
+    held = np.isin(answer.arrays["owners"], [face["tag"] for face in part.faces])
+    points, cells, faces = answer.arrays["points"], answer.arrays["facets"][held], answer.arrays["owners"][held]
     used = np.unique(cells)
-    triangles = np.searchsorted(used, cells)
-    return PartSurface(
-        part, drawing.scale * points[used], outward(points[used], triangles, answer.arrays["owners"][held])
-    )
+    triangles = outward(points[used], np.searchsorted(used, cells), faces)
+    return PartSurface(part, drawing.scale * points[used], triangles, faces)
 
 
 @lru_cache(maxsize=4)

@@ -1,6 +1,6 @@
-"""Toothed wheels among the faces of a part: cylindrical tips and roots at equal angles about an axis.
+"""Recognition of gear wheels by their faces: cylindrical tips and roots at equal angles about an axis.
 
-Wheels with spur or helical teeth are found, inside or outside; bevel wheels, worms and racks have no such faces.
+External and internal wheels with spur or helical teeth are recognised, but not bevel wheels, worms and racks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEPTH = 2.5
 
 @dataclass(frozen=True, eq=False)
 class ToothedWheel:
-    """Wheel with teeth: middle ``at`` (3,) and direction (3,) of its axis, width, radii of tips and roots [m]."""
+    """Gear wheel: centre ``at`` (3,) and direction (3,) of its axis, width, radii of tips and roots [m]."""
 
     at: Array
     axis: Array
@@ -37,13 +37,13 @@ class ToothedWheel:
     internal: bool
 
     def meshes_at(self, radius: float) -> bool:
-        """True if a pitch circle of a radius [m] lies between the tips and roots."""
+        """True if a pitch circle of a radius [m] is between the tips and roots."""
         return min(self.tip, self.root) < radius < max(self.tip, self.root)
 
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """Faces of one cylinder side by side: middle and direction of the axis, radius, width, centres (3,), areas."""
+    """Faces on one cylinder: centre and direction of its axis, radius, width, and centres (3,) and areas of faces."""
 
     at: Array
     axis: Array
@@ -55,7 +55,7 @@ class _Row:
 
 
 def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[ToothedWheel, ...]:
-    """Toothed wheels of a part, with lengths in ``scale`` [m]."""
+    """Gear wheels of a part, from faces with lengths in the unit ``scale`` [m]."""
     rows: list[_Row] = []
     for face in faces:
         if face["kind"] == "Cylinder" and "axis" in face:
@@ -81,7 +81,7 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
 
 
 def _row(face: Mapping[str, Any]) -> _Row:
-    """Row of one face."""
+    """Row that consists of one cylindrical face."""
     one, two = np.array(face["ends"])
     axis, at = upwards(face["axis"]), 0.5 * (one + two)
     width = float(np.linalg.norm(two - one))
@@ -100,7 +100,7 @@ def _side_by_side(one: _Row, two: _Row) -> bool:
 
 
 def _one_wheel(one: _Row, two: _Row) -> bool:
-    """True for the tips and roots of one wheel: coaxial, and side by side along the axis."""
+    """True if two rows can be tips and roots of one wheel: coaxial, and overlapping along the axis."""
     away = two.at - one.at
     along = abs(float(away @ one.axis))
     coaxial = float(np.linalg.norm(away - (away @ one.axis) * one.axis)) <= NEAR * one.radius
@@ -108,7 +108,7 @@ def _one_wheel(one: _Row, two: _Row) -> bool:
 
 
 def _teeth(row: _Row) -> int | None:
-    """Number of teeth of faces at equal angles; a face may be cut in two by the seam of the cylinder."""
+    """Number of teeth of a row of faces at equal angles, of which the cylinder's seam can divide one; else None."""
     areas = np.array(row.areas)
     if len(areas) < FEWEST:
         return None

@@ -59,7 +59,7 @@ def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> An
 
 
 def refine_walls(gmsh: Any, surface: dict[str, Any], size: float, most: int) -> dict[str, Any]:
-    """Mesh the surface again with two cells over thin walls; return the thinnest wall and whether it was refined.
+    """Mesh the surface again with two cells over thin walls; return the thinnest wall, and True if it was refined.
 
     Discrete faces are not meshed again, as their mesh is their only geometry in the kernel.
     """

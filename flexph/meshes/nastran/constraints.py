@@ -22,7 +22,6 @@ GRIDS = {
 """Fields with grid points, from 0 for the first after the name."""
 MOST = 1_000_000
 """Largest number of grid points in a range."""
-ALL = set("123456")
 TRANSLATIONS = set("123")
 
 
@@ -153,7 +152,7 @@ def _mean_grids(card: Card) -> tuple[list[str], list[float], str]:
     listed = [_listed(group) for group in groups]
     grids = [word for group in listed for word in group]
     each = [weight for weight, group in zip(weights, listed, strict=True) for _ in group]
-    if set(card.field(3)) != ALL:
+    if not set(card.field(3)) >= TRANSLATIONS:  # its rotation may be free: a port has it, for joints that take it
         return grids, each, f"components {card.field(3) or 'none'} of its reference point"
     if not all(weight > 0.0 for weight in weights):
         return grids, each, "weights are not positive"

@@ -157,11 +157,11 @@ class Deck:
         return f"CORDM {system} ({card}), which is no rectangular system" if axes is None else axes
 
     def _material(self, card: Card) -> FileMaterial:
-        """A material, whose densities are multiplied by WTMASS."""
+        """Material of a card, with its density multiplied by WTMASS."""
         table = self.tables.get(str(card.whole(0)))
         if table is None:
             return file_material(card, self.parameters["WTMASS"])
-        if card.name == "MAT1" and table.name == "MATT1":
+        if table.name == card.name.replace("MAT", "MATT"):
             return tabled_material(card, table, self.curves, self.parameters["WTMASS"])
         return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
@@ -206,7 +206,7 @@ def _group(card: Card) -> int:
 
 
 class Form(NamedTuple):
-    """A type of element: its cell types by their number of nodes, and the index of its first node in its fields."""
+    """Type of elements: cell types by number of nodes, and index of the first node in the fields of a card."""
 
     cells: dict[int, str]
     first: int = 2

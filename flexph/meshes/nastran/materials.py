@@ -10,7 +10,11 @@ import numpy as np
 from ..materials import FileMaterial, Row
 from .cards import Card, real
 
-MATERIALS = ("MAT1", "MAT9", "MAT11")
+MODULI = {"MAT1": range(1, 4), "MAT9": range(1, 22), "MAT11": range(1, 10)}
+"""Fields of the elastic constants by the name of the card."""
+DENSITY = {"MAT1": 4, "MAT9": 22, "MAT11": 10}
+"""Field of the density."""
+MATERIALS = tuple(MODULI)
 STIFFNESSES = ("xx", "yy", "zz", "xy", "yz", "zx")
 """Components of strain of MAT9."""
 ABAQUS = (0, 1, 2, 3, 5, 4)
@@ -21,11 +25,11 @@ def file_material(card: Card, factor: float) -> FileMaterial:
     """Material of a card MAT1, MAT9 or MAT11, whose density is multiplied by ``factor``."""
     density, errors = None, list[str]()
     try:
-        density = factor * card.real({"MAT1": 4, "MAT9": 22, "MAT11": 10}[card.name]) or None
+        density = factor * card.real(DENSITY[card.name]) or None
     except ValueError as error:
         errors.append(str(error))
     try:
-        material = {"MAT1": _isotropic, "MAT9": _anisotropic, "MAT11": _orthotropic}[card.name](card)
+        material = _elastic(card)
     except ValueError as error:
         errors.append(str(error))
     if errors:
@@ -34,30 +38,49 @@ def file_material(card: Card, factor: float) -> FileMaterial:
 
 
 def tabled_material(card: Card, table: Card, curves: Mapping[str, Card], factor: float) -> FileMaterial:
-    """Isotropic material of MAT1 with the tables of MATT1 by temperature, which replace its constants."""
+    """Material of a card with the tables of MATT1, MATT9 or MATT11 by temperature, which replace its constants.
+
+    They are known where all tables of a kind are, as Nastran extrapolates each by its own last values.
+    """
+    material = FileMaterial(held_beyond=False)
     try:
-        tables = {k: _curve(table, k, curves) for k in (1, 2, 3, 4) if table.field(k) not in ("", "0")}
-        constants = {k: card.real(k) for k in (1, 2, 3, 4) if card.field(k)}
+        for fields in (MODULI[card.name], (DENSITY[card.name],)):
+            tables = {k: _curve(table, k, curves) for k in fields if table.field(k) not in ("", "0")}
+            rows = []
+            for t in _temperatures(table, tables):
+                own = _replaced(card, {k: float(np.interp(t, *curve)) for k, curve in tables.items()})
+                if len(fields) == 1:
+                    density = factor * own.real(fields[0])
+                    rows += [Row("density", t, (density,))] if density else []
+                    continue
+                found = _elastic(own)
+                if found.refused:
+                    return FileMaterial(refused=f"{found.refused}, at the temperature {t:g}")
+                if not found.modulus():
+                    return FileMaterial(refused=f"{table.name} ({table.place}): no Young's modulus of {card}")
+                rows.append(_elastic_row(own, t))
+            material = material.with_rows(tuple(rows)) if rows else material
     except ValueError as error:
         return FileMaterial(refused=str(error))
-    material = FileMaterial(held_beyond=False)
-    for kind, own in (("isotropic", (1, 2, 3)), ("density", (4,))):
-        at = sorted({t for k in own if k in tables for t in tables[k][0]}) or [0.0]
-        rows: list[Row] = []
-        for t in at:
-            values = {k: float(np.interp(t, *tables[k])) if k in tables else constants.get(k) for k in own}
-            if kind == "density":
-                rows += [Row("density", t, (factor * values[4],))] if values[4] else []
-                continue
-            young, poisson = _completed(values[1], values[2], values[3])
-            if young is None:
-                return FileMaterial(refused=f"{table.name} ({table.place}): no Young's modulus of {card}")
-            refused = _contradiction(young, values[2], poisson, card)
-            if refused:
-                return FileMaterial(refused=f"{refused}, at the temperature {t:g}")
-            rows.append(Row("isotropic", t, (young, poisson or 0.0)))
-        material = material.with_rows(tuple(rows)) if rows else material
     return material
+
+
+def _temperatures(table: Card, tables: Mapping[int, tuple[list[float], list[float]]]) -> list[float]:
+    """Temperatures of all tables within their common range; zero without tables."""
+    if not tables:
+        return [0.0]
+    low, high = max(at[0] for at, _ in tables.values()), min(at[-1] for at, _ in tables.values())
+    if low > high:
+        raise ValueError(f"{table} must have tables with common temperatures, got them from {low:g} and to {high:g}")
+    return sorted({t for at, _ in tables.values() for t in at if low <= t <= high})
+
+
+def _replaced(card: Card, values: Mapping[int, float]) -> Card:
+    """Card with other numbers in some fields."""
+    fields = [*card.fields, *[""] * (max(values, default=0) + 1 - len(card.fields))]
+    for k, value in values.items():
+        fields[k] = repr(value)
+    return card._replace(fields=fields)
 
 
 def _curve(table: Card, k: int, curves: Mapping[str, Card]) -> tuple[list[float], list[float]]:
@@ -76,24 +99,29 @@ def _curve(table: Card, k: int, curves: Mapping[str, Card]) -> tuple[list[float]
     return at, values
 
 
-def _completed(young: float | None, shear: float | None, poisson: float | None) -> tuple[float | None, float | None]:
-    """Young's modulus and Poisson's ratio, one of which may be computed from the shear modulus."""
-    if young is None and shear is not None and poisson is not None:
-        young = 2.0 * shear * (1.0 + poisson)
-    if poisson is None and young and shear:
-        poisson = 0.5 * young / shear - 1.0
-    return young, poisson
+def _elastic(card: Card) -> FileMaterial:
+    """Elastic constants of a card."""
+    return _isotropic(card) if card.name == "MAT1" else FileMaterial().with_rows((_elastic_row(card, 0.0),))
 
 
-def _contradiction(young: float | None, shear: float | None, poisson: float | None, card: Card) -> str:
-    return "" if poisson is None or not shear or not young else _defect(young, shear, poisson, card)
+def _elastic_row(card: Card, temperature: float) -> Row:
+    """Constants of a card: E and ν, stiffnesses, or engineering constants."""
+    if card.name == "MAT1":
+        found = _isotropic(card)
+        return Row("isotropic", temperature, (found.young or 0.0, found.poisson or 0.0))
+    if card.name == "MAT9":
+        return Row("anisotropic", temperature, _anisotropic(card))
+    return Row("engineering constants", temperature, tuple(card.real(k) for k in MODULI["MAT11"]))
 
 
 def _isotropic(card: Card) -> FileMaterial:
     """Isotropic material of a card with E, G and ν, one of which may be computed from the other two."""
-    given, shear, ratio = (card.real(k) if card.field(k) else None for k in (1, 2, 3))
-    young, poisson = _completed(given, shear, ratio)
-    refused = _contradiction(young, shear, poisson, card)
+    young, shear, poisson = (card.real(k) if card.field(k) else None for k in MODULI["MAT1"])
+    if young is None and shear is not None and poisson is not None:
+        young = 2.0 * shear * (1.0 + poisson)
+    if poisson is None and young and shear:
+        poisson = 0.5 * young / shear - 1.0
+    refused = _defect(young, shear, poisson, card) if young and shear and poisson is not None else ""
     besides = (f"GE of {card}",) if card.field(8) and card.real(8) else ()
     return FileMaterial(young=young, poisson=poisson or 0.0, refused=refused, besides=besides)
 
@@ -104,19 +132,10 @@ def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
     return "" if abs(shear - other) <= 0.01 * other else f"E, G and ν that contradict each other ({card.place})"
 
 
-def _anisotropic(card: Card) -> FileMaterial:
-    """Anisotropic material of a card with the upper triangle of its stiffness by rows."""
+def _anisotropic(card: Card) -> tuple[float, ...]:
+    """Stiffnesses D of a card MAT9 with the upper triangle by rows."""
     size = len(STIFFNESSES)
-    stiffness = {}
-    k = 1
-    for i in range(size):
-        for j in range(i, size):
-            stiffness[i, j] = stiffness[j, i] = card.real(k)
-            k += 1
-    values = tuple(stiffness[ABAQUS[i], ABAQUS[j]] for j in range(size) for i in range(j + 1))
-    return FileMaterial().with_rows((Row("anisotropic", 0.0, values),))
-
-
-def _orthotropic(card: Card) -> FileMaterial:
-    """Orthotropic material of a card with E_1 to E_3, ν_12, ν_13, ν_23, G_12, G_13, G_23."""
-    return FileMaterial().with_rows((Row("engineering constants", 0.0, tuple(card.real(k) for k in range(1, 10))),))
+    whole = [(i, j) for i in range(size) for j in range(i, size)]
+    stiffness = dict(zip(whole, (card.real(k) for k in MODULI["MAT9"]), strict=True))
+    places = [(ABAQUS[i], ABAQUS[j]) for j in range(size) for i in range(j + 1)]
+    return tuple(stiffness[min(place), max(place)] for place in places)

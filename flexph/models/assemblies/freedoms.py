@@ -57,6 +57,8 @@ def _in_slot(slot: Touch, pair: Pair) -> Pair:
 
 def _conditions(touch: Touch, place: Array) -> Array:
     """Matrix (k, 6) whose products with the twists (ω, v) that a contact allows are zero."""
+    if touch.kind == "screw":
+        return np.eye(6)
     if touch.kind == "ball":
         return _velocity(place)
     if touch.kind == "slot":  # the line of contact stays in the middle plane of the slot

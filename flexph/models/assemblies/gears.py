@@ -1,7 +1,8 @@
-"""Gear pairs of a drawing: teeth in mesh, or wheels drawn by pitch cylinders that touch.
+"""Gear pairs of a drawing: wheels with teeth in mesh, or wheels drawn as pitch cylinders in contact.
 
-Two wheels with parallel axes at the distance a mesh if their pitch radii a z₁/(z₁ ± z₂) lie between the tips and roots
-of their teeth. Their ratio is that of the numbers of teeth, or of the radii of pitch cylinders.
+Two wheels with z₁ and z₂ teeth and parallel axes at a distance a are in mesh if the pitch radii a z₁/(z₁ ± z₂) and
+a z₂/(z₁ ± z₂) are between tips and roots. The gear ratio is that of the numbers of teeth, or of the radii of pitch
+cylinders.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ TANGENT = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Meshing:
-    """Two wheels in mesh: their parts, middles (3,) [m], common direction (3,), ratio of the first turn to the second.
+    """Two wheels in mesh: parts, centres (3,) [m], direction (3,) of the axes, ratio of the first to the second angle.
 
-    ``words`` say what was found. ``toothed`` is False for pitch cylinders.
+    ``words``: text that describes the pair; ``toothed``: False for pitch cylinders.
     """
 
     first: str
@@ -47,7 +48,7 @@ class Meshing:
 
 @dataclass(frozen=True, eq=False)
 class ProposedGear:
-    """Gear pair with the part that carries both shafts."""
+    """Gear pair, and the group of parts that carries both shafts."""
 
     meshing: Meshing
     carrier: str
@@ -55,7 +56,7 @@ class ProposedGear:
 
 @dataclass(frozen=True, eq=False)
 class Gears:
-    """Proposed gear pairs, and texts on wheels that no pair was proposed for."""
+    """Proposed gear pairs, and texts on wheels without a pair."""
 
     pairs: tuple[ProposedGear, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -63,14 +64,14 @@ class Gears:
 
 @dataclass(frozen=True, eq=False)
 class Hinged:
-    """Joint between two rigid groups of parts, as far as gears need it."""
+    """Joint between two rigid groups of parts, as data for the search for carriers of gears."""
 
     groups: tuple[str, str]
     pair: Pair
 
 
 def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing], list[str]]:
-    """Wheels in mesh, those with teeth first, and texts on toothed wheels that meet no other."""
+    """Pairs of wheels in mesh, first those with teeth, and texts on toothed wheels without a mating wheel."""
     wheels = {part.name: toothed_wheels(part.faces, part.scale) for part in drawing.parts}
     found: list[Meshing] = []
     met: set[int] = set()
@@ -81,12 +82,17 @@ def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing],
                 if meshing is not None:
                     found.append(meshing)
                     met |= {id(a), id(b)}
-    filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
+    filled = {
+        end
+        for t in touches
+        if t.kind in ("pin", "screw", "thread")
+        for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))
+    }
     for one, two in combinations(drawing.parts, 2):
         if not any({m.first, m.second} == {one.name, two.name} for m in found):
             found += _of_cylinders(one, two, filled)
     alone = [
-        f"{name} has a wheel of {wheel.teeth} teeth that meets no other with parallel axes: a rack, a bevel or worm "
+        f"{name} has a wheel of {wheel.teeth} teeth without a mating wheel on a parallel axis: a rack, a bevel or worm "
         "gear, a chain or a spline is not recognised"
         for name, own in wheels.items()
         for wheel in own
@@ -96,7 +102,7 @@ def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing],
 
 
 def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing | None:
-    """Two toothed wheels whose pitch circles touch, unless both are internal."""
+    """Meshing of two toothed wheels if their pitch circles touch and not both are internal, else None."""
     if a.internal and b.internal:
         return None
     distance = _distance((a.at, a.axis, a.width), (b.at, b.axis, b.width))
@@ -114,7 +120,7 @@ def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing |
 
 
 def _of_cylinders(one: Part, two: Part, filled: set[tuple[str, str]]) -> Iterator[Meshing]:
-    """The pair of the largest pitch cylinders that touch; pins in bores are no wheels."""
+    """Yield the meshing of the largest pitch cylinders of two parts that touch, if any; pins in bores are excluded."""
     free = [
         [p for p in part.ports if p.kind in ("pin", "hole") and (part.name, p.name) not in filled]
         for part in (one, two)
@@ -135,7 +141,7 @@ def _radius(port: ProposedPort) -> float:
 
 
 def _roll(a: ProposedPort, b: ProposedPort) -> bool:
-    """True if two cylinders touch along a line, from outside or one within the other."""
+    """True if two cylinders touch along a line, side by side or one within the other."""
     if a.kind == b.kind == "hole":
         return False
     distance = _distance(_line(a), _line(b))
@@ -159,7 +165,7 @@ def _line(port: ProposedPort) -> Line:
 
 
 def _distance(one: Line, two: Line) -> float | None:
-    """Distance of two parallel axes [m]; None if they are not parallel, or the wheels not side by side."""
+    """Distance of two parallel axes [m]; None if they are not parallel, or the wheels do not overlap along them."""
     (at, axis, width), (other, other_axis, other_width) = one, two
     if np.linalg.norm(np.cross(axis, other_axis)) > PARALLEL:
         return None
@@ -173,7 +179,7 @@ def _distance(one: Line, two: Line) -> float | None:
 def proposed_gears(
     found: Sequence[Meshing], alone: Sequence[str], groups: Mapping[str, str], joints: Sequence[Hinged], ground: str
 ) -> Gears:
-    """Gear pairs of wheels that turn about their axes in a common carrier; the others are left out by name."""
+    """Gear pairs of wheels that rotate about their axes in a common carrier, and texts on omitted wheels."""
     pairs: dict[frozenset[str], ProposedGear] = {}
     left_out = list(alone)
     met = {name for m in found for name in (m.first, m.second)}
@@ -206,12 +212,12 @@ def proposed_gears(
 
 
 def _towards(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
-    """Ratio of a meshing in the direction of a known one between the same groups."""
+    """Ratio of a meshing with its wheels in the order of a known one between the same groups."""
     return meshing.ratio if groups[meshing.first] == groups[known.first] else 1.0 / meshing.ratio
 
 
 def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[str]:
-    """Groups in which the axis of a wheel is fixed: those that joints about or along this axis connect with it."""
+    """Groups in which the axis of a wheel is fixed: those connected with it by joints about or along this axis."""
     kept = [j.groups for j in joints if _keeps(j.pair, at, axis)]
     held, waiting = {start}, [start]
     while waiting:
@@ -226,7 +232,7 @@ def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[
 
 
 def _keeps(pair: Pair, at: Array, axis: Array) -> bool:
-    """True for a joint that turns about an axis, or slides along it."""
+    """True for a joint that only allows rotation about, or translation along, an axis."""
     if pair.kind not in ("hinge", "cylindrical", "prismatic") or np.linalg.norm(np.cross(pair.axis, axis)) > PARALLEL:
         return False
     away = pair.at - at

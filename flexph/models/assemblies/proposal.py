@@ -17,6 +17,9 @@ GROUND_WORDS = re.compile(
     r"ground|base|frame|fram|housing|casing|chassis|stator|foundation|gestell|gehäuse|grund|boden|sockel", re.IGNORECASE
 )
 
+ORDER = ("slot", "ball", "pin", "screw", "thread", "bores", "plane")
+"""Kinds of contacts; the parts of the first one of a joint are those that it connects."""
+
 
 @dataclass(frozen=True, eq=False)
 class ProposedJoint:
@@ -34,9 +37,9 @@ class ProposedJoint:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """Proposed mechanism: ground part and reason, joints, omitted contacts, free parts, overlaps of two parts [m³].
+    """Proposed mechanism: ground part and the reason for it, joints, omitted joints, free parts, overlaps [m³].
 
-    ``gears``: gear pairs, and wheels without one.
+    ``gears``: gear pairs, and texts on wheels without a pair.
     """
 
     ground: str
@@ -51,10 +54,10 @@ class Proposal:
 def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     """Propose a mechanism for a drawing; ``ground`` names the fixed part.
 
-    Parts that their contacts weld are one body to the others, so that a shaft in two bearings has one joint. A pin that
-    turns in all of its bores is welded to the gear wheels that it carries, or to one of the parts. Two parts that share
-    a single plane are welded if one of them has no other joint; otherwise the plane is omitted. Raises ValueError for
-    fewer than two parts or an unknown ground.
+    Parts between which no motion is possible are welded and form one group, so that a shaft in two bearings of a group
+    has one joint. A pin that can rotate in all of its bores is welded to the gear wheels that it carries, otherwise to
+    one of the parts. Two parts in contact at a single plane are welded if one of them has no other joint; otherwise
+    this contact is omitted. Raises ValueError for fewer than two parts or an unknown ground.
     """
     if len(drawing.parts) < 2:
         raise ValueError(f"a mechanism needs two parts or more, got {len(drawing.parts)} in {drawing.path.name}")
@@ -82,7 +85,9 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     free = tuple(name for name in names if name not in held and name != ground)
     hinged = [Hinged((groups[j.first], groups[j.second]), j.pair) for j in joints]
     gears = proposed_gears(meshes, alone, groups, hinged, ground)
-    return Proposal(ground, reason, (*pinned, *joints), tuple(left_out), free, drawing.overlaps, gears)
+    threads = [{t.first, t.second} for t in touches if t.kind in ("screw", "thread")]
+    overlaps = tuple(own for own in drawing.overlaps if set(own[:2]) not in threads)
+    return Proposal(ground, reason, (*pinned, *joints), tuple(left_out), free, overlaps, gears)
 
 
 def _weld(pair: Pair) -> Pair:
@@ -106,7 +111,10 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 
 def _loose_pins(names: Sequence[str], others: set[str], touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
-    """Pins, on one line, in two or more rigid groups of other parts, and free to turn in each; ``others`` are none."""
+    """Loose pins with their contacts: parts that can rotate, about one axis, in two or more rigid groups of parts.
+
+    ``others``: names of parts that are no pins.
+    """
     pins = {}
     for name in names:
         own = [t for t in touches if name in (t.first, t.second)]
@@ -141,7 +149,7 @@ def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
 
 
 def _held_pins(name: str, touches: Sequence[Touch], groups: dict[str, str], wheels: set[str]) -> list[ProposedJoint]:
-    """Welds of a pin to the gear wheels that it carries, or to the first part that it is in."""
+    """Welds of a loose pin to the gear wheels that it carries, otherwise to the part of its first contact."""
     carried = {_other(name, t): t for t in reversed(touches) if _other(name, t) in wheels}
     why = " with its gear wheel" if carried else " here"
     welds = []
@@ -154,7 +162,7 @@ def _held_pins(name: str, touches: Sequence[Touch], groups: dict[str, str], whee
 
 
 def _join(groups: dict[str, str], one: str, two: str) -> None:
-    """Make one group of those of two parts, with the name of the first in the order of the parts."""
+    """Merge the groups of two parts to one, named after the group that comes first in the order of the parts."""
     names = list(groups)
     kept, gone = sorted((groups[one], groups[two]), key=names.index)
     for name, group in groups.items():
@@ -163,7 +171,7 @@ def _join(groups: dict[str, str], one: str, two: str) -> None:
 
 
 def _rigid(groups: dict[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
-    """Join the groups that their contacts weld, until no more are; return the welds."""
+    """Merge all groups between which contacts allow no motion; return the welds."""
     welds: list[ProposedJoint] = []
     while True:
         found = next((joint for joint in _pairs(groups, touches) if joint.pair.kind == "weld"), None)
@@ -174,7 +182,7 @@ def _rigid(groups: dict[str, str], touches: Sequence[Touch]) -> list[ProposedJoi
 
 
 def _pairs(groups: Mapping[str, str], touches: Sequence[Touch]) -> Iterator[ProposedJoint]:
-    """Joint of each two groups in contact."""
+    """Yield the joint that follows from the contacts of any two groups."""
     between: dict[tuple[str, str], list[Touch]] = {}
     order = {name: k for k, name in enumerate(groups)}
     for touch in touches:
@@ -183,12 +191,12 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch]) -> Iterator[Prop
             between.setdefault((one, two), []).append(touch)
     for _, own in sorted(between.items(), key=lambda item: [order[name] for name in item[0]]):
         pair = pair_of(own)
-        main = min(own, key=lambda t: ("slot", "ball", "pin", "bores", "plane").index(t.kind))
+        main = min(own, key=lambda t: ORDER.index(t.kind))
         yield ProposedJoint(main.first, main.second, pair, tuple(own), tuple(_remarks(pair, own)))
 
 
 def _between(groups: Mapping[str, str], touches: Sequence[Touch]) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Joints between groups; second, the pairs left out: of unknown kind, or in contact at a single plane."""
+    """Joints between groups; and omitted joints: of unknown kind, or of contact at a single plane."""
     joints: list[ProposedJoint] = []
     left_out: list[ProposedJoint] = []
     for joint in _pairs(groups, touches):
@@ -202,11 +210,15 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
         remarks.append("likely: no pin or screw is in the bores")
     if pair.kind == "slot":
         remarks.append("the slider leaves all turns free: other joints must keep the parts parallel")
-    if pair.kind == "cylindrical":
+    if any(t.kind == "screw" for t in touches):
+        remarks.append("a screw that is tight: if it is loose, a cylindrical joint")
+    if any(t.kind == "thread" for t in touches):
+        remarks.append("its lead is not in the drawing: {kind: screw, …, lead: 2 mm} couples turn and way by yours")
+    elif pair.kind == "cylindrical":
         remarks.append(
             "nothing in the drawing holds it along its axis: a hinge if something does, a screw if it has a thread"
         )
-    if pair.kind == "weld" and not any(t.kind == "bores" for t in touches):
+    if pair.kind == "weld" and not any(t.kind in ("bores", "screw") for t in touches):
         remarks.append("their surfaces leave no motion")
     return remarks
 

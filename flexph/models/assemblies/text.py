@@ -54,7 +54,7 @@ class _Ports:
         return f"{body}.{name}"
 
     def turning(self, body: str, at: Array) -> str:
-        """Name of a port that turns with a body: a new one at the place, or of a flexible body the first one."""
+        """Name of a port that rotates with a body: a new port at a position, or the first port of a flexible body."""
         if body in self.flexible and body in self.places:
             return f"{body}.{next(iter(self.places[body]))}"
         return self.add(body, "wheel", at, "")
@@ -230,7 +230,7 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
 
 
 def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
-    """Connection of a gear pair; a carrier that stands still is left out."""
+    """Yield the lines of the connection of a gear pair; a carrier that is the ground is left out."""
     meshing = gear.meshing
     ends = [ports.turning(body, at) for body, at in zip((meshing.first, meshing.second), meshing.places, strict=True)]
     along = f"ratio: {meshing.ratio:.12g}, axis: {_list(direction(meshing.axis))}"
@@ -261,6 +261,8 @@ def _sureness(joint: ProposedJoint) -> str:
     if any("they share one plane" in remark for remark in joint.remarks):
         return "not sure"
     words = {SURE[t.kind] for t in joint.touches}
+    if "not sure" in words:
+        return "not sure"
     return "likely" if "likely" in words or joint.pair.kind == "cylindrical" else "sure"
 
 
@@ -313,7 +315,7 @@ def _gear_words(gear: ProposedGear) -> str:
 
 
 def summary(proposal: Proposal) -> list[str]:
-    """Ground, joints, gears and free parts, a line each."""
+    """Lines on the ground, each joint, each gear pair and the free parts."""
     return [
         f"ground: {proposal.ground}, {proposal.reason}",
         *(f"{_sureness(joint)}: {_kind(joint)} of {joint.first} and {joint.second}" for joint in proposal.joints),

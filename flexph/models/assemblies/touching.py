@@ -1,8 +1,8 @@
-"""Contacts between the parts of a drawing: pins in bores and slots, bores in line, balls, planes on each other."""
+"""Contacts of parts of a drawing: pins in bores, slots and threads, bores in line, balls, planes on each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -23,14 +23,21 @@ TIGHT = 1e-3
 NEIGHBOURS = 0.1
 """Gap along the axis, relative to the radius, up to which bores in line belong together."""
 
-SURE = {"pin": "sure", "ball": "sure", "slot": "likely", "plane": "sure", "bores": "likely"}
+THREADED = (0.05, 0.3)
+"""Interference, relative to the radius of the bore, of a thread that is drawn by its outer and core diameters."""
+
+SURE = {
+    **{"pin": "sure", "ball": "sure", "slot": "likely", "plane": "sure", "bores": "likely"},
+    **{"screw": "likely", "thread": "not sure"},
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """A contact of two parts: kind (pin, bores, slot, ball, plane), position (3,) [m], axis or normal (3,), both ports.
+    """A contact of two parts: its kind, position (3,) [m], axis or normal (3,), both ports.
 
-    A pin in a slot also has the ``normal`` (3,) of the sides of the slot.
+    Kinds: pin (in a bore), bores, slot, ball, plane, thread, and screw, a thread that clamps. A pin in a slot also has
+    the ``normal`` (3,) of the sides of the slot.
     """
 
     kind: str
@@ -50,6 +57,8 @@ class Touch:
             "ball": f"{one} and {two} are a ball in its socket",
             "slot": f"{one} and {two} are a pin between the sides of a slot",
             "plane": f"{one} and {two} lie on each other",
+            "screw": f"{one} and {two} are a screw in its thread",
+            "thread": f"{one} and {two} are coaxial, and the pin is larger by the depth of a thread",
         }[self.kind]
 
 
@@ -58,7 +67,24 @@ def contacts(drawing: Drawing) -> list[Touch]:
     touches = [t for one, two in combinations(drawing.parts, 2) for t in _of_pair(one, two)]
     filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
     kept = [t for t in touches if t.kind != "bores" or not {(t.first, t.ports[0]), (t.second, t.ports[1])} & filled]
-    return [*kept, *_planes(drawing)]
+    planes = list(_planes(drawing))
+    screws = [replace(t, kind="screw") if _clamps(t, kept, planes) else t for t in kept]
+    return [*screws, *planes]
+
+
+def _clamps(touch: Touch, touches: Sequence[Touch], planes: Sequence[Touch]) -> bool:
+    """True for a thread in one part alone, or whose part lies across its axis on another that the screw is in."""
+    if touch.kind != "thread":
+        return False
+    of_first = touch.ports[0].startswith("pin")
+    screw, held = (touch.first, touch.second) if of_first else (touch.second, touch.first)
+    others = {
+        t.second if t.first == screw else t.first
+        for t in touches
+        if t.kind in ("pin", "thread") and screw in (t.first, t.second)
+    } - {held}
+    across = [t for t in planes if abs(t.axis @ touch.axis) > 1.0 - PARALLEL]
+    return not others or any({t.first, t.second} == {held, other} for t in across for other in others)
 
 
 def _of_pair(one: Part, two: Part) -> Iterator[Touch]:
@@ -134,8 +160,12 @@ def _round(a: ProposedPort, b: ProposedPort) -> Touch | None:
         return None
     pin, hole = (a, b) if a.kind == "pin" else (b, a)
     assert pin.radius is not None and hole.radius is not None
-    if _fits(pin.radius, hole.radius) and end - start > 1e-3 * bore:
+    if end - start <= 1e-3 * bore:
+        return None
+    if _fits(pin.radius, hole.radius):
         return Touch("pin", "", "", at, axis, (a.name, b.name))
+    if THREADED[0] <= pin.radius / hole.radius - 1.0 <= THREADED[1]:
+        return Touch("thread", "", "", at, axis, (a.name, b.name))
     return None
 
 

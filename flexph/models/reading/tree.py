@@ -29,7 +29,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One error of a file: path of the value, text on what was given and what would be right, line and column."""
+    """Error in a file: path of the value, text with the wrong value and the remedy, line and column."""
 
     path: Path
     text: str

@@ -122,7 +122,7 @@ class PDController(_OfAnAngle):
     derivative: Damped = 0.0
 
     def build(self, builder: Builder) -> Sampled:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         reference = as_function(builder.of(self.reference, "reference"))
         law = _Proportional(self.port, self.proportional, self.derivative, reference)
         with builder.refusals(self):
@@ -139,7 +139,7 @@ class PIDController(_OfAnAngle):
     lag: Time = 1e-3
 
     def build(self, builder: Builder) -> Sampled:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         reference = as_function(builder.of(self.reference, "reference"))
         with builder.refusals(self):
             law = pid(self.proportional, integral=self.integral, derivative=self.derivative, lag=self.lag)
@@ -162,7 +162,7 @@ class FunctionController(Actuated):
     resolution: dict[str, quantity("rad", "m", "")] = Field(default_factory=dict)
 
     def build(self, builder: Builder) -> Sampled:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         with builder.at("function").refusals():
             function = trusted_function(self.function, builder.folder, trust=builder.trust)
         with builder.refusals(self):
@@ -185,7 +185,7 @@ class PortController(Entry):
     reference: Reference = None
 
     def build(self, builder: Builder) -> Continuous:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         moved: dict[str, Any] = {}
         if self.reference is not None:
             moved["spring"] = as_function(builder.of(self.reference, "reference"))
@@ -229,7 +229,7 @@ class MotorController(_DriveTrain):
     torque_limit: quantity("N*m") = None
 
     def build(self, builder: Builder) -> Continuous:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         with builder.refusals(self):
             system = motor(
                 constant=self.constant,
@@ -248,7 +248,7 @@ class GearboxController(_DriveTrain):
     drive: by_shape(FORMULA, scalar=formula_of("N*m"), mapping=mapping_of("N*m")) = 0.0
 
     def build(self, builder: Builder) -> Continuous:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         with builder.refusals(self):
             return self._joined(builder, gearbox(**self._options(builder)), "drive")
 
@@ -282,7 +282,7 @@ class HydraulicCylinderController(Entry):
     pump: by_shape(FORMULA, scalar=formula_of("m^3/s"), mapping=mapping_of("m^3/s")) = 0.0
 
     def build(self, builder: Builder) -> Continuous:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         others = ("kind", "rod", "foot", "vector", "areas", "pressures", "valve", "pump")
         given = {name: getattr(self, name) for name in type(self).model_fields if name not in others}
         with builder.refusals(self):
@@ -306,7 +306,7 @@ class FeedbackController(Entry):
     period: Time = None
 
     def build(self, builder: Builder) -> StateFeedback:
-        """Build the controller."""
+        """Build the controller from the fields of the entry."""
         with builder.at("function").refusals():
             function = trusted_function(self.function, builder.folder, trust=builder.trust)
         sensors = builder.of(self.sensors, "sensors")

@@ -32,7 +32,7 @@ class Kinds(NamedTuple):
     sections : tuple of type
         Kinds of cross sections.
     parts : tuple of type
-        Kinds of entries that occur only within the others.
+        Kinds of entries that occur only within entries of these kinds.
     """
 
     bodies: tuple[type[Entry], ...] = ()

@@ -104,7 +104,7 @@ class Reference(Buildable):
     name: str
 
     def build(self, builder: Any) -> Any:
-        """Value of the entry that is referred to."""
+        """Value built from the entry with this name."""
         return builder.named(self.section, self.name)
 
 

@@ -33,7 +33,7 @@ class ExpressionEntry(Entry):
     unit: str = ""
 
     def build(self, builder: Builder) -> Expression:
-        """Build the function."""
+        """Build the function of the entry."""
         with builder.refusals(self):
             return Expression(self.expression, factor=_factor(builder, self.unit, "unit"))
 
@@ -49,7 +49,7 @@ class TableEntry(Entry):
     interpolation: Interpolation = "linear"
 
     def build(self, builder: Builder) -> Any:
-        """Build the function."""
+        """Build the function of the entry."""
         factors = _factor(builder, self.time_unit, "time_unit"), _factor(builder, self.unit, "unit")
         path = builder.of(self.table, "table")
         values = [self.value] if isinstance(self.value, str) else self.value
@@ -88,7 +88,7 @@ class OfDial(Entry):
     _units: tuple[str, ...] = PrivateAttr(default=())
 
     def build(self, builder: Builder) -> Dial:
-        """Build the parameter."""
+        """Parameter of the section ``dials`` with this name."""
         entry = builder.sections.get("dials", {}).get(self.dial)
         if isinstance(entry, DialEntry) and self._units:
             with builder.at("dial").refusals():
@@ -98,12 +98,12 @@ class OfDial(Entry):
 
 
 class TrustedEntry(Entry):
-    """A Python function by its import path, ``package.module:name``; read with --trust only."""
+    """A Python function by its import path, ``package.module:name``; allowed with --trust only."""
 
     function: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the function."""
+        """Build the function of the entry."""
         with builder.at("function").refusals():
             return trusted_function(self.function, builder.folder, trust=builder.trust)
 

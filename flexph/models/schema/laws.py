@@ -55,7 +55,7 @@ class Backlash(Entry):
 
 
 class OneSided(Entry):
-    """A force in tension or in compression only."""
+    """A spring with a force in tension only, or in compression only."""
 
     makes: ClassVar = staticmethod(make.one_sided)
     kind: Literal["one_sided"] = "one_sided"

@@ -21,7 +21,7 @@ class Profile(InUnit):
     scaled: ClassVar = frozenset({"start", "end", "rates", "velocity", "acceleration", "points", "coefficients"})
 
     def build(self, builder: Builder) -> Any:
-        """Build the motion."""
+        """Build the motion, with values converted to SI units."""
         motion: Motion = super().build(builder)
         if not self.unit:
             return motion

@@ -57,7 +57,7 @@ class MethodEntry(Entry):
     contact: Literal["events", "steps"] = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the method."""
+        """Build the method from its name and options."""
         given = {name: getattr(self, name) for name in self.model_fields_set - {"name"}}
         if isinstance(given.get("tolerance"), list):
             given["tolerance"] = tuple(given["tolerance"])
@@ -207,7 +207,7 @@ class ChangeEntry(Entry):
         return self
 
     def build(self, builder: Builder) -> Change:
-        """Build the change."""
+        """Build the lock, release or rupture."""
         if self.rupture is not None:
             sensor = builder.of(self.when, "when")
             with builder.refusals(self):

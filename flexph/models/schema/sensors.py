@@ -52,7 +52,7 @@ class PairSensor(Entry):
     direction: Direction = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor."""
+        """Build the sensor of the measure."""
         options = {name: getattr(self, name) for name in ("axis", "second_axis", "zero", "direction")}
         options = {name: value for name, value in options.items() if value is not None}
         for name in options.keys() - signature(BETWEEN[self.measure]).parameters.keys():
@@ -70,7 +70,7 @@ class PortSensor(Entry):
     port: Port
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor."""
+        """Build the sensor of the measure."""
         with builder.refusals(self):
             return OF_PORTS[self.measure](self.port)
 
@@ -87,7 +87,7 @@ class BodySensor(Entry):
     at: Point | None = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor."""
+        """Build the sensor of the measure."""
         if self.at is None and self.measure == "strain":
             raise builder.misfit("at, the point of the strain in the body, is missing: add 'at: [0.1, 0]'")
         with builder.refusals(self):
@@ -102,7 +102,7 @@ class SectionSensor(Entry):
     section: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor."""
+        """Build the sensor of the measure."""
         with builder.refusals(self):
             return OF_SECTIONS[self.measure](self.body, self.section)
 
@@ -114,7 +114,7 @@ class EnergySensor(Entry):
     of: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor."""
+        """Build the sensor of the measure."""
         with builder.refusals(self):
             return make.energy(self.of)
 
@@ -126,7 +126,7 @@ class ContactSensor(Entry):
     contact: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor."""
+        """Build the sensor of the measure."""
         with builder.refusals(self):
             return OF_CONTACTS[self.measure](self.contact)
 
@@ -141,7 +141,7 @@ class JointSensor(Entry):
     joint: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor."""
+        """Build the sensor of the measure."""
         with builder.refusals(self):
             return OF_JOINTS[self.measure](self.joint)
 

@@ -41,7 +41,7 @@ def rows_of_halves(N: int, w: int) -> int:
 
 
 def _first(N: int, w: int) -> int:
-    """Number of unknowns in T."""
+    """Number of unknowns in T, the part that is eliminated from the first row on."""
     return (N - w) // 2
 
 
@@ -57,7 +57,7 @@ def rows_of_first(N: int, w: int) -> int:
 
 
 def add_entry(A: Array, N: int, w: int, i: int, j: int, value: float) -> None:
-    """Add a value to entry (i, j) of a matrix with halves."""
+    """Add a value to entry (i, j) of a matrix stored by halves."""
     if is_of_second(N, w, i, j):
         A[_first(N, w) + w + N - 1 - i][i - j + w] += value
     else:
@@ -78,7 +78,7 @@ def _second_end(A: Array, pivot: Array, w: int, other: Array) -> End:
 
 
 def factor_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, threads: int) -> bool:
-    """Factor a matrix with halves in place; returns False if a pivot is zero or not finite.
+    """Factor a matrix stored by halves in place; returns False if a pivot is zero or not finite.
 
     ``x`` (N,) and ``other`` (at least N) are work space.
     """

@@ -79,7 +79,7 @@ def _by_pardiso(scaled: Any, right: Array) -> Array:
 def _dense_least_norm(matrix: Any, rhs: Array) -> Array:
     if matrix.shape[0] > DENSE:
         raise ArithmeticError(
-            f"a system of {matrix.shape[0]} unknowns is singular: nothing resists some freedom, or joints are "
+            f"a system of {matrix.shape[0]} unknowns is singular: a motion has no stiffness, or joints are "
             f"redundant; least-norm solutions are available up to {DENSE} unknowns"
         )
     return least_norm(matrix.toarray(), rhs)
@@ -89,7 +89,7 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
     """Solve a square sparse system with one or many right-hand sides; None if it is singular.
 
     By LU of the scaled matrix, refined once. A system counts as singular if a solution grows by more than ``LOOSEST``
-    (which needs a right-hand side with a component there) or leaves a residual.
+    (for right-hand sides with a component in the singular direction) or leaves a residual.
     """
     row, column = scales(abs(sparse.csr_array(matrix)))
     scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))

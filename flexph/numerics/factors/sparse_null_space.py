@@ -112,7 +112,7 @@ class _Elimination:
                 self.columns[k].add(i)
 
     def origin(self, i: int, scale: Array) -> dict[int, float]:
-        """Weights of a zero combination of rows: 1 for dropped row i, which comes first, and those of the others."""
+        """Weights of a zero combination of rows: first 1 for the dropped row i, then the weights of other rows."""
         weight = dict(self._factors[i])
         for pivot in reversed(self.pivots):
             value = weight.get(pivot, 0.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 LIMIT = "OMP_NUM_THREADS"
-"""Variable of the environment by which numerical libraries are told their number of threads."""
+"""Environment variable that limits the number of threads of numerical libraries."""
 
 
 def allowed_threads() -> int:

@@ -97,7 +97,7 @@ class RobotJoint:
         Raises
         ------
         ValueError
-            If the joint has no limits, or limits of an angle are a full turn or more apart or in the wrong order.
+            If the joint has no limits, or limits in the wrong order or, for an angle, 360° or more apart.
         """
         turns, given = self._turns(), self.limit
         both = () if given is None else (("lower", given.lower), ("upper", given.upper))

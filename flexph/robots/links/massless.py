@@ -45,7 +45,7 @@ class Skeleton(NamedTuple):
 
 
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
-    """Masses of all bodies, with small additions for those that cannot move as separate bodies.
+    """Masses of all bodies, with small additions for bodies without mass or inertia about an axis.
 
     Raises ValueError if the inertia of a motion depends on an addition.
     """
@@ -138,7 +138,7 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Degrees of freedom with their twists, and, for each body, those that move it as the bits of an integer."""
+    """Degrees of freedom with their twists; for each body an integer whose bits are the ones that move the body."""
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
     columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []

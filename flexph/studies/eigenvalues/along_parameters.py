@@ -1,4 +1,4 @@
-"""Linear systems along their parameters, and the steps of differences by these."""
+"""Matrices of linear systems as functions of parameters, and steps of finite differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...systems.linear import LinearPHDAE
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """Step of each parameter, from one relative step or one step for each."""
+    """Step of each parameter, from one relative step for all or a step for each."""
     if not at:
         raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):
@@ -28,7 +28,7 @@ def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) ->
 
 
 def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """System at given parameters, without lift, so that its modes are in its states."""
+    """System at given parameters without its ``lift``, so that modes are vectors of its states."""
     own = check.asked("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
         raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")
@@ -36,7 +36,7 @@ def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearP
 
 
 class Matrices(NamedTuple):
-    """E, A = J − R and B on the kernel of the constraints."""
+    """Matrices E, A = J − R and B, projected onto the kernel of the constraints."""
 
     E: Array
     A: Array
@@ -44,7 +44,7 @@ class Matrices(NamedTuple):
 
 
 class Along:
-    """Matrices of a system along its parameters, on a basis of the kernel of G that moves with it smoothly."""
+    """Matrices of a system as functions of parameters, on a basis of the kernel of G that depends smoothly on them."""
 
     def __init__(self, system: Callable[..., Any], at: Mapping[str, float]) -> None:
         self.system, self.at = system, dict(at)
@@ -53,7 +53,7 @@ class Along:
         self.matrices = self._of(here)
 
     def change(self, name: str, step: float) -> Matrices:
-        """Derivatives of the matrices by a parameter."""
+        """Derivatives of the matrices by a parameter, from differences of fourth order."""
 
         def at(value: float) -> Array:
             stacked = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
@@ -63,7 +63,7 @@ class Along:
         return Matrices(*(central_of_order_four(at, self.at[name], step) / step))
 
     def _of(self, own: LinearPHDAE) -> Matrices:
-        """Matrices on the basis, projected onto the kernel of G."""
+        """Matrices of a system on the basis, projected onto the kernel of G."""
         Z, G = self.basis, dense(own.G)
         if G.shape[0]:
             Z = Z - np.linalg.pinv(G) @ (G @ Z)

@@ -43,7 +43,7 @@ class BucklingSensitivities(NamedFields):
     factor : float
         Factor of all loads at which the equilibrium loses its stability.
     derivatives : mapping
-        Derivatives (m,) by parameter, ascending, of the m modes that share the factor.
+        Derivatives (m,) by parameter, ascending, for the m modes with this factor.
     """
 
     factor: float
@@ -57,9 +57,9 @@ def buckling_sensitivities(
     """Derivatives of the buckling factor of a loaded mechanism (:meth:`flexph.Mechanism.buckling`).
 
     At a bifurcation the tangent stiffness has ``K φ = 0`` at the equilibrium q(λ, p) under λ times the loads. With
-    k(λ, p) = φᵀK(q(λ, p), λ, p) φ the derivative is ``dλ/dp = −k_p/k_λ``: the geometric stiffness and the deformation
-    before buckling are both in K. Factors that several modes share have the eigenvalues of this form on these modes. k
-    is differentiated by differences of fourth order along the equilibria.
+    k(λ, p) = φᵀK(q(λ, p), λ, p) φ the derivative is ``dλ/dp = −k_p/k_λ``: K includes the geometric stiffness and the
+    deformation before buckling. If several modes have the same factor, its derivatives are the eigenvalues of this form
+    on these modes. k is differentiated by differences of fourth order along the equilibria.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ def buckling_sensitivities(
     Raises
     ------
     ValueError
-        For what :meth:`flexph.Mechanism.buckling` refuses, and at limit points, as of a snap-through: its factor has
-        differences only.
+        As for :meth:`flexph.Mechanism.buckling`, and at limit points such as that of a snap-through, for which
+        :func:`flexph.studies.sensitivities` gives differences.
     ArithmeticError
-        If nothing buckles, or no equilibrium is found next to the buckling load.
+        If the mechanism does not buckle, or no equilibrium is found near the buckling load.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def buckling_sensitivities(
     point, is_limit = buckling_point(start.problem, start.c)
     if is_limit:
         raise ValueError(
-            f"loads must end at a bifurcation, {point.factor:.6g} times the loads are a limit point: take differences "
-            "of mechanism.buckling, flexph.studies.sensitivities"
+            f"loads must end at a bifurcation, {point.factor:.6g} times the loads are a limit point: use differences "
+            "of mechanism.buckling by flexph.studies.sensitivities"
         )
     factor, c = point.factor, point.c
     for _ in range(CORRECTIONS):
@@ -135,14 +135,14 @@ def buckling_sensitivities(
 
 
 class _Loaded(NamedTuple):
-    """Equilibrium problem, and the configuration of its equilibrium under the given loads."""
+    """Equilibrium problem, and its configuration of equilibrium under the given loads."""
 
     problem: Problem
     c: Configuration
 
 
 def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _Loaded:
-    """Problem and equilibrium that a function returns."""
+    """Problem and equilibrium returned by the user's function at given parameters."""
     own = check.asked("loaded", lambda parameters: loaded(**parameters), dict(at))
     if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
         raise ValueError(f"loaded must return a mechanism and its equilibrium, and inputs if any, got {own!r:.100}")
@@ -154,7 +154,7 @@ def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _Loaded:
 def _stiffness(there: _Loaded, here: tuple[Configuration, Configuration], modes: Array, factor: float) -> Array:
     """Form φᵀK φ (m, m) of modes at the equilibrium under a factor of the loads.
 
-    ``here`` are the equilibrium under the given loads and that which buckles, at the parameters of the modes.
+    ``here``: equilibrium under the given loads, and equilibrium at buckling, at the parameters of the modes.
     """
     first, buckled = here
     turned = np.einsum("bij,bkj->bik", there.c.R, first.R)

@@ -45,14 +45,14 @@ def frequency_sensitivities(
 ) -> FrequencySensitivities:
     """Derivatives of the lowest natural frequencies of ``iω E x = J x + Gᵀλ, 0 = G x`` from their modes.
 
-    They are ``xᴴE x dω = −ω xᴴdE x − i (xᴴdJ x + xᴴdGᵀλ − λᴴdG x)``; for a repeated frequency the eigenvalues of this
-    form on its modes. The modes are computed once for all parameters; the matrices are differentiated by differences of
-    fourth order, exact to round-off for polynomials of degree four.
+    They satisfy ``xᴴE x dω = −ω xᴴdE x − i (xᴴdJ x + xᴴdGᵀλ − λᴴdG x)``; for a repeated frequency they are the
+    eigenvalues of this form on its modes. The modes are computed once for all parameters; the matrices are
+    differentiated by differences of fourth order, exact to round-off for polynomials of degree four.
 
     Parameters
     ----------
     system : callable
-        Function of named parameters that returns a LinearPHDAE without dissipation, always of the same states.
+        Function of named parameters that returns a LinearPHDAE without dissipation, always with the same states.
     at : dict
         Parameter values.
     count : int
@@ -119,7 +119,7 @@ def _derivatives(system: LinearPHDAE, vibrations: Eigenmodes, change: _Change) -
 
 
 def _clusters(frequencies: Array) -> Iterator[slice]:
-    """Slices of frequencies that are equal up to round-off."""
+    """Yield slices of ascending frequencies that are equal up to round-off."""
     ends = np.flatnonzero(np.diff(frequencies) > REPEATED * frequencies[1:]) + 1
     bounds = [0, *ends.tolist(), frequencies.size]
     return (slice(first, last) for first, last in pairwise(bounds) if last > first)

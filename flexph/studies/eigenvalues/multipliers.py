@@ -40,14 +40,13 @@ class MultiplierSensitivities(NamedFields):
     Attributes
     ----------
     multipliers : array
-        Multipliers (k,), complex, by descending modulus, of a pair the one with positive imaginary part first.
+        Multipliers (k,), complex, by descending modulus; positive imaginary part first in conjugate pairs.
     derivatives : mapping
         Derivatives (k,) by parameter; those of a repeated multiplier in the order of their real parts.
     period : float
         Period [s].
     growth : mapping
-        Derivative of the growth rate ln|μ|/T [1/s] of each multiplier, (k,) by parameter; the period is that of the
-        motion at each parameter.
+        Derivatives (k,) by parameter of the growth rates ln|μ|/T [1/s]; the period T depends on the parameters, too.
     """
 
     multipliers: Array
@@ -69,16 +68,16 @@ def multiplier_sensitivities(
     """Derivatives of the largest Floquet multipliers of a periodic motion of a mechanism.
 
     The monodromy matrix M is the product of the linearised steps of a period (:func:`flexph.analysis.floquet`). With
-    its right and left eigenvectors x and y, ``dμ = yᴴdM x / yᴴx``; for a repeated multiplier the eigenvalues of this
-    form on its eigenvectors. M is differentiated by differences of fourth order along the periodic motion, which
-    follows the parameters: its start is corrected by (I − M)⁻¹ of what a period leaves open. Runs are accurate to
-    round-off, so derivatives are those of the steps to about 1e-9.
+    its right and left eigenvectors x and y, ``dμ = yᴴdM x / yᴴx``; for a repeated multiplier the derivatives are the
+    eigenvalues of this form on its eigenvectors. M is differentiated by differences of fourth order along the periodic
+    motion at changed parameters, whose start is corrected by (I − M)⁻¹ times the closure error of a period. Runs are
+    accurate to round-off, so the derivatives of the discrete motion are accurate to about 1e-9.
 
     Parameters
     ----------
     motion : callable
         Function of named parameters that returns a mechanism, a state on its periodic motion, the period [s], and
-        inputs if there are any. The state must be near the motion only, if the motion has no periodic neighbours.
+        inputs if there are any. If no other periodic motions are near, a state near the motion is sufficient.
     at : dict
         Parameter values.
     count : int
@@ -86,7 +85,7 @@ def multiplier_sensitivities(
     per_period : int
         Number of steps in a period.
     method : Exact or ExactGauss, optional
-        Method of the steps, as of :func:`flexph.analysis.floquet`.
+        Method of the steps, see :func:`flexph.analysis.floquet`.
     steps : float or dict
         Steps of the differences by parameter; one number is the step relative to the size of each parameter.
 
@@ -98,8 +97,8 @@ def multiplier_sensitivities(
     Raises
     ------
     ValueError
-        For what :func:`flexph.analysis.floquet` refuses, defective multipliers, and motions that have periodic
-        neighbours and do not close.
+        As for :func:`flexph.analysis.floquet`, for defective multipliers, and for motions that do not close if other
+        periodic motions are near.
     ArithmeticError
         If no periodic motion is found.
 
@@ -149,7 +148,7 @@ def multiplier_sensitivities(
 def _closed_period(
     motion: Callable[..., Any], at: Mapping[str, float], count: int, method: Exact | ExactGauss | None
 ) -> LinearisedPeriod:
-    """Linearised period of the periodic motion next to the one that a function gives."""
+    """Linearised period of the periodic motion nearest to the state that the user's function returns."""
     mechanism, state, period, inputs = _given(motion, at)
     size = last = np.inf
     for _ in range(CORRECTIONS):
@@ -164,20 +163,20 @@ def _closed_period(
         singular = np.linalg.svd(matrix, compute_uv=False)
         if singular[-1] <= ISOLATED * singular[0]:
             raise ValueError(
-                f"the motion must close, or have no periodic neighbours, as free motions have: after {period:.6g} s it "
-                f"is {size:.1e} of its size from its start"
+                f"the motion must close if other periodic motions are near, as for free motions: after {period:.6g} s "
+                f"its distance from the start is {size:.1e} of its size"
             )
         moves = own.free.variations @ np.linalg.solve(matrix, open_)
         c = neighbour(mechanism, own.table, (own.start.state.c, state.time), *moves)
         state, last = replace(state, x=flat(mechanism, c), memory=np.zeros((0, 0))), size
     raise ArithmeticError(
-        f"no periodic motion of {period:.6g} s was found from the state: after a period it is {size:.1e} of the size "
-        "of the mechanism from its start: give a state nearer to the motion"
+        f"no periodic motion of {period:.6g} s was found: after a period the distance from the start is {size:.1e} of "
+        "the size of the mechanism: give a state nearer to the motion"
     )
 
 
 def _given(motion: Callable[..., Any], at: Mapping[str, float]) -> tuple[Mechanism, State, float, Mapping[str, Input]]:
-    """Mechanism, state, period and inputs that a function returns."""
+    """Mechanism, state, period [s] and inputs returned by the user's function at given parameters."""
     own = check.asked("motion", lambda parameters: motion(**parameters), dict(at))
     if not (isinstance(own, tuple) and len(own) in (3, 4) and isinstance(own[0], Mechanism)):
         raise ValueError(f"motion must return a mechanism, a state and a period, and inputs if any, got {own!r:.100}")

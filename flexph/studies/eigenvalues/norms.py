@@ -1,4 +1,4 @@
-"""Derivatives of norms of transfer functions of damped linear systems: H2 and H-infinity."""
+"""Derivatives of the H2 and H-infinity norms of transfer functions of damped linear systems."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def h2_sensitivities(
 ) -> NormSensitivities:
     """H2 norm of the collocated transfer function of a damped linear system, and its derivatives.
 
-    With ``E ẋ = A x + B u, y = Bᵀx`` on the kernel of G, A = J − R, the square of the norm is ∫ tr(g gᵀ) dt of the
-    impulse responses g, which is tr(BᵀP B) with ``A P Eᵀ + E P Aᵀ + B Bᵀ = 0``. Its derivative is
+    With ``E ẋ = A x + B u, y = Bᵀx`` on the kernel of G, A = J − R, the square of the norm is ∫ tr(g gᵀ) dt with the
+    impulse responses g, equal to tr(BᵀP B) with ``A P Eᵀ + E P Aᵀ + B Bᵀ = 0``. The derivative of the square is
     ``2 tr(Q (dA P Eᵀ + dE P Aᵀ + dB Bᵀ)) + 2 tr(dBᵀP B)`` with the adjoint ``Aᵀ Q E + Eᵀ Q A + B Bᵀ = 0``. (Yan and
     Lam, IEEE Trans. Autom. Control 44, 1999.)
 
@@ -57,7 +57,7 @@ def h2_sensitivities(
     ----------
     system : callable
         Function of named parameters that returns an asymptotically stable LinearPHDAE with a regular E on the kernel of
-        G, always of the same states.
+        G, always with the same states.
     at : dict
         Parameter values.
     steps : float or dict
@@ -109,7 +109,7 @@ class PeakSensitivities(NamedFields):
     Attributes
     ----------
     norm : float
-        Largest gain max σ(H(iω)).
+        Largest gain max σ(H(iω)) over all ω.
     frequency : float
         Frequency [rad/s] of this gain.
     derivatives : mapping
@@ -127,16 +127,17 @@ def hinf_sensitivities(
 ) -> PeakSensitivities:
     """H∞ norm of the collocated transfer function of a damped linear system, and its derivatives.
 
-    With ``H(s) = Bᵀ(s E − A)⁻¹B`` on the kernel of G, A = J − R, the norm is the largest singular value σ of H(iω) at
-    any ω. With its singular vectors, ``H v = σ u``, its derivative at the peak is ``Re uᴴ dH v``, as ∂σ/∂ω vanishes
-    there, with ``dH = dBᵀX + Bᵀ(sE − A)⁻¹(dB − (s dE − dA) X)``, X = (sE − A)⁻¹B. The peak is that of Bruinsma and
-    Steinbuch (Syst. Control Lett. 14, 1990): a level is a gain where a Hamiltonian matrix has imaginary eigenvalues.
+    With ``H(s) = Bᵀ(s E − A)⁻¹B`` on the kernel of G, A = J − R, the norm is the largest singular value σ of H(iω) over
+    all ω. With the singular vectors, ``H v = σ u``, its derivative is ``Re uᴴ dH v``, because ∂σ/∂ω = 0 at the peak,
+    with ``dH = dBᵀX + Bᵀ(sE − A)⁻¹(dB − (s dE − dA) X)``, X = (sE − A)⁻¹B. The peak is found by the method of Bruinsma
+    and Steinbuch (Syst. Control Lett. 14, 1990): some gain is equal to a level at the frequencies that are imaginary
+    eigenvalues of a Hamiltonian matrix.
 
     Parameters
     ----------
     system : callable
         Function of named parameters that returns an asymptotically stable LinearPHDAE with a regular E on the kernel of
-        G, always of the same states.
+        G, always with the same states.
     at : dict
         Parameter values.
     steps : float or dict
@@ -150,8 +151,8 @@ def hinf_sensitivities(
     Raises
     ------
     ValueError
-        For systems without inputs, with a singular E, or that are not asymptotically stable, and where two peaks or two
-        singular values are equally high: the norm then has no derivative.
+        For systems without inputs, with a singular E, or that are not asymptotically stable, and if two peaks or two
+        singular values are equal, because the norm then has no derivative.
 
     Examples
     --------
@@ -190,14 +191,14 @@ class _Peak(NamedTuple):
 
 
 class _Gains(NamedTuple):
-    """Gains of outputsᵀ(iω − free)⁻¹inputs."""
+    """Gains of the transfer function outputsᵀ(iω − free)⁻¹ inputs."""
 
     free: Array
     inputs: Array
     outputs: Array
 
     def at(self, frequency: float) -> tuple[Array, float]:
-        """Gains, and the derivative of the largest one with respect to the frequency."""
+        """Gains at a frequency, and the derivative of the largest one with respect to the frequency."""
         pencil = 1j * frequency * np.eye(len(self.free)) - self.free
         states = np.linalg.solve(pencil, self.inputs)
         u, values, vh = np.linalg.svd(self.outputs.T @ states)
@@ -209,7 +210,7 @@ class _Gains(NamedTuple):
         return _Peak(float(self.at(frequency)[0][0]), float(frequency))
 
     def above(self, level: float) -> list[tuple[float, float]]:
-        """Bands of frequencies, from zero on, in which the largest gain is above a level; that at zero is symmetric."""
+        """Intervals of frequencies ≥ 0 in which the largest gain is above a level; one at zero begins at −ω."""
         through = self.inputs @ self.inputs.T / level, -self.outputs @ self.outputs.T / level
         values = np.linalg.eigvals(np.block([[self.free, through[0]], [through[1], -self.free.T]]))
         ends = np.sort(values[np.abs(values.real) <= ROUNDED * np.abs(values).max()].imag)
@@ -218,11 +219,11 @@ class _Gains(NamedTuple):
 
 
 def _peak(gains: _Gains) -> _Peak:
-    """Largest gain at any frequency; raises ValueError if two peaks or two singular values have it."""
+    """Largest gain over all frequencies; raises ValueError if two peaks or two singular values are equal to it."""
     own = np.linalg.eigvals(gains.free)
     best = max((gains.largest(w) for w in (0.0, *np.abs(own), *np.abs(own.imag))), key=lambda peak: peak.gain)
     if best.gain == 0.0:
-        raise ValueError("system must have outputs that its inputs move: its transfer function is zero")
+        raise ValueError("system must have outputs that depend on its inputs: its transfer function is zero")
     for _ in range(LEVELS):
         higher = [gains.largest(0.5 * (a + b)) for a, b in gains.above(best.gain * (1.0 + SETTLED))]
         if not higher:
@@ -242,7 +243,7 @@ def _peak(gains: _Gains) -> _Peak:
 
 
 def _explicit(along: Along) -> tuple[Array, Array]:
-    """E⁻¹A and E⁻¹B; ValueError without inputs, with a singular E, or if a pole is not damped."""
+    """Matrices E⁻¹A and E⁻¹B; raises ValueError without inputs, for a singular E, and for undamped poles."""
     E, A, B = along.matrices
     if not B.shape[1]:
         raise ValueError("system must have inputs, got none")

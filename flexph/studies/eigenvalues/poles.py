@@ -1,4 +1,4 @@
-"""Derivatives of poles of linear systems, damped and constrained ones included."""
+"""Derivatives of poles of linear systems, with or without damping and constraints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PoleSensitivities(NamedFields):
     Attributes
     ----------
     poles : array
-        (k,) complex [1/s], by ascending size, of a pair the one with positive imaginary part first.
+        (k,) complex [1/s], by ascending modulus; positive imaginary part first in conjugate pairs.
     derivatives : mapping
         Derivatives (k,) by parameter; those of a repeated pole in the order of their real parts.
     """
@@ -44,17 +44,17 @@ class PoleSensitivities(NamedFields):
 def pole_sensitivities(
     system: Callable[..., Any], at: Mapping[str, float], count: int, *, steps: float | Mapping[str, float] = 1e-3
 ) -> PoleSensitivities:
-    """Derivatives of the poles of least size of ``λ E x = (J − R) x + Gᵀν, 0 = G x``, which may be damped.
+    """Derivatives of the poles of smallest modulus of ``λ E x = (J − R) x + Gᵀν, 0 = G x``.
 
     With right and left eigenvectors x and y of the system on the kernel of G, scaled to ``yᴴE x = 1``, they are
-    ``dλ = yᴴ(dJ − dR − λ dE) x``; for a repeated pole the eigenvalues of this form on its eigenvectors. The matrices
-    are differentiated by differences of fourth order, exact to round-off for polynomials of degree four.
-    :func:`frequency_sensitivities` is for large undamped systems.
+    ``dλ = yᴴ(dJ − dR − λ dE) x``; for a repeated pole they are the eigenvalues of this form on its eigenvectors. The
+    matrices are differentiated by differences of fourth order, exact to round-off for polynomials of degree four.
+    :func:`frequency_sensitivities` is faster for large undamped systems.
 
     Parameters
     ----------
     system : callable
-        Function of named parameters that returns a LinearPHDAE, always of the same states.
+        Function of named parameters that returns a LinearPHDAE, always with the same states.
     at : dict
         Parameter values.
     count : int
@@ -70,7 +70,7 @@ def pole_sensitivities(
     Raises
     ------
     ValueError
-        For fewer poles, and defective ones, as at critical damping, which have no derivative.
+        If the system has fewer poles, and for defective poles, as at critical damping, which have no derivative.
 
     Examples
     --------
@@ -105,14 +105,18 @@ def pole_sensitivities(
 def eigenvalue_derivatives(
     values: Array, vectors: tuple[Array, Array], chosen: Array, of: tuple[Array, Matrices], kind: str = "pole"
 ) -> Array:
-    """Derivatives of chosen eigenvalues of (A, E) from left and right eigenvectors; of repeated ones by subspaces."""
+    """Derivatives of ``chosen`` eigenvalues of the pencil (A, E) from left and right eigenvectors.
+
+    Those of repeated eigenvalues are eigenvalues on their invariant subspaces. Raises ValueError for defective ones.
+    """
     (left, right), (E, change) = vectors, of
     scale = np.abs(values[np.isfinite(values)]).max()
     derivatives = np.empty(chosen.size, dtype=complex)
     for k, index in enumerate(chosen):
         size, apart = REPEATED * abs(values[index]), np.abs(values - values[index])
         near, cluster = (np.flatnonzero(apart <= max(size, least * scale)) for least in (1e-3 * REPEATED, ROUNDED))
-        if _least_product(left[:, near], E @ right[:, near]) < DEFECTIVE:  # these part by more than round-off
+        # the computed eigenvalues of a defective pole differ by more than round-off
+        if _least_product(left[:, near], E @ right[:, near]) < DEFECTIVE:
             raise ValueError(f"the {kind} {values[near].mean():.6g} is defective and has no derivative")
         x, y, pole = right[:, cluster], left[:, cluster], values[cluster].mean()
         product = y.conj().T @ E @ x
@@ -123,6 +127,6 @@ def eigenvalue_derivatives(
 
 
 def _least_product(left: Array, right: Array) -> float:
-    """Least singular value of the products of columns of unit length."""
+    """Smallest singular value of leftᴴ right with columns scaled to unit length."""
     sizes = np.linalg.norm(left, axis=0)[:, None] * np.linalg.norm(right, axis=0)
     return float(np.linalg.svd(left.conj().T @ right / sizes, compute_uv=False)[-1])

@@ -23,7 +23,7 @@ MANY = 1000
 
 
 class Engine:
-    """Executor with the number of samples submitted at once; ``renewed`` starts another one if it broke."""
+    """Executor with the number of samples submitted at once; ``renewed`` starts a new one if it broke."""
 
     def __init__(self, executor: Executor, window: int, renewed: Callable[[], Executor] | None = None) -> None:
         self._executor, self.window, self._renewed = executor, window, renewed
@@ -41,7 +41,7 @@ class Engine:
         self._executor = self._renewed()
 
     def close(self, *, at_once: bool) -> None:
-        """End the processes started by this engine, ``at_once`` or after their present samples."""
+        """End the processes started by this engine, immediately (``at_once``) or after their current samples."""
         if self._renewed is not None:
             self._executor.shutdown(kill_workers=at_once)  # type: ignore[call-arg]
 
@@ -61,7 +61,7 @@ class InThisProcess(Executor):
 
 @contextmanager
 def started(executor: Executor | str | None, jobs: int | None) -> Iterator[Engine]:
-    """Context with an engine: an executor, "dask://host:port", "mpi", or ``jobs`` processes of this machine."""
+    """Context manager with an engine of an executor, "dask://host:port", "mpi", or ``jobs`` local processes."""
     if isinstance(executor, str):
         with _by_name(executor) as named:
             yield Engine(named, jobs or MANY)
@@ -95,7 +95,7 @@ def _processes(jobs: int | None) -> Iterator[Engine]:
 
 @contextmanager
 def _by_name(name: str) -> Iterator[Executor]:
-    """Context with an executor of another package."""
+    """Context manager with an executor of Dask or MPI."""
     kind, _, address = name.partition("://")
     if kind == "dask" and address:
         Client = _needed("distributed", "dask").Client

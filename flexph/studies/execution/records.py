@@ -23,8 +23,8 @@ def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
     """Named arrays of numbers, truth values or texts, from the return value of a function.
 
     ``{"a": {"b": 1.0}}`` becomes ``a.b``; a list of dicts becomes a column for each name; None becomes NaN; complex
-    numbers become ``name.real`` and ``name.imag``. A value that repeats a parameter under its name is dropped. Raises
-    ValueError for anything else.
+    numbers become ``name.real`` and ``name.imag``. A value that is equal to a parameter with the same name is dropped.
+    Raises ValueError for other types of values.
     """
     if not isinstance(values, Mapping):
         raise ValueError(f"a function of a study must return a dict of values by name, got {check.shown(values)}")
@@ -93,7 +93,7 @@ class Record:
 
 
 def key(parameters: Mapping[str, Any]) -> str:
-    """Hash of the parameter values, the same in all processes."""
+    """Hash of the parameter values, equal in all processes."""
     text = json.dumps(dict(parameters), sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -119,7 +119,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Description of a record with the kinds and shapes of its values; raises OSError if it is damaged."""
+    """Head of a record file: status, and kinds and shapes of its values; raises OSError if it is damaged."""
     with _entries(path) as file:
         return _head(file)
 
@@ -152,7 +152,7 @@ def _head(file: Any) -> dict[str, Any]:
 
 
 def tidy(folder: Path, *, failed: bool) -> None:
-    """Remove leftovers of killed processes and damaged records, and with ``failed`` the records of failed samples."""
+    """Remove unfinished files of killed processes and damaged records; with ``failed`` also failed samples."""
     for path in folder.iterdir():
         if path.name.startswith(PREFIX):
             path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""Runs of a function whose records are kept in a folder, locked by one process at a time, and reused.
+"""Runs of a function with reusable records in a folder, which one process at a time locks.
 
-A sample that runs while its process dies is retried alone, which separates the sample that kills its process from those
-that only ran at the same time. After a bounded number of deaths it is recorded as failed.
+If a process dies, all samples in progress are repeated one at a time, to find the sample that kills its process. After
+a limited number of deaths a sample is recorded as failed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STUDY, RECORDS = "study.json", "samples"
 
 @contextmanager
 def study_folder(path: Path, identity: Mapping[str, Any], *, resume: bool) -> Iterator[Path]:
-    """Context with the folder of a study's records, locked until its end.
+    """Context manager with the folder of a study's records, which is locked until the end.
 
     Raises FolderRefused for a folder with files unless the study is resumed, for a folder of another study, and while
     another process uses it.
@@ -84,7 +84,7 @@ def _refuse_another(path: Path, identity: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Options of all functions that compute many samples: the folder of records, the executor, and retries."""
+    """Options of functions that compute many samples: folder of records, executor, and number of retries."""
 
     out: Path | None = None
     executor: Executor | str | None = None
@@ -96,7 +96,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of a function by an engine, with the folder of their records."""
+    """Runs of a function by an engine, with records in a folder."""
 
     subject: Subject
     engine: Engine
@@ -143,7 +143,7 @@ class Runs:
 
 @contextmanager
 def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
-    """Context with the runs of a subject; without a folder their records are deleted at its end."""
+    """Context manager with the runs of a subject; without a folder the records are deleted at the end."""
     is_here = place.executor is None and place.jobs == 1
     function = subject.function if is_here else subject.pickled()
     with _path(place.out) as path, study_folder(Path(path), subject.identity(), resume=place.resume) as folder:
@@ -171,7 +171,7 @@ Ended = Callable[[Task, Outcome], None]
 
 
 class Schedule:
-    """Samples in flight on an engine; ``ended`` is called with each one that ends."""
+    """Scheduler of samples on an engine; ``ended`` is called with each sample that ends."""
 
     def __init__(self, engine: Engine, retries: int, ended: Ended) -> None:
         self._engine, self._retries, self._ended = engine, retries, ended
@@ -183,7 +183,7 @@ class Schedule:
         self._deaths: Counter[str] = Counter()
 
     def follow(self, tasks: Iterable[Task]) -> None:
-        """Perform all tasks and wait for their ends."""
+        """Perform all tasks and wait until they end."""
         rest = iter(tasks)
         while self._submit_tasks(rest):
             future = self._answers.get()
@@ -194,7 +194,7 @@ class Schedule:
                 self._worker_died(task, error, self._again)
 
     def _submit_tasks(self, rest: Iterator[Task]) -> bool:
-        """Submit tasks up to the engine's window; return True if any are in flight."""
+        """Submit tasks up to the limit of the engine; return True if any are in progress."""
         if not self._running:
             self._is_isolated = bool(self._suspects)
             if self._is_isolated:
@@ -226,7 +226,7 @@ class Schedule:
         return error is None
 
     def _recover(self, task: Task, error: BaseException) -> None:
-        """Restart the executor; mark the tasks in flight as suspects, or count a death if there was only one."""
+        """Restart the executor; mark the tasks in progress as suspects, or count a death if there was only one."""
         lost = [task]
         while self._running:
             future = self._answers.get()

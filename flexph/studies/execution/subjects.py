@@ -1,4 +1,4 @@
-"""Subject of a study: a function of named parameters, or an installed case."""
+"""Function of a study: a function of named parameters, or an installed case."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Subject:
     """Parameters of a case by name."""
 
     def pickled(self) -> bytes:
-        """Pickled function for workers; it includes the code if they cannot import it."""
+        """Pickled function for workers, with its code if workers cannot import it."""
         import cloudpickle
 
         try:
@@ -55,7 +55,7 @@ class Subject:
             raise ValueError(f"function must be picklable for other processes, got {self.name}: {said}") from error
 
     def identity(self) -> dict[str, str]:
-        """Entries that must agree when a study is resumed."""
+        """Entries that must be equal if a study is resumed."""
         return {"function": self.name, "source": self.source, "flexph": version("flexph")}
 
     def check_names(self, given: Iterable[str]) -> None:
@@ -103,7 +103,7 @@ def subject(given: Callable[..., Any] | str) -> Subject:
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
     """Summary numbers of a run of an installed case.
 
-    Files are written, to a temporary folder, only if the numbers come from writing them.
+    Files are written, to a temporary folder, only if the case computes numbers when it writes them.
     """
     case: Case[Any] = find_cases()[name]
     result = case.run(**{p.name: p.default for p in case.parameters} | parameters)
@@ -146,7 +146,7 @@ def _source(function: Callable[..., Any]) -> str:
 
 
 def _text(setting: Any) -> str:
-    """Text of a setting, the same in all processes: of functions their names and sources."""
+    """Text of a setting, equal in all processes; for a function its name and source."""
     if isinstance(setting, np.ndarray):
         return repr(setting.tolist())
     return f"{_name(setting)} {_source(setting)}" if callable(setting) else repr(setting)

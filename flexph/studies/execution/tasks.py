@@ -18,11 +18,11 @@ TOKEN = "token"
 
 
 class NotStored(Exception):
-    """Error: a record cannot be written; it ends the study, whose results would be lost."""
+    """Error of a record that cannot be written; it ends the study, because results would be lost."""
 
 
 class NotLoaded(Exception):
-    """Error: a worker cannot load the function of the study, so that no sample can be computed."""
+    """Error of a worker that cannot load the function of the study, so that no sample can be computed."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Task:
 
 
 class Outcome(NamedTuple):
-    """Outcome of a sample: its error, and its record if the worker cannot access the study's folder."""
+    """Outcome of a sample: its error, and its record if the worker cannot access the folder of the study."""
 
     error: str
     record: Record | None
@@ -47,7 +47,7 @@ def perform(task: Task) -> Outcome:
     """Compute a sample unless it has a record, store it, and return its outcome."""
     stores = _can_access_folder(task)
     if stores and record_path(task.folder, task.parameters).exists():
-        return Outcome("", None)  # an engine may repeat a call whose answer it lost
+        return Outcome("", None)  # an engine may repeat a call whose result was lost
     function = _unpickled(task.function) if isinstance(task.function, bytes) else task.function
     record = computed(function, task.parameters)
     if stores:
@@ -85,7 +85,7 @@ def _can_access_folder(task: Task) -> bool:
 
 @lru_cache(maxsize=4)
 def _unpickled(function: bytes) -> Callable[..., Any]:
-    """Unpickled function, cached per worker, so that its own caches persist between samples."""
+    """Unpickled function, cached in each worker, so that caches of the function persist between samples."""
     try:
         loaded: Callable[..., Any] = pickle.loads(function)
     except Exception as error:  # an import may raise anything

@@ -52,7 +52,7 @@ class LiveSteps:
 
     @property
     def x(self) -> Array:
-        """Flat state."""
+        """Current state as a flat array (n,)."""
         x: Array = self.simulator.state.x
         return x
 

@@ -1,5 +1,7 @@
 """Materials of decks: of any symmetry, by temperature, with damping, and in the units that their numbers tell."""
 
+import re
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -18,6 +20,7 @@ from flexph.meshes.files import read_contents
 
 WOOD = {"young": (1e10, 8e8, 5e8), "poisson": (0.3, 0.35, 0.4), "shear": (7e8, 6e8, 5e7), "density": 7850.0}
 CONSTANTS = "*Elastic, type=ENGINEERING CONSTANTS\n1e10, 8e8, 5e8, .3, .35, .4, 7e8, 6e8\n5e7\n"
+STIFF = (*WOOD["young"], *WOOD["poisson"], *WOOD["shear"])
 BAR = (0.4, 0.2, 0.1)
 
 
@@ -107,6 +110,75 @@ def test_cards_of_lower_symmetry(tmp_path):
     given = read_contents(tmp_path / "b.bdf").materials["7"]
     np.testing.assert_allclose(given.stiffness, C, rtol=0.05, atol=1e6)  # two digits are written
     assert given.density == 7850.0
+
+
+def test_axes_of_elements_of_an_archive(tmp_path):
+    """ESYS: rectangular systems of LOCAL in both forms, one or several for a material; others are refused by name."""
+    text = deck("cdb", box("hexahedron", (2, 1, 1), BAR))
+    labels = dict(zip(("EX", "EY", "EZ", "PRXY", "PRXZ", "PRYZ", "GXY", "GXZ", "GYZ"), STIFF, strict=True))
+    text = re.sub(r"MPTEMP.*\nMPDATA,R5.0, 1,(EX|NUXY).*\n", "", text)
+    text = text.replace("/GO", "\n".join(f"MP,{name},1,{value}" for name, value in labels.items()) + "\n/GO")
+    heads = re.findall(r"^ {8}1 {8}1 {8}1 {8}1 {8}0.*$", text, re.M)
+    assert len(heads) == 2
+    of_system = lambda head, n: f"{head[:36]}{n:9d}{head[45:]}"  # noqa: E731
+    three = "LOCAL,R5.0,LOC,     11,  0, 1.0, 2.0, 3.0\nLOCAL,R5.0,ANG,     11,  0, 30.0, 40.0, -50.0\n"
+    three += "LOCAL,R5.0,PRM,     11,  0, 1.0, 1.0\n"
+    one, path = "LOCAL,12,0,,,,30,40,-50\n", tmp_path / "a.cdb"
+    axes = Rotation.from_euler("ZXY", [30.0, 40.0, -50.0], degrees=True).as_matrix()
+    own = fem.Orthotropic(**WOOD, axes=axes)
+    for lines, n in ((three, 11), (one, 12)):
+        own_text = text
+        for head in heads:
+            own_text = own_text.replace(head, of_system(head, n))
+        path.write_text(own_text.replace("ET,", lines + "ET,", 1))
+        np.testing.assert_allclose(compliance(path), by_hand(own, path), rtol=1e-9, atol=1e-16)
+    path.write_text(text.replace(heads[1], of_system(heads[1], 12)).replace("ET,", one + "ET,", 1))
+    assert read_contents(path).sections == (("MAT 1 ESYS 0", "1"), ("MAT 1 ESYS 12", "1"))
+    materials = {"MAT 1 ESYS 0": fem.Orthotropic(**WOOD), "MAT 1 ESYS 12": own}
+    both = [fem.solid(path, given).elasticity.compliance.toarray() for given in (None, materials)]
+    np.testing.assert_allclose(both[0], both[1], rtol=1e-9, atol=1e-16)
+    for lines, words in (("LOCAL,12,1,,,,30\n", "in system 12, of kind 1, not rectangular"), ("", "not in the file")):
+        path.write_text(text.replace(heads[1], of_system(heads[1], 12)).replace("ET,", lines + "ET,", 1))
+        with pytest.raises(ValueError, match=f"axes are not known: elements .*{words}"):
+            fem.solid(path)
+
+
+def card_of(name, words):
+    """A card in free format, with continuations of eight fields."""
+    return f"{name}," + "\n,".join(",".join(words[k : k + 8]) for k in range(0, len(words), 8)) + "\n"
+
+
+def test_tables_of_cards_of_lower_symmetry(tmp_path):
+    """MATT11 and MATT9: linear where all of the tables are known, refused beyond; constants without a table stay."""
+    text = deck("bdf", box("hexahedron", (1, 1, 1), BAR))
+    iso = next(line for line in text.splitlines() if line.startswith("MAT1"))
+    curves = "TABLEM1,5\n,20.,1.+10,120.,8.+9,ENDT\nTABLEM1,6\n,20.,7850.,220.,7650.,ENDT\n"
+    eleven = card_of("MAT11", ["7", *(f"{v:.2E}" for v in STIFF), "1."])
+    eleven += card_of("MATT11", ["7", "5", *[""] * 8, "6"])
+    (tmp_path / "a.bdf").write_text(text.replace(iso, eleven + curves))
+    given = read_contents(tmp_path / "a.bdf", (), MeshRequest(temperature=70.0)).materials["7"]
+    own = fem.Orthotropic(**{**WOOD, "young": (9e9, *WOOD["young"][1:])})
+    at_end = read_contents(tmp_path / "a.bdf", (), MeshRequest(temperature=120.0)).materials["7"]
+    end = fem.Orthotropic(**{**WOOD, "young": (8e9, *WOOD["young"][1:])})
+    np.testing.assert_allclose(at_end.stiffness, np.linalg.inv(end.compliance), rtol=1e-9, atol=1e-3)
+    np.testing.assert_allclose(given.stiffness, np.linalg.inv(own.compliance), rtol=1e-9, atol=1e-3)
+    assert given.density == pytest.approx(7800.0, rel=1e-12)
+    beyond = read_contents(tmp_path / "a.bdf", (), MeshRequest(temperature=150.0)).materials["7"]
+    assert "engineering constants at temperatures from 20 to 120, not at 150" in beyond.refused
+    stiffness = np.linalg.inv(end.compliance)[np.ix_([0, 1, 2, 5, 3, 4], [0, 1, 2, 5, 3, 4])]
+    upper = [stiffness[i, j] for i in range(6) for j in range(i, 6)]
+    nine = card_of("MAT9", ["7", *(f"{v:.5E}" for v in upper), "7850."])
+    nine += card_of("MATT9", ["7", "5", *["" for _ in upper[1:]], "6"])
+    (tmp_path / "b.bdf").write_text(text.replace(iso, nine + curves))
+    given = read_contents(tmp_path / "b.bdf", (), MeshRequest(temperature=70.0)).materials["7"]
+    assert given.stiffness[0, 0] == pytest.approx(9e9) and given.density == pytest.approx(7800.0)
+    assert given.stiffness[1, 2] == pytest.approx(np.linalg.inv(end.compliance)[1, 2], rel=1e-5)  # six digits
+    apart = curves.replace("20.,7850.,220.", "20.,7850.,15.")
+    (tmp_path / "c.bdf").write_text(text.replace(iso, nine + apart))
+    assert "pairs of ascending temperatures" in read_contents(tmp_path / "c.bdf").materials["7"].refused
+    lost = eleven.replace("MATT11,7,5,,", "MATT11,7,5,6,") + curves.replace("20.,7850.", "150.,7850.")
+    (tmp_path / "d.bdf").write_text(text.replace(iso, lost))
+    assert "tables with common temperatures" in read_contents(tmp_path / "d.bdf").materials["7"].refused
 
 
 def test_tables_by_temperature(inp, tmp_path):

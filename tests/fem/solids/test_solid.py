@@ -445,7 +445,7 @@ def test_faces_with_and_without_nodes_in_their_middle_are_refused():
     wedges = box("wedge15", (1, 1, 1), (1.0, 1.0, 1.0))
     points = np.vstack([hexahedra.points, wedges.points + np.array([1.0, 0.0, 0.0])])
     cells = [(hexahedra.cells[0].type, hexahedra.cells[0].data), ("wedge15", wedges.cells[0].data + 27)]
-    with pytest.raises(ValueError, match="mesh must have hexahedra of 20 nodes beside wedge15: those of 27 have"):
+    with pytest.raises(ValueError, match="mesh must have hexahedra of 20 nodes with wedge15: those of 27 have"):
         fem.solid(meshio.Mesh(points, cell_blocks(cells)), STEEL)
 
 

@@ -141,16 +141,16 @@ def test_numbers_that_are_none_are_refused_wherever_they_are(part, sound, tmp_pa
 
 
 WRONG = {
-    "view/0/cells": (lambda values: values + 100.0, "cells must hold integers below"),
-    "view/0/tensors/stress/material": (lambda values: values + 0.5, "material must hold integers below"),
+    "view/0/cells": (lambda values: values + 100.0, "cells must contain integers"),
+    "view/0/tensors/stress/material": (lambda values: values + 0.5, "material must contain integers"),
     "view/0/tensors/stress/cell": (lambda values: values[::-1], "cell does not ascend"),
     "ports/end/shape/entries": (lambda values: values[:-1], "make no matrix of 3 x"),
     "ports/end/shape/starts": (lambda values: values * 0.0, "make no matrix of 3 x"),
-    "ports/end/shape/columns": (lambda values: values + 100.0, "must hold integers below"),
+    "ports/end/shape/columns": (lambda values: values + 100.0, "must contain integers"),
     "ports/tip/position": (lambda values: values[:2], "'tip' has shape .*expected"),
     "elasticity/0/mass_damping": (lambda values: -values, "mass_damping"),
     "inertia/mass": (lambda values: -values, "mass must be positive"),
-    "turns": (lambda values: values + 1.0, "must hold integers below 2"),
+    "turns": (lambda values: values + 1.0, "must contain integers from 0 to 1"),
 }
 
 
@@ -179,7 +179,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         load_reduced(tmp_path / "body.h5")
     (tmp_path / "body.h5").write_text("rod")
-    with pytest.raises(ValueError, match="it is no HDF5 file"):
+    with pytest.raises(ValueError, match="it is not an HDF5 file"):
         load_reduced(tmp_path / "body.h5")
     with h5py.File(tmp_path / "other.h5", "w", libver="v110") as file:
         file.attrs["format"] = np.bytes_("flexph solution 5")

@@ -1,11 +1,13 @@
-"""Contacts of the nodes of rods, and of points of cables, which are means of nodes."""
+"""Contacts of the nodes of rods, and of points of cables, which are means of nodes; Capstan's equation."""
+
+import math
 
 import numpy as np
 import pytest
 from contact_runs import lawful, sound
 
 import fem
-from flexph import GROUND, connect, integrate, spherical
+from flexph import GROUND, connect, force, integrate, spherical, spring_damper
 from flexph.contacts import Cylinder, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact
 from flexph.methods import Exact
 from flexph.sensors import gap, normal_force
@@ -93,3 +95,43 @@ def test_parts_of_a_cable_touch_each_other():
 def test_restitution_at_a_node_is_refused(kind):
     with pytest.raises(ValueError, match=r"touch: restitution.*not defined.*'line\.node0',.*body deforms"):
         falling(kind, "plane", Rigid(restitution=0.5))
+
+
+def pulled_round(ratio, friction=0.2, radius=0.1, tension=20.0):
+    """Run of a planar cable half round a roller; the pull on its right is ``ratio`` e^{μπ} times that on its left."""
+    length = math.pi * radius + 0.12
+    nodes = {f"n{i}": i * length / 24 for i in range(1, 24)}
+    damping = fem.Damping(stiffness=2e-3)
+    stiff = {"axial": 2e4, "bending": 1e-3, "damping": damping}
+    cable = fem.cable(length, mass_per_length=0.2, elements=24, dim=2, ports=nodes, **stiff)
+    centre = GROUND.at(0.5 * length, -radius)
+    law = KelvinVoigt(2e4, damping=20.0, friction=friction)
+    touch = contact([f"line.{name}" for name in nodes], Sphere(centre, radius), law, name="roller")
+    air = [
+        spring_damper(f"line.{end}", centre, damping=2.0, direction=way, length=0.0, name=f"air of {end} along {way}")
+        for end in ("root", "tip")
+        for way in ((1.0, 0.0), (0.0, 1.0))
+    ]
+    pulls = [force("line.root", name="left"), force("line.tip", name="right")]
+    mechanism = connect({"line": cable}, [touch, *air, *pulls])
+    rise = lambda t, begin, end: 0.5 - 0.5 * math.cos(math.pi * min(max((t - begin) / (end - begin), 0.0), 1.0))  # noqa: E731
+    more = ratio * math.exp(friction * math.pi) - 1.0
+    inputs = {
+        "left": lambda t: (0.0, -tension * rise(t, 0.0, 0.1)),
+        "right": lambda t: (0.0, -tension * rise(t, 0.0, 0.1) * (1.0 + more * rise(t, 0.3, 0.7))),
+    }
+    start = mechanism.consistent_state(mechanism.assemble())
+    return integrate(mechanism, start, 5e-4 * np.arange(1801), inputs=inputs)
+
+
+@pytest.mark.filterwarnings("ignore::flexph.ValidityWarning")
+@pytest.mark.parametrize("ratio, holds", [(0.97, True), (1.05, False)])
+def test_a_cable_round_a_roller_holds_up_to_the_tension_of_capstans_equation(ratio, holds):
+    """T₁ = T₀ e^{μφ} of a band; a polygon of 23 points has 0.2 % more."""
+    run = pulled_round(ratio)
+    along = run.position("line.n12")[:, 0]
+    settled, last = (along[np.searchsorted(run.times, t)] for t in (0.75, 0.9))
+    moved = abs(last - settled)
+    assert moved < 1e-8 if holds else moved > 0.02
+    assert not holds or abs(settled - along[500]) < 2e-4  # anchors give
+    assert np.abs(run.ledger.residual).max() < 1e-12 * run.ledger.scale

@@ -80,7 +80,8 @@ def test_a_run_from_the_end_of_another_knows_its_turns(period, tmp_path):
     first.save(tmp_path / "run.h5")
     later = over(Solution.load(tmp_path / "run.h5", MOTOR).final, times[26:])
     np.testing.assert_allclose(later.states[-1], whole.states[-1], rtol=1e-9, atol=1e-10)
-    with pytest.raises(ValueError, match=r"state of controller 'law' must (be the data of a StateFeedback|come from a run)"):
+    reason = r"state of controller 'law' must (be the data of a StateFeedback|come from a run)"
+    with pytest.raises(ValueError, match=reason):
         over(replace(first.final, controllers={"law": np.zeros(1)}), times[26:])
 
 

@@ -240,7 +240,7 @@ def test_no_joint_is_lost(tmp_path):
     with pytest.raises(ValueError, match="has a joint between models"):
         read_sdf(file)
     file.write_text(file.read_text().replace(outside, "<include><uri>model://sun</uri></include>"))
-    with pytest.warns(UserWarning, match="without what its world includes"):
+    with pytest.warns(UserWarning, match="models that the world includes are left out"):
         read_sdf(file)
     crossed = "<axis><limit><lower>1</lower><upper>-1</upper></limit></axis>"
     joint = f'<joint name="j" type="revolute"><parent>world</parent><child>l</child>{crossed}</joint>'

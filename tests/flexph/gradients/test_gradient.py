@@ -155,9 +155,9 @@ def test_checkpoints_are_refused_where_all_states_are_needed():
         gradient(pendulum, speed, times, MeanSquare(position("b.tip"), 1), checkpoints=True)
     with pytest.raises(ValueError, match="Peak with margin 1 depends on 21 of 21: take a smaller margin"):
         gradient(pendulum, speed, times, Peak(position("b.tip"), 1, margin=1.0), checkpoints=True)
-    with pytest.raises(ValueError, match=r"checkpoints do not know Exact4\(\)"):
+    with pytest.raises(ValueError, match=r"checkpoints=True does not support Exact4\(\)"):
         gradient(pendulum, speed, times, Last(position("b.tip"), 1), method=Exact4(), checkpoints=True)
-    with pytest.raises(ValueError, match="checkpoints do not know the force"):
+    with pytest.raises(ValueError, match="checkpoints=True does not support the force"):
         gradient(crank, {"speed": 20.0}, times, Last(joint_force("drive crank.root–GROUND")), checkpoints=True)
 
 

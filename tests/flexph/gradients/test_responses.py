@@ -165,9 +165,9 @@ def test_fits_take_the_jacobian_of_responses_and_the_cramer_rao_bound():
 
 def test_what_searches_cannot_do_is_said():
     plain = lambda x: {"f": x**2}  # noqa: E731
-    with pytest.raises(ValueError, match="'SLSQP' needs derivatives, which function does not know"):
+    with pytest.raises(ValueError, match="'SLSQP' needs derivatives, which function does not have"):
         optimise(plain, "f", {"x": (-1.0, 2.0)}, method="SLSQP")
-    with pytest.raises(ValueError, match="'L-BFGS-B' takes no constraints"):
+    with pytest.raises(ValueError, match="'L-BFGS-B' does not support constraints"):
         optimise(plain, "f", {"x": (-1.0, 2.0)}, method="L-BFGS-B", step=1e-4, constraints={"f": (0.1, None)})
     with pytest.raises(ArithmeticError, match="did not converge within 3 runs"):
         optimise(lambda x: {"f": x**4 + x}, "f", {"x": (-2.0, 20.0)}, method="SLSQP", step=1e-4, most=3)

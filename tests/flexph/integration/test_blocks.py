@@ -195,7 +195,7 @@ def test_a_run_goes_on_by_another_method(first, second):
 def test_a_step_that_cannot_be_solved_keeps_the_finished_ones():
     mechanism, start, _ = crank_slider()
     times = np.append(STEP * np.arange(21), 5.0)
-    with pytest.raises(IntegrationError, match=r"from t = 0\.02 s to 5 s .* 20 steps before it are finished") as caught:
+    with pytest.raises(IntegrationError, match=r"from t = 0\.02 s to 5 s .* The 20 finished steps are in") as caught:
         integrate(mechanism, start, times)
     assert len(caught.value.solution.times) == 21
 
@@ -241,7 +241,7 @@ def test_constraints_that_no_longer_follow_from_others_are_named():
     drives = [drive("bar.root", angle=angle, name=name) for name, angle in angles.items()]
     mechanism = connect({"bar": rigid.bar(1.0, 1.0)}, [hinge("bar.root", GROUND.at(0.0, 0.0)), *drives])
     start = mechanism.consistent_state(mechanism.assemble())
-    told = r"from t = 0\.5 s to 0\.51 s .*: a constraint that followed from others no longer does: 'o\w+: angle' op"
+    told = r"from t = 0\.5 s to 0\.51 s .*: constraint 'o\w+: angle', which depends on others"
     with pytest.raises(IntegrationError, match=told) as caught:
         integrate(mechanism, start, np.linspace(0.0, 1.0, 101), method=Exact(redundant="least_norm"))
     assert caught.value.solution.times[-1] == pytest.approx(0.5)

@@ -302,7 +302,7 @@ def test_runs_are_not_mixed(tmp_path):
     with pytest.raises(ValueError, match="another run: observe is a function"):
         of_particles(Gauss(4), **seen)
     (folder / "notes.txt").write_text("")
-    with pytest.raises(ValueError, match="must hold nothing else"):
+    with pytest.raises(ValueError, match="must contain no other files"):
         of_particles(Gauss(4), **there)
 
 
@@ -327,7 +327,7 @@ def test_a_run_goes_on_where_the_disk_of_its_checkpoint_is_full(tmp_path, monkey
 
     write, folder = journal.write_tree, tmp_path / "run"
     monkeypatch.setattr(journal, "write_tree", full)
-    with pytest.warns(CheckpointWarning, match="No space left on device; the run goes on"):
+    with pytest.warns(CheckpointWarning, match="No space left on device; the run continues"):
         run = of_particles(Gauss(4), checkpoint=Checkpoint(folder, 0.0))
     monkeypatch.setattr(journal, "write_tree", write)
     assert differences(run, of_particles(Gauss(4))) == []

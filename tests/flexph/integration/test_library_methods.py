@@ -283,7 +283,7 @@ def explosion():
 
 @slow("bdf")
 def test_a_run_without_solution_ends_with_what_is_finished(method):
-    with pytest.raises(IntegrationError, match=rf"'{method}' could not go on at t = .*tolerance") as caught:
+    with pytest.raises(IntegrationError, match=rf"'{method}' could not continue at t = .*tolerance") as caught:
         run(explosion(), (1.0,), 2.0, 20, method=by_name(method), inputs={"u": 1.0})
     done = caught.value.solution
     assert 0.9 < done.times[-1] < 1.001

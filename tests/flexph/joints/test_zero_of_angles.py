@@ -97,12 +97,12 @@ def test_zeros_without_an_angle_are_refused():
 
 
 def test_an_angle_that_vanishes_is_named():
-    """The axes of a torsion spring of free bodies come to stand at right angles, where it has no angle."""
+    """The axes of a torsion spring of free bodies become perpendicular, where its angle is undefined."""
     body = rigid.body(1.0, inertia=(0.1, 0.2, 0.3), ports={"centre": (0.0, 0.0, 0.0)})
     twist = torsion_spring("body.centre", GROUND, stiffness=5.0, axis=(0.0, 0.0, 1.0), name="twist")
     mechanism = connect({"body": body}, [twist])
     spin = {"body": ((0.0, 0.0, 0.0), (0.02, 3.0, 0.02))}
     start = mechanism.consistent_state(mechanism.assemble(), velocities=spin)
-    with pytest.raises(IntegrationError, match="'twist' come to stand at right angles") as caught:
+    with pytest.raises(IntegrationError, match="'twist' become perpendicular") as caught:
         integrate(mechanism, start, np.linspace(0.0, 1.0, 101))
     assert caught.value.solution.times[-1] == pytest.approx(0.5 * np.pi / 3.0, abs=0.02)

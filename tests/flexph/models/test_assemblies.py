@@ -3,6 +3,8 @@
 Some ten seconds, as gmsh reads each drawing in a process of its own; without it only the joints of contacts are tested.
 """
 
+import re
+
 import numpy as np
 import pytest
 from assemblies import by_hand, drawn, started, together
@@ -226,6 +228,44 @@ def test_parts_in_a_row_make_what_is_likely(tmp_path):
         "nothing holds ball",
     ]
     assert list(load_model(tmp_path / "row.yaml").mechanism.bodies) == ["base", "arm", "lid", "tag", "ball"]
+
+
+def test_screws_clamp_and_spindles_ask_for_their_lead(tmp_path):
+    """Two screws hold a lid in threads of 5 mm for pins of 6 mm; a spindle in a nut that slides gets no lead."""
+    with Sheet() as sheet:
+        frame, rail = sheet.box((-20, -20, -20), (120, 20, -10)), sheet.box((-20, -40, -20), (120, -20, 20))
+        wall = sheet.without(sheet.box((-20, -20, -10), (-10, 20, 20)), sheet.cylinder((-21, 0, 5), (12, 0, 0), 4))
+        threads = [sheet.cylinder((x, -30, 10), (0, 0, 11), 2.5) for x in (0, 100)]
+        sheet.named("frame", sheet.without(sheet.joined(frame, rail, wall), *threads))
+        lid = sheet.box((-20, -40, 20), (120, -20, 25))
+        sheet.named("lid", sheet.without(lid, *(sheet.cylinder((x, -30, 19), (0, 0, 7), 3.2) for x in (0, 100))))
+        for k, x in enumerate((0, 100)):
+            head = sheet.cylinder((x, -30, 25), (0, 0, 5), 5)
+            sheet.named(f"m6_{k}", sheet.joined(sheet.cylinder((x, -30, 12), (0, 0, 14), 3), head))
+        spindle = sheet.joined(sheet.cylinder((-30, 0, 5), (140, 0, 0), 4), sheet.cylinder((-10, 0, 5), (5, 0, 0), 7))
+        sheet.named("spindle", spindle)
+        nut = sheet.box((40, -20, -10), (60, 20, 18))
+        sheet.named("nut", sheet.without(nut, sheet.cylinder((39, 0, 5), (22, 0, 0), 3.4)))
+        path = sheet.write(tmp_path / "screws.step")
+    given = ["new", str(tmp_path / "own"), "--from", str(path), "--density", "7850"]
+    result = CliRunner().invoke(main, given)
+    assert sorted(result.output.splitlines()[1:]) == [
+        "ground: frame, by its name",
+        "likely: weld of frame and m6_0",
+        "likely: weld of frame and m6_1",
+        "not sure: cylindrical of spindle and nut",
+        "sure: hinge of frame and spindle",
+        "sure: prismatic of frame and nut",
+        "sure: weld of lid and m6_0",
+    ]
+    file = tmp_path / "own.yaml"
+    text = file.read_text()
+    assert "its lead is not in the drawing: {kind: screw, …, lead: 2 mm}" in text and "a screw that is tight" in text
+    mechanism = load_model(file).mechanism
+    assert "freedoms 2" in mechanism.describe(drawn(mechanism))
+    file.write_text(re.sub(r"kind: cylindrical, (.*)\}", r"kind: screw, \1, lead: 2 mm}", text))
+    mechanism = load_model(file).mechanism
+    assert "freedoms 1" in mechanism.describe(drawn(mechanism))
 
 
 def test_a_part_may_be_flexible(four_bar, tmp_path):

@@ -248,7 +248,7 @@ def test_wheels_that_no_pair_is_proposed_for_are_named(tmp_path):
     told, file = proposed(path, tmp_path)
     wanted = "wheels of 17 and 20 teeth in mesh at 37 mm, but no part carries the shafts of base and turning"
     assert f"left out: {wanted}" in told and f"# left out: {wanted}" in file.read_text()
-    assert any(line.startswith("left out: alone has a wheel of 12 teeth that meets no other") for line in told)
+    assert any(line.startswith("left out: alone has a wheel of 12 teeth without a mating wheel") for line in told)
     assert "left out: worm is a part of a transmission by its name, but no wheel touches it in the drawing" in told
     assert not any("gear pair" in line for line in told)
 

@@ -151,7 +151,7 @@ def test_a_body_of_a_file_is_written_by_its_name(tmp_path):
         ("", "write either body: the body to reduce, or file: one that flexph reduce has written"),
         ("file: rod.h5, modes: 2", "leave out modes: the body of file is reduced already"),
         ("file: rood.h5", "no file 'rood.h5' .* did you mean 'rod.h5'"),
-        ("file: rod.h5", "a reduced body cannot be read from .*rod.h5': it is no HDF5 file"),
+        ("file: rod.h5", "a reduced body cannot be read from .*rod.h5': it is not an HDF5 file"),
     ],
 )
 def test_what_is_wrong_with_the_file_of_a_body_is_said(settings, words, tmp_path):

@@ -7,6 +7,7 @@ import h5py
 import meshio
 import numpy as np
 import pytest
+from drawings import Sheet, link
 from streams import streams_of
 from swing_case import flexph
 
@@ -55,7 +56,7 @@ def test_a_saved_run_keeps_its_scene(solution, tmp_path):
 def test_a_run_without_a_scene_says_so(solution, tmp_path):
     solution.save(tmp_path / "run.h5", scene=False)
     result = flexph("view", tmp_path / "run.h5", "--html", tmp_path / "a.html")
-    assert result.exit_code == 1 and "keeps no scene" in result.output and "without scene=False" in result.output
+    assert result.exit_code == 1 and "has no scene" in result.output and "without scene=False" in result.output
 
 
 def test_a_scene_that_cannot_be_made_does_not_keep_a_run_from_being_saved(solution, tmp_path, monkeypatch):
@@ -133,7 +134,7 @@ def test_a_mesh_is_shown_by_its_surface(tmp_path):
     meshio.Mesh(CUBE.points, [("line", np.array([[0, 1], [1, 3]]))]).write(tmp_path / "frame.vtk")
     assert scene_of_file(tmp_path / "frame.vtk").parts[0].points.shape[0] == 1
     meshio.Mesh(CUBE.points, [("vertex", np.array([[0]]))]).write(tmp_path / "points.vtk")
-    with pytest.raises(ValueError, match="holds no cells that can be drawn"):
+    with pytest.raises(ValueError, match="has no cells that can be drawn"):
         scene_of_file(tmp_path / "points.vtk")
 
 
@@ -172,3 +173,26 @@ def test_files_for_other_programs_are_refused(name, tmp_path):
     (tmp_path / name).write_text("x")
     with pytest.raises(ValueError, match="must be a file with a motion"):
         scene_of_file(tmp_path / name)
+
+
+def test_a_drawing_has_its_ports_by_name(tmp_path):
+    """Bores and pins in their own colours, plane faces by name; areas 2πrh but for the chords, in metres."""
+    with Sheet() as sheet:
+        plate = link(sheet, (0, 0), (60, 0), low=0, high=8, radius=12, bores=[((0, 0), 6)])
+        sheet.named("arm", sheet.joined(plate, sheet.cylinder((60, 0, 8), (0, 0, 10), 4)))
+        sheet.named("block", sheet.box((100, 0, 0), (120, 10, 10)))
+        path = sheet.write(tmp_path / "two.step")
+    scene = scene_of_file(path)
+    kinds = {part.name: part.kind for part in scene.parts}
+    assert kinds["arm.hole1"] == "joint" and kinds["arm.pin1"] == "force" and kinds["arm"] == "body"
+    assert sum(name.startswith("block.plane") for name in kinds) == 6 and "block" not in kinds
+    for name, radius, length in (("arm.hole1", 0.006, 0.008), ("arm.pin1", 0.004, 0.010)):
+        part = next(part for part in scene.parts if part.name == name)
+        a, b, c = (part.points[0][part.cells[:, k]] for k in range(3))
+        area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()
+        assert area == pytest.approx(2.0 * np.pi * radius * length, rel=0.02)
+        middle = part.points[0].mean(axis=0)
+        outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), ((a + b + c) / 3.0 - middle) * [1.0, 1.0, 0.0])
+        assert np.all(outward < 0.0 if "hole" in name else outward > 0.0)
+    assert {part["name"] for part in page_of(path, tmp_path)["parts"]} == set(kinds)
+    assert shown_files(tmp_path) == {"two": path}

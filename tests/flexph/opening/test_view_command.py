@@ -74,7 +74,7 @@ def test_mistakes_are_told_in_a_sentence(folder, monkeypatch, options, said):
 
 def test_a_folder_without_motion_is_told(tmp_path):
     result = flexph("view", tmp_path, "--html", tmp_path / "a.html")
-    assert result.exit_code == 1 and "holds no motion" in result.output
+    assert result.exit_code == 1 and "has no motion" in result.output
 
 
 def test_the_extra_is_named(folder, tmp_path, monkeypatch):

@@ -155,5 +155,5 @@ def test_load_spectrum_draws_ranges_over_cumulative_counts():
     values, edges, _ = axes.patches[-1].get_data()
     assert np.array_equal(values, [200.0, 200.0, 100.0, 100.0]) and np.array_equal(edges, [0.25, 0.5, 1.0, 1.5, 2.0])
     assert axes.get_ylabel() == "range [MPa]"
-    with pytest.raises(ValueError, match="cycles must hold a cycle"):
+    with pytest.raises(ValueError, match="cycles must contain a cycle"):
         plot.load_spectrum(load_cycles([1.0, 1.0]))

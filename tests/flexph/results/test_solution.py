@@ -383,7 +383,7 @@ def test_an_interrupt_in_the_first_step_leaves_the_start():
 FAILURE = (
     r"the step from t = \S+ s to \S+ s \(h = 0.05 s\) could not be solved: .* after \d+ iterations, last correction "
     r"\S+ of the motion; try a smaller step, check the drives, loads and inputs of controllers at this time"
-    r".*\d+ steps before it are finished and kept in .solution"
+    r".*The \d+ finished steps are in .solution"
 )
 
 

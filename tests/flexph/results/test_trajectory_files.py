@@ -123,7 +123,7 @@ def test_a_damaged_file_is_refused(tmp_path):
             "format is 'flexph solution 1', expected",
         ),
         (lambda file: file.__delitem__("ledger/energy/system"), "damaged or not a flexph trajectory"),
-        (lambda file: file["states"].__setitem__((0, 0), np.nan), "states must hold numbers"),
+        (lambda file: file["states"].__setitem__((0, 0), np.nan), "states must be finite"),
         (lambda file: (file.pop("times"), file.create_dataset("times", data=GRID[:4])), "states has shape"),
     ):
         found.save(path)

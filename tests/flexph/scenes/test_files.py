@@ -102,7 +102,7 @@ def test_files_of_others_are_refused(tmp_path):
     grid = Block("a", "b", (("wedge", np.arange(6)[None]),), [Frames(np.zeros((1, 6, 3)), {}, {})])
     write_vtkhdf(tmp_path / "a.vtkhdf", np.zeros(1), [grid], {})
     assert read_vtkhdf(tmp_path / "a.vtkhdf")[1][0].cells[0][1].tolist() == [[0, 1, 2, 3, 4, 5]]
-    with pytest.raises(ValueError, match="it holds no scene"):
+    with pytest.raises(ValueError, match="not a scene"):
         read_scene(tmp_path / "a.vtkhdf")
     (tmp_path / "b.vtkhdf").write_text("text")
     with pytest.raises(ValueError, match=r"motion cannot be read from .*b\.vtkhdf"):

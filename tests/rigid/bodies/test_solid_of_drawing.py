@@ -41,7 +41,7 @@ def test_mass_and_inertia_are_those_of_the_kernel(drawing, name):
 def test_the_surface_encloses_the_volume(drawing, name):
     """Chords of 24 cells to a turn enclose 1 % less of a cylinder (more with its bore)."""
     path, properties = drawing
-    _, points, triangles = part_surface(path, select=name)
+    _, points, triangles, _ = part_surface(path, select=name)
     enclosed = np.linalg.det(points[triangles]).sum() / 6.0
     assert enclosed == pytest.approx(1e-9 * properties[name][0], rel=0.01)
 

@@ -107,7 +107,7 @@ def set_correction(s, out):
 
 
 def apply_update(correction, turns, out):
-    """Apply an update 1 + c sᵀ to ``out``."""
+    """Multiply ``out`` by an update 1 + c sᵀ of the inverse, with c = ``correction`` and s = ``turns``."""
     along = 0.0
     for i in range(out.size):
         along += turns[i] * out[i]

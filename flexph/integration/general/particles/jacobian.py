@@ -64,7 +64,7 @@ def assemble(s, dim, kind, h, before):
 
 
 def add_position_columns(s, dim, kind, h):
-    """Add the rows of v and λ in the columns of q, without Gonzalez' ratio; a midpoint's derivative counts half."""
+    """Add the rows of v and λ in the columns of q, without Gonzalez' ratio; derivatives at midpoints count half."""
     nv = s.weight.size
     for k in range(s.spring_kinds.size):
         if kind == BY_SECANTS:
@@ -152,7 +152,7 @@ def add_damper_rate_slope(s, dim, k, h, i, j, value):
 
 
 def add_velocity_columns(s, dim, h, ratio):
-    """Add the rows of v and λ in the columns of v and λ: resistances and rods."""
+    """Add the diagonal block of v and λ: resistances, and rods."""
     nv = s.weight.size
     for k in range(s.damper_kinds.size):
         square = 0.0

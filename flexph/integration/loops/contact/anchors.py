@@ -1,4 +1,4 @@
-"""Forces of anchors in loops and in states, which keep those of groups as tables (see kernels.contacts.gap_arrays)."""
+"""Forces of anchors in loops and in states, where groups have tables (see kernels.contacts.gap_arrays)."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def _gap_resolution(m: Memory, dim: int, c: int) -> float:
 
 
 def _press_face(m: Memory, dim: int, c: int, h: float, before: float, after: float, share: float) -> None:
-    """Set the share of the force on a ball that a face of a skin carries, from the gaps of the skin at both ends."""
+    """Set the ``share`` of the force on a ball that acts on a face of a skin, by the gaps of the skin at both ends."""
     own_before = m.touch_before[c]
     own_after = m.touch_after[c]
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -179,7 +179,7 @@ def _clear_contact(m: Memory, dim: int, c: int) -> None:
 
 
 def is_active(m: Memory, c: int) -> bool:
-    """True if a contact has a force, or would have one at another gap."""
+    """True if the force of a contact, or its derivative with respect to the gap, is not zero."""
     return m.touch_force[c] != 0.0 or m.touch_slope[c] != 0.0
 
 

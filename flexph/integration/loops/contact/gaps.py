@@ -46,7 +46,7 @@ def dot(dim: int, a: Array, b: Array) -> float:
 
 
 def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
-    """Write the vectors V, W, U, D of a gap, only V of a distance, into ``out``, from centres and arms of the nodes."""
+    """Write the vectors V, W, U, D of a gap (of a distance V only) into ``out``, from centres and arms of the nodes."""
     for k in range(1 if m.contacts_kind[c] == DISTANCE else out.shape[0]):
         for i in range(dim):
             out[k][i] = m.contacts_fixed[c][k][i]
@@ -151,7 +151,7 @@ def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float
 
 
 def _differentiate_face(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the distance d to a face: the discrete one, of d² divided by d₀ + d₁, and that at the end.
+    """Set the discrete gradient of the distance d to a face, that of d² over d₀ + d₁, and the gradient at the end.
 
     The base point is the closest point at the start of the step. ``touch.part`` are the coefficients of V, W and U in
     the vector from it to the point, along which the slip is measured.
@@ -187,7 +187,7 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the distance d of segments: the discrete one, of d² divided by d₀ + d₁, and that at the end.
+    """Set the discrete gradient of the distance d of segments, that of d² over d₀ + d₁, and the gradient at the end.
 
     Base points are the closest points at the start of the step.
     """
@@ -263,7 +263,7 @@ def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
 
 
 def differentiate_gap(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of a gap: discrete from the vectors ``touch.first`` to ``touch.last``, and at the latter."""
+    """Set the discrete gradient of a gap from the vectors ``touch.first`` to ``touch.last``, and the gradient there."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     v0 = m.touch_first
@@ -327,7 +327,7 @@ def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of a distance from an axis, whose direction is longer than one if its section bends."""
+    """Set the gradients of a distance from an axis, whose direction vector is longer than one if its section bends."""
     sign = m.contacts_sign[c]
     v0 = m.touch_first
     v1 = m.touch_last

@@ -1,4 +1,4 @@
-"""Friction of contacts in loops (formulas of kernels.contacts.rubbing)."""
+"""Friction of contacts in loops (formulas of kernels.contacts.laws)."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _set_rotation(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
 
 
 def moment(dim: int, arm: Array, force: Array, i: int) -> float:
-    """Component i of arm × force; in the plane the only one."""
+    """Component i of the moment arm × force, which has one component in the plane."""
     if dim == 2:
         return arm[0] * force[1] - arm[1] * force[0]
     j = (i + 1) % 3

@@ -96,7 +96,7 @@ def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """Enter spins in the rows of a coordinate, and the coordinate in those of spins."""
+    """Enter the coupling of spins with a coordinate, in the rows of the coordinate and of the spins."""
     s = 1 if dim == 2 else 3
     w = m.filter_rows[b]
     z = border_of(m, dim, b)
@@ -138,7 +138,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Set the coupling of the shift by the turning masses: of z in the rows of u̇̄, and of u̇̄ in those of y."""
+    """Set the coupling of the shift by the turning masses: of z in the rows of u̇̄, and of u̇̄ in the rows of y."""
     d = dim
     for k in range(d):
         for l in range(d):
@@ -152,7 +152,7 @@ def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _couple_shifts(m: Memory, dim: int, b: int, i: int) -> None:
-    """Enter sums of the shift in the rows of a coordinate, and the coordinate in the sums."""
+    """Enter the coupling of the sums of the shift with a coordinate, in the rows of the coordinate and of the sums."""
     d = dim
     z = border_of(m, dim, b) + 3 * (1 if d == 2 else 3)
     y = z + d

@@ -62,7 +62,7 @@ def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _enter_plain(m: Memory, dim: int, b: int) -> None:
-    """Enter the part of the matrix of a body without loss, except masters with each other and with the border."""
+    """Enter the conservative part of the matrix of a body, except the block of the masters and the border."""
     d = dim
     rows = m.filter_rows[b]
     s = 1 if d == 2 else 3
@@ -82,7 +82,7 @@ def _enter_plain(m: Memory, dim: int, b: int) -> None:
 
 
 def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
-    """Eliminate spins and shifts from W, the border; store their factors, and their solutions in their rows of W."""
+    """Eliminate spins and shifts from the border W; store the factors, and the solutions in the rows of both in W."""
     A, pivot = _last(m, dim, b)
     first = border_of(m, dim, b) - m.filter_rows[b]
     size = A.shape[0]
@@ -116,9 +116,9 @@ def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
 
 
 def solve_banded(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """Solve for the inner coordinates of a body in place, with the border at rest.
+    """Solve for the inner coordinates of a body in place, with the unknowns of the border set to zero.
 
-    Their effect on the rows of the border is written to ``filtering.done``.
+    The effect of the inner coordinates on the rows of the border is written to ``filtering.done``.
     """
     F, pivot, C, R, D = _matrices(m, b)
     A, last_pivot = _last(m, dim, b)

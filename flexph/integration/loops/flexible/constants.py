@@ -34,7 +34,7 @@ class Pattern:
         return np.bincount(self.find(row, column), value, self.col.size)
 
     def find(self, row: Index, col: Index) -> Index:
-        """Numbers of the given entries."""
+        """Positions of the given entries among those of the pattern."""
         return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
 
 
@@ -116,9 +116,9 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
 
 
 def _shared(values: Array, ends: Index) -> dict[str, Array]:
-    """Rows of the bodies, between ``ends``, stored once for all bodies with equal ones to save memory traffic.
+    """Fields ``val`` and ``alike`` of the inertia: equal rows of bodies are stored once, to reduce memory traffic.
 
-    Fields ``val`` and ``alike`` of the inertia.
+    The rows of a body lie between two ``ends``.
     """
     known: dict[bytes, int] = {}
     parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0
@@ -133,7 +133,7 @@ def _shared(values: Array, ends: Index) -> dict[str, Array]:
 
 
 def shift_forms(mechanism: Model) -> Array:
-    """Contribution of the shift φ̄ to M, N_a and K_ab of each body (see gather.inertia_arrays): (b, K d, d)."""
+    """Contribution (b, K d, d) of the shift φ̄ to M, N_a and K_ab of each body, see mechanisms.arrays.gather."""
     basis = cross(mechanism.layout.dim)
     square, dim = square_of(basis), mechanism.layout.dim
     moving = np.concatenate([basis, square.reshape(-1, dim, dim)])
@@ -178,7 +178,7 @@ def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
 
 @kept
 def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
-    """Pairs of all entries of row i with all entries of row j, for pairs (i, j), and the number of the pair of each."""
+    """Pairs of all entries of row i with all of row j, for pairs (i, j), and the index of the pair (i, j) of each."""
     sizes = np.diff(ptr)
     return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
 

@@ -57,7 +57,7 @@ class StrainOperator(NamedTuple):
         return StrainOperator(ptr, rows, columns, values, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
-        """Numbers of those of the given entries that exist, and a mask that selects them."""
+        """Positions of the given entries that the pattern has, and a mask of them among the given ones."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
         exists = np.append(self.keys, -1)[place] == keys
@@ -66,7 +66,7 @@ class StrainOperator(NamedTuple):
 
 @kept
 def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n: int) -> tuple[Index, ...]:
-    """Keys of the entries of D, from strain and G; positions of those of the strain, rows, columns, ends of rows."""
+    """Keys of the entries of D from strain and G; positions of entries of strain; rows, columns and ends of rows."""
     known = row.astype(np.int64) * n + col
     keys = np.union1d(known, stress * n + other)
     rows, columns = np.divmod(keys, max(n, 1))

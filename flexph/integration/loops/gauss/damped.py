@@ -184,7 +184,7 @@ def _scale_rows(a: Damped) -> None:
 
 
 def _scale_columns(a: Damped) -> None:
-    """Divide the columns of the Jacobian by the largest length that each has had."""
+    """Divide each column of the Jacobian by its largest length so far in the iteration."""
     n = a.x.size
     for k in range(n):
         square = 0.0
@@ -224,7 +224,7 @@ def _expected_square(a: Damped) -> float:
 
 
 def _sum_of_squares(x: Array) -> float:
-    """Sum of squares."""
+    """Sum of the squares of all entries."""
     total = 0.0
     for i in range(x.size):
         total += x[i] * x[i]

@@ -80,7 +80,7 @@ def _lagrange_factor(g: Scheme, node: int, place: float, at: float) -> float:
 
 
 def _line_weight(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
-    """Weight of the value at node j in the least-squares line, read ``away`` from the mean of the nodes."""
+    """Weight of the value at node j in the least-squares line, at the distance ``away`` from the mean of the nodes."""
     weight = 1.0 / g.stages.size
     if g.stages.size > 1:
         weight += away * (g.nodes[j] - mean) / spread

@@ -4,8 +4,8 @@ At the nodes c_i of a step h the unknowns are ṙ, the world spins Ω, u̇ and t
 value of any ẏ (:mod:`flexph.numerics.gauss_tableau`), every quantity of which the equations of a mechanism are
 polynomials is collocated by its rate as a product of two others, so that it is exact at the end of the step:
 
-    Ṙ = Ω × R,  ȧ = Ω × a + R⁻ᵀφu̇ (arms),  Π̇ = V̇·W + V·Ẇ (products),  Cσ̇ = D(u)u̇,  J̇ = 2(s + Ku)·u̇,  p of w by
-    M(u)
+    Ṙ = Ω × R,  ȧ = Ω × a + R⁻ᵀφu̇ (arms),  Π̇ = V̇·W + V·Ẇ (products),  Cσ̇ = D(u)u̇,  J̇ = 2(s + Ku)·u̇,
+    p from w and M(u),
 
 with w = (ω, u̇), ω = R⁻¹Ω. At the nodes themselves a ≠ Rx and p ≠ M(u)w by the error of collocation. The equations are
 
@@ -198,9 +198,9 @@ def _add_inertia_correction(dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _set_constraint_defects(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
-    """Set constraint defects: changes in a step at the rates of a node, less prescribed ones, plus the first gaps.
+    """Set constraint defects: h times the rates at a node, less the prescribed ones, plus a share of the initial gaps.
 
-    Only a small part of these gaps is counted (see ``NEWTON_FORGOTTEN`` in gauss.steps).
+    The share is small (see ``NEWTON_FORGOTTEN`` in gauss.steps).
     """
     table_row = row_of(given.coefficient, given, i)
     offset = row_of(given.offset_rate, given, i)
@@ -216,7 +216,7 @@ def _set_constraint_defects(m: Memory, s: Memory, dim: int, h: float, given: AtN
 def is_balanced(m: Memory, g: Scheme, h: float) -> bool:
     """True if momenta and constraints balance at all nodes to round-off of their terms.
 
-    Near a singular pose corrections are round-off that the Jacobian blows up, however well an iterate is balanced.
+    Near a singular pose corrections are amplified round-off, even of a balanced iterate.
     """
     length = reference_length(m)
     for i in range(g.stages.size):

@@ -44,7 +44,7 @@ def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
 
 
 def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, column: int) -> None:
-    """Write −factor·[Ω]× into a matrix, from entry (row, column) on."""
+    """Write the block −factor·[Ω]× into a matrix, at entry (row, column)."""
     if dim == 2:
         out[row + 1][column + 1] = 0.0
         out[row][column] = 0.0
@@ -60,7 +60,7 @@ def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, colu
 
 
 def _invert_block(dim: int, T: Array, k: int) -> bool:
-    """Invert a diagonal block of T from entry (k, k) on in place, by cofactors; False if it is nearly singular."""
+    """Invert the diagonal block of T at entry (k, k) in place, by cofactors; False if it is nearly singular."""
     if dim == 2:
         size = T[k][k] * T[k + 1][k + 1] - T[k][k + 1] * T[k + 1][k]
         if not fabs(size) > LEAST_PIVOT:
@@ -101,7 +101,7 @@ def _invert_block(dim: int, T: Array, k: int) -> bool:
 
 
 def _multiply_block(dim: int, T: Array, row: int, k: int) -> None:
-    """Multiply the block of T from entry (row, k) on by the diagonal one, from (k, k) on, from the right."""
+    """Multiply the block of T at entry (row, k) by the diagonal block at (k, k) from the right."""
     for i in range(row, row + dim):
         x = T[i][k]
         y = T[i][k + 1]
@@ -116,7 +116,7 @@ def _multiply_block(dim: int, T: Array, row: int, k: int) -> None:
 
 
 def _subtract_product(dim: int, T: Array, row: int, k: int, column: int) -> None:
-    """Subtract the product of the blocks of T from (row, k) and (k, column) on from that from (row, column) on."""
+    """Subtract the product of the blocks of T at (row, k) and (k, column) from the block at (row, column)."""
     for i in range(row, row + dim):
         t = T[i]
         for j in range(column, column + dim):
@@ -148,7 +148,7 @@ def _solve_transport(dim: int, T: Array, x: Array) -> None:
 
 
 def _subtract_block(dim: int, T: Array, row: int, k: int, x: Array) -> None:
-    """Subtract the product of the block of T from (row, k) on and of x from k on from x from ``row`` on."""
+    """Subtract the product of the block of T at (row, k) and the part of x at k from the part of x at ``row``."""
     for i in range(row, row + dim):
         t = T[i]
         if dim == 2:

@@ -1,7 +1,7 @@
 """Spring-dampers at the nodes of a step of Gauss collocation in loops, and laws of springs there.
 
-Rates are those less the rates of moving references, which are interpolated as drives are. A force law F(x, v, t) is
-taken at the nodes. An elastic law V(x) acts by the projection of V' along the step on the polynomials of the rates,
+Rates are relative to those of moving references, which are interpolated like drives. A force law F(x, v, t) is
+evaluated at the nodes. An elastic law V(x) acts by the projection of V' along the step on the polynomials of the rates,
 with the 2s Gauss points τ of the step and Legendre's polynomials P,
 
     F_i = Σ_q w_q Σ_j P_j(c_i) P_j(τ_q) V'(x(τ_q)),   h Σ b_i F_i ẋ_i = h Σ_q w_q V'(x(τ_q)) ẋ(τ_q),

@@ -43,7 +43,7 @@ def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course)
 
 
 def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
-    """Take and record the steps of the table, in 2 or 3 dimensions."""
+    """Take and record the steps of the table, with ``dim`` a constant of 2 or 3."""
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)

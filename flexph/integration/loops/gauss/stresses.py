@@ -26,7 +26,7 @@ if not cython.compiled:
 
 
 def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
-    """Set the stresses including damping from stress rates; if ``begins``, set these from the strain rates before.
+    """Set the stresses, including damping, from stress rates; if ``begins``, first set stress rates from strain rates.
 
     C⁻¹D u̇ is left in ``trial.jump``.
     """

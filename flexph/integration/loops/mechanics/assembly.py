@@ -55,7 +55,7 @@ def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Ar
 
 
 def _assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the same part in 2 or 3 dimensions."""
+    """Assemble the part of :func:`assemble`, with ``dim`` a constant of 2 or 3."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)

@@ -36,7 +36,7 @@ def add_curve_forces(m: Memory) -> None:
 
 
 def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
-    """Add distances of points from their curves and the places of driven points to the constraint defects ``gap``."""
+    """Add distances of points from their curves, and positions of driven points, to the constraint defects ``gap``."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for i in range(d - 1):
@@ -107,7 +107,7 @@ def add_curve_outputs(m: Memory, out: Array) -> None:
 
 
 def slip_along(m: Memory, c: int) -> float:
-    """Slip of a point along its curve over a step, positive towards smaller places."""
+    """Slip of a point along its curve over a step, positive towards smaller positions s."""
     total = 0.0
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
@@ -154,7 +154,7 @@ def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
 
 
 def place_slope(m: Memory, c: int, k: int, j: int) -> float:
-    """Derivative ∂s₁/∂Π_jk of the place at the end."""
+    """Derivative ∂s₁/∂Π_jk of the position along the curve at the end of a step."""
     tangent = m.path_tangent[c][j] * m.path_last[k]
     return -(tangent + m.path_apart[c][j] * m.path_slope[k]) / m.path_curved[c]
 

@@ -37,7 +37,7 @@ def set_constraint_forces(m: Memory, before: Array, after: Array) -> None:
 
 
 def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
-    """Write the inputs in world axes into ``trial.loads``; those that follow a section turn with it."""
+    """Write the inputs in world axes into ``trial.loads``; inputs that follow a section are given in its axes."""
     d = dim
     copy(inputs, m.trial_loads)
     copy(inputs, m.trial_given)
@@ -58,7 +58,7 @@ def forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def _forces(m: Memory, dim: int, contact: int) -> None:
-    """Set the same forces and torques in 2 or 3 dimensions."""
+    """Set the forces and torques of :func:`forces`, with ``dim`` a constant of 2 or 3."""
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     add_forces_on_nodes(m, dim)

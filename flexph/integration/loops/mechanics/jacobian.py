@@ -76,7 +76,7 @@ def _mean_spin(m: Memory, decay: int, b: int, i: int) -> float:
 
 
 def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Set the world rotation at the end by a unit change of ω̄, h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; keep R̄⁻¹."""
+    """Set the world rotation at the end by a unit change of ω̄, h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; store R̄⁻¹."""
     a = cython.declare(Number)
     a0 = cython.declare(Number)
     a1 = cython.declare(Number)

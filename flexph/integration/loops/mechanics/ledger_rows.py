@@ -143,7 +143,7 @@ def _section_spin(m: Memory, dim: int, e: int) -> float:
 
 
 def outputs(m: Memory, dim: int) -> None:
-    """Write the mean velocities of a step conjugate to inputs, in their axes, into ``run.output``, after ``flows``."""
+    """Write the mean velocities of a step conjugate to inputs, in their axes, into ``run.output``; call flows first."""
     d = dim
     out = m.run_output
     fill(out, 0.0)

@@ -120,7 +120,7 @@ def vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arra
 
 
 def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Array) -> None:
-    """Write the same vectors and products in 2 or 3 dimensions."""
+    """Write the vectors and products of :func:`vectors`, with ``dim`` a constant of 2 or 3."""
     d = dim
     place_means(m, r, arm)
     for v in range(m.joints_plus.size):
@@ -141,7 +141,7 @@ def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arr
 
 
 def derive(m: Memory, dim: int, space: Array) -> None:
-    """Derive all other values of ``at`` from its positions and velocities."""
+    """Set inertia products, momenta, arms, vectors and products of ``at`` from its positions and velocities."""
     derive_momenta(m, dim, space)
     node_arms(m, dim, m.at_R, m.at_u, space, m.at_arm)
     vectors(m, dim, m.at_r, m.at_arm, m.at_vector, m.at_product)

@@ -32,7 +32,7 @@ RANK = cython.declare(cython.double, _RANK)
 
 
 def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
-    """Set N and the dependent rows at the start of a step; False if the rank of the constraints is in doubt."""
+    """Set N and the dependent rows at the start of a step; False if the rank of the constraints is uncertain."""
     _set_gradients(m, dim, coefficient)
     fill(m.null_vectors, 0.0)
     m.null_number[0] = 0

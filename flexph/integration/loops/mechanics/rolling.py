@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def term_increment(m: Memory, i: int) -> float:
-    """Gain w Π̄_by of term i over a step, of an angle κ w Π̄_by, from the products at both ends."""
+    """Gain w Π̄_by of term i over a step, for an angle κ w Π̄_by, from the products at both ends."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_gain(
@@ -41,7 +41,7 @@ def increment_slopes(m: Memory, i: int) -> tuple[float, float]:
 
 
 def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
-    """Component a·Rω of the world spin of spin term i, with R of ``at``; of a step R₀ω̄ is its exact mean spin."""
+    """Component a·Rω of the world spin in spin term i, with R of ``at``; with w = ω̄ it is the exact mean of a step."""
     b = m.rolling_spin_body[i]
     if dim == 2:
         return m.rolling_spin_axis[i][0] * w[b][0]

@@ -70,7 +70,7 @@ def set_slip_forces(m: Memory, dim: int) -> None:
 
 
 def _load_wheels(m: Memory) -> None:
-    """Set the loads of wheels on compliant contacts, the mean normal forces of these."""
+    """Set the loads of wheels on compliant contacts: the mean normal forces of the contacts."""
     fill(m.slide_load, 0.0)
     for c in range(m.contacts_wheel.size):
         if m.contacts_wheel[c] >= 0:

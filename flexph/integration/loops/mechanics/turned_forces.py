@@ -201,7 +201,8 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, sectio
 def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
     """Add Bᵀ times component i of a force on node n to a column of the border.
 
-    If the column is spin component ``spin`` of the body of the node, and not −1, rows of u̇̄ are kept in ``system.col``.
+    If the column is that of component ``spin`` of the spin of the node's body (else ``spin`` is −1), rows of u̇̄ are
+    stored in ``system.col``.
     """
     d = dim
     b = m.nodes_body[n]

@@ -182,9 +182,9 @@ def border_width(border: Border) -> int:
 class Contacts(NamedTuple):
     """Contacts (c): gaps ±m − offset of measures m of the vectors V, W, U, with their laws and accounts.
 
-    See kernels.contacts.gaps.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W, U and D. Gaps
-    of ``rigid`` contacts are monitored in steps in which they are open; steps in which they close have impacts (see
-    integration.loops.strikes).
+    See kernels.contacts.gap_arrays.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W, U and D.
+    Gaps of ``rigid`` contacts are monitored in steps in which they are open; steps in which they close have impacts
+    (see integration.loops.strikes).
     """
 
     kind: Index  # (c,)
@@ -243,10 +243,10 @@ class Surfaces(NamedTuple):
 class Bearings(NamedTuple):
     """Bearings (f): joints with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.slips).
 
-    ``spring`` are the measures that slip, numbers behind these the curves along which points slip, −1 for none, with a
-    ``lever``; the multipliers of ``row`` press the bearing ``owner``. Columns of the flows: the losses in steps
-    (``lost``) and at impacts (``struck``), the ``pressing`` and friction (``rubbed``) impulses, and ``joined``, the
-    loss by removing the velocity defect of the joints before slip settles.
+    ``spring`` are the measures that slip, with a ``lever``: numbers of springs, larger ones for curves along which
+    points slip, −1 for none. The multipliers of ``row`` press the bearing ``owner``. Columns of the flows are ``lost``
+    and ``struck``, the losses in steps and at impacts, ``pressing`` and ``rubbed``, the pressing and friction impulses,
+    and ``joined``, the loss by removing the velocity defect of the joints before slip settles.
     """
 
     spring: IndexMatrix  # (f, t)
@@ -265,7 +265,7 @@ class Bearings(NamedTuple):
 class LedgerColumns(NamedTuple):
     """Columns of the ledger, −1 for none: flows of inputs, references, rows, schedules, bodies, dampers; energies.
 
-    The flows are the work of ports and drives, from ``earned`` on that of ideal joints and the impulses of contacts,
+    The flows are the work of ports and drives, from ``earned`` on the work of ideal joints and impulses of contacts,
     and from ``lost`` on the losses. Elastic energies are the columns from ``flexed`` to ``heavy``.
     """
 

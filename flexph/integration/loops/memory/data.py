@@ -116,8 +116,8 @@ class Nodes(NamedTuple):
 class Strains(NamedTuple):
     """Strain rows (e) of nodal bodies at quadrature points, and these points by elements, whose frames they share.
 
-    Vectors (v) are weighted sums of columns 4b + j: the place (j = 0) and the directions of frame b. ``near`` counts
-    them as 4f + j by the frames f of the element.
+    Vectors (v) are weighted sums of columns 4b + j: the position (j = 0) and the directions of frame b. ``near`` are
+    the columns in the numbering 4f + j by the frames f of the element.
     """
 
     column_ptr: Index  # (v + 1,)
@@ -185,7 +185,7 @@ class Solids(NamedTuple):
 
 
 class Faces(NamedTuple):
-    """Samples (q) of loads that follow faces: weights of the places of solids in its point and both tangents."""
+    """Samples (q) of loads that follow faces: weights of places of solids in the position and tangents of each."""
 
     ptr: Index  # (q + 1,)
     place: Index
@@ -199,7 +199,8 @@ class Faces(NamedTuple):
 class Flows(NamedTuple):
     """Flows (k) along rods and cables, by their frames (f): see kernels.rates.flows.
 
-    ``along`` is A and ``bent`` K − C by rows of frames, ``tension`` K; ``own`` the same two over the unknowns.
+    ``along`` is A, ``bent`` K − C and ``tension`` K, by rows of frames; ``own_along`` and ``own_bent`` are A and K − C
+    over the unknowns.
     """
 
     mass: Vector  # (k,)

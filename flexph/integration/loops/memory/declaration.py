@@ -46,7 +46,7 @@ def _complex(field: str) -> str:
 
 
 def files() -> dict[Path, str]:
-    """Texts of both declarations by the paths of their files."""
+    """Texts of the declarations by the paths of their files."""
     folder = Path(__file__).parent
     return {
         folder / "memory.pxd": declared("Memory", "stage", lambda field: "float64"),

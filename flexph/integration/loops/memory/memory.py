@@ -68,22 +68,22 @@ class Cells:
         self.reals, self.wholes = cells[:reals].view(np.float64), cells[reals:]
 
     def copy(self, into: Index | None = None) -> Cells:
-        """Copy in a new array, or in the given one."""
+        """Copy of the cells in a new array, or in the array ``into``."""
         cells = np.empty_like(self.cells) if into is None else into
         cells[:] = self.cells
         return Cells(cells, self.reals.size)
 
     @staticmethod
     def of_zeros(reals: int, wholes: int) -> Cells:
-        """Cells for so many floats and whole numbers, all zeros."""
+        """Cells of zeros for ``reals`` floats and ``wholes`` whole numbers."""
         return Cells(np.zeros(reals + wholes, dtype=np.int64), reals)
 
 
 class Memory:
     """Constants and work space, and a table (fields, 4) with the first entry and the shape of each field in its cells.
 
-    Copies share the ``places`` of fields, found at their first access by name, and the constants, unless asked for
-    constants of their own.
+    Copies share the ``places`` of fields, found at their first access by name, and the constants, unless made
+    ``with_constants``.
     """
 
     def __init__(self, constants: Cells, space: Cells, table: Index, places: dict[str, Place] | None = None) -> None:

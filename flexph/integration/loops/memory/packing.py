@@ -38,7 +38,7 @@ def pack(constants: Constants, space: Callable[[], Workspace], sizes: tuple[int,
 
 
 def _cells(arrays: list[Any]) -> Cells:
-    """All arrays, floats and whole numbers, in read-only cells."""
+    """Pack arrays of floats and of whole numbers into read-only cells."""
     reals, wholes = ([array for array in arrays if array.dtype == kind] for kind in (_FLOAT, _WHOLE))
     count = sum(array.size for array in reals)
     cells = np.empty(count + sum(array.size for array in wholes), _WHOLE)

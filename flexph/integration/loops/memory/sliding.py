@@ -113,7 +113,7 @@ def products_of_slip(slips: Slips, k: int) -> Index:
 
 
 def slip_loads(slips: Slips) -> list[Index]:
-    """Constraint rows (0 or 1) of the wheel loads of the slips of :func:`slip_products`."""
+    """For each slip of :func:`slip_products` the constraint row that loads its wheel, as an array of 0 or 1 entry."""
     used = np.diff(slips.term) > 0
     return [row[row >= 0] for row in slips.load[used, None]]
 

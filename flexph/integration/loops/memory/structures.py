@@ -210,7 +210,7 @@ class Between(NamedTuple):
     """Callback for time-dependent data between the times of a table; with ``address`` 0 all of it is constant.
 
     The function at the address fills the ``table`` of one step from the first to the second of the ``times``; for data
-    at one time both are equal, and the rates are right-sided.
+    at one time both are equal, and the rates are derivatives from the right.
     """
 
     address: int

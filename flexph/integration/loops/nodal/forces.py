@@ -22,7 +22,7 @@ KINK = cython.declare(cython.double, _KINK)
 
 
 def begin_strains(m: Memory, dim: int) -> None:
-    """Set vectors and products at the start of a step, and its stresses as the first ones of the mixed iteration."""
+    """Set vectors and products at the start of a step, and begin the mixed iteration with the stresses there."""
     _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _set_products(m, dim, m.nodal_vector, m.nodal_product)
@@ -160,7 +160,7 @@ def _set_products(m: Memory, dim: int, vector: Array, product: Array) -> None:
 def partner(m: Memory, vector: Array, p: int, side: int, i: int) -> float:
     """Component i of the vector that multiplies the first (side 0) or the second (side 1) vector of product p.
 
-    With J a quarter turn, these are W and V, of a crossed product JᵀW and JV.
+    These are W and V, for a crossed product JᵀW and JV with J a quarter turn.
     """
     other = m.strains_second[p] if side == 0 else m.strains_first[p]
     if m.strains_crossed[p]:

@@ -226,7 +226,7 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
 
 
 def _add_law_stiffness(m: Memory, e: int, base: int) -> None:
-    """Add the derivatives of the force by the slope of the mean stress of a row with a law."""
+    """Add the part of ∂g/∂Π by the slope of the mean stress of strain row e, which has a law."""
     for s in range(3):
         i = m.strains_product[e] if s == 0 else m.strains_square[e][s - 1]
         for t in range(3):

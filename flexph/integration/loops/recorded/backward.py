@@ -22,7 +22,7 @@ LARGEST = 1000
 
 
 class Cells(NamedTuple):
-    """Cells of recorded numbers, complex arrays with the value and the place of each: of a memory and of a table."""
+    """Recorded numbers of a memory and of a table: complex arrays with the value and the index in the record."""
 
     space: Array
     constants: Array
@@ -82,7 +82,7 @@ def backward_of(
 ) -> tuple[Backward, Index]:
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
-    ``run`` has the states (N + 1, n) as the loops have them, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
+    ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
     Derivatives by the lengths of that number of steps are wanted.
     """
     states, means, by_state = run

@@ -34,7 +34,7 @@ def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, first: i
     """Sweep over the steps from ``first`` to ``last`` (exclusive); return the step that failed, or −1.
 
     ``memory`` and ``recorded`` are addresses of a memory of numbers and of one of recorded numbers; ``arrays`` are
-    those of the ``kind`` (see backward.py): Backward, Collocated, Decayed or Forward. Programs of steps are kept for
+    those of the ``kind`` (see backward.py): Backward, Collocated, Decayed or Forward. Programs of steps are reused for
     other steps of the same mechanism, until :func:`forget`.
     """
     m = cython.declare(cython.pointer(Memory))

@@ -110,7 +110,7 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
 
 
 def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
-    """Solve the transposed system of step k, and carry the adjoint to its start; False if it is singular."""
+    """Solve the transposed system of step k, and set the adjoint at its start; False if the system is singular."""
     fill(b.covector, 0.0)
     pull(ENDS, b.carried, b.none, b.wanted)
     add_entries(row_of(b.by_unknown, k), 0, b.wanted)
@@ -123,7 +123,7 @@ def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Put step k at its solution, factor its Jacobian there, and compute the values of its program."""
+    """Set the memory to the solution of step k, factor its Jacobian, and compute the values of its program."""
     _factor_at_solution(m, dim, b, k, given)
     if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
         _record(r, dim, b, given)
@@ -131,7 +131,7 @@ def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, giv
 
 
 def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Put a step at its solution, and factor its Jacobian there."""
+    """Set the memory to the solution of step k, and factor its Jacobian there."""
     copy(b.states[k], m.at_state)
     copy(b.means[k], m.x)
     copy(row_of(b.table.moved, k), m.trial_moved)

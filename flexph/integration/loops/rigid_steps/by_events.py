@@ -107,7 +107,7 @@ def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Pres
 
 
 def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> tuple[float, int]:
-    """Solve up to the end of a step or the first closing of a gap; return that time, and iterations, −1 if not solved.
+    """Solve up to the end of a step or to the first closing of a gap; return the time there, and iterations or −1.
 
     A gap that is open at the end may be closed at that time; the search then repeats for this earlier closing.
     """
@@ -141,7 +141,7 @@ def _touches(m: Memory, c: int, size: float) -> bool:
 
 
 def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
-    """True if a touching contact closes faster than positions resolve in a step of this length [s]."""
+    """True if a touching contact closes at a rate that positions resolve in a step of this ``length`` [s]."""
     least = 0.0
     terms = 0.0
     for c in range(m.contacts_kind.size):
@@ -179,7 +179,7 @@ def _finish_part(
     iterations: int,
     alone: bool,
 ) -> bool:
-    """Record a part of a step, ``alone`` if it is all of it, and settle its end; False if that fails."""
+    """Record a part of a step (``alone`` if it is the whole step), and settle its end; False if that fails."""
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] == ENTERS:
             m.strike_met[c] = 1

@@ -1,4 +1,4 @@
-"""Loads that follow faces of solids of finite strain in loops, by the formulas of kernels.loads.faces."""
+"""Loads that follow faces of solids of finite strain in loops, by the formulas of kernels.faces."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
 
 
 def _begin_ahead(m: Memory) -> None:
-    """Set the start stresses to those of the strains, and ``nodal.ahead`` so that the Jacobian has the given ones."""
+    """Set stresses at the start from strains, and ``nodal.ahead`` so that the Jacobian uses the given stresses."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         m.nodal_ahead[e] = 2.0 * m.nodal_ahead[e] - m.end_sigma[i]

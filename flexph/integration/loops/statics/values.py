@@ -21,7 +21,7 @@ class Held(NamedTuple):
 
 
 class Balanced(NamedTuple):
-    """Configuration with stresses and spring forces, joint forces (g,), and net forces (n_v,) without and with them."""
+    """Configuration in balance, joint forces (g,), net forces (n_v,) without joint forces and with them."""
 
     c: Configuration
     multipliers: Array

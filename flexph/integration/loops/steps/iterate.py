@@ -71,8 +71,8 @@ def is_balanced(m: Memory, h: float) -> bool:
 def take_increments(m: Memory, dim: int, given: Given) -> None:
     """Replace the constraint defects by increments over the step, which also correct a part of the gap at its start.
 
-    Round-off of g(q₁) is that of positions, ε; that of Δg is ε h|v|, of the displacements. The work of multipliers,
-    which are large near a singular pose, balances to that.
+    The round-off of g(q₁) is that of positions, ε, whereas that of Δg is ε h|v|, of the displacements. With Δg the work
+    of multipliers, which are large near a singular pose, balances to the smaller one.
     """
     forgotten = cython.declare(cython.double)
     h = given.h
@@ -104,10 +104,10 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
 
 
 def correction_work(m: Memory, h: float) -> float:
-    """Sum of the absolute work of the defects along a correction [J], and of friction whose load is corrected.
+    """Sum of the absolute work of the defects along a correction [J], and a measure of changes of friction by loads.
 
-    A change δN of a load N changes the work W of friction by W δN/N. As defects do work of second order, W (δN/N)² is
-    taken.
+    A correction δN of a load N changes the work W of friction by W δN/N. As the work of defects is of second order in
+    the correction, W (δN/N)² is added.
     """
     total = 0.0
     for i in range(m.defect.size):

@@ -189,7 +189,7 @@ def begin(m: Memory, dim: int, kinds: Kinds) -> None:
 
 
 def _best(m: Memory, size: float, best: float) -> float:
-    """Size of the smallest correction so far; store the iterate if this is the last one."""
+    """Smaller one of the size of the last correction and of the ``best`` one; store the iterate if it is the former."""
     if size < best:
         copy(m.x, m.best)
         return size
@@ -204,7 +204,7 @@ def relation_changes(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 
 
 def is_admissible(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Evaluate the trial; True if constraints, discs, points on curves and ropes on sheaves hold at its end."""
+    """Evaluate the trial; True if its end satisfies the constraints, with discs, curves and ropes in their range."""
     _try(m, dim, kinds, given)
     if is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m):
         return False

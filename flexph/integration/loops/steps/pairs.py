@@ -48,7 +48,7 @@ def store_gaps(m: Memory, pair: Pair) -> None:
 def release_contacts(m: Memory, pair: Pair) -> bool:
     """Remove contacts that open or close in the pair from the next Jacobian; True if there are any.
 
-    A stiff one would filter its own impact out of the error estimate. Called in the second step of the pair.
+    A stiff contact would filter its own impact out of the error estimate. Called in the second step of the pair.
     """
     closed = cython.declare(cython.bint)
     releases = cython.declare(cython.bint)

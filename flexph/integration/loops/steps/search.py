@@ -92,7 +92,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
 
 
 def _take_share(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
-    """Set x to ``best`` minus a share of the correction: 1, or the share at which its work vanishes; return it."""
+    """Set x to ``best`` minus a share of the correction; return the share: 1, or that at which its work vanishes."""
     is_whole = cython.declare(cython.bint)
     low = 0.0
     high = 1.0

@@ -1,9 +1,9 @@
 """Parts of steps with rigid contacts in loops: impacts, the step that closes gaps, and the settling of velocities.
 
 Contacts interact if they share a body or a group of bodies that joints and springs couple. Such islands are solved
-separately, by the compliance D of their contacts (see .law). For free bodies its blocks stem from the bodies that two
-contacts share; coupled or flexible bodies respond by the border of the step. Dry friction of joints counts among the
-contacts of an island.
+separately, by the compliance D of their contacts (see .law). For free bodies the blocks of D are computed from the
+bodies that two contacts share, for coupled or flexible bodies from the border of the step. Joints with dry friction
+count as contacts of an island.
 
 Imports: contacts, contacts.loops, integration.loops.contact, integration.loops.friction, integration.loops.mechanics,
 integration.loops.memory, integration.loops.nodal, integration.loops.solids, integration.loops.steps,

@@ -61,7 +61,7 @@ def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
 
 
 def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Prepare the iteration with the values at the start of a step; False if the rank of joints is in doubt."""
+    """Prepare the iteration with the values at the start of a step; False if the rank of joints is uncertain."""
     fill(m.trial_stuck, 0.0)
     if not begin_joints(m, dim, kinds, given):
         return False
@@ -75,7 +75,7 @@ def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Find dependent joints if multipliers are of least norm; False if their rank is in doubt."""
+    """Find dependent joints if multipliers are of least norm; False if their rank is uncertain."""
     if kinds > 1:
         if not find_dependent(m, dim, given.before):
             return False
@@ -139,7 +139,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
-    """Factor the masses and joints at ``at``; False if joints are dependent, or their rank is in doubt."""
+    """Factor the masses and joints at ``at``; False if joints are dependent, or their rank is uncertain."""
     if kinds > 1 and not find_dependent(m, dim, coefficient):
         return refuse(m, DOUBTFUL, 0)
     return factor_instant(m, dim, kinds > 1, coefficient) or refuse(m, DEPENDENT, 0)
@@ -154,7 +154,7 @@ def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:
 
 
 def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Set the changes of velocities, multipliers and slips by the defects alone."""
+    """Set the changes of velocities, multipliers and slips due to the defects, at constant impulses."""
     _solve(m, dim, kinds, h)
     for q in range(m.strike_slide.size):
         m.strike_slide[q] = -slip_change(m, q)
@@ -170,7 +170,7 @@ def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
 def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> None:
     """Set the responses of velocities and joints to unit impulses of the contacts of all islands.
 
-    Those of joints are multipliers, by the Jacobian of a step, or for h = 0 (a step of zero length) impulses.
+    Responses of joints are multipliers, by the Jacobian of a step, or for h = 0 (a step of zero length) impulses.
     """
     for k in range(members):
         c = m.strike_member[k]
@@ -184,7 +184,7 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Set the own response of rows of a bearing without a slip to the largest one of its other rows, or to 1."""
+    """Set the diagonal response of each row without a slip of a bearing to that of its other rows, or to 1."""
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):
         largest = larger(largest, m.strike_own[r][c])

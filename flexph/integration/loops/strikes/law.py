@@ -157,7 +157,7 @@ def _gather(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _law_by_bodies(law: LawSpace, island: Island) -> Coupled:
-    """Law of an island by its bodies."""
+    """Contact law of an island with the compliance given by rows and responses of its bodies, see contacts.loops."""
     count = island.contacts
     steps = law.steps
     size = island.rows * island.contacts

@@ -36,7 +36,7 @@ touches, and may act if others close; it may close."""
 
 
 def mark_overlaps(m: Memory, dim: int, mark: int) -> int:
-    """Mark rigid contacts whose bodies overlap at the end; return the number of new ones, −1 if bodies passed."""
+    """Mark rigid contacts whose bodies overlap at the end; return the number of new marks, −1 if bodies have passed."""
     count = cython.declare(cython.Py_ssize_t)
     size = _size_at_end(m)
     count = 0
@@ -73,7 +73,7 @@ def _size_at_end(m: Memory) -> float:
 
 
 def may_close(m: Memory) -> bool:
-    """True if a contact may close or act."""
+    """True if any rigid contact is marked as one that may close or act in the step."""
     may = cython.declare(cython.bint)
     may = False
     for c in range(m.contacts_kind.size):

@@ -54,7 +54,7 @@ defect of a solved law, and defect above which an impact is not solved."""
 def solve_impacts_of_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
     """Solve the impacts of closing contacts, with the touching ones coupled to them; False if one is not solved.
 
-    All bearings take part, as the impulses that hold the velocities of all joints press them.
+    All bearings are included, as the impulses of the joints during the impact press them.
     """
     if kinds > 0:
         mark_bearings(m, CLOSES)

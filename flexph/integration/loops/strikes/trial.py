@@ -132,7 +132,7 @@ def velocity_scale(m: Memory, h: float) -> float:
 
 
 def balance_bodies(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Set the changes of the velocities of all bodies by their defects alone."""
+    """Set the changes of the velocities of all bodies due to their defects, at constant impulses."""
     if not are_apart(m):
         change_coupled(m, dim, kinds, h)
     else:

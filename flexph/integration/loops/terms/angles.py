@@ -1,4 +1,4 @@
-"""Discrete gradients of angles (see kernels.springs), and gains of velocity terms (see kernels.rates.terms)."""
+"""Discrete gradients of angles (see kernels.springs), and gains of velocity terms (see kernels.rates.slips)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def kappa(y: float, x: float) -> tuple[float, float, float]:
 
 
 def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> float:
-    """Gain w Π̄_by of a term, of an angle κ w Π̄_by, from its products Π (p0, p1) and Π_by (q0, q1) at both ends."""
+    """Gain w Π̄_by of a term, for an angle κ w Π̄_by, from its products Π (p0, p1) and Π_by (q0, q1) at both ends."""
     mean = weight * 0.5 * (q0 + q1)
     if angular:
         mean *= kappa(p1 * q0 - q1 * p0, q0 * q1 + p0 * p1)[0]

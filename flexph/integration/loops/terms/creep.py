@@ -42,7 +42,7 @@ def set_creep_forces(m: Memory, slip: int) -> None:
 
 
 def limit_of(m: Memory, slip: int) -> float:
-    """Limit μN of a creep law; without it infinite, and of a wheel that is not pressed on its ground zero."""
+    """Limit μN of a creep law: infinite for a law without limit, zero for a wheel not pressed on its ground."""
     limit = m.joints_parameter[m.joints_stiffness.size + slip][2]
     if m.slips_pressed[slip] > 0:
         return limit * larger(m.slide_load[slip], 0.0)

@@ -1,7 +1,7 @@
 """Masses of rigid bodies that change with time, in loops.
 
 The inertia of such a body is a(t) times that of its reference, with the energy a H. Over a step it is the mean of both
-ends, with which the forces do the work ½ (a₀ + a₁) ΔH; what remains of Δ(a H) is the work ½ (a₁ − a₀)(H₀ + H₁) of the
+ends, with which the forces do the work ½ (a₀ + a₁) ΔH. The difference to Δ(a H) is the work ½ (a₁ − a₀)(H₀ + H₁) of the
 mass that arrives. Between steps the inertia is that of the time.
 """
 
@@ -21,7 +21,7 @@ MASSES = cython.declare(cython.Py_ssize_t, _MASSES)
 
 
 def set_changing_values(m: Memory, row: Array) -> None:
-    """Take over the quantities that change over a step, and set the masses to their means."""
+    """Store the quantities that change over a step, and set the masses to their means over the step."""
     copy(row, m.trial_moved)
     set_changing_masses(m, 0.5)
 
@@ -43,7 +43,7 @@ def set_changing_masses(m: Memory, share: float) -> None:
 
 
 def add_works_of_masses(m: Memory, dim: int, out: Array) -> None:
-    """Add the work of the mass that arrives in a solved step, before its end is taken over."""
+    """Add the work of the mass that arrives in a solved step; to be called before ``at`` is set to its end."""
     for k in range(m.masses_body.size):
         b = m.masses_body[k]
         change = factor_at(m, MASSES, k, 1) - factor_at(m, MASSES, k, 0)

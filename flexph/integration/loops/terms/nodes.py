@@ -19,7 +19,7 @@ def cross_product(a: Array, b: Array, out: Array) -> None:
 
 
 def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> int:
-    """Write the rows of B and W of a node for ṙ̄, ω̄, φ̄u̇̄, flexible coordinates and other ṙ̄; return the next row."""
+    """Write the rows of B and W of a node for ṙ̄, ω̄, φ̄u̇̄, coordinates, and ṙ̄ of further frames; return the next row."""
     d = dim
     s = 1 if d == 2 else 3
     _write_body_rows(m, dim, h, n, sign, row)

@@ -102,7 +102,7 @@ def row_factor(m: Memory, e: int, end: int) -> float:
 
 
 def user_force(m: Memory, i: int, x: float, rate: float) -> float:
-    """Force F(x, v, t) of the force law of a spring, which is kept in ``trial.law``."""
+    """Force F(x, v, t) of the force law of a spring; it is also stored in ``trial.law``."""
     m.trial_law[i] = call_three(m.joints_force_law[i], x, rate, m.trial_time[0])
     return m.trial_law[i]
 

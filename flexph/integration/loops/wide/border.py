@@ -77,7 +77,7 @@ def _sorted(keys: Index) -> Index:
 
 
 def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
-    """Vertex of each unknown in the graph of wide bodies, with one vertex for a frame; −1 for late unknowns."""
+    """Vertex of each unknown in the graph of wide bodies, one for each frame; −1 for all other unknowns."""
     vertex = np.full(size, -1)
     frames = np.flatnonzero(is_wide)
     unknown = np.hstack([unknowns.v, unknowns.w])[frames]
@@ -88,7 +88,7 @@ def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
 
 
 def _order(vertex: Index, row: Index, column: Index) -> Index:
-    """New number of each unknown: by minimum degree with late ones last if they are few, else by COLAMD."""
+    """New number of each unknown: by minimum degree, with those without a vertex last if few, else by COLAMD."""
     early = np.flatnonzero(vertex >= 0)
     if LATE * (vertex.size - early.size) > vertex.size:
         place = _eliminated(row, column, vertex.size, "COLAMD")

@@ -149,7 +149,7 @@ class KeptBlock:
         self._factors: dict[float, _Factor | None] = {}
 
     def answer(self, question: int) -> None:
-        """Store the products for a question of the loops in the memory."""
+        """Compute the products that the loops request, and store them in the memory."""
         m, a = self._m, self._a
         if question == PRODUCTS:
             products = inertia_products(a, m.run_asked)
@@ -249,8 +249,8 @@ class KeptBlock:
     def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
         """Solve with the whole border by generalised conjugate residuals; None if they do not decrease fast.
 
-        With the border without E as preconditioner, residuals are in the rows of u̇̄ alone: a pass takes one solution
-        with it and one product with E.
+        With the border without E as preconditioner, residuals are in the rows of u̇̄ alone: a pass takes one solution by
+        the preconditioner and one product with E.
         """
         u, solution = self.u, without(defect)
         left, spread = -rest.product(solution[u]), np.zeros_like(defect)
@@ -305,7 +305,7 @@ def _sparse_solver(matrix: Any) -> Solve | None:
 def _dense_solver(matrix: Array) -> Solve | None:
     """Solver of a dense matrix; None if it is singular.
 
-    Its rows and columns are scaled first: in that of an impulse, a step of nearly no length h, some are larger by 1/h.
+    Rows and columns are scaled first: for an impulse, a step of nearly zero length h, some rows are larger by 1/h.
     """
     rows = _scales(matrix, 1)
     scaled = rows[:, None] * matrix

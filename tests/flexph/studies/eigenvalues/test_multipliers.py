@@ -124,7 +124,7 @@ def test_what_has_no_derivative_is_said():
         start = mechanism.consistent_state(mechanism.assemble({"rod": -0.5}))
         return mechanism, start, 1.5
 
-    with pytest.raises(ArithmeticError, match=r"no periodic motion of 1\.5 s was found from the state"):
+    with pytest.raises(ArithmeticError, match=r"no periodic motion of 1\.5 s was found"):
         multiplier_sensitivities(swinging, {"length": 1.0}, 1, per_period=8)
     with pytest.raises(ValueError, match="motion must return a mechanism, a state and a period"):
         multiplier_sensitivities(lambda length: swinging(length)[:2], {"length": 1.0}, 1)
