@@ -88,7 +88,7 @@ def test_a_reversal_within_a_step_is_that_of_the_run_and_one_between_two_steps_i
     turned = partial(braked, push=-200.0)
     expected = along(turned, values, values, x, times, step=1e-4)
     assert 0.3 * gradient(turned, values, times, x).by["coefficient"] == pytest.approx(expected, rel=1e-8)
-    with pytest.raises(ValueError, match=r"changes its direction between two steps, at 0.18 s"):
+    with pytest.raises(ValueError, match=r"direction between two steps, as that of 'rail' does at 0.18 s"):
         gradient(partial(braked, push=-190.0), values, times, x)
     with pytest.raises(ValueError, match=r"stick, as 'rail' does in the step from 0.16 s"):
         gradient(partial(braked, push=-210.0), values, times, x)
