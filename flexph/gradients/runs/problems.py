@@ -214,7 +214,6 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
         ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
         ("rigid contacts beside dry friction of joints", a.bearings.number),
         ("rigid contacts beside compliant ones", kinds.contact > 0),
-        ("rigid contacts with springs of forces that depend on time", a.springs.forced.size),
         ("rigid contacts with masses that change", len(a.mass_factors)),
     ):
         if found:
