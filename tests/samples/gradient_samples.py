@@ -4,8 +4,22 @@ import numpy as np
 
 import fem
 import rigid
-from flexph import GROUND, connect, drive, hinge, integrate, revolute, spherical, spring_damper, torque, weld
+from flexph import (
+    GROUND,
+    connect,
+    cylindrical,
+    drive,
+    hinge,
+    integrate,
+    revolute,
+    slider,
+    spherical,
+    spring_damper,
+    torque,
+    weld,
+)
 from flexph.contacts import Plane, Rigid, Sphere, contact
+from flexph.joints import CoulombFriction
 from flexph.laws import bouc_wen, polynomial
 from flexph.methods import Exact
 from flexph.sensors import joint_angle, position
@@ -118,6 +132,35 @@ def bucket(density=300.0, rate=1.5, width=0.3, spin=1.0):
     return mechanism, mechanism.consistent_state(pose, velocities={"box": ((0.0, 0.0, 0.0), (spin, 2.0, -spin))})
 
 
+def thrown(coefficient=0.3, length=0.4, density=7850.0, speed=3.0, radius=0.01):
+    """A block that is thrown along a rail that rubs, with a flexible pendulum whose pin rubs, too."""
+    section = fem.Section(width=0.02, height=0.006)
+    rod = fem.beam(length, fem.Material(young=2.1e11, density=density), section, elements=2)
+    joints = [
+        slider("block.point", GROUND.at(0.0, 0.0), friction=CoulombFriction(coefficient), name="rail"),
+        hinge("block.point", "rod.root", friction=CoulombFriction(0.2, radius=radius), name="pin"),
+    ]
+    block = rigid.body(2.0, inertia=0.01, ports={"point": (0.0, 0.0)})
+    mechanism = connect({"block": block, "rod": rod}, joints, gravity=(0.0, -9.81))
+    pose = mechanism.assemble({"rod": (0.0, 0.0, -1.2)})
+    start = {"block": (speed, 0.0, 0.0), "rod": (speed, 0.0, 12.0)}
+    return mechanism, mechanism.consistent_state(pose, velocities=start)
+
+
+def spinning(coefficient=0.1, radius=0.02, offset=0.05, spin=30.0, stiffness=40.0):
+    """A shaft of space that turns and slides in a bearing that rubs, with its mass beside the axis and a spring."""
+    ports = {"bore": (0.0, 0.0, 0.0), "eye": (0.1, 0.0, 0.2)}
+    shaft = rigid.body(2.0, inertia=(0.02, 0.03, 0.01), ports=ports, centre=(offset, 0.0, 0.1))
+    friction = CoulombFriction(coefficient, radius=radius, factor=lambda t: 1.0 + 2.0 * t)
+    joints = [
+        cylindrical("shaft.bore", GROUND, axis=(0.0, 0.0, 1.0), friction=friction, name="bearing"),
+        spring_damper("shaft.eye", GROUND.at(0.3, 0.2, 0.6), stiffness=stiffness, length=0.2),
+    ]
+    mechanism = connect({"shaft": shaft}, joints, gravity=(0.0, -9.81, 0.0))
+    start = {"shaft": ((0.0, offset * spin, 1.0), (0.0, 0.0, spin))}
+    return mechanism, mechanism.consistent_state(mechanism.assemble({}), velocities=start)
+
+
 def bouncing(height=0.3, gravity=9.81, restitution=0.8):
     """A bar that falls flat and bounces on its middle."""
     floor = contact(
@@ -192,7 +235,8 @@ def along(make, parameters, direction, functional, times=TIMES, method=Exact(), 
     def at(k):
         changed = {name: parameters[name] + k * step * change for name, change in direction.items()}
         mechanism, start, *inputs = make(**{**parameters, **changed})
-        run = integrate(mechanism, start, times, method=method, inputs=inputs[0] if inputs else None, progress=False)
+        grid = times(**{**parameters, **changed}) if callable(times) else times
+        run = integrate(mechanism, start, grid, method=method, inputs=inputs[0] if inputs else None, progress=False)
         values = run.measured(functional.quantity).reshape(len(run.times), -1)[:, functional.component]
         return functional.value(run.times, values)
 

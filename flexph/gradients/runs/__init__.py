@@ -2,5 +2,6 @@
 
 Imports: contacts, integration, integration.blocks, integration.loops, integration.loops.gauss,
 integration.loops.memory, integration.loops.recorded, integration.methods, integration.schemes, integration.times,
-kernels, kernels.contacts, mechanisms, mechanisms.model, numerics, numerics.loops, results, sensors, systems.
+kernels, kernels.contacts, kernels.convergence, mechanisms, mechanisms.model, numerics, numerics.loops, results,
+sensors, systems.
 """

@@ -1,4 +1,4 @@
-"""Changes of contacts along a run (closing, opening, slipping, sticking), at which derivatives are one-sided."""
+"""Changes along a run at which derivatives are one-sided or none: of contacts, and of joints that stick."""
 
 from __future__ import annotations
 
@@ -6,13 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...mechanisms.mechanism import Mechanism
 from ...numerics.arguments import warn
 from ...numerics.arrays import Array
+from ...numerics.rotations import cayley, from_entries
 from ...systems.nonlinear import ValidityWarning
 
 if TYPE_CHECKING:
     from ...results.solution import Solution
 
+SETTLED = 1e-8
+"""Difference of displacements and mean velocities times step length, relative to the largest, above which velocities
+have settled at an end of a step."""
+ROUNDED = 1e-12
+"""Round-off of displacements, relative to the largest coordinate."""
+TINY = float(np.finfo(float).tiny)
 LISTED = 4
 """Number of changes that a warning names."""
 SLIPS = 1.0 - 1e-9
@@ -60,3 +68,48 @@ def warn_of_changes(solution: Solution) -> None:
             "parameters that do not move these events to other steps",
             ValidityWarning,
         )
+
+
+def refuse_sticking(solution: Solution) -> None:
+    """Raise ValueError for a step in which dry friction of a joint does not slide, with the name of the joint."""
+    times, every = solution.times, solution.mechanism.connections
+    rubbing = [(c.name, c.form.bearing.friction) for c in every if c.form.bearing is not None]
+    if not rubbing:
+        return
+    for name, law in rubbing:
+        bound = law.coefficient * solution.ledger.impulses[f"{name}: pressing"]
+        if callable(law.factor):
+            factor = np.array([law.factor(time) for time in times.tolist()])
+            bound = bound * 0.5 * (factor[1:] + factor[:-1])
+        sticks = np.flatnonzero(~(solution.ledger.impulses[f"{name}: friction"] >= SLIPS * bound))
+        if sticks.size:
+            raise ValueError(
+                f"gradients do not support joints that stick, as {name!r} does in the step from "
+                f"{times[sticks[0]]:.6g} s: end the run before, take a smooth friction=flexph.laws.coulomb(...), or "
+                "differences of runs, flexph.studies.sensitivities"
+            )
+    settled = np.flatnonzero(_settles(solution.mechanism, times, solution.states))
+    if settled.size:
+        raise ValueError(
+            "gradients do not support dry friction that changes its direction between two steps, at "
+            f"{times[settled[0] + 1]:.6g} s: end the run before, or take differences of runs"
+        )
+
+
+def _settles(mechanism: Mechanism, times: Array, states: Array) -> Array:
+    """True for steps (N,) whose displacements are not those of the mean velocities of their ends."""
+    layout, turning = mechanism.layout, mechanism.network.arrays.turning
+    r, rho, u, v, omega, du, *_ = (part.T for part in layout.split(states.T))
+    h = np.diff(times)
+    missed = np.zeros(len(h))
+    for place, rate in ((r, v), (u, du)):
+        way, moved = np.diff(place, axis=0), 0.5 * h[:, None] * (rate[1:] + rate[:-1])
+        size = SETTLED * np.abs(way).max(initial=0.0) + ROUNDED * np.abs(place).max(initial=0.0)
+        missed = np.maximum(missed, np.abs(way - moved).max(axis=1, initial=0.0) / max(size, TINY))
+    if turning.size:
+        R = from_entries(rho.reshape(len(times), len(turning), -1), layout.dim)
+        half = 0.25 * h[:, None, None] * (omega[1:] + omega[:-1]).reshape(len(h), len(turning), -1)
+        turned = R[:-1] @ cayley(half, layout.dim)
+        size = SETTLED * np.abs(np.diff(R, axis=0)).max() + ROUNDED
+        missed = np.maximum(missed, np.abs(R[1:] - turned).max(axis=(1, 2, 3)) / size)
+    return missed > 1.0

@@ -15,10 +15,12 @@ from ...integration.loops.memory.memory import Memory
 from ...integration.loops.memory.structures import GaussTable, Kinds, Table
 from ...integration.loops.near_pairs import LISTED, NearPairs
 from ...integration.loops.recorded.backward import LARGEST
+from ...integration.loops.recorded.decayed import matrices_of
 from ...integration.loops.workspace import memory_of_single_bodies
-from ...integration.methods.exact import Exact, Exact4, ExactGauss
+from ...integration.methods.exact import Decaying, Exact, Exact4, ExactGauss
 from ...integration.schemes.of_method import scheme_from
 from ...kernels.contacts.gap_arrays import FACE
+from ...kernels.convergence.rules import rounded
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import State
 from ...numerics.arrays import Array
@@ -31,12 +33,16 @@ from .run_inputs import RunInputs
 if TYPE_CHECKING:
     from ...results.solution import Solution
 
-GradientMethod = Exact | Exact4 | ExactGauss
+GradientMethod = Exact | Exact4 | ExactGauss | Decaying
 """Methods whose steps have derivatives."""
-OF_STEPS = "coefficient", "offset", "moved"
-"""Time-dependent data of steps by which derivatives are taken, apart from inputs."""
+Times = Sequence[float] | Array | Callable[..., Any]
+"""Times of a run, or a function of its named parameters that returns them."""
+OF_STEPS = "times", "coefficient", "offset", "moved"
+"""Data of steps by which derivatives are taken, apart from inputs: their times, and what depends on time."""
+OF_DECAYING = "coefficient", "offset", "moved", "own_coefficient", "own_offset"
+"""Likewise of steps that lose energy, whose times are fixed."""
 OF_NODES = (
-    *("coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
+    *("times", "coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
     *("factor", "factor_rate", "factor_end"),
 )
 """Likewise of steps of collocation."""
@@ -49,12 +55,13 @@ REPEATED = 1e-8
 class Problem(NamedTuple):
     """Data of a run: mechanism, start, inputs and method, and the data of the loops before the first step.
 
-    ``state``: start in the layout of the loops; ``sampled``: inputs in the middles of steps or at the nodes of
-    collocation.
+    ``times``: those of the start and of the ends of steps; ``state``: start in the layout of the loops; ``sampled``:
+    inputs in the middles of steps or at the nodes of collocation.
     """
 
     mechanism: Mechanism
     start: State
+    times: Array
     state: Array
     inputs: Mapping[str, Input]
     sampled: RunInputs
@@ -76,17 +83,26 @@ class Problem(NamedTuple):
     @property
     def timed(self) -> tuple[str, ...]:
         """Names of the fields of the table that can depend on parameters, without inputs."""
+        if isinstance(self.method, Decaying):
+            return OF_DECAYING
         return OF_STEPS if self.tableau is None else OF_NODES
 
     def arrays(self) -> list[Array]:
-        """Arrays that can depend on parameters, without inputs: constants, start and table."""
-        return [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
+        """Arrays that can depend on parameters, without inputs: constants, start, table, and matrices of decay."""
+        arrays = [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
+        return [*arrays, self.decay()] if isinstance(self.method, Decaying) else arrays
+
+    def decay(self) -> Array:
+        """Matrices by which steps lose energy, for the length of the first one."""
+        assert isinstance(self.method, Decaying)
+        length = float(self.table.times[1] - self.table.times[0])
+        return matrices_of(self.mechanism.network.arrays, length, self.method.radius)
 
 
 def problem_of(
     make: Callable[..., Any],
     parameters: Mapping[str, float],
-    times: Sequence[float] | Array,
+    times: Times,
     like: Problem | None = None,
     method: GradientMethod = EXACT,
     *,
@@ -101,28 +117,43 @@ def problem_of(
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
     mechanism, start, inputs = made(make, parameters)
     known = like if like is not None and mechanism is like.mechanism else None
-    if known is not None and start is known.start:
+    if known is not None and start is known.start and not callable(times):
         forcing = known.sampled.forcing.with_inputs(inputs)
         return known._replace(inputs=inputs, sampled=replace(known.sampled, forcing=forcing))
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
     own = method if like is None else like.method
-    memory = memory_of_single_bodies(mechanism, banded=isinstance(own, ExactGauss)) if known is None else known.memory
+    memory = _memory_of(mechanism, own) if known is None else known.memory
     blocks = blocks_of(scheme)
     kinds = blocks.compiled.parts.kinds if like is None else like.kinds
     _refuse(mechanism, kinds, memory)
     if mechanism.network.arrays.contacts.laws.rigid.any():
         _refuse_strikes(mechanism, kinds, own, known=strikes or like is not None)
+    if kinds.friction:
+        _refuse_friction(mechanism, memory)
     if isinstance(own, ExactGauss):
         _refuse_many(memory, own.stages)
-    grid = np.asarray(times, dtype=float)
-    grid = grid if grid.size and grid[0] == start.time else np.append(start.time, grid)
+    given = np.asarray(times(**parameters) if callable(times) else times, dtype=float)
+    grid = given if given.size and given[0] == start.time else np.append(start.time, given)
     if grid.size < 2:
-        raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
+        raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {given.tolist()}")
     table = blocks.table(grid)
+    if isinstance(own, Decaying):
+        _refuse_decaying(mechanism, memory, grid)
+        if callable(times):
+            raise ValueError("times of runs by Decaying() must be an array: their gradients are at fixed times")
     state = in_loops(mechanism, start.x[None])[0]
     sampled = RunInputs(forcing, *_points(own, table.times))
-    return Problem(mechanism, start, state, inputs, sampled, memory, kinds, table, own)
+    return Problem(mechanism, start, grid, state, inputs, sampled, memory, kinds, table, own)
+
+
+def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
+    """Memory of the loops for a method."""
+    if not isinstance(method, Decaying):
+        return memory_of_single_bodies(mechanism, banded=isinstance(method, ExactGauss))
+    memory = memory_of_single_bodies(mechanism, decaying=True)
+    memory.decay_share[:] = (1.0 - method.radius) / (1.0 + method.radius)
+    return memory
 
 
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
@@ -166,7 +197,6 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
         ("contacts with skins", np.isin(contacts.kind, FACE).any()),
         (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
-        ("dry friction of joints", kinds.friction),
         ("dependent constraints", kinds.redundant),
         ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
@@ -181,11 +211,41 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
     a, at_steps = mechanism.network.arrays, isinstance(method, Exact) and method.contact == "steps"
     for of, found in (
         ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
-        (f"rigid contacts in runs by {method}: take Exact()", not isinstance(method, Exact)),
         ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
+        ("rigid contacts beside dry friction of joints", a.bearings.number),
         ("rigid contacts beside compliant ones", kinds.contact > 0),
         ("rigid contacts with springs of forces that depend on time", a.springs.forced.size),
         ("rigid contacts with masses that change", len(a.mass_factors)),
+    ):
+        if found:
+            raise ValueError(f"gradients do not support {of}")
+
+
+def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
+    """Raise ValueError for what has no adjoint in runs by Decaying()."""
+    a = mechanism.network.arrays
+    unknowns = 3 * sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
+    for of, found in (
+        ("contacts", a.contacts.kind.size or len(a.contacts.groups)),
+        ("dry friction of joints", a.bearings.number),
+        ("points on curves", len(a.curves)),
+        ("rolling and other constraints on velocities", a.rolling.free.any() or a.rolling.row.size),
+        ("bodies whose matrices have narrow bands", m.filter_rows.any()),
+        ("masses that change", len(a.mass_factors)),
+        ("steps of several lengths", len({rounded(length) for length in np.diff(times).tolist()}) > 1),
+        (f"more than {LARGEST} unknowns and velocities of a step", unknowns > LARGEST),
+    ):
+        if found:
+            raise ValueError(f"gradients of runs by Decaying() do not support {of}: take Exact()")
+
+
+def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
+    """Raise ValueError for dry friction of joints in runs whose steps do not have it as a smooth function."""
+    bearings = [c.form.bearing for c in mechanism.connections if c.form.bearing is not None]
+    unknowns = sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
+    for of, found in (
+        ("dry friction of joints that an input sets", any(own.friction.factor == "input" for own in bearings)),
+        (f"dry friction of joints with more than {LARGEST} unknowns of a step", unknowns > LARGEST),
     ):
         if found:
             raise ValueError(f"gradients do not support {of}")

@@ -55,16 +55,17 @@ def banded_memory(mechanism: Model) -> Memory:
     return _packed(mechanism, mechanism.once(banded_constants))
 
 
-def memory_of_single_bodies(mechanism: Model, *, banded: bool = False) -> Memory:
+def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying: bool = False) -> Memory:
     """Memory before a run in which each body has separate matrices, for derivatives with respect to those of one body.
 
-    With a ``banded`` border it is a memory for Gauss collocation.
+    With a ``banded`` border it is a memory for Gauss collocation; ``decaying``, for steps that lose energy.
     """
-    k = mechanism.once(banded_constants if banded else constants)
+    k = mechanism.once(banded_constants if banded else constants_of_decaying if decaying else constants)
     inertia = k.inertia
     ends = inertia.ptr[inertia.first]
     rows = np.arange(ends[-1]) + np.repeat(inertia.alike, np.diff(ends))
-    return _packed(mechanism, k._replace(inertia=inertia._replace(val=inertia.val[rows], alike=0 * inertia.alike)))
+    k = k._replace(inertia=inertia._replace(val=inertia.val[rows], alike=0 * inertia.alike))
+    return _packed(mechanism, k, decaying=decaying)
 
 
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:

@@ -7,11 +7,13 @@ adjoint a₀ of covectors a of the end fulfils ⟨a₀, δx⟩ = ⟨a, δX⟩.
 import numpy as np
 import pytest
 from exact_scheme.kinematics import cayley
-from exact_scheme.step import step
+from exact_scheme.numbers import add_up
+from exact_scheme.step import slips_of_bearings, step
 from oracle_kinds import (
     BODIES,
     FLEXIBLE_SHAPES,
     PLANE,
+    RELATIONS,
     RIGID_SHAPES,
     ROUGH,
     SLIPPERY,
@@ -54,6 +56,7 @@ UNSOLVED = {"polygon: smooth friction", "folded sheet: smooth friction", "tetrah
 """Random steps on meshes at which the search or the corrections of the oracle do not converge along complex steps."""
 KINDS |= {name: kind for name, kind in CONTACTS.items() if name not in UNSOLVED}
 FAST = list(KINDS)[::4]
+SLIDING = {name: (dim, dict, make) for name, (dim, make) in RELATIONS.items()}
 AGREEMENT = 1e-8
 """Round-off of solutions with Jacobians of condition up to 1e5, whose defect is at most 1e-9, over the largest term."""
 
@@ -61,9 +64,10 @@ CORRECTIONS, LEFT = 100, 1e-13
 """Corrections of a linear system of the oracle, and its defect, relative to the right side, after which they end."""
 
 
-def agree(dim, bodies, connections, contact):
+def agree(dim, bodies, connections, contact, friction=0):
     """The adjoint of a random step agrees with the tangent of the oracle along a random direction."""
     own, y = random_step(joined(dim, *connections(), **bodies()), size=0.05, radius=1.0)
+    own.given = rubbed(own, own.start, y)
     rng = np.random.default_rng(2)
     covector = own.start._replace(**{name: rng.standard_normal(np.shape(part)) for name, part in fields(own.start)})
     turning = (own.start.omega != 0.0).any(axis=1)  # frames of nodes do not
@@ -71,7 +75,7 @@ def agree(dim, bodies, connections, contact):
         name: getattr(covector, name) * turning.reshape(-1, *[1] * axes) for name, axes in (("omega", 1), ("R", 2))
     }
     covector = covector._replace(**turned)
-    adjoint = adjoint_of(own, y, covector, contact)
+    adjoint = adjoint_of(own, y, covector, contact=contact, friction=friction)
     turns = rng.standard_normal(own.start.omega.shape) * (own.start.omega != 0.0)
     change = own.start._replace(
         **{name: 0.1 * rng.standard_normal(np.shape(part)) for name, part in fields(own.start) if name != "R"}
@@ -96,6 +100,16 @@ def change_of_iterate(own, y, residual, contact):
     raise AssertionError(f"r_y δy misses r_x δx by {np.abs(missed).max() / np.abs(residual).max():.1e}")
 
 
+def rubbed(own, start, y):
+    """What is given to a step, with the dry friction of bearings that slide, T = −μ|λ| s/|s|."""
+    bearings, slips = own.system.bearings, slips_of_bearings(own.system, start, own.given, y)
+    if not slips.size:
+        return own.given
+    pressed = np.sqrt(add_up(bearings.owner, y[own.system.velocities :][bearings.row] ** 2, slips.shape[1]))
+    size = np.sqrt((slips * slips).sum(axis=0))
+    return own.given._replace(friction=-bearings.friction * pressed / size * slips)
+
+
 def fields(state):
     """Names and arrays of a state."""
     return state._asdict().items()
@@ -113,13 +127,13 @@ def along(own, y, change):
         size = 1j * COMPLEX_STEP
         start = start._replace(**{n: part + size * getattr(change, n) for n, part in fields(start) if n != "R"})
         start = start._replace(R=np.array([R @ cayley(size * a) for R, a in zip(own.start.R, change.R, strict=True)]))
-    residual, end = step(own.system, start, own.given, y + 0j)
+    residual, end = step(own.system, start, rubbed(own, start, y + 0j), y + 0j)
     return flat(start).imag / COMPLEX_STEP, residual.imag / COMPLEX_STEP, flat(end).imag / COMPLEX_STEP
 
 
-def adjoint_of(own, y, covector, contact):
+def adjoint_of(own, y, covector, **kinds):
     """Adjoint of a step by the loops, as a state."""
-    loops = StepOfLoops(own.mechanism, own.start, own.given, contact=contact)
+    loops = StepOfLoops(own.mechanism, own.start, own.given, **kinds)
     loops.residual(y)
     m, given, time = loops.m, loops.over, own.given.time
     rows = [np.array([given.before, given.after]), np.array([given.last_offset, given.offset])]
@@ -142,6 +156,11 @@ def adjoint_of(own, y, covector, contact):
 @pytest.mark.parametrize("kind", FAST)
 def test_the_adjoint_of_a_step_is_that_of_the_oracle(kind):
     agree(*KINDS[kind], contact=int(kind in CONTACTS))
+
+
+@pytest.mark.parametrize("kind", SLIDING)
+def test_the_adjoint_with_dry_friction_of_joints_that_slide_is_that_of_the_oracle(kind):
+    agree(*SLIDING[kind], contact=0, friction=1)
 
 
 @pytest.mark.slow

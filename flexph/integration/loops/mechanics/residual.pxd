@@ -23,6 +23,8 @@ cdef void turn_strain_rows(AnyMemory* m, Number factor, Vec u, AnyVec rows) noex
 cdef void write_elastic_stresses(Memory* m, Vec strains, Vec stresses) noexcept nogil
 cdef void add_stresses_and_damping(Memory* m, double h) noexcept nogil
 cdef void _add_damping(Memory* m, double h) noexcept nogil
+cdef void move_and_strain(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void connect(Memory* m, Py_ssize_t dim, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
 cdef void residual(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
 cdef void balance_momenta(Memory* m, Py_ssize_t dim, int decay, int contact, double h) noexcept nogil
 cdef void trial(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after, Vec offset, Vec inputs) noexcept nogil
@@ -30,7 +32,7 @@ cdef void _set_gap_defects(Memory* m, Vec after, Vec offset) noexcept nogil
 cdef void move(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _turn_in_the_plane(Memory* m, double h, Py_ssize_t b) noexcept nogil
 cdef void _turn_in_space(Memory* m, double h, Py_ssize_t b) noexcept nogil
-cdef void _turn_products(Memory* m, Py_ssize_t dim, double h) noexcept nogil
+cdef void turn_products(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _set_stresses(Memory* m, double h) noexcept nogil
 cdef void balance(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef double _turning_torque(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t i) noexcept nogil

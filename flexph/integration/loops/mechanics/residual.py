@@ -57,7 +57,7 @@ def residual(
 def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> None:
     """Set the momentum defects of a trial."""
     if decay == 0:
-        _turn_products(m, dim, h)
+        turn_products(m, dim, h)
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, entries(m.trial_rate))
     forces(m, dim, contact)
     if m.strains_stress.size > 0:
@@ -74,14 +74,30 @@ def trial(
     m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:
     """Set the trial end of the step and its constraint defects, which a solved step records; no momentum defects."""
+    move_and_strain(m, dim, h)
+    if decay > 0:
+        add_damping_stresses(m, dim)
+    connect(m, dim, contact, h, before, after, offset, inputs)
+    if decay > 0:
+        turn_products(m, dim, h)
+        end_rates(m, dim)
+        inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
+
+
+def move_and_strain(m: Memory, dim: int, h: float) -> None:
+    """Set the positions, velocities and stresses at the end, and mean stresses."""
     move(m, dim, h)
     _set_stresses(m, h)
     if m.strains_stress.size > 0:
         strain(m, dim, h)
     if m.solids_frame.size > 0:
         strain_solids(m, dim, h)
-    if decay > 0:
-        add_damping_stresses(m, dim)
+
+
+def connect(
+    m: Memory, dim: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
+) -> None:
+    """Set the vectors of joints, forces on products, and constraint defects of a trial whose bodies have moved."""
     mean_shapes(m, dim, m.end_u, m.trial_c)
     node_arms(m, dim, m.end_R, m.end_u, m.trial_c, m.end_arm)
     vectors(m, dim, m.end_r, m.end_arm, m.end_vector, m.end_product)
@@ -97,10 +113,6 @@ def trial(
     set_slip_forces(m, dim)
     add_curve_forces(m)
     add_curve_gaps(m, m.defect_lam, m.end_place)
-    if decay > 0:
-        _turn_products(m, dim, h)
-        end_rates(m, dim)
-        inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
 
 
 def _set_gap_defects(m: Memory, after: Array, offset: Array) -> None:
@@ -173,7 +185,7 @@ def _turn_in_space(m: Memory, h: float, b: int) -> None:
         inverse[2][i] = y2 + p2
 
 
-def _turn_products(m: Memory, dim: int, h: float) -> None:
+def turn_products(m: Memory, dim: int, h: float) -> None:
     """Set the inertia products of the rates x, and by linearity those of u at the end and in the mean of the step."""
     inertia_products(m, dim, m.x_du, m.trial_c, m.trial_rate)
     mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, entries(m.trial_rate))

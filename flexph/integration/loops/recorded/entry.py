@@ -8,6 +8,7 @@ import cython
 
 from .backward import BACK as _BACK
 from .backward import BACK_BY_NODES as _BACK_BY_NODES
+from .backward import BACK_DECAYING as _BACK_DECAYING
 
 if not cython.compiled:
     from ....numerics.loops.recorded import forget_programs
@@ -15,6 +16,8 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from .backward import Backward
     from .collocation import go_back_by_nodes
+    from .decayed import Decayed
+    from .decaying import go_back_decaying
     from .forward import Forward
     from .nodes import Collocated
     from .sweeps import go_back
@@ -24,19 +27,21 @@ if not cython.compiled:
 
 BACK = cython.declare(cython.Py_ssize_t, _BACK)
 BACK_BY_NODES = cython.declare(cython.Py_ssize_t, _BACK_BY_NODES)
+BACK_DECAYING = cython.declare(cython.Py_ssize_t, _BACK_DECAYING)
 
 
 def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, first: int, last: int) -> int:
     """Sweep over the steps from ``first`` to ``last`` (exclusive); return the step that failed, or −1.
 
     ``memory`` and ``recorded`` are addresses of a memory of numbers and of one of recorded numbers; ``arrays`` are
-    those of the ``kind`` (see backward.py): Backward, Collocated or Forward. Programs of steps are reused for other
-    steps of the same mechanism, until :func:`forget`.
+    those of the ``kind`` (see backward.py): Backward, Collocated, Decayed or Forward. Programs of steps are reused for
+    other steps of the same mechanism, until :func:`forget`.
     """
     m = cython.declare(cython.pointer(Memory))
     r = cython.declare(cython.pointer(RecordedMemory))
     backward = cython.declare(Backward)
     by_nodes = cython.declare(Collocated)
+    decayed = cython.declare(Decayed)
     along = cython.declare(Forward)
     which = cython.declare(cython.Py_ssize_t, kind)
     begin_at = cython.declare(cython.Py_ssize_t, first)
@@ -53,6 +58,10 @@ def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, first: i
         bind(by_nodes, arrays)
         with cython.nogil:
             failed = go_back_by_nodes(m, r, axes, by_nodes, begin_at, end_at)
+    elif which == BACK_DECAYING:
+        bind(decayed, arrays)
+        with cython.nogil:
+            failed = go_back_decaying(m, r, axes, decayed, begin_at, end_at)
     else:
         bind(along, arrays)
         with cython.nogil:

@@ -5,6 +5,8 @@ from ..memory.recorded cimport RecordedMemory
 from ..memory.structures cimport Given, Kinds
 from .backward cimport Backward
 from .transposed cimport solve_transposed
+from ..friction.sliding cimport slide
+from ..friction.sliding_recorded cimport slide as record_slide
 from ..mechanics.residual_recorded cimport residual as record_residual
 from ..steps.newton cimport begin, evaluate, factor_step, solve_step
 from ..steps.newton_recorded cimport begin as record_begin

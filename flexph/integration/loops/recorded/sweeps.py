@@ -36,6 +36,8 @@ if not cython.compiled:
         want,
     )
     from ....numerics.loops.views import copy, fill
+    from ..friction.sliding import slide
+    from ..friction.sliding import slide as record_slide
     from ..mechanics.residual import residual as record_residual
     from ..memory.given import given_of
     from ..memory.memory import Memory
@@ -102,8 +104,11 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     entry = add_entries(b.adjoint, entry, row_of(b.by_inputs, k))
     entry = add_entries(b.adjoint, entry, row_of(b.by_moved, k))
     entry = add_entries(b.adjoint, entry, b.by_constants)
-    if b.by_length.size > 0:
-        b.by_length[k] += b.adjoint[entry]
+    if b.by_times.size > 0:
+        by_length = b.adjoint[entry]
+        by_middle = b.adjoint[entry + 1]
+        b.by_times[k] += 0.5 * by_middle - by_length
+        b.by_times[k + 1] += 0.5 * by_middle + by_length
     return 0
 
 
@@ -137,6 +142,8 @@ def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) 
     settle(m, dim)
     set_changing_masses(m, 0.5)
     begin(m, dim, b.kinds)
+    if b.kinds.friction > 0:
+        slide(m, dim, b.kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
     evaluate(m, dim, b.kinds, given)
     for i in range(m.nodal_ahead.size):  # stresses that run ahead of an iterate are those at the solution
         m.nodal_ahead[i] = m.end_sigma[m.strains_stress[i]]
@@ -259,10 +266,25 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     entry += r.trial_moved.size
     give_some(b.cells.constants, b.varied, CONSTANTS, entry)
     entry += b.varied.size
-    b.cells.length[0] = give_one(given.h, LENGTH, 0, entry if b.by_length.size > 0 else -1)
+    if b.by_times.size > 0:
+        b.cells.length[0] = give_one(given.h, LENGTH, 0, entry)
+        want(r.trial_time, entry + 1)
+    else:
+        b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
     record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)
+    if b.kinds.friction > 0:
+        record_slide(
+            r,
+            dim,
+            b.kinds.contact,
+            b.cells.length[0],
+            b.cells.before,
+            b.cells.after,
+            b.cells.offset,
+            b.cells.inputs,
+        )
     record_residual(
         r,
         dim,

@@ -1,0 +1,15 @@
+from ....numerics.loops.recorded cimport RVec
+from ....numerics.loops.views cimport Mat, Vec
+from .backward cimport Backward
+
+cdef struct Decayed:
+    Backward run
+    Mat given
+    Mat by_given
+    RVec given_cells
+    RVec inputs
+    RVec own_coefficient
+    RVec own_offset
+    RVec matrices
+    Vec by_matrices
+    RVec defect

@@ -1,0 +1,96 @@
+"""Arrays of the backward sweep over steps that lose energy."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ....kernels.arrays import Arrays
+from ....kernels.convergence.rules import rounded
+from ....kernels.decay import free_vibrations
+from ....numerics.arrays import Array
+from ..memory.data import Index
+from ..memory.memory import Memory
+from ..memory.structures import Kinds, Table
+from .backward import NOTHING, Backward, backward_of, recorded_zeros
+
+DECAY = Kinds(decay=1)
+"""Kinds of these steps."""
+GIVEN = "inputs", "own_coefficient", "own_offset"
+"""Fields of a table, one behind the other in the given data of a step."""
+
+
+class Decayed(NamedTuple):
+    """Backward sweep over N steps that lose energy; unknowns of a step are three times those of the exact scheme.
+
+    ``given`` (N, G) are inputs and rates of prescribed quantities, ``matrices`` those of :func:`matrices_of`.
+    """
+
+    run: Backward
+    given: Array  # (N, G)
+    by_given: Array  # (N, G)
+    given_cells: Array  # (G,) recorded numbers, whose parts are the next three
+    inputs: Array
+    own_coefficient: Array
+    own_offset: Array
+    matrices: Array  # recorded numbers
+    by_matrices: Array
+    defect: Array  # (3 y,) recorded defects
+
+
+def matrices_of(a: Arrays, length: float, radius: float) -> Array:
+    """Matrices B and ½A C⁻¹ of all bodies that vibrate (:mod:`flexph.kernels.decay`), for a step length [s].
+
+    They are smooth functions of the data of bodies, unlike the modes from which they are computed.
+    """
+    h, alpha, parts = rounded(length), (1.0 - radius) / (1.0 + radius), [np.zeros(0)]
+    for own in free_vibrations(a):
+        share = alpha * h * h / (4.0 + h * h * own.squares)
+        parts.append(((own.modes * (share * own.squares)) @ own.modes.T).ravel())
+        parts.append(((own.stresses * (0.5 * share)) @ own.strains.T).ravel())
+    return np.concatenate(parts)
+
+
+def given_of(table: Table) -> Array:
+    """Inputs and rates of prescribed quantities of all steps of a table, (N, G)."""
+    steps = len(table.times) - 1
+    rows = [getattr(table, name) for name in GIVEN]
+    return np.concatenate([np.broadcast_to(own, (steps, own.shape[1])) for own in rows], axis=1)
+
+
+def decayed_of(
+    m: Memory, table: Table, run: tuple[Array, Array, Array], varied: Index, matrices: Array
+) -> tuple[Decayed, Index]:
+    """Arrays of the backward sweep, and the addresses of recorded numbers, which the caller must keep alive.
+
+    ``run`` has the states (N + 1, n) as the loops have them, first iterates of mean velocities and multipliers (N, y),
+    and ∂Φ/∂x.
+    """
+    states, means, by_state = run
+    unknowns = np.zeros((len(means), 3 * means.shape[1]))
+    back, addresses = backward_of(m, DECAY, table, (states, unknowns, by_state), varied)
+    given = given_of(table)
+    widths = [getattr(table, name).shape[1] for name in GIVEN]
+    cells = recorded_zeros((given.shape[1],))
+    parts = np.split(cells, np.cumsum(widths)[:-1])
+    size = back.adjoint.size - widths[0] + given.shape[1] + matrices.size
+    back = back._replace(
+        means=means,
+        adjoint=np.zeros(size),
+        values=np.concatenate([back.values, matrices]),
+        factored=np.array([NOTHING]),
+    )
+    of = Decayed(
+        run=back,
+        given=given,
+        by_given=np.zeros_like(given),
+        given_cells=cells,
+        inputs=parts[0],
+        own_coefficient=parts[1],
+        own_offset=parts[2],
+        matrices=recorded_zeros((matrices.size,)),
+        by_matrices=np.zeros(matrices.size),
+        defect=recorded_zeros((unknowns.shape[1],)),
+    )
+    return of, addresses
