@@ -111,7 +111,8 @@ def gradient(
     ------
     ValueError
         For rigid contacts with friction, that remain closed or strike together, joints that stick, dependent
-        constraints, large bodies, sensors of runs, parameters or sensors that are not smooth, and a step that has no adjoint.
+        constraints, large bodies, sensors of runs, parameters or sensors that are not smooth, and a step without an
+        adjoint.
     IntegrationError
         If the run fails.
 
