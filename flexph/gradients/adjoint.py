@@ -110,8 +110,9 @@ def gradient(
     Raises
     ------
     ValueError
-        For rigid contacts that rub, stay closed or strike at one time, joints that stick, dependent constraints,
-        large bodies, sensors of runs, parameters or sensors that are not smooth, and a step that has no adjoint.
+        For rigid contacts with friction, that remain closed or strike together, joints that stick, dependent
+        constraints, large bodies, sensors of runs, parameters or sensors that are not smooth, and a step without an
+        adjoint.
     IntegrationError
         If the run fails.
 
