@@ -53,7 +53,8 @@ STEPS = [round(SAMPLES * 2 ** (0.5 * k)) // SAMPLES * SAMPLES for k in range(1, 
 TOLERANCES = [10.0 ** (-0.5 * k) for k in range(4, 21)]
 SOLVERS = {"": ("TrapezoidalIndex2", "GeneralizedAlpha"), "-explicit": ("RK44", "RK67")}
 """Solvers of Exudyn by the ends of the names of their ratios."""
-REPEATS = 3
+REPEATS, SPENT = 3, 0.1
+"""Least number of runs of which the least time counts, and time [s] for which short ones are repeated."""
 CABLE_ERROR = 1e-2
 """Error of the tip of the cable over its length."""
 COLLOCATION = {"ExactGauss": ExactGauss(), "ExactGauss(2)": ExactGauss(2)}
@@ -495,7 +496,8 @@ def quickest(
                 if first.seconds > 2.0:
                     break
                 continue
-            seconds = min([first.seconds, *(run(value).seconds for _ in range(REPEATS - 1))])
+            repeats = max(REPEATS, int(SPENT / first.seconds))
+            seconds = min([first.seconds, *(run(value).seconds for _ in range(repeats - 1))])
             if best is None or seconds < best[2]:
                 best = name, value, seconds, missed
             break

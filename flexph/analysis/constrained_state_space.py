@@ -1,6 +1,6 @@
 """Systems on their constrained state space: kinematic constraints, and linear algebraic ones of index one.
 
-[survey] eq. (4.12)-(4.17) and sec. 4.1.1.
+See [survey] eq. (4.12)-(4.17) and sec. 4.1.1.
 """
 
 from __future__ import annotations

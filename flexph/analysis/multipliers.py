@@ -191,7 +191,7 @@ def floquet(
     steps : int
         Number of steps in a period, if a state is given.
     method : Exact or ExactGauss, optional
-        Method of the steps, without a tolerance; by default ``ExactGauss()``, with ropes ``Exact()``.
+        Method of the steps, without a tolerance; by default ``ExactGauss()``.
     inputs : mapping, optional
         Values or functions of time by external port, as for :func:`flexph.integrate`.
 
@@ -258,7 +258,7 @@ def linearised_period(
     refuse_contacts(mechanism.connections, "analysis.floquet")
     refuse_other_laws(mechanism, "analysis.floquet", has_schedules=True)
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
-    scheme, _ = scheme_from(mechanism, run.start, _method(method, mechanism), forcing)
+    scheme, _ = scheme_from(mechanism, run.start, _method(method), forcing)
     refuse_aperiodic(mechanism, scheme.table, forcing, run)
     blocks = blocks_of(scheme)
     linearised, begun = LinearisedSteps(blocks, run.pace), blocks.start(run.start)
@@ -270,12 +270,11 @@ def linearised_period(
     return LinearisedPeriod(run, scheme.table, begun, at, free, coordinates, is_autonomous(mechanism, forcing))
 
 
-def _method(given: Exact | ExactGauss | None, mechanism: Mechanism) -> Exact | ExactGauss:
-    """Method of the steps; by default one that supports the ropes of the mechanism."""
+def _method(given: Exact | ExactGauss | None) -> Exact | ExactGauss:
+    """Method of the steps, by default ExactGauss()."""
     if isinstance(given, Exact) and given.tolerance is not None:
         raise ValueError("method must have prescribed steps: take Exact() without a tolerance, and steps=")
-    has_ropes = any(measure.path is not None for _, measure in measures(mechanism.connections))
-    return given or (Exact() if has_ropes else ExactGauss())
+    return given or ExactGauss()
 
 
 def _report(free: FreeMotions, monodromy: Array, period: float, *, closure: float, along: bool) -> Floquet:

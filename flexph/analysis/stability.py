@@ -162,7 +162,7 @@ def linear_spectrum(view: SystemView, count: int | None = None) -> Array:
     """Finite eigenvalues [1/s] of ``E δẋ = ∂((J − R)z + Bu)/∂x δx`` at an equilibrium.
 
     ``count`` is the dimension of the set of consistent states. Without it, eigenvalues below 1e7 times the fastest rate
-    of the equations are taken: round-off makes the infinite eigenvalues of a higher index large and finite.
+    of the equations are returned: round-off makes the infinite eigenvalues of a higher index large and finite.
     """
     slope, E = view.flow_slope(view.x), dense(view.system.E(view.x))
     if not view.V2.shape[1]:

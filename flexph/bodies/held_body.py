@@ -226,7 +226,7 @@ class AtRest:
 def inertia_forces(body: Body) -> tuple[Array, Array]:
     """Inertia loads on u by unit rigid motions of the undeformed body about P, (k, n), and bounds of their sizes, (k,).
 
-        ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b:
+        ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b
 
     They are those of d accelerations, s angular accelerations, and s(s + 1)/2 products of spins (centrifugal loads), up
     to their sign. These are all inertia forces, as a spin about another point differs by an acceleration. On a

@@ -20,8 +20,8 @@ from ..numerics.rotations import cross, spins
 class Inertia(Memo):
     """Mass integrals of a body about its point P, in body axes.
 
-    With d = 2 or 3 dimensions, s = 1 or 3 spins, n flexible coordinates, φ_k the field of coordinate k. Rotary inertia
-    of sections and lumped inertias add the energy ½ Ωᵀ spin Ω + Ωᵀ spin_shape u̇ + ½ u̇ᵀ spin_pair u̇.
+    There are d = 2 or 3 dimensions, s = 1 or 3 spins and n flexible coordinates; φ_k is the field of coordinate k.
+    Rotary inertia of sections and lumped inertias add the energy ½ Ωᵀ spin Ω + Ωᵀ spin_shape u̇ + ½ u̇ᵀ spin_pair u̇.
 
     Parameters
     ----------

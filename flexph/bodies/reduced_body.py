@@ -298,7 +298,7 @@ def diverging_spins(held: HeldBody, vectors: Array) -> tuple[Array, Array]:
 
     projected onto the vectors (n, k), with the geometric stiffness G_a by the stress σ_a of a unit spin and its spin
     softening S_a. The first result uses the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; the second
-    all of σ_a. Infinite if the body does not diverge.
+    all of σ_a. Spins are infinite if the body does not diverge.
     """
     c, elastic = contract(held.body.inertia, about_centre=False), held.elastic
     force = np.einsum("aak->ka", c.s)
@@ -319,7 +319,8 @@ def diverging_spins(held: HeldBody, vectors: Array) -> tuple[Array, Array]:
 def lost_share(held: HeldBody, vectors: Array, stresses: Array) -> float:
     """Share of the quadratic strains of pairs of vectors (n, k) orthogonal to all ``stresses`` (m, r).
 
-    Measured in the norm of strain energy, vectors scaled by :meth:`HeldBody.pair_strains`, 0 without strains.
+    It is measured in the norm of strain energy, with vectors scaled by :meth:`HeldBody.pair_strains`; 0 without
+    strains.
     """
     strain = held.pair_strains(vectors)
     whole = float(np.sum(strain * (held.elastic.stiffness_of_stress @ strain)))

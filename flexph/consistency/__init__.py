@@ -1,6 +1,6 @@
 """Equations of a general system with their hidden conditions, and consistent initial states.
 
-Residuals and rates for solver libraries; multipliers of index 2 from the rates of the constraints.
+It also has residuals and rates for solver libraries; multipliers of index 2 follow from the rates of the constraints.
 Imports: discretisation, numerics, systems.
 """
 

@@ -104,7 +104,7 @@ class ControlLoops:
     def are_read_compiled(self) -> bool:
         """True if compiled loops can read the sensors of all called controllers; the loops then also call feedback.
 
-        Prepares the feedback controllers for such calls.
+        It also prepares the feedback controllers for such calls.
         """
         if not (self.called and all(loop.is_read_compiled for loop in self.called)):
             return False

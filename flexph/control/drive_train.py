@@ -36,9 +36,9 @@ def motor(
 ) -> LinearPHDAE | Terminated:
     """A motor and its gearbox, ``L i̇ = −R i − kΩ + v``, ``J Ω̇ = k i − cΩ + λ``, ``Ω = n ω``, torque −nλ on the shaft.
 
-    H = ½L i² + ½J Ω² [J], dissipation R i² + cΩ², supplied power v i. Joined at its port ``shaft`` by
-    :class:`flexph.control.Continuous`, whose ``inputs`` give the voltage of ``supply``, it is solved within each step:
-    the inertia of the rotor takes part in the motion as n²J at the shaft.
+    The energy is H = ½L i² + ½J Ω² [J], the dissipation R i² + cΩ², and the supplied power v i. Joined at its port
+    ``shaft`` by :class:`flexph.control.Continuous`, whose ``inputs`` give the voltage of ``supply``, it is solved
+    within each step: the inertia of the rotor takes part in the motion as n²J at the shaft.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def gearbox(
 ) -> LinearPHDAE | Terminated:
     """A gearbox between a driving torque and a shaft, ``J Ω̇ = τ − ρ(Ω) + λ``, ``Ω = n ω``, torque −nλ on the shaft.
 
-    H = ½J Ω² [J], dissipation Ω ρ(Ω), supplied power τΩ. Joined at its port ``shaft`` by
+    The energy is H = ½J Ω² [J], the dissipation Ω ρ(Ω), and the supplied power τΩ. Joined at its port ``shaft`` by
     :class:`flexph.control.Continuous`, whose ``inputs`` give the torque of ``drive``, it is solved within each step:
     its inertia adds n²J at the shaft.
 

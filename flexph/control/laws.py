@@ -179,8 +179,9 @@ class Line(NamedTuple):
 def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Array]:
     """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed.
 
-    Newton's method on the distance from the points at which each law is met alone, with the tangents of the laws there
-    and a line search: with gyroscopic slopes, such as those of current and spin of a motor, full steps would cycle.
+    Newton's method reduces the distance from the points at which each law is met alone, with the tangents of the laws
+    there and a line search: with gyroscopic slopes, such as those of current and spin of a motor, full steps would
+    cycle.
     """
     forces, point = guess, _solve_separately(laws, line, guess)
     for _ in range(STEPS):

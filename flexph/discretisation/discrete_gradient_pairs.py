@@ -109,7 +109,7 @@ def _costate_maps(split: Split, E: Array | None) -> Any:
     if E is None:
         return None
     make_map = partial(split.costate_map, scaling=split.scaling(E))
-    latest = Latest(make_map)  # the derivative of a step asks for the same array again
+    latest = Latest(make_map)  # the derivative of a step needs the map of the same array again
 
     def costates_of(E: Any) -> CostateMap:
         matrix = dense(E)

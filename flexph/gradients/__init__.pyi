@@ -10,7 +10,9 @@ from .functionals import Integral as Integral
 from .functionals import Last as Last
 from .functionals import MeanSquare as MeanSquare
 from .functionals import Peak as Peak
+from .interior_point import InteriorPoint as InteriorPoint
 from .responses import Responses as Responses
+from .shooting_problems.duration import Duration as Duration
 from .shooting_problems.multiple import MultipleShooting as MultipleShooting
 from .shooting_problems.optimal_inputs import OptimalControl as OptimalControl
 from .shooting_problems.optimal_inputs import optimal_control as optimal_control

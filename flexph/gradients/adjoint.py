@@ -12,7 +12,7 @@ the parameters are differences of these data, not of runs (:mod:`.parameters`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from .parameters import (
 )
 from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import GradientRun, segmented_run, whole_run
-from .runs.problems import EXACT, GradientMethod, Problem, problem_of
+from .runs.problems import EXACT, GradientMethod, Problem, Times, problem_of
 from .runs.struck_runs import struck_run
 from .sensed import sensed_of
 
@@ -64,7 +64,7 @@ class Gradient:
 def gradient(
     make: Callable[..., Any],
     parameters: Mapping[str, float],
-    times: Sequence[float] | Array,
+    times: Times,
     functional: Functional,
     *,
     method: GradientMethod = EXACT,
@@ -85,15 +85,16 @@ def gradient(
         :func:`flexph.integrate` if there are any. It must be smooth: joints, meshes and signs of modes must not change.
     parameters : dict
         Values of the parameters; the steps of the differences are 1e-5 and 1e-3 of each, or these for zero.
-    times : array
-        Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps.
+    times : array or callable
+        Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps. Or a function of the
+        named parameters that returns them, for derivatives by the time of a run: let inputs change with it in ``make``.
     functional : Functional
         :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states, or of the force or torque of a
         joint in the middles of steps.
     method : Exact, Exact4, ExactGauss or Decaying
         :class:`~flexph.methods.Exact` without tolerance; :class:`~flexph.methods.Exact4`, whose substeps are computed
-        a second time; or :class:`~flexph.methods.ExactGauss` with at most 1000 unknowns in a step, or
-        :class:`~flexph.methods.Decaying`, whose steps are solved a second time.
+        a second time; or :class:`~flexph.methods.ExactGauss` or :class:`~flexph.methods.Decaying` with at most 1000
+        unknowns in a step, whose steps are solved a second time.
     checkpoints : bool
         True to store at most 3.3 √N of the N states at a time. Steps are computed again by segments, bitwise equal, in
         the time of one more run; ``solution`` contains the ends of segments. Possible for :class:`Last`,
@@ -138,7 +139,7 @@ def gradient(
 def gradients(
     make: Callable[..., Any],
     parameters: Mapping[str, float],
-    times: Sequence[float] | Array,
+    times: Times,
     functionals: Mapping[str, Functional],
     *,
     method: GradientMethod = EXACT,
@@ -185,9 +186,11 @@ def gradients(
         quantities = [functional.quantity for functional in functionals.values()]
         run: GradientRun = segmented_run(problem, quantities, progress=progress)
     elif problem.strikes:
-        run = struck_run(problem, times, progress=progress)
+        if callable(times):
+            raise ValueError("times of runs with rigid contacts must be an array: their gradients are at fixed times")
+        run = struck_run(problem, progress=progress)
     else:
-        run = whole_run(problem, times, progress=progress)
+        run = whole_run(problem, progress=progress)
         refuse_sticking(run.solution)
         warn_of_changes(run.solution)
     sensed = {name: sensed_of(run, functional) for name, functional in functionals.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from .coded_steps import MANY, ORDERS, Coded, coded
@@ -27,7 +28,7 @@ from .runs.back_over import back_over
 from .runs.kept_steps import GradientRun
 from .runs.readings import AGREED
 from .runs.run_inputs import InputWeights
-from .sensed import Sensed, derivatives_by_run
+from .sensed import Sensed, derivatives_by_run, value_at_times
 
 CONSISTENT = 1e-8
 """Largest difference of the derivative along all parameters and the sum of the single ones, relative to their sizes."""
@@ -47,7 +48,8 @@ Found = dict[str, tuple["Adjoint", dict[str, float]]]
 
 def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals) -> Found:
     """Adjoints of all functionals and their derivatives by parameters, with as few samples as possible."""
-    found = _by_coded_steps(origin, run, of) if len(origin.parameters) > MANY else None
+    many = len(origin.parameters) > MANY and not callable(origin.times)
+    found = _by_coded_steps(origin, run, of) if many else None
     if found is None and len(origin.parameters) > FEW:
         found = _by_small_steps(origin, run, of, small_steps(origin), sampled_direction(origin))
     if found is None:
@@ -112,7 +114,8 @@ def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Sample
     for name, functional in of[0].items():
         own = of[1][name]
         by = back_over(run, *derivatives_by_run(run, functional, own), varied)
-        by_input = InputWeights(problem.sampled, by.inputs)
-        weights = Weights(name, functional.quantity, functional.component, by.arrays, by_input, by.jumps, own.slopes)
+        by_input, at_times = InputWeights(problem.sampled, by.inputs), partial(value_at_times, functional, own)
+        sensor = functional.quantity, functional.component
+        weights = Weights(name, *sensor, by.arrays, by_input, by.jumps, own.slopes, at_times)
         adjoints[name] = Adjoint(own.value, weights, by.defect)
     return adjoints

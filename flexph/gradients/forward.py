@@ -27,10 +27,10 @@ from ..sensors.quantities import Quantity
 from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
 from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import Piece
-from .runs.problems import Problem, in_loops, problem_of
+from .runs.problems import Problem, Times, in_loops, problem_of
 from .runs.readings import AGREED, WEIGHTS, change, readings, readings_by_state
 from .runs.run_inputs import array_change
-from .runs.sweeps import recorded_run, refuse_bent
+from .runs.sweeps import Varied, recorded_run, refuse_bent
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -65,7 +65,7 @@ class ForwardSensitivities:
 def forward_sensitivities(
     make: Callable[..., Any],
     parameters: Mapping[str, float],
-    times: Sequence[float] | Array,
+    times: Times,
     sensors: Mapping[str, Quantity],
     *,
     progress: bool = False,
@@ -82,8 +82,9 @@ def forward_sensitivities(
         :func:`flexph.integrate` if there are any, as for :func:`gradient`.
     parameters : dict
         Values of the parameters, at least one.
-    times : array
-        Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps.
+    times : array or callable
+        Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps. Or a function of the
+        named parameters that returns them; readings then have the derivatives of the steps, not of a time.
     sensors : dict
         Smooth sensors of states by name.
     progress : bool
@@ -122,7 +123,7 @@ def forward_sensitivities(
         raise ValueError("parameters must have at least one value by name, got none")
     problem = problem_of(make, parameters, times)
     solution = integrate(
-        problem.mechanism, problem.start, times, method=Exact(), inputs=problem.inputs, progress=progress
+        problem.mechanism, problem.start, problem.times, method=Exact(), inputs=problem.inputs, progress=progress
     )
     warn_of_changes(solution)
     values = {name: readings(problem.mechanism, quantity, solution.states) for name, quantity in sensors.items()}
@@ -193,7 +194,7 @@ def _change(
 
 
 def derivatives_along(
-    problem: Problem, solution: Solution, changes: Sequence[Change], varied: Array
+    problem: Problem, solution: Solution, changes: Sequence[Change], varied: Varied
 ) -> tuple[Array, float]:
     """Derivatives (N + 1, q, n) of the states of a run along q changes, and the largest defect.
 
@@ -202,7 +203,12 @@ def derivatives_along(
     refuse_sticking(solution)
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
     run, addresses = recorded_run(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
-    derivatives = [[own.arrays[0][varied], *own.arrays[1:4], own.inputs, own.arrays[4]] for own in changes]
+    timed = slice(None if varied.times else 0)
+    derivatives = [
+        [constants[varied.constants], start, times[timed], *rows, own.inputs, moved]
+        for own in changes
+        for constants, start, times, *rows, moved in [own.arrays]
+    ]
     own = forward_of(run, derivatives)
     dim, steps = problem.mechanism.layout.dim, len(run.means)
     failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, own, 0, steps)

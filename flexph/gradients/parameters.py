@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..integration.loops.memory.data import Index
 from ..numerics.arrays import Array
 from ..numerics.loops.functions import are_same, function_at
 from ..sensors.quantities import Quantity
-from .runs.problems import Problem, problem_of
+from .runs.problems import Problem, Times, problem_of
 from .runs.readings import WEIGHTS, change
 from .runs.run_inputs import InputWeights, RunInputs, array_change
 from .runs.step_readings import Places, Steps, read_at
+from .runs.sweeps import Varied
 
 STEP = 1e-3
 """Step of differences of sixth order by a parameter, relative to its value (to one for zero)."""
@@ -35,8 +35,9 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 
 
 class Sample(NamedTuple):
-    """Data of a run at some parameters: arrays, inputs, readings of sensors at given states, numbers of its impacts."""
+    """Data of a run at some parameters: times, arrays, inputs, readings of sensors at given states, impacts."""
 
+    times: Array
     arrays: list[Array]
     inputs: RunInputs
     readings: dict[str, Array]
@@ -68,7 +69,7 @@ class Origin(NamedTuple):
 
     make: Callable[..., Any]
     parameters: Mapping[str, float]
-    times: Sequence[float] | Array
+    times: Times
     problem: Problem
     sensors: Mapping[str, tuple[Quantity, Places]]
     sample: Sample
@@ -78,14 +79,14 @@ class Origin(NamedTuple):
 def origin_of(
     make: Callable[..., Any],
     parameters: Mapping[str, float],
-    times: Sequence[float] | Array,
+    times: Times,
     problem: Problem,
     sensors: Mapping[str, tuple[Quantity, Places]],
     jumps: Callable[[Problem], Array] = no_jumps,
 ) -> Origin:
     """Origin of the differences: data of the run at the given parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
-    sample = Sample(problem.arrays(), problem.sampled, read, jumps(problem))
+    sample = Sample(problem.times, problem.arrays(), problem.sampled, read, jumps(problem))
     return Origin(make, parameters, times, problem, sensors, sample, jumps)
 
 
@@ -121,7 +122,7 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
         if own.mechanism is not origin.problem.mechanism or of_steps:
             read = {key: read_at(own, *sensor) for key, sensor in origin.sensors.items()}
         arrays = [old if new is old or np.array_equal(new, old) else new for new, old in shared]
-        samples[k] = Sample(arrays, own.sampled, read, origin.jumps(own))
+        samples[k] = Sample(own.times, arrays, own.sampled, read, origin.jumps(own))
     return samples
 
 
@@ -158,20 +159,21 @@ def sampled_direction(origin: Origin) -> SampledDirection:
     return SampledDirection(direction, samples_of(origin, {name: STEP * size for name, size in direction.items()}))
 
 
-def varied_by(problem: Problem, samples: Samples) -> Index:
-    """Indices of the constants of the loops that depend on parameters."""
-    first = problem.memory.constants.reals
-    varied = np.zeros(first.size, dtype=bool)
+def varied_by(problem: Problem, samples: Samples) -> Varied:
+    """Indices of the constants of the loops that depend on parameters, and True if the times of steps do."""
+    first, times = problem.memory.constants.reals, problem.times
+    varied, moves = np.zeros(first.size, dtype=bool), False
     for sample in samples.values():
         for own in sample.values():
             varied |= own.arrays[0] != first
-    return np.flatnonzero(varied)
+            moves |= not np.array_equal(own.times, times)
+    return Varied(np.flatnonzero(varied), moves)
 
 
 def _refuse_other_shapes(names: str, first: list[Array], second: list[Array]) -> None:
     """Raise ValueError if a parameter changes the number or shape of arrays."""
     if [part.shape for part in first] != [part.shape for part in second]:
-        raise ValueError(f"{names} changes the number of coordinates, joints or inputs")
+        raise ValueError(f"{names} changes the number of coordinates, joints, inputs or steps")
 
 
 def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None:
@@ -191,7 +193,10 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
 
 
 class Weights(NamedTuple):
-    """Derivatives of a functional by data of a run: arrays, inputs, impacts, and readings (``slopes``)."""
+    """Derivatives of a functional by data of a run: arrays, inputs, impacts, and readings of its sensor (``slopes``).
+
+    ``at_times`` is its value with unchanged readings at other times.
+    """
 
     name: str
     quantity: Quantity
@@ -200,6 +205,7 @@ class Weights(NamedTuple):
     inputs: InputWeights
     jumps: Array
     slopes: Array
+    at_times: Callable[[Array], float]
 
 
 def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, float]:
@@ -216,6 +222,8 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
     last, first = after.readings[weights.name], before.readings[weights.name]
     if last is not first:
         terms.append(weights.slopes * change(weights.quantity, last, first)[:, weights.component])
+    if after.times is not before.times and not np.array_equal(after.times, before.times):
+        terms.append(np.array(weights.at_times(after.times) - weights.at_times(before.times)))
     for term in terms:
         total += float(term.sum())
         size += float(np.abs(term).sum())

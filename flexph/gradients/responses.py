@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from .forward import ForwardSensitivities, forward_sensitivities
 from .functionals import Functional
 from .parameters import step_of
 from .runs.kept_steps import WholeRun
-from .runs.problems import made, problem_of
+from .runs.problems import Times, made, problem_of
 from .runs.readings import AGREED, WEIGHTS, readings
 from .sensed import component_of, sensed_of
 
@@ -45,8 +45,8 @@ class Responses:
     make : callable
         Function of the named parameters that returns mechanism, start, and inputs if there are any
         (:func:`gradient`).
-    times : array
-        Times of the run [s].
+    times : array or callable
+        Times of the run [s], or a function of the named parameters that returns them.
     values : dict
         Values by name, each a functional of the run; a sensor, whose value is its history, the readings at all times;
         or a smooth function of the named parameters that returns a number, such as a mass.
@@ -69,7 +69,7 @@ class Responses:
     """
 
     make: Callable[..., Any]
-    times: Sequence[float] | Array
+    times: Times
     values: Mapping[str, Functional | Quantity | Callable[..., Any]]
 
     def __post_init__(self) -> None:
@@ -85,12 +85,13 @@ class Responses:
     @property
     def settings(self) -> tuple[Any, ...]:
         """Times, names and values, which must be equal if a study is resumed."""
-        return np.asarray(self.times, dtype=float), *self.values, *self.values.values()
+        times = self.times if callable(self.times) else np.asarray(self.times, dtype=float)
+        return times, *self.values, *self.values.values()
 
     def __call__(self, **parameters: float) -> Values:
         """Run the mechanism at parameters; return the values by name."""
         own = problem_of(self.make, parameters, self.times, strikes=True)
-        run = integrate(own.mechanism, own.start, self.times, method=Exact(), inputs=own.inputs, progress=False)
+        run = integrate(own.mechanism, own.start, own.times, method=Exact(), inputs=own.inputs, progress=False)
         values: Values = {}
         for name, value in self.values.items():
             if isinstance(value, Quantity):
@@ -108,7 +109,8 @@ class Responses:
         plain: dict[str, Any] = {k: own for k, own in self.values.items() if k not in {**functionals, **histories}}
         values: Values = {}
         by: ByParameter = {}
-        along = {name: own for name, own in functionals.items() if own.quantity.of_steps is None}
+        fixed = not callable(self.times)  # else functionals depend on the times, too
+        along = {name: own for name, own in functionals.items() if fixed and own.quantity.of_steps is None}
         few = len(parameters) <= FEW and not made(self.make, parameters)[0].network.arrays.contacts.laws.rigid.any()
         if histories or (along and few):
             self._forward(parameters, histories, along, (values, by))

@@ -15,17 +15,30 @@ from .functionals import Functional, Peak
 from .runs.kept_steps import GradientRun, SegmentedRun
 from .runs.problems import in_loops
 from .runs.readings import readings_by_state
-from .runs.step_readings import Places, Steps, by_ends, by_multipliers, read_steps, steps_of_run
+from .runs.step_readings import (
+    Places,
+    Steps,
+    by_ends,
+    by_multipliers,
+    ends_of,
+    middles,
+    read_steps,
+    steps_of_run,
+)
 from .runs.struck_runs import StruckRun
 
 
 class Sensed(NamedTuple):
-    """Value of a functional; states or steps with nonzero slopes ∂Φ/∂s, these slopes, and their indices."""
+    """Value of a functional; states or steps with nonzero slopes ∂Φ/∂s, these slopes, and their indices.
+
+    ``readings`` are those at all states or steps.
+    """
 
     value: float
     places: Places
     slopes: Array
     rows: Index
+    readings: Array
 
 
 def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
@@ -58,7 +71,12 @@ def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
     if isinstance(run, SegmentedRun) and rows.size > len(times) // 2:
         raise ValueError(_without_checkpoints(functional, rows.size, len(times)))
     places = run.states(rows) if steps is None else steps.take(rows)
-    return Sensed(functional.value(times, own), places, slopes[rows], rows)
+    return Sensed(functional.value(times, own), places, slopes[rows], rows, own)
+
+
+def value_at_times(functional: Functional, own: Sensed, times: Array) -> float:
+    """Value of a functional with unchanged readings, of a run with other times."""
+    return functional.value(middles(ends_of(times)) if isinstance(own.places, Steps) else times, own.readings)
 
 
 def component_of(component: int, quantity: Quantity, values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Controllers of a run of a mechanism, and checks that its method takes them."""
+"""Controllers of a run of a mechanism, and checks that its method supports them."""
 
 from __future__ import annotations
 

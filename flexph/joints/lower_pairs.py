@@ -265,7 +265,7 @@ def prismatic(
     """Prismatic joint: the port moves on a line through the rail port without turning; one relative freedom.
 
     ``0 = d⊥·(p − p_rail)`` for every d⊥ perpendicular to the direction; the relative rotation stays as assembled.
-    Equal to ``slider(..., turning=False)``.
+    It is equal to ``slider(..., turning=False)``.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def cylindrical(
 ) -> Connection:
     """Cylindrical joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
-    Leaves two relative freedoms. Over a step the constraint force is perpendicular to the mean axis of the second
+    It leaves two relative freedoms. Over a step the constraint force is perpendicular to the mean axis of the second
     section; exchanging the ports therefore changes the motion by the square of the step.
 
     Parameters
@@ -423,7 +423,7 @@ def planar(
 ) -> Connection:
     """Planar joint: the first section glides on a plane of the second, ``0 = n₂·(p₁ − p₂) = n₁·x₂ = n₁·y₂``.
 
-    Leaves three relative freedoms.
+    It leaves three relative freedoms.
 
     Parameters
     ----------
@@ -488,7 +488,7 @@ def universal(
 ) -> Connection:
     """Universal joint at one point with two perpendicular axes: ``0 = p₁ − p₂``, ``0 = a₁·a₂``.
 
-    Leaves two relative freedoms, the rotations about both axes of the cross.
+    It leaves two relative freedoms, the rotations about both axes of the cross.
 
     Parameters
     ----------

@@ -167,7 +167,7 @@ def belt(
 ) -> Connection:
     """Belt over two pulleys, or chain over two sprockets, without slip and stretch: ``0 = r₁ Δθ₁ ∓ r₂ Δθ₂``.
 
-    Both angles are relative to the carrier: a :func:`flexph.gear` with i = ±r₂/r₁.
+    Both angles are relative to the carrier. A belt is a :func:`flexph.gear` with i = ±r₂/r₁.
 
     Parameters
     ----------

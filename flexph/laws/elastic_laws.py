@@ -44,7 +44,7 @@ class OutOfRange(ValueError):
 class ElasticLaw(Remade):
     """``F = V'(x)`` of an extension x [m or rad], with the stored energy V(x) [J].
 
-    Made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,
+    It is made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,
     :func:`table`, :func:`gas_spring`, :func:`gravitation`, :func:`scheduled` and :func:`controlled`. The extension
     x of a spring with a law is a state with the stored energy V: ``E = 1, z = V'(x)``.
 

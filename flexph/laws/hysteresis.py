@@ -19,8 +19,8 @@ from ..units.arguments import quantities
 class HysteresisLaw(Remade):
     """Force ``F = k z`` of an inner extension z that follows the slip ds; stored energy ½ k z².
 
-    Made by :func:`bouc_wen` and :func:`bristle`. A spring with such a law has z as its state, zero at the start. Over a
-    step z follows the slip Δs exactly, and F is the mean of k z along it: F Δs = Δ(½ k z²) + loss, loss ≥ 0.
+    It is made by :func:`bouc_wen` and :func:`bristle`. A spring with such a law has z as its state, zero at the start.
+    Over a step z follows the slip Δs exactly, and F is the mean of k z along it: F Δs = Δ(½ k z²) + loss, loss ≥ 0.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class HysteresisLaw(Remade):
 def bouc_wen(stiffness: float, *, yield_force: float, exponent: float = 1.0, shape: float = 0.5) -> HysteresisLaw:
     """Make the law of Bouc and Wen: ``dz/ds = 1 − (β sgn(z ds) + γ)|z|ⁿ``, F = k z.
 
-    With ``β + γ = (k/F_y)ⁿ`` the force tends to F_y. Exact along each slip for n = 1; for other exponents it is
+    With ``β + γ = (k/F_y)ⁿ`` the force tends to F_y. It is exact along each slip for n = 1; for other exponents it is
     integrated by the midpoint rule in eight parts, with the same energy balance. Hardening needs a plain spring in
     parallel.
 

@@ -380,13 +380,14 @@ class Mechanism(Model):
     ) -> State:
         """Equilibrium near a pose: the state at rest (or in steady rotation) in which all forces balance.
 
-        Newton's method, damped by the inertia while forces are large. From afar it approaches a minimum of the energy;
-        from a pose near an unstable equilibrium it may converge to that one. Nonholonomic joints have many equilibria;
-        the result is one that is reached from the pose without slip, and a ``spin`` is refused for them.
+        Newton's method is damped by the inertia while forces are large. From afar it approaches a minimum of the
+        energy; from a pose near an unstable equilibrium it may converge to that one. Nonholonomic joints have many
+        equilibria; the result is one that is reached from the pose without slip, and a ``spin`` is refused for them.
 
         With contacts, gaps are ≥ 0, normal forces N ≥ 0, and N = 0 at open gaps. Points that touch planes in the pose
-        stay there if friction can hold them, |T| ≤ μN. Otherwise the method searches an equilibrium without friction,
-        which is an equilibrium for any coefficient of friction. :meth:`with_closed_contacts` gives the forces.
+        stay there if friction can hold them, |T| ≤ μN. Otherwise the method searches for an equilibrium without
+        friction, which is an equilibrium for any coefficient of friction. :meth:`with_closed_contacts` gives the
+        forces.
 
         Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model, and of a mechanism
         of up to 300 velocities at rest if the equilibrium is unstable, with the number of negative eigenvalues of its
@@ -543,7 +544,8 @@ class Mechanism(Model):
     ) -> Sweep:
         """Follow the lowest ``count`` natural frequencies over k unloaded poses at rest.
 
-        Equals :func:`flexph.linear.sweep` of the linearized mechanism, faster where :meth:`eigenfrequencies` is.
+        The result is that of :func:`flexph.linear.sweep` for the linearised mechanism, but terms that do not depend on
+        the pose are computed once where :meth:`eigenfrequencies` does so.
 
         Parameters
         ----------

@@ -166,7 +166,7 @@ def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> A
 
 def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
     """Check finite real numbers of any shape; texts, truth values, dates and masked entries are refused."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and np.isfinite(value).all():  # what most callers give
+    if type(value) is np.ndarray and value.dtype == np.float64 and np.isfinite(value).all():  # the usual case
         return value
     try:
         given = np.asarray(value)

@@ -27,8 +27,8 @@ Axes = Literal["world", "first", "second"]
 def joint_force(joint: str, *, on: Body = "first", frame: Axes = "world") -> Quantity:
     """Force [N] of a joint or drive on one of its bodies; see :meth:`Solution.reaction`.
 
-    Steps compute it in their middle. ``run.measured`` interpolates it at the saved times, of second order. A
-    :class:`flexph.control.Sampled` reads the force of the last step at the bodies' present placement, of first order;
+    Steps compute it in their middle. ``run.measured`` interpolates it at the saved times to second order. A
+    :class:`flexph.control.Sampled` reads the force of the last step at the bodies' present placement, to first order;
     before the first step it reads that of the start, zero unless the start has multipliers
     (:meth:`Mechanism.consistent_multipliers`).
 

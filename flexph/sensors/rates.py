@@ -51,8 +51,8 @@ def rate(quantity: Quantity) -> Quantity:
 def acceleration(port: str) -> Quantity:
     """Acceleration (d,) [m/s²] of a port in world axes: the change of its velocity over a step, divided by its length.
 
-    It is the mean over a step. ``run.measured`` interpolates between the means of the saved intervals, of second order;
-    a :class:`flexph.control.Sampled` reads the mean of the last step, of first order, and zero before the first step.
+    It is the mean over a step. ``run.measured`` interpolates between the means of the saved intervals to second order;
+    a :class:`flexph.control.Sampled` reads the mean of the last step, to first order, and zero before the first step.
     An accelerometer shows this acceleration minus gravity, in the axes of its section.
 
     Parameters

@@ -4,8 +4,8 @@ A study evaluates the function at ``samples`` (parameter values), with ``executi
 all records in a ``dataset``. Optimisation, fits and sensitivities request runs as needed (``evaluations``): each run is
 recorded and never repeated.
 
-Imports: console, files, flexph, models, models.schema, numerics, plot, report, studies.eigenvalues, studies.execution,
-units.
+Imports: console, files, flexph, gradients, models, models.schema, numerics, plot, report, studies.eigenvalues,
+studies.execution, units.
 """
 
 import lazy_loader

@@ -23,6 +23,8 @@ from .samples import box
 DETERMINED = 1e-10
 """Ratio of the smallest to the largest singular value of the scaled Jacobian above which parameters are
 identifiable."""
+STATIONARY = 1e-3
+"""Largest relative step of Gauss and Newton at the end of a search that met runs that fail."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,8 @@ def fit(
     Raises
     ------
     ArithmeticError
-        If a run fails, the search does not converge, a parameter ends at a bound, or the measurement does not identify
-        the parameters.
+        If the run at the start fails, the search does not converge, it ends next to runs that fail, a parameter ends at
+        a bound, or the measurement does not identify the parameters. Steps to other runs that fail are shortened.
 
     Examples
     --------
@@ -152,6 +154,10 @@ class _Problem:
         return {name: float(first * factor) for (name, first), factor in zip(self.start.items(), x, strict=True)}
 
     def residuals(self, x: Array) -> Array:
+        """Residuals; NaN for a run that fails, after which scipy shortens the step, but at the start its error."""
+        (record,) = self.runs.records([self.named(x)])
+        if record.error and len(self.runs.finished) > 1:
+            return np.full(sum(wanted.size for wanted, _ in self.measured.values()), np.nan)
         (values,) = self.runs.values([self.named(x)])
         parts = []
         for name, (wanted, deviation) in self.measured.items():
@@ -188,13 +194,25 @@ class _Problem:
         if result.status <= 0:
             raise ArithmeticError(
                 f"the fit did not converge within {most} steps; it ended at {text_of(self.named(result.x))}"
+                f"{self._failure(bounds)}"
             )
+        if (failure := self._failure(bounds)) and not _is_stationary(result, tolerance):
+            raise ArithmeticError(f"the fit ended at {text_of(self.named(result.x))} next to runs that fail{failure}")
         for name, active in zip(self.start, result.active_mask, strict=True):
             if active:
                 raise ArithmeticError(
                     f"the parameter {name!r} ends at its bound: widen the bound, or remove the parameter"
                 )
         return result
+
+    def _failure(self, bounds: Mapping[str, tuple[float, float]]) -> str:
+        """Words on the last run that failed, and on parameters without bounds; empty if none failed."""
+        failed = [record for record in self.runs.finished if record.error]
+        if not failed:
+            return ""
+        free = [name for name in self.start if name not in bounds]
+        remedy = f": give bounds of {', '.join(map(repr, free))}" if free else ": give narrower bounds"
+        return f"; the run at {text_of(failed[-1].parameters)} failed: {failed[-1].error}{remedy}"
 
     def covariance(self, result: Any, *, given: bool) -> tuple[Array, float]:
         """Covariance of the parameters, and the standard deviation of the residuals."""
@@ -209,6 +227,12 @@ class _Problem:
         noise = float(np.sqrt(2.0 * result.cost / (m - n)))
         spread = (right.T / values) * np.array([*self.start.values()])[:, None] * (1.0 if given else noise)
         return spread @ spread.T, noise
+
+
+def _is_stationary(result: Any, tolerance: float) -> bool:
+    """True if a step of Gauss and Newton from the end of a search would change no parameter by much."""
+    step = np.linalg.lstsq(result.jac, -result.fun)[0]
+    return bool(np.abs(step / result.x).max() <= max(STATIONARY, tolerance))
 
 
 def _measured(measured: Mapping[str, Any], deviations: Mapping[str, Any] | None) -> dict[str, tuple[Array, Array]]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.optimize import Bounds, NonlinearConstraint, OptimizeResult, linprog, minimize
 
+from ..gradients.interior_point import InteriorPoint, SmoothProblem
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
@@ -37,7 +38,7 @@ def optimise(
     *,
     constraints: Limits | None = None,
     start: Mapping[str, float] | None = None,
-    method: Literal["auto", "COBYQA", "SLSQP", "trust-constr", "L-BFGS-B"] = "auto",
+    method: Literal["auto", "COBYQA", "SLSQP", "trust-constr", "L-BFGS-B"] | InteriorPoint = "auto",
     step: float | None = None,
     most: int = 40,
     tolerance: float = 1e-3,
@@ -47,7 +48,7 @@ def optimise(
     resume: bool = False,
     progress: bool = False,
 ) -> Optimum:
-    """Minimise a value within parameter bounds by a method of scipy.optimize.
+    """Minimise a value within parameter bounds by a method of scipy.optimize or an interior-point method.
 
     By default, a function with derivatives, such as :class:`flexph.gradients.Responses`, is minimised by SLSQP, and any
     other function by COBYQA, which needs no derivatives. Parameters are scaled by their bounds, values by those of the
@@ -68,8 +69,9 @@ def optimise(
         (least, largest) by value, None for no limit; they apply to all entries of arrays.
     start : dict, optional
         Initial parameters; by default the middle of the bounds.
-    method : str
-        Method of scipy.optimize. All except COBYQA use derivatives; L-BFGS-B does not support constraints.
+    method : str or InteriorPoint
+        Method of scipy.optimize; all except COBYQA use derivatives, and L-BFGS-B does not support constraints. Or
+        :class:`flexph.gradients.InteriorPoint`, for many parameters and limits, which ends by its own tolerance.
     step : float, optional
         Step of central differences of runs, relative to each parameter, for methods that use derivatives and functions
         without derivatives.
@@ -125,13 +127,17 @@ def optimise(
         first = _started(start, bounds)
         search.first(first)
         runs.watch(lambda: search.show(bar))
-        minimised = search.minimised if chosen == "COBYQA" else search.descended
-        return search.finished(minimised(first, chosen, (most, tolerance)), most)
+        result = (
+            search.minimised(first, chosen, (most, tolerance))
+            if chosen == "COBYQA"
+            else search.descended(first, chosen, (most, tolerance))
+        )
+        return search.finished(result, most)
 
 
 def _with_slopes(
-    function: Function, method: str, step: float | None, constraints: Limits | None
-) -> tuple[Function, str]:
+    function: Function, method: str | InteriorPoint, step: float | None, constraints: Limits | None
+) -> tuple[Function, str | InteriorPoint]:
     """Function, with recorded derivatives if used, and method; raises ValueError if derivatives are missing."""
     own = recorded(function) if step is None else function
     knows = own is not function
@@ -214,16 +220,10 @@ class _Search:
             lambda x: self.value(x) / size, x, method=method, bounds=box_, constraints=held, options=options
         )
 
-    def descended(self, start: Mapping[str, float], method: str, ends: tuple[int, float]) -> Any:
-        """Result of a search of scipy with derivatives."""
+    def descended(self, start: Mapping[str, float], method: str | InteriorPoint, ends: tuple[int, float]) -> Any:
+        """Result of a search with derivatives."""
         x, (most, tolerance) = self.scaled(start), ends
         size = abs(self.value(x)) or 1.0
-        fine = 1e-2 * tolerance**2
-        options = {
-            "SLSQP": {"maxiter": most, "ftol": fine},
-            "L-BFGS-B": {"maxiter": most, "ftol": fine, "gtol": 1e-2 * tolerance},
-            "trust-constr": {"maxiter": most, "xtol": tolerance, "gtol": 1e-2 * tolerance},
-        }[method]
 
         def within(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
             def of(x: Array) -> Any:
@@ -234,7 +234,9 @@ class _Search:
             return of
 
         width = self.upper - self.lower
+        value = within(lambda x: self.conditions.objective(self.smooth(x)) / size)
         slope = within(lambda x: self.steepness(x) * width / size)
+        held = self._held(within, width)
         last, stuck = [x], [0]
 
         def settle(x: Array, *_: Any) -> None:
@@ -248,14 +250,17 @@ class _Search:
                 raise _Settled
 
         try:
+            if isinstance(method, InteriorPoint):
+                own = method.minimised(_problem(x, (value, slope), held), x, settle if self.limits else None)
+                return OptimizeResult(success=own.success, reason=f" ({own.message})")
             result = minimize(
-                within(lambda x: self.conditions.objective(self.smooth(x)) / size),
+                value,
                 x,
                 jac=slope,
                 method=method,
                 bounds=Bounds(np.zeros(x.size), np.ones(x.size)),
-                constraints=self._held(within, width),
-                options=options,
+                constraints=held,
+                options=_options(method, most, tolerance),
                 callback=settle if method == "SLSQP" or self.limits else None,
             )
         except (_Exhausted, _Infeasible):
@@ -332,9 +337,11 @@ class _Search:
             raise ArithmeticError(f"none of {len(records)} runs satisfies the constraints: {self._nearest(records)}")
         best = min(meeting, key=self.rank)
         if not result.success:
+            reason = result.get("reason", "")
             raise ArithmeticError(
-                f"the search did not converge within {most} runs; the best so far is {text_of(best.parameters)}, with "
-                f"{self.conditions.words} = {self.rank(best):.6g}: allow more runs, or a larger tolerance"
+                f"the search did not converge within {most} runs{reason}; the best so far is "
+                f"{text_of(best.parameters)}, with {self.conditions.words} = {self.rank(best):.6g}: allow more runs, "
+                "or a larger tolerance"
             )
         named = dict.fromkeys([*self.conditions.weights, *self.limits])
         slopes = None if self.slopes is None else self.slopes(best.parameters, list(named))
@@ -387,6 +394,30 @@ class _Search:
         worst = list(self.limits)[int(np.argmax(self.excesses(nearest))) // 2]
         values = value_of(nearest.values, worst)
         return f"at {text_of(nearest.parameters)}, {worst} runs from {values.min():.6g} to {values.max():.6g}"
+
+
+def _options(method: str, most: int, tolerance: float) -> dict[str, float]:
+    """Options of a method of scipy with derivatives."""
+    fine = 1e-2 * tolerance**2
+    return {
+        "SLSQP": {"maxiter": most, "ftol": fine},
+        "L-BFGS-B": {"maxiter": most, "ftol": fine, "gtol": 1e-2 * tolerance},
+        "trust-constr": {"maxiter": most, "xtol": tolerance, "gtol": 1e-2 * tolerance},
+    }[method]
+
+
+def _problem(x: Array, objective: tuple[Any, Any], held: list[NonlinearConstraint]) -> SmoothProblem:
+    """Problem of an interior-point search in parameters scaled to [0, 1]; x is its start."""
+    sizes, none = [own.fun(x).size for own in held], np.zeros(0)
+    return SmoothProblem(
+        np.zeros(x.size),
+        np.ones(x.size),
+        *objective,
+        least=np.concatenate([none, *(np.full(n, own.lb) for n, own in zip(sizes, held, strict=True))]),
+        largest=np.concatenate([none, *(np.full(n, own.ub) for n, own in zip(sizes, held, strict=True))]),
+        constraints=lambda x: np.concatenate([none, *(own.fun(x) for own in held)]),
+        slopes=lambda x: np.vstack([np.zeros((0, x.size)), *(own.jac(x) for own in held)]),
+    )
 
 
 def _started(start: Mapping[str, float] | None, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:

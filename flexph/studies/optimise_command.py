@@ -16,6 +16,7 @@ from ..console.options import Folder, log, print_lines
 from ..console.output import REPORT, repeating_command
 from ..files.durable import staged
 from ..files.results_folder import FolderRefused
+from ..gradients.interior_point import InteriorPoint
 from ..models.commands import SETTINGS, loaded, refusals
 from ..models.loading import ModelFile
 from ..models.optimising import Search, search_of
@@ -84,7 +85,8 @@ def _entry(model: ModelFile, name: str | None) -> tuple[str, Optimisation]:
 
 def searched(search: Search, entry: Optimisation, **options: Any) -> Optimum:
     """Run the search of a model file, with the ``options`` of :func:`flexph.studies.optimise`; return the optimum."""
-    method = "SLSQP" if entry.method == "auto" and not search.obstacle else entry.method
+    own = "SLSQP" if entry.method == "auto" and not search.obstacle else entry.method
+    method: Any = InteriorPoint() if own == "interior-point" else own
     return optimise(
         search.function,
         search.objective,

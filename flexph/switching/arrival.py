@@ -235,13 +235,13 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
     power is finite if ``A₂₂μ = 0, A₂₂ = U₂ᵀA U₂``; then Rᵀ U₂μ = 0, too, as zᵀRz ≥ 0. With N an orthonormal basis of
     these μ and G = U₁ᵀA U₂N,
 
-        ``U₁ᵀE(x⁺)V₁ V₁ᵀ(x⁺ − x⁻) = G μ,   −Gᵀz₁(x⁺) + NᵀU₂ᵀB u = 0``,
+        ``U₁ᵀE(x⁺)V₁ V₁ᵀ(x⁺ − x⁻) = G μ,   −Gᵀz₁(x⁺) + NᵀU₂ᵀB u = 0``.
 
-    the second because finite costates cannot balance it: A₂₂N = 0 makes it a condition on z₁ = U₁ᵀz. Impulses thus act
-    only in the constraint directions, and the states ``a`` with a·E⁻¹G = 0 keep their value (``free``): the charge of
-    capacitors that a switch connects, the momentum that an impact leaves free. For ẋ = J∇H + Gλ, 0 = Gᵀ∇H it is
-    x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is not negative if H is
-    convex, and x⁺ is then the nearest consistent state in energy. Matrices are evaluated at x⁺.
+    The second equation holds because finite costates cannot balance it: A₂₂N = 0 makes it a condition on z₁ = U₁ᵀz.
+    Impulses thus act only in the constraint directions, and the states ``a`` with a·E⁻¹G = 0 keep their value
+    (``free``): the charge of capacitors that a switch connects, the momentum that an impact leaves free. For ẋ = J∇H +
+    Gλ, 0 = Gᵀ∇H it is x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is
+    not negative if H is convex, and x⁺ is then the nearest consistent state in energy. Matrices are evaluated at x⁺.
 
     Raises SwitchFailed if no impulse satisfies the constraints.
     """

@@ -125,6 +125,11 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
         "ledger.csv ledger.png motion.vtkhdf swing-up.png swing.csv weights.csv",
     ),
     "optimal-slew": (5, "--steps 20 --nodes 9", "angles.csv ledger.csv ledger.png motion.vtkhdf slew.png torque.csv"),
+    "time-optimal-slew": (
+        6,
+        "--steps 1 --nodes 10",
+        "angles.csv fastest.png ledger.csv ledger.png motion.vtkhdf torque.csv",
+    ),
     "hose": (12, "--elements 2 --end 0.04", "exponents.csv hose.png ledger.csv ledger.png motion.vtkhdf tip.csv"),
     "elevator": (7, "--end 0.1", "ledger.csv ledger.png motion.vtkhdf travel.csv travel.png"),
     "belt-drive": (8, "--end 0.01", "ledger.csv ledger.png motion.vtkhdf belt.csv belt.png"),
@@ -164,7 +169,7 @@ NEEDED = {  # packages of all of their checks
 }
 SLOW_CHECKS = """
     gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
-    co-design trained-swing-up
+    time-optimal-slew co-design trained-swing-up
     bouncing-ball cable-robot clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
     woodpecker-toy bicycle crank-slider lc-circuit wheelset
     disc-pile chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
@@ -181,7 +186,7 @@ SLOW_RUNS = """
     stewart-platform four-bar large-beam-chain solid-cantilever
     belt-drive bouc-wen cable-robot elevator latch-deployment tower-crane wheelset
     gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
-    co-design trained-swing-up
+    time-optimal-slew co-design trained-swing-up
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
     chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
@@ -198,6 +203,7 @@ WARNED = {  # what runs of these cases are warned of, knowingly
     "identify": "deflection is off by about",
     "lateral-buckling": "the equilibrium is unstable",
     "optimal-slew": "deflection is off by about",
+    "time-optimal-slew": "deflection is off by about",
     "robot-arm": "deflection is off by about",
     "rod-between-bodies": "start with the least kinetic energy",
     "rubber-block": "the equilibrium is unstable",

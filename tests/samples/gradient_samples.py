@@ -235,7 +235,8 @@ def along(make, parameters, direction, functional, times=TIMES, method=Exact(), 
     def at(k):
         changed = {name: parameters[name] + k * step * change for name, change in direction.items()}
         mechanism, start, *inputs = make(**{**parameters, **changed})
-        run = integrate(mechanism, start, times, method=method, inputs=inputs[0] if inputs else None, progress=False)
+        grid = times(**{**parameters, **changed}) if callable(times) else times
+        run = integrate(mechanism, start, grid, method=method, inputs=inputs[0] if inputs else None, progress=False)
         values = run.measured(functional.quantity).reshape(len(run.times), -1)[:, functional.component]
         return functional.value(run.times, values)
 

@@ -18,14 +18,14 @@ from .kept_steps import GradientRun, Piece
 from .problems import in_loops
 from .saltation import back_over_impacts
 from .struck_runs import StruckRun
-from .sweeps import ByNumbers, Sweeps, refuse_failed, spread, steps_of_piece, weights_of
+from .sweeps import ByNumbers, Sweeps, Varied, refuse_failed, spread, steps_of_piece, weights_of
 
 
-def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index) -> ByNumbers:
+def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied) -> ByNumbers:
     """Derivatives of a functional by the data of a run, by a backward sweep over all steps.
 
-    ``varied``: indices of constants for which derivatives are computed. ``by_state``: indices of times, and derivatives
-    of the functional by the states at these times, in the layout of the loops.
+    ``by_state``: indices of times, and derivatives of the functional by the states at these times, in the layout of
+    the loops.
     """
     forget()
     try:
@@ -43,26 +43,26 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 
 
 def _back_over_steps(
-    run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Index
+    run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
 ) -> ByNumbers:
     """Take steps of the exact scheme back, piece by piece."""
     at = run.numbers(by_state[0]), by_state[1]
     if isinstance(run, StruckRun):
-        return back_over_impacts(run, Sweeps(run.problem, at, by_unknown, varied, timed=True))
+        return back_over_impacts(run, Sweeps(run.problem, at, by_unknown, varied._replace(times=True)))
     sweeps = Sweeps(run.problem, at, by_unknown, varied)
     for piece in run.pieces():
         sweeps.take(piece)
     return sweeps.found(np.zeros(0))
 
 
-def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied: Index) -> ByNumbers:
-    """Take steps that lose energy back."""
+def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied: Varied) -> ByNumbers:
+    """Backward sweep over steps that lose energy."""
     problem, states = run.problem, run.solution.states
     table, steps = problem.table, len(states) - 1
     assert isinstance(table, Table)
     piece = Piece(0, states, run.solution.stage_multipliers)
     given = *steps_of_piece(problem, piece), weights_of(piece, by_state)
-    of, addresses = decayed_of(problem.memory, table, given, varied, problem.decay())
+    of, addresses = decayed_of(problem.memory, table, given, varied.constants, problem.decay())
     dim = problem.mechanism.layout.dim
     failed = sweep(problem.memory.address, address_of(addresses), dim, BACK_DECAYING, of, 0, steps)
     refuse_failed(of.run, table.times, failed)
@@ -73,23 +73,25 @@ def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied:
         for name, own in zip(GIVEN[1:], rates, strict=True)
     ]
     totals = [of.run.by_coefficient, of.run.by_offset, of.run.by_moved, *rates]
-    arrays = [spread(problem, varied, of.run.by_constants), of.run.carried, *totals, of.by_matrices]
+    arrays = [spread(problem, varied.constants, of.run.by_constants), of.run.carried, *totals, of.by_matrices]
     return ByNumbers(arrays, np.ascontiguousarray(inputs), float(of.run.audit[0]), np.zeros(0))
 
 
-def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Index) -> ByNumbers:
+def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Varied) -> ByNumbers:
     """Backward sweep over steps of Gauss collocation."""
     problem, states = run.problem, run.solution.states
     table = problem.table
     assert isinstance(table, GaussTable)
     piece = Piece(0, states, np.zeros((len(states) - 1, 0)))
     given = in_loops(problem.mechanism, states), weights_of(piece, by_state)
-    of, kept = collocated_of(problem.memory, table, tableau, given, varied)
+    of, kept = collocated_of(problem.memory, table, tableau, given, varied.constants, timed=varied.times)
     dim = problem.mechanism.layout.dim
     failed = sweep(problem.memory.address, address_of(kept[0]), dim, BACK_BY_NODES, of, 0, len(states) - 1)
     refuse_failed(of.run, table.times, failed)
     totals = {name: np.zeros_like(getattr(table, name)) for name in problem.timed}
     by_inputs = np.zeros((len(problem.sampled.points), table.inputs.shape[1]))
     add_by_given(of.by_given, table, tableau, {**totals, "inputs": by_inputs})
-    arrays = [spread(problem, varied, of.run.by_constants), of.run.carried, *totals.values()]
+    if varied.times:
+        totals["times"] = of.run.by_times
+    arrays = [spread(problem, varied.constants, of.run.by_constants), of.run.carried, *totals.values()]
     return ByNumbers(arrays, by_inputs, float(of.run.audit[0]), np.zeros(0))

@@ -109,10 +109,15 @@ class SegmentedRun:
 GradientRun = WholeRun | SegmentedRun
 
 
-def whole_run(problem: Problem, times: Sequence[float] | Array, *, progress: bool) -> WholeRun:
+def whole_run(problem: Problem, *, progress: bool) -> WholeRun:
     """Integrate a problem and store all states."""
     own = integrate(
-        problem.mechanism, problem.start, times, method=problem.method, inputs=problem.inputs, progress=progress
+        problem.mechanism,
+        problem.start,
+        problem.times,
+        method=problem.method,
+        inputs=problem.inputs,
+        progress=progress,
     )
     return WholeRun(problem, own)
 

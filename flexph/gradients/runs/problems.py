@@ -35,12 +35,14 @@ if TYPE_CHECKING:
 
 GradientMethod = Exact | Exact4 | ExactGauss | Decaying
 """Methods whose steps have derivatives."""
-OF_STEPS = "coefficient", "offset", "moved"
-"""Time-dependent data of steps by which derivatives are taken, apart from inputs."""
-OF_DECAYING = (*OF_STEPS, "own_coefficient", "own_offset")
-"""Likewise of steps that lose energy."""
+Times = Sequence[float] | Array | Callable[..., Any]
+"""Times of a run, or a function of its named parameters that returns them."""
+OF_STEPS = "times", "coefficient", "offset", "moved"
+"""Data of steps by which derivatives are taken, apart from inputs: their times, and what depends on time."""
+OF_DECAYING = "coefficient", "offset", "moved", "own_coefficient", "own_offset"
+"""Likewise of steps that lose energy, whose times are fixed."""
 OF_NODES = (
-    *("coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
+    *("times", "coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
     *("factor", "factor_rate", "factor_end"),
 )
 """Likewise of steps of collocation."""
@@ -53,12 +55,13 @@ REPEATED = 1e-8
 class Problem(NamedTuple):
     """Data of a run: mechanism, start, inputs and method, and the data of the loops before the first step.
 
-    ``state``: start in the layout of the loops; ``sampled``: inputs in the middles of steps or at the nodes of
-    collocation.
+    ``times``: those of the start and of the ends of steps; ``state``: start in the layout of the loops; ``sampled``:
+    inputs in the middles of steps or at the nodes of collocation.
     """
 
     mechanism: Mechanism
     start: State
+    times: Array
     state: Array
     inputs: Mapping[str, Input]
     sampled: RunInputs
@@ -99,7 +102,7 @@ class Problem(NamedTuple):
 def problem_of(
     make: Callable[..., Any],
     parameters: Mapping[str, float],
-    times: Sequence[float] | Array,
+    times: Times,
     like: Problem | None = None,
     method: GradientMethod = EXACT,
     *,
@@ -114,7 +117,7 @@ def problem_of(
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
     mechanism, start, inputs = made(make, parameters)
     known = like if like is not None and mechanism is like.mechanism else None
-    if known is not None and start is known.start:
+    if known is not None and start is known.start and not callable(times):
         forcing = known.sampled.forcing.with_inputs(inputs)
         return known._replace(inputs=inputs, sampled=replace(known.sampled, forcing=forcing))
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
@@ -130,16 +133,18 @@ def problem_of(
         _refuse_friction(mechanism, memory)
     if isinstance(own, ExactGauss):
         _refuse_many(memory, own.stages)
-    grid = np.asarray(times, dtype=float)
-    grid = grid if grid.size and grid[0] == start.time else np.append(start.time, grid)
+    given = np.asarray(times(**parameters) if callable(times) else times, dtype=float)
+    grid = given if given.size and given[0] == start.time else np.append(start.time, given)
     if grid.size < 2:
-        raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {list(times)}")
+        raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {given.tolist()}")
     table = blocks.table(grid)
     if isinstance(own, Decaying):
         _refuse_decaying(mechanism, memory, grid)
+        if callable(times):
+            raise ValueError("times of runs by Decaying() must be an array: their gradients are at fixed times")
     state = in_loops(mechanism, start.x[None])[0]
     sampled = RunInputs(forcing, *_points(own, table.times))
-    return Problem(mechanism, start, state, inputs, sampled, memory, kinds, table, own)
+    return Problem(mechanism, start, grid, state, inputs, sampled, memory, kinds, table, own)
 
 
 def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:

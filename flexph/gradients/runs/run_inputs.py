@@ -35,6 +35,8 @@ class RunInputs(Memo):
 
     def nodal_ports(self, *others: RunInputs) -> list[str]:
         """Ports whose inputs are tables with equal nodes in all given runs, and with a value for each entry."""
+        if not all(own.points is self.points or np.array_equal(own.points, self.points) for own in others):
+            return []
         tables, parts = self.forcing.tables, self.forcing.slices
         single = [
             p for p, own in tables.items() if own.values.size == own.times.size * (parts[p].stop - parts[p].start)

@@ -5,7 +5,7 @@ With the step up to the time τ of an impact, x₁(τ), and all that follows as 
     a₁ = ∂Φ/∂x₁ + λ ∂g/∂x₁,   λ = −(∂Φ/∂τ + ∂Φ/∂x₁·x₁′)/(∂g/∂x₁·x₁′),
 
 so that the derivative by τ vanishes. A sweep back over the step with ∂Φ/∂x₁ and one with ∂g/∂x₁ give both products:
-derivatives by its length and by the rows of its table that depend on τ.
+derivatives by τ as its end and by the rows of its table that depend on τ.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> ByNumbers:
         row, mechanism = impact.row, run.problem.mechanism
         jump = jump_back(run.problem, impact, out_of_loops(mechanism, sweeps.sums.carried))
         later = _table_by_time(run, sweeps.table, row, impact.span)
-        by_time = jump.by_time - sweeps.sums.lengths[row] + _along(later, sweeps.sums.table, row)
+        by_time = jump.by_time + sweeps.sums.table.times[row] + _along(later, sweeps.sums.table, row)
         last = Piece(row - 1, piece.states[-2:], piece.multipliers[-1:])
         ways = []
         for adjoint, alone in ((jump.adjoint, False), (jump.by_gap, True)):
             own = sweeps.none(sweeps.sums.carried.size)
             own.carried[:] = in_loops(mechanism, adjoint[None], weights=True)[0]
             sweeps.take(last, own, alone=alone)
-            ways.append((own, own.lengths[row - 1] + _along(later, own.table, row)))
+            ways.append((own, own.table.times[row] + _along(later, own.table, row)))
         (through, rate), (by_gap, closing) = ways
         share = -(by_time + rate) / closing
         sums = sweeps.sums._replace(carried=np.zeros_like(sweeps.sums.carried))

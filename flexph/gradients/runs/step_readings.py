@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...integration.loops.memory.data import Index
 from ...numerics.arrays import Array
 from ...sensors.quantities import Quantity
 from .problems import Problem
@@ -17,14 +18,19 @@ if TYPE_CHECKING:
 
 
 class Steps(NamedTuple):
-    """Steps of a run: times of their middles (k,) and lengths (k,), states (k, n) at their ends, multipliers (k, g)."""
+    """Steps of a run: times (k, 2) of both ends, states (k, n) at the last ones, multipliers (k, g), numbers (k,)."""
 
-    times: Array
-    lengths: Array
+    ends: Array
     states: Array
     multipliers: Array
+    rows: Index
 
-    def take(self, rows: Array) -> Steps:
+    @property
+    def times(self) -> Array:
+        """Times of the middles (k,)."""
+        return middles(self.ends)
+
+    def take(self, rows: Index) -> Steps:
         """Steps with the given indices."""
         return Steps(*(part[rows] for part in self))
 
@@ -36,20 +42,33 @@ Places = Array | Steps
 def steps_of_run(solution: Solution) -> Steps:
     """All steps of a run, with their multipliers."""
     times = solution.times
-    return Steps(0.5 * (times[1:] + times[:-1]), np.diff(times), solution.states[1:], solution.stage_multipliers)
+    return Steps(ends_of(times), solution.states[1:], solution.stage_multipliers, np.arange(len(times) - 1))
+
+
+def ends_of(times: Array) -> Array:
+    """Times (N, 2) of the ends of all steps."""
+    return np.stack([times[:-1], times[1:]], axis=1)
+
+
+def middles(ends: Array) -> Array:
+    """Times of the middles of steps."""
+    return 0.5 * (ends[:, 0] + ends[:, 1])
 
 
 def read_steps(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
     """Readings (k, c) of a sensor of steps."""
     assert quantity.of_steps is not None
     start: State = problem.start
-    return quantity.of_steps(problem.mechanism, start.anchors)(*steps)
+    lengths = steps.ends[:, 1] - steps.ends[:, 0]
+    return quantity.of_steps(problem.mechanism, start.anchors)(
+        middles(steps.ends), lengths, steps.states, steps.multipliers
+    )
 
 
 def read_at(problem: Problem, quantity: Quantity, places: Places) -> Array:
     """Readings (k, c) at states or steps."""
     if isinstance(places, Steps):
-        return read_steps(problem, quantity, places)
+        return read_steps(problem, quantity, places._replace(ends=ends_of(problem.times)[places.rows]))
     return readings_apart(problem.mechanism, quantity, places)
 
 

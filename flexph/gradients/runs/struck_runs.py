@@ -11,7 +11,6 @@ import scipy
 
 from ...contacts.levels import gaps_at
 from ...integration.blocks.block_stepper import BlockStepper, table_over
-from ...integration.integrate import integrate
 from ...integration.loops.memory.data import Index
 from ...integration.methods.exact import Exact
 from ...integration.schemes.of_method import scheme_from
@@ -23,7 +22,7 @@ from ...numerics.arrays import Array
 from ...numerics.step_failed import StepFailed
 from ...systems.inputs import Forcing
 from .impacts import Impact, numbers_of, solved
-from .kept_steps import Piece, WholeRun
+from .kept_steps import Piece, WholeRun, whole_run
 from .problems import REPEATED, Problem
 
 if TYPE_CHECKING:
@@ -75,14 +74,13 @@ class StruckRun(WholeRun):
         return np.concatenate([np.zeros(0), *(numbers_of(problem, own) for own in self.impacts)])
 
 
-def struck_run(problem: Problem, times: Sequence[float] | Array, *, progress: bool) -> WholeRun:
+def struck_run(problem: Problem, *, progress: bool) -> WholeRun:
     """Integrate a problem with rigid contacts and find its impacts; ValueError for contacts that stay closed."""
-    solution = integrate(
-        problem.mechanism, problem.start, times, method=problem.method, inputs=problem.inputs, progress=progress
-    )
+    run = whole_run(problem, progress=progress)
+    solution = run.solution
     struck = _struck_steps(solution)
     if not struck.any():
-        return WholeRun(problem, solution)
+        return run
     division = _Division(problem, solution)
     return division.run(struck)
 
@@ -131,7 +129,7 @@ class _Division:
         """Problem with a table of the divided steps."""
         problem = self.problem
         sampled = replace(problem.sampled, points=0.5 * (times[1:] + times[:-1]), ends=(times[0], times[-1]))
-        return problem._replace(table=table_over(self.blocks.scheme, times), sampled=sampled)
+        return problem._replace(times=times, table=table_over(self.blocks.scheme, times), sampled=sampled)
 
     def _whole(self, k: int) -> Part:
         """Step k, in which nothing strikes."""

@@ -21,6 +21,13 @@ SOLVED = 1e-6
 """Largest Newton correction of a step with contacts at its solution, relative to its largest unknown."""
 
 
+class Varied(NamedTuple):
+    """Data of a run by which derivatives are computed: indices of constants, and True for the times of steps."""
+
+    constants: Index
+    times: bool
+
+
 class ByNumbers(NamedTuple):
     """Derivatives of a functional by the numbers of a run: constants, start, and table; the largest relative defect.
 
@@ -33,13 +40,14 @@ class ByNumbers(NamedTuple):
     jumps: Array
 
 
-def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: Index) -> tuple[Backward, Index]:
+def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: Varied) -> tuple[Backward, Index]:
     """Arrays with which the loops go over steps of a run again, and the addresses of their recorded numbers.
 
     ``by_state`` are derivatives of the functional by the states between the steps, as the loops have them.
     """
     table = with_inputs(problem.table).part(piece.first, len(piece.multipliers))
-    return backward_of(problem.memory, problem.kinds, table, (*steps_of_piece(problem, piece), by_state), varied)
+    run = *steps_of_piece(problem, piece), by_state
+    return backward_of(problem.memory, problem.kinds, table, run, varied.constants, instants=int(varied.times))
 
 
 def with_inputs(table: Table | GaussTable) -> Table:
@@ -67,38 +75,26 @@ def refuse_bent(of: Backward) -> None:
 
 
 class Sums(NamedTuple):
-    """Adjoint of a state, and the derivatives that steps add up: by tables, constants, and lengths of steps, if any."""
+    """Adjoint of a state, and the derivatives that steps add up: by tables with their times, and by constants."""
 
     carried: Array
     table: Table
     constants: Array
-    lengths: Array
 
     def plus(self, share: float, other: Sums) -> Sums:
         """These sums and a share of others."""
         table = Table(*(own + share * part for own, part in zip(self.table, other.table, strict=True)))
-        rest = (own + share * part for own, part in zip(self[2:], other[2:], strict=True))
-        return Sums(self.carried + share * other.carried, table, *rest)
+        return Sums(self.carried + share * other.carried, table, self.constants + share * other.constants)
 
 
 class Sweeps:
-    """Sweeps back over the steps of a run of the exact scheme, one piece after the other, with common sums.
-
-    Sums have derivatives by the lengths of steps if these are ``timed``.
-    """
+    """Sweeps back over the steps of a run of the exact scheme, one piece after the other, with common sums."""
 
     def __init__(
-        self,
-        problem: Problem,
-        by_state: tuple[Index, Array],
-        by_unknown: Array | None,
-        varied: Index,
-        *,
-        timed: bool = False,
+        self, problem: Problem, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
     ) -> None:
         self.problem, self.table, self.varied = problem, with_inputs(problem.table), varied
         self.by_state, self.by_unknown = by_state, by_unknown
-        self._lengths = len(self.table.times) - 1 if timed else 0
         self.sums = self.none(by_state[1].shape[1])
         self._known: tuple[Backward, Index] | None = None
         self._defect = 0.0
@@ -106,7 +102,7 @@ class Sweeps:
     def none(self, states: int) -> Sums:
         """Zero sums for a number of entries of the state."""
         table = Table(*map(np.zeros_like, self.table))
-        return Sums(np.zeros(states), table, np.zeros(self.varied.size), np.zeros(self._lengths))
+        return Sums(np.zeros(states), table, np.zeros(self.varied.constants.size))
 
     def take(self, piece: Piece, sums: Sums | None = None, *, alone: bool = False) -> None:
         """Take the steps of a piece back and add to the sums; ``alone``, without derivatives by its states."""
@@ -117,9 +113,8 @@ class Sweeps:
             weights[:] = 0.0
         steps = *steps_of_piece(problem, piece), weights
         if self._known is None:
-            self._known = backward_of(
-                problem.memory, problem.kinds, self.table, steps, self.varied, lengths=self._lengths
-            )
+            varied, instants = self.varied.constants, int(self.varied.times)
+            self._known = backward_of(problem.memory, problem.kinds, self.table, steps, varied, instants=instants)
             self.sums.carried[:] += weights[-1]
         (of, addresses), own = self._known, sums.table.part(first, count)
         by_unknown = self.by_unknown
@@ -134,7 +129,7 @@ class Sweeps:
             by_moved=own.moved,
             by_inputs=own.inputs,
             by_constants=sums.constants,
-            by_length=sums.lengths[first : first + count],
+            by_times=own.times if self.varied.times else of.by_times,
             carried=sums.carried,
         )
         failed = sweep(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, BACK, of, 0, count)
@@ -144,7 +139,7 @@ class Sweeps:
     def found(self, jumps: Array) -> ByNumbers:
         """Derivatives by all numbers; ``jumps`` are those by the numbers of impacts."""
         totals = [getattr(self.sums.table, name) for name in self.problem.timed]
-        arrays = [spread(self.problem, self.varied, self.sums.constants), self.sums.carried, *totals]
+        arrays = [spread(self.problem, self.varied.constants, self.sums.constants), self.sums.carried, *totals]
         return ByNumbers(arrays, self.sums.table.inputs, self._defect, jumps)
 
 

@@ -29,10 +29,12 @@ from ...systems.inputs import Input
 from ..forward import Change, changes_by, derivatives_along
 from ..functionals import Functional
 from ..parameters import one_by_one, origin_of, step_of, varied_by
-from ..runs.problems import EXACT, in_loops, made, problem_of
+from ..runs.problems import EXACT, Times, in_loops, problem_of
 from ..runs.problems import Problem as RunProblem
-from ..runs.readings import change, readings, readings_apart, readings_by_state
+from ..runs.readings import WEIGHTS, change, readings, readings_apart, readings_by_state
+from ..runs.sweeps import Varied
 from ..sensed import component_of
+from .duration import DURATION
 from .single import Evaluation, Problem, hats
 
 if TYPE_CHECKING:
@@ -83,12 +85,11 @@ class Chart:
     c: Configuration
     free: FreeMotions
 
-    def state(self, mechanism: Mechanism, z: Array) -> State:
-        """Consistent state with the coordinates z, of a mechanism with the same joints."""
+    def state(self, mechanism: Mechanism, z: Array, time: float) -> State:
+        """Consistent state with the coordinates z at a time, of a mechanism with the same joints."""
         own = self.free.variations @ z
-        at = self.c, self.time
-        c = neighbour(mechanism, TimeTable(mechanism, self.anchors), at, *own)
-        return State(self.time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), self.anchors)
+        c = neighbour(mechanism, TimeTable(mechanism, self.anchors), (self.c, time), *own)
+        return State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), self.anchors)
 
     def gap(self, mechanism: Mechanism, first: Array, last: Array) -> Array:
         """Difference (2k,) in coordinates between two flat states."""
@@ -96,14 +97,14 @@ class Chart:
         gap: Array = self.free.coordinates(between(mechanism.network.arrays, *ends))[:, 0]
         return gap
 
-    def distance(self, mechanism: Mechanism, first: Array, last: Array) -> float:
+    def distance(self, mechanism: Mechanism, first: Array, last: Array, time: float) -> float:
         """Largest difference of two flat states, relative to the size of the mechanism and its motion in a segment.
 
         Velocities at the end of a step, of which only the mean satisfies the constraints, are made consistent first.
         """
         a, c, table = mechanism.network.arrays, configuration(mechanism, first), TimeTable(mechanism, self.anchors)
         still = np.zeros(mechanism.layout.velocities)
-        d = neighbour(mechanism, table, (configuration(mechanism, last), self.time), still, still)
+        d = neighbour(mechanism, table, (configuration(mechanism, last), time), still, still)
         length, pace = lever(a), self.free.pace
         parts = [(d.r - c.r) / length, d.R - c.R, (d.v - c.v) / (length * pace), (d.omega - c.omega) / pace]
         return float(max(np.abs(part).max(initial=0.0) for part in parts))
@@ -180,8 +181,12 @@ class SegmentedProblem:
 
     def centred(self, x: Array) -> SegmentedProblem:
         """Problem with the coordinates taken about the states at the unknowns x, instead of the guess."""
-        mechanism, coordinates = made(self.base.make, self.split(x)[1])[0], x[self.base.count :].reshape(-1, self.size)
-        states = [own.state(mechanism, z) for own, z in zip(self.charts, coordinates, strict=True)]
+        parameters, coordinates = self.split(x)[1], x[self.base.count :].reshape(-1, self.size)
+        mechanism, times = self.base.made(parameters)[0], self.base.stretched(self.base.times, parameters)[self.edges]
+        states = [
+            own.state(mechanism, z, float(time))
+            for own, z, time in zip(self.charts, coordinates, times[1:-1], strict=True)
+        ]
         charts = [_chart(mechanism, state, own.free.pace) for own, state in zip(self.charts, states, strict=True)]
         path, guessed = np.stack([state.x for state in states]), {}
         for name, own in self.base.functionals.items():
@@ -198,43 +203,47 @@ class SegmentedProblem:
         """Functionals and gaps at the unknowns x, with their derivatives."""
         values, parameters = self.split(x)
         coordinates = x[self.base.count :].reshape(len(self.charts), self.size)
-        here = made(self.base.make, parameters)
+        here, edges = self.base.made(parameters), self.base.times[self.edges]
 
         def beginning(j: int) -> Callable[..., Any]:
             def make(**own: float) -> Any:
-                mechanism, start, inputs = here if own == parameters else made(self.base.make, own)
+                mechanism, start, inputs = here if own == parameters else self.base.made(own)
                 if j:
-                    start = self.charts[j - 1].state(mechanism, coordinates[j - 1])
-                return mechanism, start, {**inputs, **self.base.driving(values)}
+                    time = float(self.base.stretched(edges[j], own))
+                    start = self.charts[j - 1].state(mechanism, coordinates[j - 1], time)
+                return mechanism, start, {**inputs, **self.base.driving(values, own)}
 
             return make
 
         segments: list[Segment] = []
         for j in range(len(self.charts) + 1):
-            times = self.base.times[self.edges[j] : self.edges[j + 1] + 1]
+            times = self.base.times_of_run(self.edges[j], self.edges[j + 1])
             like = segments[-1].problem if segments else None
             problem = problem_of(beginning(j), parameters, times, like)
             start = (self.charts[j - 1], coordinates[j - 1], j) if j else None
-            segments.append(self._segment(problem, beginning(j), parameters, start))
-        return self._evaluation(segments)
+            segments.append(self._segment(problem, (beginning(j), times), parameters, start))
+        return self._evaluation(segments, parameters)
 
     def _segment(
         self,
         problem: RunProblem,
-        make: Callable[..., Any],
+        of: tuple[Callable[..., Any], Times],
         parameters: Mapping[str, float],
         start: tuple[Chart, Array, int] | None,
     ) -> Segment:
-        """Run of a segment and its derivatives; ``start``: chart, coordinates z, and index of their first unknown."""
-        mechanism, times = problem.mechanism, problem.table.times
+        """Run of a segment and its derivatives; ``start``: chart, coordinates z, and index of their first unknown.
+
+        ``of`` are functions of the parameters that make the segment and its times, if these depend on parameters.
+        """
+        mechanism, times = problem.mechanism, problem.times
         solution = integrate(mechanism, problem.start, times, method=EXACT, inputs=problem.inputs, progress=False)
         zero, none = [np.zeros_like(part) for part in problem.arrays()], np.zeros_like(problem.sampled.rows)
-        nodes = self._by_nodes(problem)
+        nodes = self._by_nodes(problem, parameters)
         changes, columns = [Change(zero, inputs, {}) for _, inputs in nodes], [column for column, _ in nodes]
         direct: dict[str, dict[int, Array]] = {name: {} for name in self.base.functionals}
-        varied = np.zeros(0, dtype=int)
+        varied = Varied(np.zeros(0, dtype=int), times=False)
         if parameters:
-            own, varied = self._by_parameters(problem, make, parameters, solution)
+            own, varied = self._by_parameters(problem, of, parameters, solution)
             first = self.base.count - len(parameters)
             changes += own
             columns += range(first, self.base.count)
@@ -242,7 +251,8 @@ class SegmentedProblem:
                 found.update({first + k: one.sensed[name] for k, one in enumerate(own)})
         if start is not None:
             chart, z, number = start
-            ends = [chart.state(mechanism, z + by * unit).x for unit in np.eye(z.size) for by in (STEP, -STEP)]
+            begun = float(times[0])
+            ends = [chart.state(mechanism, z + by * unit, begun).x for unit in np.eye(z.size) for by in (STEP, -STEP)]
             moved = in_loops(mechanism, np.stack(ends))
             slopes = (moved[::2] - moved[1::2]) / (2.0 * STEP)
             changes += [Change([zero[0], slope, *zero[2:]], none, {}) for slope in slopes]
@@ -254,12 +264,16 @@ class SegmentedProblem:
         return Segment(problem, solution, np.array(columns, dtype=int), by_state, direct)
 
     def _by_parameters(
-        self, problem: RunProblem, make: Callable[..., Any], parameters: Mapping[str, float], solution: Solution
-    ) -> tuple[list[Change], Array]:
-        """Derivatives of the data of a segment by each parameter, and the indices of constants that depend on them."""
+        self,
+        problem: RunProblem,
+        of: tuple[Callable[..., Any], Times],
+        parameters: Mapping[str, float],
+        solution: Solution,
+    ) -> tuple[list[Change], Varied]:
+        """Derivatives of the data of a segment by each parameter, and the constants that depend on them."""
         quantities = {name: own.quantity for name, own in self.base.functionals.items()}
         sensors = {name: (own, solution.states) for name, own in quantities.items()}
-        origin = origin_of(make, parameters, problem.table.times, problem, sensors)
+        origin = origin_of(of[0], parameters, of[1], problem, sensors)
         samples = one_by_one(origin)
         changes = [
             changes_by(quantities, step_of(value), samples[name], origin.sample)[0]
@@ -271,15 +285,16 @@ class SegmentedProblem:
         """Distances between segments, relative to the size of the mechanism, by the name of the gap."""
         nodes = zip(found.gaps, self.charts, found.runs[1:], found.runs[:-1], strict=True)
         return {
-            name: chart.distance(after.mechanism, after.states[0], before.states[-1])
+            name: chart.distance(after.mechanism, after.states[0], before.states[-1], float(after.times[0]))
             for name, chart, after, before in nodes
         }
 
-    def _by_nodes(self, problem: RunProblem) -> list[tuple[int, Array]]:
+    def _by_nodes(self, problem: RunProblem, parameters: Mapping[str, float]) -> list[tuple[int, Array]]:
         """Unknowns of the nodes of tables that act in a segment, and derivatives (N, m) of inputs by each of them."""
         found, start = [], 0
         for port, own in self.base.tables.items():
-            shares, part = hats(own.times, problem.sampled.points), problem.sampled.forcing.slices[port]
+            nodes = self.base.stretched(own.times, parameters)
+            shares, part = hats(nodes, problem.sampled.points), problem.sampled.forcing.slices[port]
             width = own.values[0].size
             for node in np.flatnonzero(shares.any(axis=0)):
                 for k in range(width):
@@ -289,11 +304,11 @@ class SegmentedProblem:
             start += own.values.size
         return found
 
-    def _evaluation(self, segments: Sequence[Segment]) -> Evaluation:
+    def _evaluation(self, segments: Sequence[Segment], parameters: Mapping[str, float]) -> Evaluation:
         """Values of functionals and gaps of segments, with derivatives by all unknowns."""
         values, slopes = {}, {}
         for name, functional in self.base.functionals.items():
-            values[name], slopes[name] = self._functional(name, functional, segments)
+            values[name], slopes[name] = self._functional(name, functional, segments, parameters)
         gaps = {}
         for j, chart in enumerate(self.charts):
             before, after = segments[j], segments[j + 1]
@@ -307,7 +322,9 @@ class SegmentedProblem:
             gaps[f"gap at {chart.time:.6g} s"] = chart.gap(mechanism, *ends), slope
         return Evaluation(values, slopes, gaps, [own.solution for own in segments])
 
-    def _functional(self, name: str, functional: Functional, segments: Sequence[Segment]) -> tuple[float, Array]:
+    def _functional(
+        self, name: str, functional: Functional, segments: Sequence[Segment], parameters: Mapping[str, float]
+    ) -> tuple[float, Array]:
         """Value of a functional along all segments, and its derivatives."""
         quantity, mechanism = functional.quantity, segments[0].problem.mechanism
         states = np.vstack([own.solution.states for own in segments])
@@ -319,7 +336,8 @@ class SegmentedProblem:
                 rows = rows[1:] + (turned - change(quantity, self.guessed[name][j - 1], rows[0]))
             rows_of.append(rows)
         every = component_of(functional.component, quantity, np.vstack(rows_of))
-        weights, magnitudes = functional.slopes(self.base.times, every), np.abs(states).max(axis=0)
+        times = self.base.stretched(self.base.times, parameters)
+        weights, magnitudes = functional.slopes(times, every), np.abs(states).max(axis=0)
         total = np.zeros(self.count)
         for j, own in enumerate(segments):
             of_segment = weights[self.edges[j] : self.edges[j + 1] + 1].copy()
@@ -332,7 +350,19 @@ class SegmentedProblem:
             total[own.columns] += np.einsum("k,kn,kqn->q", of_segment[rows], inner, own.by_state[rows])
             for column, direct in own.direct[name].items():
                 total[column] += float(of_segment @ direct[:, functional.component])
-        return functional.value(self.base.times, every), total
+        if DURATION in parameters:
+            total[self.base.count - 1] += self._by_duration(functional, every, parameters)
+        return functional.value(times, every), total
+
+    def _by_duration(self, functional: Functional, every: Array, parameters: Mapping[str, float]) -> float:
+        """Derivative of a functional by the duration, with unchanged readings."""
+        size = step_of(parameters[DURATION])
+
+        def at(k: int) -> float:
+            moved = {DURATION: parameters[DURATION] + k * size}
+            return functional.value(self.base.stretched(self.base.times, moved), every)
+
+        return sum(weight * (at(k) - at(-k)) for k, weight in WEIGHTS.items()) / size
 
 
 def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
@@ -341,7 +371,7 @@ def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
     if shooting.segments > steps:
         raise ValueError(f"segments must be at most {steps}, the number of steps, got {shooting.segments}")
     edges = np.round(np.linspace(0, steps, shooting.segments + 1)).astype(int).tolist()
-    mechanism, start, inputs = made(base.make, base.parameters)
+    mechanism, start, inputs = base.made(base.parameters)
     guess = shooting.guess or _run_guess(base, (mechanism, start, inputs))
     states = [start, *map(guess, base.times[1:].tolist())]
     for time, state in zip(base.times, states, strict=True):
@@ -362,9 +392,10 @@ def _chart(mechanism: Mechanism, state: State, pace: float) -> Chart:
 
 def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mapping[str, float]) -> Solution:
     """Run over all segments without gaps, for given tables and parameters."""
-    mechanism, start, inputs = made(base.make, parameters)
-    driven: dict[str, Input] = {**inputs, **base.driving(values)}
-    return integrate(mechanism, start, base.times, method=EXACT, inputs=driven, progress=False)
+    mechanism, start, inputs = base.made(parameters)
+    driven: dict[str, Input] = {**inputs, **base.driving(values, parameters)}
+    times = base.stretched(base.times, parameters)
+    return integrate(mechanism, start, times, method=EXACT, inputs=driven, progress=False)
 
 
 def _run_guess(base: Problem, given: tuple[Mechanism, State, Mapping[str, Input]]) -> Callable[[float], State]:

@@ -17,8 +17,10 @@ from ...numerics.memo import NamedFields
 from ...results.consecutive_runs import joined
 from ...systems.inputs import Table
 from ..functionals import Functional
+from ..interior_point import InteriorPoint
+from .duration import DURATION, Duration
 from .multiple import MultipleShooting, SegmentedProblem, segmented
-from .search import Closed, Condition, Search
+from .search import Closed, Condition, Search, dependent, opposed, smooth_problem
 from .single import Ends, Limits, Problem, end_of, limit_of
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 CENTRED = 5
 """Largest number of searches, each with coordinates about the states that the one before has found."""
+OPPOSED = 1e-6
+"""Relative violation that remains of linearised conditions at best, above which they oppose each other."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class OptimalControl(NamedFields):
     evaluations : int
         Number of runs.
     gaps : mapping
-        For multiple shooting, distances between segments relative to the size of the mechanism, by name with the time.
+        For multiple shooting, distances between segments relative to the size of the mechanism, by name with the time
+        in the first guess.
     """
 
     inputs: Mapping[str, tuple[Array, Array]]
@@ -62,6 +67,11 @@ class OptimalControl(NamedFields):
     solution: Solution
     evaluations: int
     gaps: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def duration(self) -> float:
+        """Duration of the run [s]."""
+        return float(self.solution.times[-1] - self.solution.times[0])
 
 
 @checked
@@ -76,16 +86,19 @@ def optimal_control(
     limits: Limits | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     parameters: Mapping[str, float] | None = None,
+    duration: Duration | None = None,
     shooting: MultipleShooting | None = None,
+    method: InteriorPoint | None = None,
     tolerance: float = 1e-8,
     most: int = 100,
 ) -> OptimalControl:
-    """Minimise ``Φ + Σ w ∫ |u|² dt`` over tables of inputs, with end conditions, limits and bounds.
+    """Minimise ``Φ + Σ w ∫ |u|² dt + w T`` over tables of inputs, with end conditions, limits and bounds.
 
     The unknowns are the values u of piecewise linear tables at their nodes. :func:`gradients` computes the run and the
     gradients of cost, end conditions and limits by all nodes: this is direct single shooting, solved by sequential
-    quadratic programming (SLSQP of scipy). The optimum is therefore that of the discrete run, with its exact balances.
-    For unstable motions, ``shooting=MultipleShooting(…)`` adds the states between segments of the run as unknowns.
+    quadratic programming (SLSQP of scipy) or an interior-point method. The optimum is therefore that of the discrete
+    run, with its exact balances. For unstable motions, ``shooting=MultipleShooting(…)`` adds the states between
+    segments of the run as unknowns.
 
     Parameters
     ----------
@@ -93,7 +106,7 @@ def optimal_control(
         Function of the named ``parameters``, by default without arguments, that returns mechanism and start, as for
         :func:`gradient`.
     times : array
-        Times of the run [s].
+        Times of the run [s]; of its first guess if the duration is free.
     inputs : dict
         First guess of the table of each optimised port: (times (k,) [s], values (k,) or (k, m)), from the first to the
         last time of the run.
@@ -110,14 +123,18 @@ def optimal_control(
         (lower, upper) of the inputs by port, and of parameters by name.
     parameters : dict, optional
         First guess of parameters of ``make`` that are also optimised.
+    duration : Duration, optional
+        Duration T of the run as an unknown with the cost w T, as for manoeuvres in minimum time.
     shooting : MultipleShooting, optional
         Segments of the run for multiple shooting, which needs functionals of sensors of states; by default single
         shooting.
+    method : InteriorPoint, optional
+        Search by Ipopt, for many unknowns; by default sequential quadratic programming, SLSQP of scipy.
     tolerance : float
         Change of the cost, relative to its first value, and violation of a condition, relative to its first one, at
-        which the search ends.
+        which the search ends; an interior-point search ends by its own tolerance.
     most : int
-        Largest number of iterations.
+        Largest number of iterations; an interior-point search has its own.
 
     Returns
     -------
@@ -152,8 +169,8 @@ def optimal_control(
     12.0
     """
     own = dict(parameters or {})
-    if cost is None and not effort:
-        raise ValueError("cost or effort must be given, got neither")
+    if cost is None and not effort and not (duration and duration.weight):
+        raise ValueError("cost, effort or a duration with a weight must be given, got none")
     if cost is None and not ends and not limits:
         raise ValueError("ends, limits or cost must be given, got none: without them zero inputs are optimal")
     check.positive("tolerance", tolerance), check.count("most", most)
@@ -166,18 +183,26 @@ def optimal_control(
         _refuse_reversed(f"bounds[{name!r}]", *ends_of)
     for name, (_, least, largest) in (limits or {}).items():
         _refuse_reversed(f"limits[{name!r}]", least, largest)
+    grid = np.asarray(times, dtype=float)
+    if duration is not None:
+        duration.check_guess(grid)
+        own[DURATION] = float(grid[-1] - grid[0])
     problem = Problem(
         make,
-        np.asarray(times, dtype=float),
+        grid,
         tables,
         own,
         cost,
         dict(effort or {}),
         dict(ends or {}),
         dict(limits or {}),
+        duration,
     )
     whole = problem if shooting is None else segmented(problem, shooting)
-    return _solved(whole, dict(bounds or {}), tolerance, most)
+    sides = dict(bounds or {})
+    if duration is not None:
+        sides[DURATION] = duration.shortest, duration.longest
+    return _solved(whole, sides, (method, tolerance, most))
 
 
 def _refuse_reversed(name: str, lower: float | None, upper: float | None) -> None:
@@ -200,10 +225,15 @@ def _table(port: str, given: Any, times: Any) -> Table:
 
 
 def _solved(
-    problem: Problem | SegmentedProblem, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int
+    problem: Problem | SegmentedProblem,
+    bounds: Mapping[str, tuple[float, float]],
+    how: tuple[InteriorPoint | None, float, int],
 ) -> OptimalControl:
-    """Solve a shooting problem; raises ArithmeticError if the search does not converge."""
-    base = problem.base
+    """Solve a shooting problem by a method; raises ArithmeticError if the search does not converge.
+
+    ``how``: interior-point method or None for SLSQP, tolerance, and largest number of iterations.
+    """
+    base, tolerance = problem.base, how[1]
     first = base.joined({port: own.values for port, own in base.tables.items()}, base.parameters)
     free = (-np.inf, np.inf)
     ends = [
@@ -220,7 +250,7 @@ def _solved(
     for _ in range(CENTRED):
         search = Search(problem, size, (whole[0] / size, whole[1] / size), evaluations)
         conditions = search.conditions(z)
-        result = _minimised(search, conditions, z, (tolerance, most))
+        result = _minimised(search, conditions, z, how)
         evaluations = search.evaluations
         apart = problem.distances(search.asked(result.x))
         if not result.success or max(apart.values(), default=0.0) <= 1e3 * tolerance or isinstance(problem, Problem):
@@ -240,17 +270,34 @@ def _solved(
         name = conditions[int(np.argmax(violations))].name if conditions else "none"
         raise ArithmeticError(
             f"the search for optimal inputs did not converge in {result.nit} iterations ({result.message}); the "
-            f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: give a better guess, wider bounds, or "
-            "more iterations"
+            f"largest relative violation is {max(worst, 0.0):.3g}, of {name!r}: {_remedy(conditions, search, z)}"
         )
     return _optimum(search.problem, search, z)
 
 
+def _remedy(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> str:
+    """Words on what to change after a search that did not converge: conditions that exclude each other, or a guess."""
+    least, names = opposed(conditions, search, z) if conditions else (0.0, [])
+    if least > OPPOSED:
+        return (
+            f"there, to first order, {' and '.join(map(repr, names))} cannot be met together within the bounds, "
+            f"{least:.3g} is left at best: change these conditions, or give wider bounds or a better guess"
+        )
+    if same := dependent(conditions, search, z):
+        return f"there, to first order, {' and '.join(map(repr, same))} depend on each other: leave one of them out"
+    return "give a better guess, wider bounds, or more iterations"
+
+
 def _minimised(
-    search: Search, conditions: Sequence[Condition | Closed], z: Array, ends: tuple[float, int]
+    search: Search,
+    conditions: Sequence[Condition | Closed],
+    z: Array,
+    how: tuple[InteriorPoint | None, float, int],
 ) -> OptimizeResult:
-    """Result of sequential quadratic programming from scaled unknowns."""
-    scale, (tolerance, most) = _scale(search.problem.base, search, z), ends
+    """Result of a search from scaled unknowns."""
+    scale, (method, tolerance, most) = _scale(search.problem.base, search, z), how
+    if method is not None:
+        return method.minimised(smooth_problem(search, conditions, scale, z), z)
     return minimize(
         lambda z: tuple(part / scale for part in search.cost(z)),
         z,
@@ -280,8 +327,8 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
         for name, (_, wanted) in base.ends.items()
     }
     return OptimalControl(
-        {port: (own.times, values[port]) for port, own in base.tables.items()},
-        parameters,
+        {port: (base.stretched(own.times, parameters), values[port]) for port, own in base.tables.items()},
+        {name: value for name, value in parameters.items() if name != DURATION},
         search.cost(z)[0],
         end_errors,
         {name: found.values[limit_of(name)] for name in base.limits},
@@ -292,13 +339,15 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
 
 
 def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
-    """Scale (n,) of each unknown: from its bounds, else from the guess of its table, else one."""
+    """Scale (n,) of each unknown: from its bounds, else from the guess of its table, else one; of T from its guess."""
     values, parameters = problem.split(first)
     guess = problem.joined(
         {port: np.full(own.shape, np.abs(own).max()) for port, own in values.items()},
         {name: abs(value) for name, value in parameters.items()},
     )
     bound = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in ends))
+    if problem.duration is not None:
+        bound[-1] = first[-1]
     size = np.where(bound > 0.0, bound, guess)
     return np.where(size > 0.0, size, 1.0)
 

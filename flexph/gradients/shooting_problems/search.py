@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
 
 from ...numerics.arrays import Array
 from ...results.unfinished import IntegrationError
+from ..interior_point import SmoothProblem
 from ..runs.readings import readings
 from .multiple import SegmentedProblem
 from .single import COST, Evaluation, Problem, end_of, limit_of
+
+MULTIPLIER = 1e-6
+"""Multiplier of a linearised condition above which it is one of those that oppose each other; their sum is one."""
+DEPENDENT = 1e-10
+"""Singular value of the derivatives of conditions, relative to the largest, that is zero."""
 
 
 @dataclass(eq=False)
@@ -116,3 +124,73 @@ class Closed(NamedTuple):
     def slope(self, search: Search, z: Array) -> Array:
         """Derivatives (2k, n) of the gap by the scaled unknowns."""
         return search.gap(z, self.name)[1]
+
+
+def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> tuple[float, list[str]]:
+    """Least largest violation of the linearised conditions within the bounds, and the names of those that oppose.
+
+    For residuals c and slopes C it is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of inequalities, by
+    linear programming; opposed are the conditions with a multiplier there.
+    """
+    rows, ends, names = [], [], []
+    for own in conditions:
+        value, slope = np.atleast_1d(own.residual(search, z)), np.atleast_2d(own.slope(search, z))
+        for sign in (1.0, -1.0) if own.kind == "eq" else (-1.0,):
+            rows.append(sign * slope)
+            ends.append(-sign * value)
+            names += [own.name] * value.size
+    matrix, lower, upper = np.vstack(rows), search.sides[0] - z, search.sides[1] - z
+    result = linprog(
+        np.append(np.zeros(z.size), 1.0),
+        A_ub=np.column_stack([matrix, -np.ones(len(matrix))]),
+        b_ub=np.concatenate(ends),
+        bounds=[*zip(lower, upper, strict=True), (0.0, None)],
+    )
+    if not result.success:
+        return 0.0, []
+    bound = np.flatnonzero(np.abs(result.ineqlin.marginals) > MULTIPLIER)
+    return float(result.fun), list(dict.fromkeys(names[int(i)] for i in bound))
+
+
+def dependent(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> list[str]:
+    """Names of equality conditions whose derivatives are linearly dependent."""
+    equal = [own for own in conditions if own.kind == "eq"]
+    slopes = [np.atleast_2d(own.slope(search, z)) for own in equal]
+    if not slopes:
+        return []
+    names = [own.name for own, slope in zip(equal, slopes, strict=True) for _ in slope]
+    left, sizes, _ = np.linalg.svd(np.vstack(slopes))
+    sizes = np.append(sizes, np.zeros(len(names) - sizes.size))
+    shares = np.abs(left[:, sizes <= DEPENDENT * sizes[0]]).max(axis=1, initial=0.0)
+    return list(dict.fromkeys(name for name, share in zip(names, shares, strict=True) if share > MULTIPLIER))
+
+
+def smooth_problem(search: Search, conditions: Sequence[Condition | Closed], scale: float, z: Array) -> SmoothProblem:
+    """Problem in scaled unknowns, with the cost divided by ``scale``, and values for the conditions near z."""
+    largest = [np.full(np.size(own.residual(search, z)), 0.0 if own.kind == "eq" else np.inf) for own in conditions]
+    upper = np.concatenate([np.zeros(0), *largest])
+
+    def residuals(z: Array) -> Array:
+        return np.concatenate([np.zeros(0), *(np.atleast_1d(own.residual(search, z)) for own in conditions)])
+
+    def slopes(z: Array) -> Array:
+        return np.vstack([np.zeros((0, z.size)), *(np.atleast_2d(own.slope(search, z)) for own in conditions)])
+
+    def solved(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
+        def of(z: Array) -> Any:
+            search.asked(z)
+            if search.failed:
+                raise ArithmeticError("the run failed")
+            return function(z)
+
+        return of
+
+    return SmoothProblem(
+        *search.sides,
+        value=solved(lambda z: search.cost(z)[0] / scale),
+        slope=solved(lambda z: search.cost(z)[1] / scale),
+        least=np.zeros_like(upper),
+        largest=upper,
+        constraints=solved(residuals),
+        slopes=solved(slopes),
+    )

@@ -14,7 +14,8 @@ from ...sensors.quantities import Quantity
 from ...systems.inputs import Table
 from ..adjoint import Gradient, gradients
 from ..functionals import Functional, Last
-from ..runs.problems import made
+from ..runs.problems import Times, made
+from .duration import DURATION, Duration
 
 if TYPE_CHECKING:
     from ...results.solution import Solution
@@ -38,7 +39,10 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Shooting problem whose vector of unknowns has the values at the nodes of all tables, followed by parameters."""
+    """Shooting problem whose vector of unknowns has the values at the nodes of all tables, followed by parameters.
+
+    ``times`` and ``tables`` are those of the first guess. A free ``duration`` is the last of the parameters.
+    """
 
     make: Callable[..., Any]
     times: Array
@@ -48,6 +52,7 @@ class Problem:
     effort: Mapping[str, float]
     ends: Ends
     limits: Limits
+    duration: Duration | None = None
 
     @once
     def functionals(self) -> dict[str, Functional]:
@@ -84,10 +89,10 @@ class Problem:
         values, parameters = self.split(x)
 
         def driven(**own: float) -> Any:
-            mechanism, start, inputs = made(self.make, own)
-            return mechanism, start, {**inputs, **self.driving(values)}
+            mechanism, start, inputs = self.made(own)
+            return mechanism, start, {**inputs, **self.driving(values, own)}
 
-        found = gradients(driven, parameters, self.times, self.functionals)
+        found = gradients(driven, parameters, self.times_of_run(), self.functionals)
         run = next(iter(found.values())).solution
         slopes = {name: self.by_unknowns(own) for name, own in found.items()}
         return Evaluation({name: own.value for name, own in found.items()}, slopes, {}, [run])
@@ -96,9 +101,25 @@ class Problem:
         """Empty mapping, as there are no segments."""
         return {}
 
-    def driving(self, values: Mapping[str, Array]) -> dict[str, Any]:
+    def made(self, parameters: Mapping[str, float]) -> Any:
+        """Mechanism, start and inputs at given parameters."""
+        return made(self.make, {name: value for name, value in parameters.items() if name != DURATION})
+
+    def stretched(self, times: Array, parameters: Mapping[str, float]) -> Array:
+        """Times of the first guess, stretched to the duration among the parameters."""
+        if self.duration is None:
+            return times
+        begin, end = float(self.times[0]), float(self.times[-1])
+        return begin + parameters[DURATION] / (end - begin) * (times - begin)
+
+    def times_of_run(self, first: int = 0, last: int | None = None) -> Times:
+        """Times of the steps from a number to another, as a function of the parameters if the duration is free."""
+        own = self.times[first : None if last is None else last + 1]
+        return own if self.duration is None else lambda **parameters: self.stretched(own, parameters)
+
+    def driving(self, values: Mapping[str, Array], parameters: Mapping[str, float]) -> dict[str, Any]:
         """Tables of inputs with given values."""
-        return {port: (own.times, values[port]) for port, own in self.tables.items()}
+        return {port: (self.stretched(own.times, parameters), values[port]) for port, own in self.tables.items()}
 
     def by_unknowns(self, own: Gradient) -> Array:
         """Derivatives (n,) of a functional by all unknowns, from those by the inputs of steps and by parameters."""
@@ -117,11 +138,17 @@ class Problem:
         return {port: _mass(own.times) for port, own in self.tables.items()}
 
     def efforts(self, x: Array) -> tuple[float, Array]:
-        """Effort Σ w ∫ |u|² dt and its derivatives by all unknowns."""
+        """Effort Σ w ∫ |u|² dt and cost of the duration, and their derivatives by all unknowns."""
         values, parameters = self.split(x)
+        by = dict.fromkeys(parameters, 0.0)
         moved = {port: self.effort.get(port, 0.0) * self.masses[port] @ own for port, own in values.items()}
         total = sum(float(np.sum(own * moved[port])) for port, own in values.items())
-        return total, 2.0 * self.joined(moved, dict.fromkeys(parameters, 0.0))
+        if self.duration is None:
+            return total, 2.0 * self.joined(moved, by)
+        duration, guessed = parameters[DURATION], float(self.times[-1] - self.times[0])
+        by[DURATION] = total / guessed + self.duration.weight
+        shares = {port: 2.0 * duration / guessed * own for port, own in moved.items()}
+        return total * duration / guessed + self.duration.weight * duration, self.joined(shares, by)
 
 
 def end_of(name: str, i: int) -> str:

@@ -1,4 +1,4 @@
-"""Adaptive time integration of general port-Hamiltonian systems through libraries, with a watch of their ranks."""
+"""Adaptive time integration of general port-Hamiltonian systems through libraries, with checks of the rank of E."""
 
 from __future__ import annotations
 

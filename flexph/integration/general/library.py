@@ -258,7 +258,7 @@ class _Ida:
                 if self._ended and not np.all(np.isfinite(x)):
                     raise self._ended
                 out[:] = problem.residual(t, np.array(x), np.array(rate))
-            except StepFailed as error:  # IDA tries a shorter step; the last error tells why there is none
+            except StepFailed as error:  # IDA tries a shorter step; the last error is the reason if none succeeds
                 self._ended, out[:] = self._ended or error, np.nan
 
         def jacobian(t: float, x: Array, rate: Array, out: Array, cj: float, matrix: Array) -> None:

@@ -1,4 +1,4 @@
-"""Run of a general system: the columns of its rows, its cautions, and its trajectory."""
+"""Run of a general system: the columns of its rows, its warnings, and its trajectory."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
 at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
 are within ½s, which loops check before they record a step, the omitted pairs have no forces, and the step equals that
-with all pairs. A step that goes further is not recorded, but repeated with a new list. Iterates that go further do not
-matter: only the last one, which solves the step, counts.
+with all pairs. A step in which a node moves further is not recorded, but repeated with a new list. Intermediate
+iterates may move nodes further: only the last one, which solves the step, counts.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ Rates = tuple[Array, Array]
 Place = tuple[Configuration, Derived]
 """The arrays of a state, and quantities that follow from them."""
 Lazy = tuple[Configuration | Callable[[Array], Configuration], Derived | Callable[[Configuration], Derived]]
-"""The same, or functions of the flat state and of its arrays that return them."""
+"""Arrays and derived quantities of a state, or functions of the flat state and of its arrays that return them."""
 
 
 class EvaluatedState:

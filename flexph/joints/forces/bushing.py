@@ -27,10 +27,10 @@ def bushing(
 ) -> Connection:
     """Bushing: springs and dampers along and about the axes of the second section, free of force as assembled.
 
-    Forces −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)``; torques −κ_i α_i − γ_i α̇_i with α_i the angle of the first
-    section about axis i, seen along that axis (for small rotations, the components of the rotation vector). Each
-    coefficient is one number for all axes or one for each: (x, y) and a single torsional one in the plane, (x, y, z) in
-    space.
+    Its forces are −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)``, its torques −κ_i α_i − γ_i α̇_i with α_i the angle
+    of the first section about axis i, seen along that axis (for small rotations, the components of the rotation
+    vector). Each coefficient is one number for all axes or one for each: (x, y) and a single torsional one in the
+    plane, (x, y, z) in space.
 
     Parameters
     ----------

@@ -115,7 +115,7 @@ def torsion_spring(
 ) -> Connection:
     """Torsional spring and damper: torque k(α − α₀) + c α̇, α the angle from the second section to the first.
 
-    In space the angle is about ``axis`` (see :func:`flexph.hinge`), which a joint must hold.
+    In space the angle is about ``axis`` (see :func:`flexph.hinge`), which a joint must keep parallel in both sections.
 
     Parameters
     ----------

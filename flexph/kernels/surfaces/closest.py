@@ -1,8 +1,8 @@
 """Distance from a point to a surface in the axes of the surface, with its gradient and second derivatives.
 
 The distance to a box, a segment or a mesh is continuously differentiable outside of it, except where two parts are at
-the same distance. Where faces meet in a concave edge, at distances d_A and d_B, a blend of width k takes the place of
-their minimum, with the polynomial
+the same distance. Where faces meet in a concave edge, at distances d_A and d_B, their minimum is replaced by a blend of
+width k, the polynomial
 
     smin(a, b) = min(a, b) − max(k − |a − b|, 0)²/4k,
 

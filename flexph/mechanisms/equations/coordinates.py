@@ -19,7 +19,7 @@ from ...numerics.rotations import cross, entries, entry_count, from_entries
 class Coordinates(NamedTuple):
     """Indices of q = (r, ρ, u) and v = (ṙ, ω, u̇), and basis of the stored entries ρ of rotations, R = Σ_e ρ_e basis_e.
 
-    For t turning bodies and e entries of a rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×.
+    There are t turning bodies, and e entries of each rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×.
     """
 
     positions: int  # n_q

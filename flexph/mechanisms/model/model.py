@@ -27,9 +27,9 @@ from ..arrays.nodal import RigidMotion
 class Layout(Memo):
     """Layout of the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
 
-    r centres of mass, R stored rotation entries, u deformations, ṙ world velocities, ω body spins, σ stresses, e spring
-    forces, λ multipliers. Each kind is ordered by body, and within a body by node; point masses have no R and no ω.
-    ``parts`` maps ``body.kind`` to a slice, kind one of ``centre``, ``rotation``, ``deformation``, ``velocity``,
+    r are centres of mass, R stored rotation entries, u deformations, ṙ world velocities, ω body spins, σ stresses, e
+    spring forces, λ multipliers. Each kind is ordered by body, and within a body by node; point masses have no R and no
+    ω. ``parts`` maps ``body.kind`` to a slice, kind one of ``centre``, ``rotation``, ``deformation``, ``velocity``,
     ``spin``, ``deformation_rate``, ``stress``; springs and constraints go by their names.
     """
 
@@ -127,8 +127,8 @@ def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], r
 class Model(Memo, Remade):
     """Bodies joined at named ports, as data for the functions behind the methods of a mechanism.
 
-    ``bodies`` by name (:class:`flexph.Body` or :class:`flexph.bodies.NodalBody`), ``connections`` formed for the
-    dimension of the bodies, ``gravity`` (d,) [m/s²].
+    ``bodies`` maps names to bodies (:class:`flexph.Body` or :class:`flexph.bodies.NodalBody`), ``connections`` are
+    formed for the dimension of the bodies, and ``gravity`` (d,) is in [m/s²].
     """
 
     bodies: Mapping[str, Any]

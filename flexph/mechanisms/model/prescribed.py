@@ -121,8 +121,8 @@ def _difference(function: Callable[[float], Any], here: Array, time: float, reac
 def rate_after(function: Callable[[float], Any], size: int, time: float, name: str) -> Array:
     """Time derivative (size,) from points to the right of the time; raises ValueError if it does not exist.
 
-    Fourth-order differences with a step whose half gives the same rate to round-off. A rate that vanishes with the
-    step, as of |t|^(3/2) at t = 0, is zero.
+    It is a fourth-order difference with a step whose half gives the same rate to round-off. A rate that vanishes with
+    the step, such as that of |t|^(3/2) at t = 0, is zero.
     """
     here = np.ravel(function(time)).astype(float)
     first = _difference(function, here, time, REACH)

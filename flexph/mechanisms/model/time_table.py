@@ -196,8 +196,9 @@ class TimeTable:
     def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
         """Time derivatives of coefficients and offsets.
 
-        By one-sided fourth-order differences of the drives: to the right of the time with an adaptive step, or, with a
-        step [s], within the step that ends at the time, so that drives are not evaluated outside the run. Read-only.
+        They are one-sided fourth-order differences of the drives: to the right of the time with an adaptive step, or,
+        with a step [s], within the step that ends at the time, so that drives are not evaluated outside the run. The
+        arrays are read-only.
         """
         if not self._driven:
             return self._still
@@ -237,7 +238,8 @@ class TimeTable:
     def at_times(self, times: Array) -> tuple[Array, Array, Array, Array]:
         """Coefficients and offsets at the times, (k + 1, …), and their rates at the ends of the steps, (k, …).
 
-        One row of each if nothing is driven. The rates are those of :meth:`rates` with the steps between the times.
+        There is one row of each if nothing is driven. The rates are those of :meth:`rates` with the steps between the
+        times.
         """
         if not self._driven:
             coefficient, offset = self._fixed

@@ -45,8 +45,8 @@ def can_lock(joint: Connection) -> bool:
 def joint_rates(mechanism: Model, c: Configuration) -> Any:
     """Matrix L of the joint rates L v, the relative motion of both sides of each joint, (joints·(d + s), n_v).
 
-    Dense or sparse as the arrays. Velocities are divided by a length of the mechanism, so that all rates are in rad/s;
-    they vanish if both sides move as one body.
+    It is dense or sparse as the arrays are. Velocities are divided by a length of the mechanism, so that all rates are
+    in rad/s; they vanish if both sides move as one body.
     """
     a, joints = mechanism.network.arrays, locked_joints(mechanism)
     rates = [_rates_of(mechanism, c, joint) for joint in joints]

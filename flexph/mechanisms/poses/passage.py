@@ -2,8 +2,8 @@
 
 First the velocities are projected onto the old joints, G v = b, since runs satisfy them in the mean of each step only.
 Then the new joints close, with v′ = v − M⁻¹GᵀΛ, S Λ = G v − b, S = G M⁻¹Gᵀ. Joints are anchored to the pose of the
-instant, at which g(q) = 0. Of the change ΔT of the kinetic energy −Λᵀb is the work of drives and −½Δvᵀ M Δv ≤ 0 the
-loss. Momentum and angular momentum are unchanged, as joints between bodies act by opposite forces.
+instant, at which g(q) = 0. The kinetic energy changes by the work −Λᵀb of drives, and by −½Δvᵀ M Δv ≤ 0, which is
+lost. Momentum and angular momentum are unchanged, as joints between bodies act by opposite forces.
 """
 
 from __future__ import annotations

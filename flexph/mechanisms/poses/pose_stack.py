@@ -32,8 +32,8 @@ SETTLED = 1e-14
 class Poses(Sequence[Pose]):
     """Sequence of poses of a mechanism, stored as arrays.
 
-    Centres of mass (k, b, d) [m], rotations (k, b, d, d), and the anchors ``rows`` (k, values) and ``springs``
-    (k, springs), as in :class:`flexph.Pose`; ``poses[i]`` is one pose.
+    The arrays are those of :class:`flexph.Pose`: centres of mass (k, b, d) [m], rotations (k, b, d, d), and the anchors
+    ``rows`` (k, values) and ``springs`` (k, springs). ``poses[i]`` is one pose.
     """
 
     centres: Array

@@ -60,8 +60,8 @@ def deform(
 ) -> Configuration:
     """Nearest configuration whose u, σ balance the inertia forces at u̇ = ü = 0 with the joints closed.
 
-    Newton's method on the position, the rigid accelerations a and the multipliers together; each iteration projects the
-    velocities again:
+    Newton's method finds the position, the rigid accelerations a and the multipliers together; each iteration projects
+    the velocities again:
 
         M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0,
 

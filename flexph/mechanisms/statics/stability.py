@@ -141,7 +141,7 @@ def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]
 def softest_motions(given: Problem, c: Configuration, count: int) -> tuple[Array, Array, Array]:
     """Least values of ω² of the small motions, ascending, their errors, and their shapes (n_v, count) with vᵀM v = 1.
 
-    Fewer than ``count`` if the mechanism has fewer free motions. See :func:`softest_motion`.
+    There are fewer than ``count`` if the mechanism has fewer free motions. See :func:`softest_motion`.
     """
     free = _free_motions(given, c)
     reduced, mass = 0.5 * (free.stiffness + free.stiffness.T), free.mass

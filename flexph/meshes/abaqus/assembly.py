@@ -250,7 +250,7 @@ class Builder:
         return True
 
     def _free(self, facets: list[Array]) -> list[Array]:
-        """Free facets, which belong to one cell of the mesh only, among ``facets``: arrays of corners (k, 3) or (k, 4)."""
+        """Facets among ``facets``, arrays of corners (k, 3) or (k, 4), that belong to one cell of the mesh only."""
         free = []
         for own in facets:
             width = own.shape[1]

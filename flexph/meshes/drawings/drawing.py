@@ -20,6 +20,7 @@ from .features import proposed_ports
 from .flat_parts import THIN, flat_part
 from .kernel import Answer, asked
 from .step_text import FileMaterialName, entities, length_unit, materials
+from .teeth import toothed_wheels
 from .triangles import file_surface
 
 FORMATS = {
@@ -216,7 +217,7 @@ KNOWN = ("Plane", "Cylinder", "Sphere", "Cone", "Torus")
 def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
     """Mesh of one part of a drawing by second-order tetrahedra in [m], with regions, proposed ports and materials.
 
-    Regions are the proposed ports, the named and coloured faces, and the part itself by its name.
+    Regions are the proposed ports, gear wheels, the named and coloured faces, and the part itself by its name.
     """
     if request.size is None:
         raise ValueError("size must be given for a drawing: the length of its cells, such as size='4 mm'")
@@ -317,8 +318,9 @@ def surface_mesh(
 
 
 def _regions(part: Part) -> dict[str, tuple[int, ...]]:
-    """Faces by the names of regions: of ports, then names and colours of the file."""
+    """Faces by the names of regions: of ports and gear wheels, then names and colours of the file."""
     regions = {port.name: port.faces for port in part.ports}
+    regions |= {wheel.name: wheel.faces for wheel in toothed_wheels(part.faces, part.scale)}
     groups: dict[str, list[int]] = {}
     for face in part.faces:
         label = face["name"].split("/")[-1].strip()

@@ -26,7 +26,12 @@ DEPTH = 2.5
 
 @dataclass(frozen=True, eq=False)
 class ToothedWheel:
-    """Gear wheel: centre ``at`` (3,) and direction (3,) of its axis, width, radii of tips and roots [m]."""
+    """Gear wheel: centre ``at`` (3,) and direction (3,) of its axis, width, radii of tips and roots [m].
+
+    ``faces``: numbers of the cylindrical faces of its teeth; their region in meshes is called ``name``.
+    """
+
+    name: str
 
     at: Array
     axis: Array
@@ -35,6 +40,7 @@ class ToothedWheel:
     tip: float
     root: float
     internal: bool
+    faces: tuple[int, ...]
 
     def meshes_at(self, radius: float) -> bool:
         """True if a pitch circle of a radius [m] is between the tips and roots."""
@@ -52,6 +58,7 @@ class _Row:
     concave: bool
     centres: tuple[Array, ...]
     areas: tuple[float, ...]
+    tags: tuple[int, ...]
 
 
 def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[ToothedWheel, ...]:
@@ -64,20 +71,20 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
             if same is None:
                 rows.append(own)
             else:
-                old = rows[same]
-                rows[same] = replace(old, centres=(*old.centres, *own.centres), areas=(*old.areas, *own.areas))
+                rows[same] = _together(rows[same], own)
     counted = [(row, _teeth(row)) for row in rows]
-    wheels: list[tuple[_Row, int, list[float]]] = []
+    wheels: list[tuple[_Row, int, list[_Row]]] = []
     for row, teeth in counted:
         if teeth is None:
             continue
-        for other, count, radii in wheels:
+        for other, count, held in wheels:
             if count == teeth and other.concave == row.concave and _one_wheel(other, row):
-                radii.append(row.radius)
+                held.append(row)
                 break
         else:
-            wheels.append((row, teeth, [row.radius]))
-    return tuple(_wheel(row, teeth, radii, scale) for row, teeth, radii in wheels)
+            wheels.append((row, teeth, [row]))
+    ordered = sorted((_wheel(row, teeth, held, scale) for row, teeth, held in wheels), key=_order)
+    return tuple(replace(wheel, name=f"gear{k}") for k, wheel in enumerate(ordered, 1))
 
 
 def _row(face: Mapping[str, Any]) -> _Row:
@@ -85,7 +92,14 @@ def _row(face: Mapping[str, Any]) -> _Row:
     one, two = np.array(face["ends"])
     axis, at = upwards(face["axis"]), 0.5 * (one + two)
     width = float(np.linalg.norm(two - one))
-    return _Row(at, axis, face["radius"], width, face["concave"], (np.array(face["centre"]),), (face["area"],))
+    centre, area, tag = np.array(face["centre"]), face["area"], face["tag"]
+    return _Row(at, axis, face["radius"], width, face["concave"], (centre,), (area,), (tag,))
+
+
+def _together(one: _Row, two: _Row) -> _Row:
+    """Row with the faces of two."""
+    centres, areas = (*one.centres, *two.centres), (*one.areas, *two.areas)
+    return replace(one, centres=centres, areas=areas, tags=(*one.tags, *two.tags))
 
 
 def _side_by_side(one: _Row, two: _Row) -> bool:
@@ -123,10 +137,18 @@ def _teeth(row: _Row) -> int | None:
     return count if np.abs(spread).max() <= 2.0 * np.pi * EQUAL else None
 
 
-def _wheel(row: _Row, teeth: int, radii: Sequence[float], scale: float) -> ToothedWheel:
+def _wheel(row: _Row, teeth: int, held: Sequence[_Row], scale: float) -> ToothedWheel:
+    radii = [own.radius for own in held]
     tip = min(radii) if row.concave else max(radii)
     sign = 1.0 if row.concave else -1.0
     root = max(radii) if row.concave else min(radii)
     if root == tip:  # roots that are rounded, without a cylinder
         root = tip * (1.0 + sign * DEPTH * 2.0 / (teeth - sign * 2.0))
-    return ToothedWheel(scale * row.at, row.axis, scale * row.width, teeth, scale * tip, scale * root, row.concave)
+    faces = tuple(sorted(tag for own in held for tag in own.tags))
+    lengths = scale * row.width, teeth, scale * tip, scale * root
+    return ToothedWheel("", scale * row.at, row.axis, *lengths, row.concave, faces)
+
+
+def _order(wheel: ToothedWheel) -> tuple[float, ...]:
+    """Key by which wheels are numbered: the largest first, then by place."""
+    return -round(wheel.tip, 8), *(round(float(x), 8) for x in wheel.at)

@@ -34,12 +34,13 @@ TANGENT = 1e-3
 class Meshing:
     """Two wheels in mesh: parts, centres (3,) [m], direction (3,) of the axes, ratio of the first to the second angle.
 
-    ``words``: text that describes the pair; ``toothed``: False for pitch cylinders.
+    ``regions``: names of their faces; ``words``: text that describes the pair; ``toothed``: False for pitch cylinders.
     """
 
     first: str
     second: str
     places: tuple[Array, Array]
+    regions: tuple[str, str]
     axis: Array
     ratio: float
     words: str
@@ -116,7 +117,7 @@ def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing |
         return None
     words = f"wheels of {a.teeth} and {b.teeth} teeth in mesh at {1e3 * distance:.6g} mm"
     ratio = (1.0 if inside else -1.0) * b.teeth / a.teeth
-    return Meshing(one, two, (a.at, b.at), a.axis, ratio, words, toothed=True)
+    return Meshing(one, two, (a.at, b.at), (a.name, b.name), a.axis, ratio, words, toothed=True)
 
 
 def _of_cylinders(one: Part, two: Part, filled: set[tuple[str, str]]) -> Iterator[Meshing]:
@@ -132,7 +133,7 @@ def _of_cylinders(one: Part, two: Part, filled: set[tuple[str, str]]) -> Iterato
         words = f"{one.name}.{a.name} and {two.name}.{b.name} touch like the pitch cylinders of gears"
         ratio = (1.0 if inside else -1.0) * _radius(b) / _radius(a)
         places = (np.array(a.centre), np.array(b.centre))
-        yield Meshing(one.name, two.name, places, np.array(a.axis), ratio, words, toothed=False)
+        yield Meshing(one.name, two.name, places, (a.name, b.name), np.array(a.axis), ratio, words, toothed=False)
 
 
 def _radius(port: ProposedPort) -> float:

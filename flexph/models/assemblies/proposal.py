@@ -70,8 +70,9 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     pins = _loose_pins(names, {ground, *wheels}, touches)
     pinned = [weld for name, own in pins for weld in _held_pins(name, own, groups, wheels)]
     order = {name: names.index(group) for name, group in groups.items()}
-    welds = _rigid(groups, touches)
-    moving, left_out = _between(groups, touches)
+    known: Known = {}
+    welds = _rigid(groups, touches, known)
+    moving, left_out = _between(groups, touches, known)
     joints = sorted([*welds, *moving], key=lambda j: sorted((order[j.first], order[j.second])))
     held = {name for joint in (*pinned, *joints) for name in (joint.first, joint.second)}
     for joint in [j for j in left_out if j.pair.kind == "planar"]:
@@ -123,13 +124,13 @@ def _loose_pins(names: Sequence[str], others: set[str], touches: Sequence[Touch]
             continue
         if pair_of(own).kind in ("hinge", "cylindrical") and _is_pin(name, round_ones):
             pins[name] = round_ones
-    loose = []
+    loose, known = [], Known()
     for name, own in pins.items():
         groups = {other: other for other in names}
         for other, its in pins.items():
             if other != name:
                 _join(groups, _other(other, its[0]), other)
-        _rigid(groups, [t for t in touches if name not in (t.first, t.second)])
+        _rigid(groups, [t for t in touches if name not in (t.first, t.second)], known)
         if len({groups[other] for other in _others(name, own)}) > 1:  # otherwise a shaft in bearings of one body
             loose.append((name, own))
     return loose
@@ -170,18 +171,24 @@ def _join(groups: dict[str, str], one: str, two: str) -> None:
             groups[name] = kept
 
 
-def _rigid(groups: dict[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
+Known = dict[tuple[Touch, ...], Pair]
+"""Joints by the contacts from which they follow."""
+
+
+def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> list[ProposedJoint]:
     """Merge all groups between which contacts allow no motion; return the welds."""
     welds: list[ProposedJoint] = []
     while True:
-        found = next((joint for joint in _pairs(groups, touches) if joint.pair.kind == "weld"), None)
-        if found is None:
+        found = [joint for joint in _pairs(groups, touches, known) if joint.pair.kind == "weld"]
+        for joint in found:
+            if groups[joint.first] != groups[joint.second]:
+                welds.append(joint)
+                _join(groups, joint.first, joint.second)
+        if not found:
             return welds
-        welds.append(found)
-        _join(groups, found.first, found.second)
 
 
-def _pairs(groups: Mapping[str, str], touches: Sequence[Touch]) -> Iterator[ProposedJoint]:
+def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) -> Iterator[ProposedJoint]:
     """Yield the joint that follows from the contacts of any two groups."""
     between: dict[tuple[str, str], list[Touch]] = {}
     order = {name: k for k, name in enumerate(groups)}
@@ -190,16 +197,18 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch]) -> Iterator[Prop
         if one != two:
             between.setdefault((one, two), []).append(touch)
     for _, own in sorted(between.items(), key=lambda item: [order[name] for name in item[0]]):
-        pair = pair_of(own)
+        pair = known.get(tuple(own)) or known.setdefault(tuple(own), pair_of(own))
         main = min(own, key=lambda t: ORDER.index(t.kind))
         yield ProposedJoint(main.first, main.second, pair, tuple(own), tuple(_remarks(pair, own)))
 
 
-def _between(groups: Mapping[str, str], touches: Sequence[Touch]) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
+def _between(
+    groups: Mapping[str, str], touches: Sequence[Touch], known: Known
+) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
     """Joints between groups; and omitted joints: of unknown kind, or of contact at a single plane."""
     joints: list[ProposedJoint] = []
     left_out: list[ProposedJoint] = []
-    for joint in _pairs(groups, touches):
+    for joint in _pairs(groups, touches, known):
         (left_out if joint.pair.kind in ("other", "planar") else joints).append(joint)
     return joints, left_out
 

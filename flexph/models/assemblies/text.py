@@ -53,11 +53,11 @@ class _Ports:
         self.regions.setdefault(body, {})[name] = region
         return f"{body}.{name}"
 
-    def turning(self, body: str, at: Array) -> str:
-        """Name of a port that rotates with a body: a new port at a position, or the first port of a flexible body."""
+    def carrying(self, body: str, at: Array) -> str:
+        """Name of a port that turns with the carrier of gears: a new one, or of a flexible body the first one."""
         if body in self.flexible and body in self.places:
             return f"{body}.{next(iter(self.places[body]))}"
-        return self.add(body, "wheel", at, "")
+        return self.add(body, "carrier", at, "")
 
 
 def model_text(drawing: Drawing, proposal: Proposal, choices: Choices, *, folder: Path, name: str) -> str:
@@ -232,10 +232,11 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
 def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
     """Yield the lines of the connection of a gear pair; a carrier that is the ground is left out."""
     meshing = gear.meshing
-    ends = [ports.turning(body, at) for body, at in zip((meshing.first, meshing.second), meshing.places, strict=True)]
+    wheels = zip((meshing.first, meshing.second), meshing.places, meshing.regions, strict=True)
+    ends = [ports.add(body, "wheel", at, region) for body, at, region in wheels]
     along = f"ratio: {meshing.ratio:.12g}, axis: {_list(direction(meshing.axis))}"
     if gear.carrier != proposal.ground:
-        along += f", carrier: {_text(ports.turning(gear.carrier, meshing.places[0]))}"
+        along += f", carrier: {_text(ports.carrying(gear.carrier, meshing.places[0]))}"
     yield f"  # {_gear_sureness(gear)}: {meshing.words}"
     yield f"  - {{kind: gear, first: {_text(ends[0])}, second: {_text(ends[1])}, {along}}}"
 

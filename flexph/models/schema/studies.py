@@ -75,7 +75,7 @@ class Optimisation(Entry):
     objective: by_shape("a measure, or weights by measure", scalar=str, mapping=Weights)
     parameters: Annotated[dict[str, Ends], Field(min_length=1)]
     constraints: dict[str, Limits] = Field(default_factory=dict)
-    method: Literal["auto", "COBYQA", "SLSQP", "trust-constr", "L-BFGS-B"] = "auto"
+    method: Literal["auto", "COBYQA", "SLSQP", "trust-constr", "L-BFGS-B", "interior-point"] = "auto"
     step: Number = None
     most: Annotated[int, Field(ge=1)] = 100
     tolerance: Number = 1e-3

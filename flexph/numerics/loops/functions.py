@@ -27,7 +27,7 @@ _errors: dict[int, tuple[Any, Any, Any]] = {}
 """Last failed call of each thread, by its identifier."""
 
 
-@cache  # what stands at an address must last as long as the process
+@cache  # a function at an address must live as long as the process
 def _called(function: Callable[..., float]) -> tuple[Callable[..., float], dict[int, Any]]:
     return function, _errors
 
@@ -75,7 +75,7 @@ def are_same(first: Any, second: Any, depth: int = DEPTH) -> bool:
         return len(first) == len(second) and all(map(are_same, first, second, [depth - 1] * len(first)))
     try:
         return bool(first == second)
-    except ValueError:  # arrays have no single answer
+    except ValueError:  # arrays have no single truth value
         return False
 
 

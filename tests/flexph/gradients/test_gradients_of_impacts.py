@@ -88,7 +88,7 @@ def test_the_energy_after_elastic_impacts_has_the_gradient_of_the_energy_at_the_
 def struck(make, times):
     """Run with its impacts, of a mechanism without parameters."""
     problem = problem_of(make, {}, times, strikes=True)
-    run = struck_run(problem, times, progress=False)
+    run = struck_run(problem, progress=False)
     assert isinstance(run, StruckRun)
     return run
 
@@ -176,6 +176,8 @@ def test_runs_with_impacts_refuse_what_does_not_know_them():
         forward_sensitivities(bouncing, FALL, TIMES, {"height": position("bar.middle")})
     with pytest.raises(ValueError, match="strikes at an end of a step"):
         gradient(bouncing, FALL, [0.0, np.sqrt(0.4 / 9.81) + 1e-12, 0.3], height)
+    with pytest.raises(ValueError, match="at fixed times"):
+        gradient(bouncing, FALL, lambda **_: TIMES, height)
     tip = Last(joint_force("rod.tip – arm.root"), 1)
     with pytest.raises(ValueError, match="has no gradients in runs with impacts"):
         gradient(tapping, {"load": 0.2}, np.linspace(0.0, 0.12, 61), tip)

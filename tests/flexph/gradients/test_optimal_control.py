@@ -6,7 +6,8 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, hinge, spring_damper, torque
-from flexph.gradients import Last, MeanSquare, MultipleShooting, Peak, gradients, optimal_control
+from flexph.gradients import Duration, Last, MeanSquare, MultipleShooting, Peak, gradients, optimal_control
+from flexph.gradients.shooting_problems.duration import DURATION
 from flexph.gradients.shooting_problems.multiple import segmented
 from flexph.gradients.shooting_problems.single import Problem
 from flexph.sensors import joint_angle, joint_force, joint_rate, position
@@ -14,7 +15,7 @@ from flexph.systems.inputs import Table
 
 TIMES = np.linspace(0.0, 1.0, 51)
 NODES = np.linspace(0.0, 1.0, 11)
-INERTIA = 1.0 * 0.6**2 / 3.0
+INERTIA, TORQUE = 1.0 * 0.6**2 / 3.0, 0.3
 ANGLE, RATE = joint_angle("bar.root"), joint_rate("bar.root")
 
 
@@ -138,6 +139,49 @@ def test_multiple_shooting_finds_the_optimum_of_single_shooting():
     assert parted.solution.times.tolist() == alone.solution.times.tolist()
 
 
+def fastest(nodes, make=bar, shooting=None, **options):
+    """Slew in the least time, from a guess that is too long."""
+    mechanism, start = make()
+    table, times = np.linspace(0.0, 1.5, nodes), np.linspace(0.0, 1.5, 5 * nodes - 4)
+    given = {"ends": REST, "bounds": {"motor": (-TORQUE, TORQUE)}, "duration": Duration(0.1, 5.0), **options}
+    return optimal_control(
+        lambda: (mechanism, start), times, {"motor": (table, np.zeros(nodes))}, shooting=shooting, **given
+    )
+
+
+def test_the_fastest_rigid_slew_is_bang_bang():
+    """T = 2 √(θ J/τ) for torques that jump; for nodes at distances d, with the jump between two of them, a ramp costs
+
+    θ J/τ = T²/4 − d²/12.
+    """
+    best = fastest(12)
+    nodes, torques = best.inputs["motor"]
+    np.testing.assert_allclose(torques[:, 0], TORQUE * np.where(nodes < 0.5 * best.duration, 1.0, -1.0), atol=1e-6)
+    bang = 2.0 * np.sqrt(0.5 * INERTIA / TORQUE)
+    # five steps between two nodes take the ramp in their middles: d²/12 becomes d²/12 (1 + 1/50)
+    assert best.duration == pytest.approx(bang / np.sqrt(1.0 - 1.02 / (3.0 * 11.0**2)), rel=2e-4)
+    assert best.cost == best.duration == best.solution.times[-1]
+    assert nodes[-1] == pytest.approx(best.duration)
+    assert max(abs(error).max() for error in best.end_errors.values()) < 1e-8
+
+
+def test_the_fastest_slew_takes_longer_with_a_limit_of_its_speed_and_by_effort():
+    free = fastest(6)
+    slow = fastest(6, limits={"speed": (Peak(RATE, margin=0.01), None, 0.8)})
+    assert slow.duration > free.duration and slow.values["speed"] <= 0.8 + 1e-7
+    cheap = fastest(6, effort={"motor": 20.0})
+    assert cheap.duration > 1.1 * free.duration
+    # ∂/∂T of w₁ T + w₂ 12 J² θ²/T³ = 0 for the least effort
+    assert cheap.duration == pytest.approx((20.0 * 36.0 * (0.5 * INERTIA) ** 2) ** 0.25, rel=0.01)
+
+
+def test_the_fastest_slew_by_multiple_shooting_is_that_of_single_shooting():
+    alone, parted = (fastest(6, shooting=own) for own in (None, MultipleShooting(2)))
+    # velocities are made consistent between segments
+    assert parted.duration == pytest.approx(alone.duration, rel=5e-4)
+    assert max(parted.gaps.values()) < 1e-6
+
+
 def chain(length):
     """A driven bar with a flexible one on it."""
     beam = fem.beam(0.3, fem.Material(young=1e8, density=2000.0), fem.Section(width=0.02, height=0.01), elements=1)
@@ -148,14 +192,15 @@ def chain(length):
 
 
 def test_derivatives_of_segments_and_gaps_are_their_differences():
-    """Along an arbitrary direction of all unknowns: nodes, a length, and the states between segments."""
+    """Along an arbitrary direction of all unknowns: nodes, a length, the duration, and the states between segments."""
     table = Table(NODES, np.sin(5.0 * NODES)[:, None], "motor")
     ends, cost = {"tip": (position("two.tip"), (0.0, 0.0))}, MeanSquare(ANGLE, target=0.3)
-    base = Problem(chain, TIMES[:21], {"motor": table}, {"length": 0.6}, cost, {}, ends, {})
+    parameters, duration = {"length": 0.6, DURATION: 0.4}, Duration(0.1, 1.0)
+    base = Problem(chain, TIMES[:21], {"motor": table}, parameters, cost, {"motor": 0.3}, ends, {}, duration)
     problem, random = segmented(base, MultipleShooting(2)), np.random.default_rng(0)
-    x = np.append(base.joined({"motor": table.values}, {"length": 0.6}), np.zeros(problem.count - base.count))
+    x = np.append(base.joined({"motor": table.values}, parameters), np.zeros(problem.count - base.count))
     x += 1e-5 * random.standard_normal(x.size)  # stiff axial deformations allow no more
-    way, step = 1e-2 * random.standard_normal(x.size), 1e-4
+    way, step = 1e-2 * random.standard_normal(x.size), 3e-4
     here, moved = problem.evaluated(x), {k: problem.evaluated(x + k * step * way) for k in (-2, -1, 1, 2)}
 
     def slope(of):
@@ -167,6 +212,9 @@ def test_derivatives_of_segments_and_gaps_are_their_differences():
         expected = slope(lambda own, name=name: own.gaps[name][0])
         # states are differentiated by their coordinates in steps of 1e-5
         np.testing.assert_allclose(by @ way, expected, rtol=0.0, atol=1e-7 * np.abs(expected).max())
+    efforts = {k: problem.efforts(x + k * step * way)[0] for k in moved}
+    own = (8.0 * (efforts[1] - efforts[-1]) - (efforts[2] - efforts[-2])) / (12.0 * step)
+    assert problem.efforts(x)[1] @ way == pytest.approx(own, rel=1e-8)
 
 
 @pytest.mark.slow
@@ -219,10 +267,14 @@ def test_segments_and_their_guess_are_checked():
 
 
 def test_what_cannot_be_optimised_is_said():
-    with pytest.raises(ValueError, match="cost or effort must be given"):
+    with pytest.raises(ValueError, match="cost, effort or a duration with a weight must be given, got none"):
         optimal_control(bar, TIMES, guess(), ends=REST)
     with pytest.raises(ValueError, match="ends, limits or cost must be given"):
         optimal_control(bar, TIMES, guess(), effort={"motor": 1.0})
+    with pytest.raises(ValueError, match="longest must be above shortest, got 2 and 1 s"):
+        Duration(2.0, 1.0)
+    with pytest.raises(ValueError, match="times must last from 2 to 3 s, the bounds of duration, got 1 s"):
+        optimal_control(bar, TIMES, guess(), ends=REST, duration=Duration(2.0, 3.0))
     with pytest.raises(ValueError, match=r"inputs\['motor'\] must cover 0.0 to 1.0 s"):
         optimal_control(bar, TIMES, {"motor": ([0.0, 0.5], [0.0, 0.0])}, effort={"motor": 1.0}, ends=REST)
     with pytest.raises(ValueError, match=r"inputs\['motor'\] must be a table"):
@@ -241,3 +293,15 @@ def test_what_cannot_be_optimised_is_said():
         optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends={"tip": (position("bar.tip"), 0.5)})
     with pytest.raises(ArithmeticError, match=r"did not converge.*largest relative violation"):
         optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, ends=REST, bounds={"motor": (-0.01, 0.01)}, most=4)
+
+
+def test_conditions_that_exclude_or_repeat_each_other_are_named():
+    def searched(**own):
+        return optimal_control(bar, TIMES, guess(), effort={"motor": 1.0}, **{"ends": REST, **own})
+
+    with pytest.raises(ArithmeticError, match="'end 0 of angle' and 'end 0 of other' cannot be met together"):
+        searched(ends={**REST, "other": (ANGLE, 0.7)})
+    with pytest.raises(ArithmeticError, match="'end 0 of angle' and 'end 0 of same' depend on each other"):
+        searched(ends={**REST, "same": (ANGLE, 0.5)})
+    with pytest.raises(ArithmeticError, match="'end 0 of angle' and 'limit of low' cannot be met together"):
+        searched(limits={"low": (Last(ANGLE), None, 0.2)}, most=5)

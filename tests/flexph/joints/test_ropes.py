@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 import fem
 import rigid
 from flexph import GROUND, ValidityWarning, connect, drive, eigenfrequencies, hinge, integrate, slider, weld
+from flexph.analysis import floquet
 from flexph.integration.loops import build
 from flexph.joints import Sheave, rope
 from flexph.joints.rows.rope_path import PIECES, rope_line
@@ -586,6 +587,17 @@ def test_a_wide_border_takes_the_same_steps(dim, monkeypatch):
     for method, expected in zip(METHODS, banded, strict=True):
         found = integrate(wide, thrown(wide), times, method=method).final.x
         np.testing.assert_allclose(found, expected, atol=1e-11)  # Newton's
+
+
+def test_multipliers_over_a_period_are_those_of_the_exponents_at_rest():
+    """e^{λT} of the exponents λ of a load that hangs on a damped rope over a sheave; 16 steps of order 6."""
+    line = rope([at(0.0, 3.0), Sheave(at(0.5, 3.2), -0.1), "load.centre"], stiffness=300.0, damping=4.0, length=3.0)
+    mechanism, pose = hung({"load": 2.0}, [line], {"load": (0.6, 1.0)})
+    hanging = mechanism.equilibrium(pose)
+    multipliers = floquet(mechanism, hanging, period=0.5, steps=16).multipliers
+    expected = np.exp(0.5 * mechanism.spectrum(hanging).values)
+    assert expected.size == 2
+    np.testing.assert_allclose(np.sort_complex(multipliers), np.sort_complex(expected), atol=1e-6)
 
 
 def test_rope_on_a_flexible_beam():

@@ -11,6 +11,9 @@ from drawings import Sheet, link, wheel
 
 from flexph import GROUND, eliminate, gear, hinge, integrate, poles, prismatic, spring_damper, torsion_spring
 from flexph.cli import main
+from flexph.meshes.drawings.drawing import MeshRequest, read_drawing
+from flexph.meshes.drawings.teeth import toothed_wheels
+from flexph.meshes.files import read_contents
 from flexph.methods import Exact
 from flexph.models import load_model
 from flexph.sensors import joint_angle
@@ -142,6 +145,11 @@ def test_wheels_with_teeth_keys_and_bearing_blocks_come_back_as_they_were(keyed,
         "sure: gear pair of pinion and wheel with ratio -2",
     ]
     assert len(told) == 12 and told[0] == "ground: base, by its name"
+    (found,) = toothed_wheels((part := read_drawing(path).part("pinion")).faces, part.scale)
+    assert (found.teeth, found.name, len(found.faces)) == (20, "gear1", 40)
+    np.testing.assert_allclose((found.tip, found.root, found.width), (0.022, 0.0175, 0.02), rtol=1e-9)
+    regions = read_contents(path, (), MeshRequest(size=8e-3, select="pinion")).mesh.cell_sets
+    assert sum(len(own) for own in regions["gear1"]) > 40
     spring = "{kind: torsion_spring, first: pinion.left, second: {ground: [0, 0, 0]}, axis: [0, 0, 1], "
     mechanism = with_connection(file, spring + "stiffness: 5, angle: 0.5}")
     bodies = {"one": properties["pinion"], "two": together(properties, "shaft", "wheel", "key")}
@@ -194,7 +202,7 @@ def test_a_planetary_gear_has_its_arm_as_carrier(planetary, tmp_path):
         "sure: gear pair of planet and housing with ratio 3",
         "sure: gear pair of planet and sun with ratio -1",
     ]
-    assert "carrier: arm.wheel" in file.read_text()
+    assert "carrier: arm.carrier" in file.read_text()
     mechanism = load_model(file).mechanism
     assert "freedoms 1" in mechanism.describe(drawn(mechanism))
     run = integrate(mechanism, started(mechanism), np.linspace(0.0, 0.3, 101), method=METHOD)
@@ -232,6 +240,17 @@ def test_a_shaft_turns_with_the_wheels_that_it_carries(tmp_path):
     text = file.read_text()
     assert "middle turns in all of its bores: it is held in one with its gear wheel" in text
     assert "a hinge if something does, a screw if it has a thread" in text
+
+
+def test_gears_act_at_the_wheels_of_a_flexible_shaft(two_stages, tmp_path):
+    """Between its wheels it twists: two ports of their faces, not that of the bearings."""
+    path = tmp_path / "gearbox.step"
+    path.write_bytes(two_stages[0].read_bytes())
+    text = proposed(path, tmp_path, "--flexible", "middle", "--size", "15mm")[1].read_text()
+    for port, place in (("wheel: {region: pin1", 0.02), ("wheel2: {region: pin2", 0.05)):
+        assert f"{port}, at: [0.06, 0, {place}]}}" in text
+    assert "first: input.wheel, second: middle.wheel, ratio: -2" in text
+    assert "first: middle.wheel2, second: output.wheel, ratio: -3" in text
 
 
 def test_wheels_that_no_pair_is_proposed_for_are_named(tmp_path):

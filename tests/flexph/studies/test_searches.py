@@ -127,6 +127,36 @@ def test_fits_without_an_answer_say_so():
         fit(lambda a: {"y": a * t}, {"y": t}, {"a": 0.0})
 
 
+def test_a_fit_shortens_steps_to_runs_that_fail():
+    """Full steps go to a < 0, where the function has no value; b needs no bounds."""
+    t, failed = np.linspace(0.0, 1.0, 9), []
+
+    def growth(a, b):
+        if a <= 0.0:
+            failed.append(a)
+            raise ValueError("a must be positive")
+        return {"y": np.log(a) * t + b}
+
+    found = fit(growth, {"y": np.log(1e-3) * t + 2.0}, {"a": 1.0, "b": 1.0}, bounds={"b": (0.0, 5.0)})
+    assert failed
+    assert found.parameters["a"] == pytest.approx(1e-3, rel=1e-6)
+    assert found.parameters["b"] == pytest.approx(2.0, rel=1e-6)
+
+
+def test_a_fit_that_ends_next_to_runs_that_fail_says_so():
+    t = np.linspace(0.0, 1.0, 9)
+
+    def line(a, b):
+        if a < 0.5:
+            raise ValueError("a must be at least 0.5")
+        return {"y": a * t + b}
+
+    with pytest.raises(
+        ArithmeticError, match=r"the run at a = .* failed: ValueError: a must be at least 0.5.*give bounds of 'a'"
+    ):
+        fit(line, {"y": 0.2 * t + 1.0}, {"a": 1.0, "b": 2.0}, bounds={"b": (0.0, 5.0)}, step=1e-9)
+
+
 def test_sensitivities_are_central_differences():
     def function(a, b):
         return {"s": np.sin(a * np.arange(3.0)), "p": a * b, "text": "x"}

@@ -10,8 +10,8 @@ which is ΔV for energies of up to fourth degree; for others the difference to �
 F. Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.) With a factor a(t) of the law V' is a V',
 ΔV is a₁V₁ − a₀V₀ less the work h Σ_q w_q ȧ(τ_q) V(x(τ_q)) of the factor.
 
-The rates of ropes are those of their spans and angles, y' Π̇ with the slopes y' at the node. What hΣ b_i ẏ_i misses of
-the change of a span or angle over the step is added along its rates, so that lengths of ropes are exact at the end.
+The rates of ropes are those of their spans and angles, y' Π̇ with the slopes y' at the node. The difference between the
+change of a span or angle over the step and hΣ b_i ẏ_i is added along its rates: lengths of ropes are exact at the end.
 """
 
 from __future__ import annotations

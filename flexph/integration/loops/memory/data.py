@@ -101,7 +101,7 @@ class Nodes(NamedTuple):
     """Nodes (k): points and directions of bodies, or means of points, and their shapes."""
 
     body: Unsigned
-    side: Index  # the body, or for a mean of points its number, counted behind all bodies
+    side: Index  # the body, or for a mean of points its number, after those of all bodies
     moves: Vector  # 1 for points, 0 for directions
     follows: Vector  # 1 for points; for means of points the weight of the unknowns of their body,
     others_ptr: Unsigned  # (k + 1,)

@@ -101,7 +101,7 @@ class System(NamedTuple):
     turned: Vector
     x: Vector  # (N,)
     y: Vector  # (n,)
-    python: Index  # (1,), address of the callback that answers within a step (see loops.wide.factor)
+    python: Index  # (1,), address of the callback of the loops within a step (see loops.wide.factor)
 
 
 class NodalSpace(NamedTuple):

@@ -4,7 +4,7 @@ Forces on vectors V are Σ g W̄ over their products V·W, with g = Σ σ̃ ∂�
 
     T_V = Σ_W (W̄ ⊗ ∂g/∂x + ½ g ∂W₁/∂x),
 
-which pass with the weights of V to the columns of frames, and from these to positions and, by levers, to spins.
+which act with the weights of V on the columns of frames, and from these on positions and, by levers, on spins.
 """
 
 from __future__ import annotations

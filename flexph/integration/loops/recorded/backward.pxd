@@ -23,7 +23,7 @@ cdef struct Backward:
     Mat by_inputs
     Mat by_moved
     Vec by_constants
-    Vec by_length
+    Vec by_times
     IVec varied
     Vec carried
     Vec adjoint

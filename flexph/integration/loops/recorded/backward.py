@@ -37,7 +37,7 @@ class Backward(NamedTuple):
     """Backward sweep over N steps with n state entries and y unknowns: the run, and derivatives of a functional Φ.
 
     ``carried`` is the adjoint of the state between two steps, at first that of the last state; the derivatives add up
-    in ``by_coefficient`` to ``by_constants``. The entries of ``audit`` are
+    in ``by_coefficient`` to ``by_times``. The entries of ``audit`` are
 
     * the largest defect of the transposed systems, relative to their right-hand sides,
     * the largest number of corrections of one system, and the sum of these numbers,
@@ -59,7 +59,7 @@ class Backward(NamedTuple):
     by_inputs: Array
     by_moved: Array
     by_constants: Array  # (v,)
-    by_length: Array  # (N,), by the length of each step, or (0,)
+    by_times: Array  # (N + 1,), or empty if derivatives by the times are not wanted
     varied: Index  # (v,), constants by which derivatives are wanted
     carried: Array  # (n,)
     adjoint: Array  # work space, as all that follows
@@ -78,12 +78,13 @@ class Backward(NamedTuple):
 
 
 def backward_of(
-    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index, *, lengths: int = 0
+    m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index, *, instants: int = 0
 ) -> tuple[Backward, Index]:
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
     ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
-    Derivatives by the lengths of that number of steps are wanted.
+    ``instants`` is the number of times at which a step calls functions of time, or 0 without derivatives by the times
+    of steps.
     """
     states, means, by_state = run
     constants, space, addresses = recorded_cells(m)
@@ -93,7 +94,8 @@ def backward_of(
     n, y = states.shape[1], means.shape[1]
     size = y if y <= LARGEST else 0
     dense, pivot = np.zeros((size, size)), np.zeros(size, dtype=np.int64)
-    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved + varied.size + (lengths > 0))
+    times = instants + 1 if instants else 0
+    adjoint = np.zeros(n + y + 2 * terms + rows + inputs + moved + varied.size + times)
     wanted, missed, covector, opposite = np.zeros((4, y))
     of = Backward(
         kinds=kinds,
@@ -107,7 +109,7 @@ def backward_of(
         by_inputs=out[2],
         by_moved=out[3],
         by_constants=np.zeros(varied.size),
-        by_length=np.zeros(lengths),
+        by_times=np.zeros(len(table.times) if instants else 0),
         varied=varied,
         carried=by_state[-1].copy(),
         adjoint=adjoint,

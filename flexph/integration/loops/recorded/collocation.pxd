@@ -13,6 +13,7 @@ from .sweeps cimport AFTER, BEFORE, CONSTANTS, LENGTH, SPACE, add_entries, keep_
 
 cdef Py_ssize_t go_back_by_nodes(Memory* m, RecordedMemory* r, Py_ssize_t dim, Collocated& c, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 cdef bint _step_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Collocated& c, Py_ssize_t k) noexcept nogil
+cdef void _add_by_times(Collocated& c, Py_ssize_t k, Py_ssize_t entry) noexcept nogil
 cdef bint _set_program(Memory* m, RecordedMemory* r, Py_ssize_t dim, Collocated& c, Py_ssize_t k, double h) noexcept nogil
 cdef void _record(RecordedMemory* r, Py_ssize_t dim, Collocated& c, Vec given, double h) noexcept nogil
 cdef Py_ssize_t _want_unknowns(RecordedScheme& g, Py_ssize_t first) noexcept nogil

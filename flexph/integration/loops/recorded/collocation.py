@@ -71,8 +71,20 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int) ->
         return False
     entry = m.at_state.size + c.run.wanted.size
     entry = add_entries(c.run.adjoint, entry, c.by_given[k])
-    add_entries(c.run.adjoint, entry, c.run.by_constants)
+    entry = add_entries(c.run.adjoint, entry, c.run.by_constants)
+    if c.run.by_times.size > 0:
+        _add_by_times(c, k, entry)
     return True
+
+
+def _add_by_times(c: Collocated, k: int, entry: int) -> None:
+    """Add derivatives by the times of step k, from those by its length and by the times of its nodes."""
+    c.run.by_times[k] -= c.run.adjoint[entry]
+    c.run.by_times[k + 1] += c.run.adjoint[entry]
+    for i in range(c.scheme.nodes.size):
+        by_time = c.run.adjoint[entry + 1 + i]
+        c.run.by_times[k] += (1.0 - c.scheme.nodes[i]) * by_time
+        c.run.by_times[k + 1] += c.scheme.nodes[i] * by_time
 
 
 def _set_program(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int, h: float) -> bool:
@@ -110,7 +122,13 @@ def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) 
     give(c.given_cells, BEFORE, entry)
     entry += given.size
     give_some(c.run.cells.constants, c.run.varied, CONSTANTS, entry)
-    c.run.cells.length[0] = give_one(h, LENGTH, 0, -1)
+    entry += c.run.varied.size
+    if c.run.by_times.size > 0:
+        c.run.cells.length[0] = give_one(h, LENGTH, 0, entry)
+        for i in range(c.recorded.stages.size):
+            want(recorded(c.recorded.stages, i).trial_time, entry + 1 + i)
+    else:
+        c.run.cells.length[0] = give_one(h, LENGTH, 0, -1)
     record_derive(r, dim, r.trial_c)
     record_begin(r, dim, c.recorded, c.coefficient, c.offset, c.nodes)
     record_positions(r, dim, c.recorded, c.run.cells.length[0], c.nodes, True)

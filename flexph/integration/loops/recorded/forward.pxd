@@ -9,5 +9,6 @@ cdef struct Forward:
     Ten by_inputs
     Ten by_moved
     Mat by_constants
+    Mat by_times
     Vec unknowns
     Vec audit

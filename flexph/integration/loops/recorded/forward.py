@@ -15,8 +15,9 @@ class Forward(NamedTuple):
     """Forward sweep over N steps: the run, and the derivatives of its start and constants by q parameters.
 
     ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of its
-    table, with one row or as many as the table. ``states`` are derivatives of the states, at first of the first one
-    only; ``audit`` is the largest defect of a linear system, relative to its right-hand side.
+    table, with one row or as many as the table, and ``by_times`` of its times, if these depend on parameters.
+    ``states`` are derivatives of the states, at first of the first one only; ``audit`` is the largest defect of a
+    linear system, relative to its right-hand side.
     """
 
     run: Backward
@@ -26,15 +27,16 @@ class Forward(NamedTuple):
     by_inputs: Array
     by_moved: Array
     by_constants: Array  # (q, v)
+    by_times: Array  # (q, N + 1) or (q, 0)
     unknowns: Array  # (y,)
     audit: Array  # (1,)
 
 
 def forward_of(run: Backward, derivatives: Sequence[Sequence[Array]]) -> Forward:
-    """Arrays for derivatives of (varied constants, start, coefficients, offsets, inputs, moved) by each parameter."""
+    """Arrays for derivatives of (constants, start, times, coefficients, offsets, inputs, moved) by each parameter."""
     parts = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
-    constants, start, coefficients, offsets, inputs, moved = parts
+    constants, start, times, coefficients, offsets, inputs, moved = parts
     states = np.zeros((len(run.states), *start.shape))
     states[0] = start
     unknowns, audit = np.zeros(run.means.shape[1]), np.zeros(1)
-    return Forward(run, states, coefficients, offsets, inputs, moved, constants, unknowns, audit)
+    return Forward(run, states, coefficients, offsets, inputs, moved, constants, times, unknowns, audit)

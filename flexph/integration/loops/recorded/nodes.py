@@ -104,12 +104,12 @@ def add_by_given(by_given: Array, table: GaussTable, tableau: Tableau, out: dict
 
 
 def collocated_of(
-    m: Memory, table: GaussTable, tableau: Tableau, run: tuple[Array, Array], varied: Index
+    m: Memory, table: GaussTable, tableau: Tableau, run: tuple[Array, Array], varied: Index, *, timed: bool = False
 ) -> tuple[Collocated, tuple[Index, StageMemories, list[Index]]]:
     """Arrays of the backward sweep, and the memories that they point to, which the caller must keep alive.
 
-    ``run`` holds the states (N + 1, n) in the layout of the loops, and ∂Φ/∂x. Addresses of recorded numbers are first
-    among the memories.
+    ``run`` holds the states (N + 1, n) in the layout of the loops, and ∂Φ/∂x; ``timed`` asks for derivatives by the
+    times of the steps. Addresses of recorded numbers are first among the memories.
     """
     states, by_state = run
     memories = StageMemories(m, before_runs(m), tableau)
@@ -119,7 +119,12 @@ def collocated_of(
     empty = np.zeros((1, 0))
     no_table = Table(table.times, empty, empty, empty, empty, np.zeros((1, given.shape[1])), empty)
     back, addresses = backward_of(
-        m, Kinds(*(0 for _ in Kinds._fields)), no_table, (states, np.zeros((1, unknowns)), by_state), varied
+        m,
+        Kinds(*(0 for _ in Kinds._fields)),
+        no_table,
+        (states, np.zeros((1, unknowns)), by_state),
+        varied,
+        instants=scheme.nodes.size if timed else 0,
     )
     back.factored[:] = NOTHING
     spaces = memories.cells.view(np.float64)

@@ -106,8 +106,11 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
     entry = add_entries(b.adjoint, entry, row_of(b.by_inputs, k))
     entry = add_entries(b.adjoint, entry, row_of(b.by_moved, k))
     entry = add_entries(b.adjoint, entry, b.by_constants)
-    if b.by_length.size > 0:
-        b.by_length[k] += b.adjoint[entry]
+    if b.by_times.size > 0:
+        by_length = b.adjoint[entry]
+        by_middle = b.adjoint[entry + 1]
+        b.by_times[k] += 0.5 * by_middle - by_length
+        b.by_times[k + 1] += 0.5 * by_middle + by_length
     return 0
 
 
@@ -265,7 +268,11 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     entry += r.trial_moved.size
     give_some(b.cells.constants, b.varied, CONSTANTS, entry)
     entry += b.varied.size
-    b.cells.length[0] = give_one(given.h, LENGTH, 0, entry if b.by_length.size > 0 else -1)
+    if b.by_times.size > 0:
+        b.cells.length[0] = give_one(given.h, LENGTH, 0, entry)
+        want(r.trial_time, entry + 1)
+    else:
+        b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
     record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)

@@ -77,7 +77,10 @@ def _set_inputs(f: Forward, k: int, j: int) -> None:
     entry = _set(b.adjoint, entry, row_of(f.by_offset[j], k + 1))
     entry = _set(b.adjoint, entry, row_of(f.by_inputs[j], k))
     entry = _set(b.adjoint, entry, row_of(f.by_moved[j], k))
-    _set(b.adjoint, entry, f.by_constants[j])
+    entry = _set(b.adjoint, entry, f.by_constants[j])
+    if f.by_times.shape[1] > 0:
+        b.adjoint[entry] = f.by_times[j][k + 1] - f.by_times[j][k]
+        b.adjoint[entry + 1] = 0.5 * (f.by_times[j][k] + f.by_times[j][k + 1])
 
 
 def _set(out: Array, first: int, row: Array) -> int:

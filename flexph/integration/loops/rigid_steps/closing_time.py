@@ -1,4 +1,4 @@
-"""Time when the first of the gaps closes that are closed at the end of a part of a step."""
+"""Earliest time at which a gap closes in a part of a step."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Large linear matrices of bodies held by Python: inertia products, and a factor for each step length.
 
-They are held if a factor pays off, if the shift to mean axes would fill them, or if strains are sums of too many
+Python holds them if a factor saves time, if the shift to mean axes would fill them, or if strains are sums of too many
 products. For bodies of linear strain the block of the flexible coordinates u̇̄ in the Jacobian is in body axes, except
 for E, the gyroscopic terms of size hω and the terms of contacts,
 
