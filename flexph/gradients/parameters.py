@@ -160,7 +160,7 @@ def sampled_direction(origin: Origin) -> SampledDirection:
 
 
 def varied_by(problem: Problem, samples: Samples) -> Varied:
-    """Indices of the constants of the loops that depend on parameters, and True if the times of steps do."""
+    """Indices of the constants of the loops that depend on parameters; True if the times of steps also do."""
     first, times = problem.memory.constants.reals, problem.times
     varied, moves = np.zeros(first.size, dtype=bool), False
     for sample in samples.values():

@@ -1,4 +1,4 @@
-"""Changes along a run at which derivatives are one-sided or none: of contacts, and of joints that stick."""
+"""Changes of contacts along a run, at which derivatives are one-sided, and joints that stick, which have none."""
 
 from __future__ import annotations
 

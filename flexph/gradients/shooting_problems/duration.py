@@ -9,7 +9,7 @@ from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 
 DURATION = "the duration"
-"""Name of the duration among the unknowns; no parameter of a function in Python can bear it."""
+"""Name of the duration among the unknowns; no parameter of a Python function can have this name."""
 
 
 @checked
@@ -17,15 +17,15 @@ DURATION = "the duration"
 class Duration:
     """Duration T of an optimal manoeuvre as an unknown, with the cost ``weight`` T.
 
-    The times of the run and the nodes of its tables are stretched about the start. What the mechanism prescribes as a
-    function of time is not.
+    The times of the run and the nodes of its tables are stretched about the start. Functions of time
+    within the mechanism are not stretched.
 
     Attributes
     ----------
     shortest, longest : float
         Bounds of the duration [s].
     weight : float
-        Cost of a second; zero leaves the duration free.
+        Cost of a second; with zero the duration has no cost.
 
     Examples
     --------
