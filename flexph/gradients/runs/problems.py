@@ -212,9 +212,8 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
     for of, found in (
         ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
         ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
-        ("rigid contacts beside dry friction of joints", a.bearings.number),
+        ("rigid contacts together with dry friction of joints", a.bearings.number),
         ("rigid contacts beside compliant ones", kinds.contact > 0),
-        ("rigid contacts with springs of forces that depend on time", a.springs.forced.size),
         ("rigid contacts with masses that change", len(a.mass_factors)),
     ):
         if found:
@@ -222,7 +221,7 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
 
 
 def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
-    """Raise ValueError for what has no adjoint in runs by Decaying()."""
+    """Raise ValueError for elements without an adjoint in runs by Decaying()."""
     a = mechanism.network.arrays
     unknowns = 3 * sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
     for of, found in (

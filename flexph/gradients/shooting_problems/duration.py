@@ -9,7 +9,7 @@ from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 
 DURATION = "the duration"
-"""Name of the duration among the unknowns; no parameter of a function in Python can bear it."""
+"""Name of the duration among the unknowns; no parameter of a Python function can have this name."""
 
 
 @checked
@@ -25,7 +25,7 @@ class Duration:
     shortest, longest : float
         Bounds of the duration [s].
     weight : float
-        Cost of a second; zero leaves the duration free.
+        Cost of a second; with zero the duration has no cost.
 
     Examples
     --------
