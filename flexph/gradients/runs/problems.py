@@ -40,12 +40,12 @@ Times = Sequence[float] | Array | Callable[..., Any]
 OF_STEPS = "times", "coefficient", "offset", "moved"
 """Data of steps by which derivatives are taken, apart from inputs: their times, and what depends on time."""
 OF_DECAYING = "coefficient", "offset", "moved", "own_coefficient", "own_offset"
-"""Likewise of steps that lose energy, whose times are fixed."""
+"""Data of steps of ``Decaying`` by which derivatives are taken, apart from inputs; their times are fixed."""
 OF_NODES = (
     *("times", "coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
     *("factor", "factor_rate", "factor_end"),
 )
-"""Likewise of steps of collocation."""
+"""Data of steps of collocation by which derivatives are taken, apart from inputs."""
 EXACT = Exact()
 """Method of a run by default."""
 REPEATED = 1e-8
