@@ -93,7 +93,7 @@ def _reading(given: Any, of: Quantity) -> float:
 
 
 PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
-"""Letters of the units of sensors, as units of arguments write them."""
+"""Replacements that turn the symbols in a sensor's unit into the text of a unit argument, as N·m into N*m."""
 
 
 class Reaching:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..results.solution import Solution
 
 NOTHING = 1e-10
-"""Change of a reading by the size of a parameter, relative to the largest reading, that is no change."""
+"""Change of a reading by the size of a parameter, relative to the largest reading, up to which it counts as zero."""
 
 
 @dataclass(frozen=True)

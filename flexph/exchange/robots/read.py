@@ -26,7 +26,7 @@ from . import mjcf_files, sdf_files, urdf_files
 from .contents import Contents
 
 ASSUMED = "flexph.flexible_links"
-"""Entry-point group of the flexible link of which only the name is given."""
+"""Entry-point group of the default body of a flexible link that is given by its name alone."""
 
 
 @checked
