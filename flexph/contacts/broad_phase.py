@@ -173,10 +173,10 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a straight path between vectors V, W, U (3, c, d) at the first contact of balls, and just after it.
+    """Fractions of a step at the first contact of balls or cylinders that pass through each other, and just after it.
 
-    This is the first contact of rigid balls and cylinders that pass through each other deeper than ``DEEP`` times the
-    sum of their radii; None if there are none.
+    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts count
+    that penetrate deeper than ``DEEP`` times the sum of their radii; None if there are none.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]

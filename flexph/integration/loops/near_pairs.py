@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 LISTED = 300
-"""Number of pairs above which a list pays off."""
+"""Number of pairs above which a list of near pairs takes less time than tests of all pairs."""
 MARGIN, WIDER = 0.5, 2.0
 """Margin of a list, divided by the largest sum of two radii, and its growth factor if a single step leaves the list."""
 

@@ -74,7 +74,7 @@ def test_a_radius_of_one_is_the_exact_scheme():
 def test_the_pairing_of_adjoint_and_tangent_stays():
     """⟨a_k, δx_k⟩ is the same at every k, for a change of the start; differences of runs know δx_k to 1e-8."""
     problem = problem_of(pendulum, {}, TIMES, method=METHOD)
-    run = whole_run(problem, TIMES, progress=False)
+    run = whole_run(problem, progress=False)
     states = in_loops(problem.mechanism, run.solution.states)
     by_state = np.zeros_like(states)
     by_state[-1] = np.random.default_rng(0).standard_normal(states.shape[1])
@@ -82,7 +82,7 @@ def test_the_pairing_of_adjoint_and_tangent_stays():
 
     def at(speed):
         own = problem_of(lambda: pendulum(speed=speed), {}, TIMES, method=METHOD)
-        return in_loops(own.mechanism, whole_run(own, TIMES, progress=False).solution.states)
+        return in_loops(own.mechanism, whole_run(own, progress=False).solution.states)
 
     weights = {1: 45.0, 2: -9.0, 3: 1.0}
     moved = sum(w * (at(2.0 + 1e-2 * k) - at(2.0 - 1e-2 * k)) for k, w in weights.items()) / 0.6
@@ -95,6 +95,13 @@ def test_the_pairing_of_adjoint_and_tangent_stays():
         pairs.append(of.run.carried @ moved[first])
     forget()
     assert pairs == pytest.approx([pairs[-1]] * 4, abs=1e-7 * np.abs(by_state[-1] * moved[-1]).sum())
+
+
+def test_times_that_depend_on_parameters_are_refused():
+    with pytest.raises(ValueError, match="at fixed times"):
+        gradient(
+            lambda **_: pendulum(), {"end": 0.4}, lambda end: end * TIMES, Last(position("b.tip"), 1), method=METHOD
+        )
 
 
 def touching(stiffness=1e4):
