@@ -18,7 +18,8 @@ from ..units.arguments import quantities
 SERIES = 0.02
 """Ratio below which differences of logarithms are summed as series."""
 HEAD, ROD, LINE = 0, 1, 2
-"""States of the fluid contents of both chambers and of the supply line; behind them the vector and the spool."""
+"""Indices of the states of a cylinder: fluid contents of both chambers and of the supply line. The vector in the phase
+of the oscillator and the spool follow."""
 
 
 @quantities(

@@ -14,7 +14,7 @@ from ..numerics.step_failed import StepFailed
 from .iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED, Unknowns, invert, newton, relative
 
 LEFT_OVER = 0.3
-"""Largest remaining share of a correction, of either sign, at which a line search ends."""
+"""Slope along a correction, relative to that at its start and of either sign, at which a line search ends."""
 TRIED = 40
 """Largest number of points of a line search."""
 PARTS = np.linspace(0.125, 1.0, 8)

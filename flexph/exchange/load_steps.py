@@ -33,10 +33,10 @@ from .load_decks import LoadSteps, deck_lines
 LARGEST = 3000
 """Largest number of flexible coordinates, whose accelerations are solved for by a dense matrix."""
 TURNED = 3.0
-"""Part of the forces that ports may not explain, over the rotation of their sections: joints are exact to first order
-in it."""
+"""Largest share of the forces that those at ports may leave unbalanced, divided by the rotation of the sections: joints
+are exact to first order in it."""
 ROUND_OFF = 1e-7
-"""The same without rotation."""
+"""Largest such share without rotation, and largest relative error of the sum of the lumped masses: round-off."""
 
 
 @checked

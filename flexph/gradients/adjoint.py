@@ -93,8 +93,8 @@ def gradient(
         joint in the middles of steps.
     method : Exact, Exact4, ExactGauss or Decaying
         :class:`~flexph.methods.Exact` without tolerance; :class:`~flexph.methods.Exact4`, whose substeps are computed
-        a second time; or :class:`~flexph.methods.ExactGauss` or :class:`~flexph.methods.Decaying` with at most 1000
-        unknowns in a step, whose steps are solved a second time.
+        a second time; or :class:`~flexph.methods.ExactGauss` with at most 1000 unknowns in a step, or
+        :class:`~flexph.methods.Decaying`, whose steps are solved a second time.
     checkpoints : bool
         True to store at most 3.3 √N of the N states at a time. Steps are computed again by segments, bitwise equal, in
         the time of one more run; ``solution`` contains the ends of segments. Possible for :class:`Last`,
@@ -110,8 +110,9 @@ def gradient(
     Raises
     ------
     ValueError
-        For rigid contacts that rub, stay closed or strike at one time, joints that stick, dependent constraints,
-        large bodies, sensors of runs, parameters or sensors that are not smooth, and a step that has no adjoint.
+        For rigid contacts with friction, that remain closed or strike together, joints that stick, dependent
+        constraints, large bodies, sensors of runs, parameters or sensors that are not smooth, and a step without an
+        adjoint.
     IntegrationError
         If the run fails.
 

@@ -89,7 +89,7 @@ class InteriorPoint:
         check.count("memory", self.memory), check.count("most", self.most)
 
     def minimised(self, problem: SmoothProblem, x: Array, settle: Callable[[Array], Any] | None = None) -> Any:
-        """Result of a search from x; ``settle`` is called after each iteration. What functions raise is raised."""
+        """Result of a search from x; ``settle`` is called after each iteration. Exceptions of functions are raised."""
         calls = _Calls(problem, settle)
         rows, columns = (index.ravel() for index in np.indices((problem.least.size, x.size)))
         search = _ipopt().Problem(
@@ -176,7 +176,7 @@ class _Calls:
 
 
 def _finite(*ends: Array) -> list[Array]:
-    """Bounds with the numbers that Ipopt takes for infinity."""
+    """Bounds with the numbers that mean infinity to Ipopt."""
     return [np.clip(end, -NO_BOUND, NO_BOUND).astype(float) for end in ends]
 
 

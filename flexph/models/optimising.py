@@ -224,7 +224,9 @@ def _obstacle(model: ModelFile, entry: Optimisation) -> str:
             return f"{path} changes the times of the run"
     try:
         _measures(model, entry)
-        problem_of(lambda: _made(model, entry.run), {}, _times(model, entry))
+        problem = problem_of(lambda: _made(model, entry.run), {}, _times(model, entry))
     except (ValueError, ImportError) as error:
         return str(error)
+    if problem.kinds.friction:
+        return "runs with dry friction of joints, which may stick, have no gradients here"
     return ""

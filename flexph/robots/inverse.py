@@ -16,9 +16,11 @@ from .joint_space import JointSpace
 from .targets import MET, REACHED, Target, Trial, trial
 
 ROUNDS, ROUND = 10, 20
-"""Largest number of rounds of a search, each of so many steps; one that does not halve the distance is the last."""
+"""Largest number of rounds of a search, and of steps in a round; a round that does not halve the distance is the last.
+"""
 SAME, AGAIN = 1e-6, 8
-"""A search ends where so many starts in turn lead no nearer than others, by this share of the distance."""
+"""Least relative decrease of the distance that counts, and number of successive starts without one after which a search
+ends."""
 LONGEST = 1.0
 """Largest change of a coordinate in a step, in rad or levers of the mechanism."""
 LEAST, MOST, FIRST = 1e-16, 1e8, 1e-6

@@ -206,7 +206,7 @@ class _Problem:
         return result
 
     def _failure(self, bounds: Mapping[str, tuple[float, float]]) -> str:
-        """Words on the last run that failed, and on parameters without bounds; empty if none failed."""
+        """Text about the last run that failed, and parameters without bounds; empty if none failed."""
         failed = [record for record in self.runs.finished if record.error]
         if not failed:
             return ""

@@ -1,4 +1,4 @@
-"""Changes along a run at which derivatives are one-sided or none: of contacts, and of joints that stick."""
+"""Changes of contacts along a run, at which derivatives are one-sided, and joints that stick, which have none."""
 
 from __future__ import annotations
 
@@ -90,9 +90,11 @@ def refuse_sticking(solution: Solution) -> None:
             )
     settled = np.flatnonzero(_settles(solution.mechanism, times, solution.states))
     if settled.size:
+        names = " or ".join(repr(name) for name, _ in rubbing)
         raise ValueError(
-            "gradients do not support dry friction that changes its direction between two steps, at "
-            f"{times[settled[0] + 1]:.6g} s: end the run before, or take differences of runs"
+            f"gradients do not support dry friction that changes its direction between two steps, as that of {names} "
+            f"does at {times[settled[0] + 1]:.6g} s: end the run before, or take differences of runs, "
+            "flexph.studies.sensitivities"
         )
 
 

@@ -40,12 +40,12 @@ Times = Sequence[float] | Array | Callable[..., Any]
 OF_STEPS = "times", "coefficient", "offset", "moved"
 """Data of steps by which derivatives are taken, apart from inputs: their times, and what depends on time."""
 OF_DECAYING = "coefficient", "offset", "moved", "own_coefficient", "own_offset"
-"""Likewise of steps that lose energy, whose times are fixed."""
+"""Data of steps of ``Decaying`` by which derivatives are taken, apart from inputs; their times are fixed."""
 OF_NODES = (
     *("times", "coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
     *("factor", "factor_rate", "factor_end"),
 )
-"""Likewise of steps of collocation."""
+"""Data of steps of collocation by which derivatives are taken, apart from inputs."""
 EXACT = Exact()
 """Method of a run by default."""
 REPEATED = 1e-8
@@ -196,7 +196,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     for of, found in (
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
         ("contacts with skins", np.isin(contacts.kind, FACE).any()),
-        (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
+        (f"more than {LISTED} pairs of balls, of which runs list the near ones", mechanism.once(NearPairs).of_balls),
         ("dependent constraints", kinds.redundant),
         ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),
@@ -212,9 +212,8 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
     for of, found in (
         ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
         ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
-        ("rigid contacts beside dry friction of joints", a.bearings.number),
+        ("rigid contacts together with dry friction of joints", a.bearings.number),
         ("rigid contacts beside compliant ones", kinds.contact > 0),
-        ("rigid contacts with springs of forces that depend on time", a.springs.forced.size),
         ("rigid contacts with masses that change", len(a.mass_factors)),
     ):
         if found:
@@ -222,7 +221,7 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
 
 
 def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
-    """Raise ValueError for what has no adjoint in runs by Decaying()."""
+    """Raise ValueError for elements without an adjoint in runs by Decaying()."""
     a = mechanism.network.arrays
     unknowns = 3 * sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
     for of, found in (

@@ -15,7 +15,7 @@ from ...sensors.quantities import Quantity
 WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
 """Weights of central differences of sixth order."""
 AGREED = 1e-5
-"""Largest difference between those of sixth and fourth order, relative to the larger; above it nothing is smooth."""
+"""Largest difference between those of sixth and fourth order, relative to the larger one, of a smooth reading."""
 SENSED = 1e-3
 """Step of differences of a sensor, relative to the size of the entries of the state."""
 ROUNDED = 1e-12

@@ -9,7 +9,7 @@ from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 
 DURATION = "the duration"
-"""Name of the duration among the unknowns; no parameter of a function in Python can bear it."""
+"""Name of the duration among the unknowns; no parameter of a Python function can have this name."""
 
 
 @checked
@@ -17,15 +17,15 @@ DURATION = "the duration"
 class Duration:
     """Duration T of an optimal manoeuvre as an unknown, with the cost ``weight`` T.
 
-    The times of the run and the nodes of its tables are stretched about the start. What the mechanism prescribes as a
-    function of time is not.
+    The times of the run and the nodes of its tables are scaled about the start. Functions of time that the mechanism
+    prescribes are not scaled.
 
     Attributes
     ----------
     shortest, longest : float
         Bounds of the duration [s].
     weight : float
-        Cost of a second; zero leaves the duration free.
+        Cost of a second; with zero the duration has no cost.
 
     Examples
     --------
@@ -46,7 +46,7 @@ class Duration:
             raise ValueError(f"longest must be above shortest, got {self.shortest:g} and {self.longest:g} s")
 
     def check_guess(self, times: Array) -> None:
-        """Raise ValueError for times of a first guess that last longer or shorter."""
+        """Raise ValueError if the times of a first guess last less than ``shortest`` or more than ``longest``."""
         guess = float(times[-1] - times[0])
         if not self.shortest <= guess <= self.longest:
             raise ValueError(

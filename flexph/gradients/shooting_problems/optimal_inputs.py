@@ -278,7 +278,7 @@ def _solved(
 
 
 def _remedy(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> str:
-    """Words on what to change after a search that did not converge: conditions that exclude each other, or a guess."""
+    """Advice after a search that did not converge: conditions that exclude each other, or a guess."""
     least, names = opposed(conditions, search, z) if conditions else (0.0, [])
     if least > OPPOSED:
         return (

@@ -174,7 +174,7 @@ def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) 
     """Least largest violation of the linearised conditions within the bounds, and the names of those that oppose.
 
     For residuals c and slopes C it is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of inequalities, by
-    linear programming; opposed are the conditions with a multiplier there.
+    linear programming; conditions with a multiplier there oppose each other.
     """
     rows, ends, names = [], [], []
     for own in conditions:

@@ -31,7 +31,7 @@ ACROSS = 0.15
 JUMP, SHARE = 1e-9, 0.5
 """Relative change of a rate, and share of a force law by which it must not change there."""
 NAMED, UNEVEN = 3, 1e3
-"""Number of contacts that a message names, and ratio of masses that it tells."""
+"""Largest number of contacts that a message names, and ratio of masses above which it gives them."""
 
 
 def unsolved(scheme: Scheme, compiled: Stepper, start: StepStart, time: float) -> StepFailed:
@@ -140,7 +140,7 @@ def _between(scheme: Scheme, compiled: Stepper) -> str:
 
 
 BEFORE = "end the run before it by an event"
-"""Advice on motions that end."""
+"""Advice for motions that cannot continue, such as a disc that falls flat."""
 
 
 def check_end(mechanism: Model, before: Place, after: Place, iterations: int) -> None:

@@ -93,8 +93,8 @@ def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing],
         if not any({m.first, m.second} == {one.name, two.name} for m in found):
             found += _of_cylinders(one, two, filled)
     alone = [
-        f"{name} has a wheel of {wheel.teeth} teeth without a mating wheel on a parallel axis: a rack, a bevel or worm "
-        "gear, a chain or a spline is not recognised"
+        f"{name} has {wheel.teeth} equal teeth or notches without a mating wheel on a parallel axis: a rack, a "
+        "bevel or worm gear, a chain or a spline is not recognised"
         for name, own in wheels.items()
         for wheel in own
         if id(wheel) not in met
@@ -200,8 +200,9 @@ def proposed_gears(
             continue
         about = [_about(end, at, meshing.axis, joints) for end, at in zip(ends, meshing.places, strict=True)]
         carriers = (about[0] & about[1]) - set(ends)
-        if not carriers:
+        if not carriers and (meshing.toothed or all(any(end in j.groups for j in joints) for end in ends)):
             left_out.append(f"{meshing.words}, but no part carries the shafts of {meshing.first} and {meshing.second}")
+        if not carriers:
             continue
         known = pairs.get(frozenset(ends))
         if known is None:

@@ -233,9 +233,16 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
 
 
 def loops(proposal: Proposal) -> int:
-    """Number of closed kinematic loops of the proposed joints."""
-    parts = {name for j in proposal.joints for name in (j.first, j.second)} | {proposal.ground}
-    root = {name: name for name in parts}
+    """Number of closed loops of the proposed joints, and of the gear pairs between rigid groups of parts."""
+    welds = [(j.first, j.second) for j in proposal.joints if j.pair.kind == "weld"]
+    gears = [(gear.meshing.first, gear.meshing.second) for gear in proposal.gears.pairs]
+    joints = [(j.first, j.second) for j in proposal.joints]
+    return _closed(joints) + _closed([*welds, *gears]) - _closed(welds)
+
+
+def _closed(edges: Sequence[tuple[str, str]]) -> int:
+    """Number of edges that close a loop of those before them."""
+    root = {name: name for edge in edges for name in edge}
 
     def top(name: str) -> str:
         while root[name] != name:
@@ -243,8 +250,8 @@ def loops(proposal: Proposal) -> int:
         return name
 
     closed = 0
-    for joint in proposal.joints:
-        one, two = top(joint.first), top(joint.second)
+    for first, second in edges:
+        one, two = top(first), top(second)
         closed += one == two
         root[one] = two
     return closed

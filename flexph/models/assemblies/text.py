@@ -292,7 +292,7 @@ def _runs(proposal: Proposal) -> list[str]:
     lines = ["runs:", "  motion:", "    end: 1 s", "    steps: 1000"]
     if loops(proposal):
         lines.append(
-            "    # A loop of parallel hinges holds more than it needs; leave this out if nothing is redundant."
+            "    # A loop of parallel hinges or of gears holds more than it needs; leave this out if none is redundant."
         )
         lines.append("    method: {name: exact, redundant: least_norm}")
     return lines

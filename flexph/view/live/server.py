@@ -22,17 +22,18 @@ from .session import Session, Snapshot
 
 HOST = "127.0.0.1"
 LARGEST = 4096
-"""Largest size of an order [bytes]."""
+"""Largest size of a command [bytes]."""
 CONNECTIONS = 24
 """Largest number of connections at once."""
 POLL, IDLE = 5.0, 20.0
-"""Longest wait [s] for a frame, and of a connection for its next request."""
+"""Longest wait [s] of a request for a frame, and of a connection for its next request."""
 SHARE = 0.12
 """Largest share of the processor time of a run and its page that frames take."""
 BREAK = 0.004
-"""Least time [s] between two looks at the processor time."""
+"""Least time [s] between two measurements of the processor time."""
 LAST, SEEN = 0.5, 2.0
-"""Longest wait [s] for pages to show the end of a run, if one has asked in the last so many seconds."""
+"""Longest wait [s] for pages to show the end of a run; and time [s] since the last request of a page after which there
+is no wait."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'"

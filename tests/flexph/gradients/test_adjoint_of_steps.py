@@ -18,6 +18,7 @@ from oracle_kinds import (
     ROUGH,
     SLIPPERY,
     SPACE,
+    beam,
     block,
     joined,
     touching,
@@ -25,9 +26,11 @@ from oracle_kinds import (
 from oracle_steps import COMPLEX_STEP, random_step
 from step_of_loops import StepOfLoops
 
+from flexph import spring_damper
 from flexph.integration.loops.memory.memory import address_of
 from flexph.integration.loops.memory.structures import Table
-from flexph.integration.loops.recorded.backward import BACK, backward_of
+from flexph.integration.loops.recorded.backward import BACK, BACK_DECAYING, backward_of
+from flexph.integration.loops.recorded.decayed import decayed_of, matrices_of
 from flexph.integration.loops.recorded.entry import forget, sweep
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* free to move:UserWarning")
@@ -57,6 +60,7 @@ UNSOLVED = {"polygon: smooth friction", "folded sheet: smooth friction", "tetrah
 KINDS |= {name: kind for name, kind in CONTACTS.items() if name not in UNSOLVED}
 FAST = list(KINDS)[::4]
 SLIDING = {name: (dim, dict, make) for name, (dim, make) in RELATIONS.items()}
+NONE = np.zeros(0, dtype=np.int64)
 AGREEMENT = 1e-8
 """Round-off of solutions with Jacobians of condition up to 1e5, whose defect is at most 1e-9, over the largest term."""
 
@@ -68,6 +72,21 @@ def agree(dim, bodies, connections, contact, friction=0):
     """The adjoint of a random step agrees with the tangent of the oracle along a random direction."""
     own, y = random_step(joined(dim, *connections(), **bodies()), size=0.05, radius=1.0)
     own.given = rubbed(own, own.start, y)
+    covector, change = directions(own)
+    adjoint = adjoint_of(own, y, covector, contact=contact, friction=friction)
+    place, residual, end = along(own, y, change)
+    ends = end + along(own, y + 1j * COMPLEX_STEP * change_of_iterate(own, y, residual, contact), None)[2]
+    assert_paired(adjoint, place, covector, ends)
+
+
+def assert_paired(adjoint, place, covector, ends):
+    """⟨a₀, δx⟩ = ⟨a, δX⟩."""
+    terms = flat(adjoint) * place
+    assert abs(terms.sum() - flat(covector) @ ends) < AGREEMENT * max(np.abs(terms).max(), np.abs(ends).max())
+
+
+def directions(own):
+    """A covector of the end of a step, and a change of its start."""
     rng = np.random.default_rng(2)
     covector = own.start._replace(**{name: rng.standard_normal(np.shape(part)) for name, part in fields(own.start)})
     turning = (own.start.omega != 0.0).any(axis=1)  # frames of nodes do not
@@ -75,16 +94,11 @@ def agree(dim, bodies, connections, contact, friction=0):
         name: getattr(covector, name) * turning.reshape(-1, *[1] * axes) for name, axes in (("omega", 1), ("R", 2))
     }
     covector = covector._replace(**turned)
-    adjoint = adjoint_of(own, y, covector, contact=contact, friction=friction)
     turns = rng.standard_normal(own.start.omega.shape) * (own.start.omega != 0.0)
     change = own.start._replace(
         **{name: 0.1 * rng.standard_normal(np.shape(part)) for name, part in fields(own.start) if name != "R"}
     )
-    change = change._replace(omega=change.omega * (own.start.omega != 0.0), R=turns)
-    place, residual, end = along(own, y, change)
-    ends = end + along(own, y + 1j * COMPLEX_STEP * change_of_iterate(own, y, residual, contact), None)[2]
-    terms = flat(adjoint) * place
-    assert abs(terms.sum() - flat(covector) @ ends) < AGREEMENT * max(np.abs(terms).max(), np.abs(ends).max())
+    return covector, change._replace(omega=change.omega * (own.start.omega != 0.0), R=turns)
 
 
 def change_of_iterate(own, y, residual, contact):
@@ -135,6 +149,12 @@ def adjoint_of(own, y, covector, **kinds):
     """Adjoint of a step by the loops, as a state."""
     loops = StepOfLoops(own.mechanism, own.start, own.given, **kinds)
     loops.residual(y)
+    of, addresses = backward_of(loops.m, loops.kinds, *table_and_run(loops, own, covector), NONE)
+    return swept(loops, own, (addresses, BACK, of, of))
+
+
+def table_and_run(loops, own, covector):
+    """Table of one step, and its states, iterate and covectors."""
     m, given, time = loops.m, loops.over, own.given.time
     rows = [np.array([given.before, given.after]), np.array([given.last_offset, given.offset])]
     zero = [np.zeros((1, part.shape[1])) for part in rows]
@@ -142,14 +162,17 @@ def adjoint_of(own, y, covector, **kinds):
     table = Table(time + given.h * np.array([-0.5, 0.5]), *rows, *zero, np.array([given.inputs]), moved)
     states = np.array([flat(own.start)] * 2)
     means = np.concatenate([np.ravel(getattr(m, f"x_{name}")) for name in ("v", "w", "du", "lam")])[None]
-    run = states, means, np.array([flat(covector) * 0.0, flat(covector)])
-    of, addresses = backward_of(m, loops.kinds, table, run, np.zeros(0, dtype=np.int64))
+    return table, (states, means, np.array([flat(covector) * 0.0, flat(covector)]))
+
+
+def swept(loops, own, given):
+    """Adjoint of the start of a step, as a state."""
+    addresses, kind, arrays, of = given
     forget()
-    assert sweep(m.address, address_of(addresses), loops.dim, BACK, of, 0, 1) == -1
+    assert sweep(loops.m.address, address_of(addresses), loops.dim, kind, arrays, 0, 1) == -1
     assert of.audit[0] < 1e-9
-    carried = of.carried
     ends = np.cumsum([0, *(np.size(part) for part in own.start)])
-    parts = [carried[i:j].reshape(np.shape(p)) for i, j, p in zip(ends[:-1], ends[1:], own.start, strict=True)]
+    parts = [of.carried[i:j].reshape(np.shape(p)) for i, j, p in zip(ends[:-1], ends[1:], own.start, strict=True)]
     return type(own.start)(*parts)
 
 
@@ -161,6 +184,25 @@ def test_the_adjoint_of_a_step_is_that_of_the_oracle(kind):
 @pytest.mark.parametrize("kind", SLIDING)
 def test_the_adjoint_with_dry_friction_of_joints_that_slide_is_that_of_the_oracle(kind):
     agree(*SLIDING[kind], contact=0, friction=1)
+
+
+@pytest.mark.parametrize("dim, strain", [(2, "linear"), (2, "von_karman"), (3, "linear"), (3, "von_karman")])
+def test_the_adjoint_of_a_step_that_loses_energy_is_that_of_the_oracle(dim, strain):
+    """Of bodies on a spring: without joints no impulse follows a step. It is taken at the solution of the loops."""
+    spring = spring_damper("a.tip", "b.pin", stiffness=3.0, damping=0.2, length=0.4)
+    own, y = random_step(joined(dim, spring, a=beam(dim, strain=strain)), size=0.05, radius=0.6)
+    covector, change = directions(own)
+    loops = StepOfLoops(own.mechanism, own.start, own.given)
+    loops.residual(0.0 * y)
+    table, run = table_and_run(loops, own, covector)
+    matrices = matrices_of(own.mechanism.network.arrays, own.given.h, own.given.radius)
+    of, addresses = decayed_of(loops.m, table, run, NONE, matrices)
+    adjoint = swept(loops, own, (addresses, BACK_DECAYING, of, of.run))
+    y = np.concatenate([np.ravel(getattr(loops.m, f"x_{name}")) for name in ("v", "w", "du", "lam")])
+    assert np.abs(own.residual(y)).max() < 1e-10
+    place, residual, end = along(own, y, change)
+    dy = -np.linalg.solve(own.jacobian(y), residual)
+    assert_paired(adjoint, place, covector, end + along(own, y + 1j * COMPLEX_STEP * dy, None)[2])
 
 
 @pytest.mark.slow

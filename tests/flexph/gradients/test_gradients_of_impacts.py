@@ -7,12 +7,13 @@ import pytest
 from gradient_samples import along, bouncing, direction_of, knocking, tapping
 
 import rigid
-from flexph import GROUND, connect
+from flexph import GROUND, connect, spring_damper
 from flexph.contacts import KelvinVoigt, Plane, Rigid, Sphere, contact
 from flexph.gradients import Last, MeanSquare, Responses, forward_sensitivities, gradient
 from flexph.gradients.runs.impacts import jump_back, solved
 from flexph.gradients.runs.problems import problem_of
 from flexph.gradients.runs.struck_runs import StruckRun, struck_run
+from flexph.laws import force_law
 from flexph.methods import Exact, Exact4
 from flexph.sensors import energy, joint_force, position
 
@@ -70,6 +71,26 @@ def test_gradients_through_impacts_are_those_of_each_parameter(make, parameters,
     for name, value in parameters.items():
         expected = along(make, parameters, {name: value}, functional, times, step=1e-5)
         assert value * found.by[name] == pytest.approx(expected, abs=AGREEMENT * size)
+
+
+def lifted(height, mass):
+    """A bar that falls flat against a spring with a force of time, and bounces on its middle."""
+    law = force_law(lambda x, v, t: 5.0 * np.sin(30.0 * t) - x)
+    spring = spring_damper("bar.middle", GROUND.at(0.0, 2.0), law=law)
+    floor = contact(Sphere("bar.middle", 0.1), Plane(GROUND.at(0.0, 0.0), (0.0, 1.0)), Rigid(restitution=0.8))
+    mechanism = connect({"bar": rigid.bar(0.3, mass)}, [spring, floor], gravity=(0.0, -9.81))
+    return mechanism, mechanism.consistent_state(mechanism.assemble({"bar": (0.0, height, 0.0)}))
+
+
+def test_forces_of_time_act_at_the_times_of_impacts():
+    """The middles of the steps before and after an impact move with its time."""
+    parameters, height = {"height": 0.3, "mass": 1.0}, Last(position("bar.middle"), 1)
+    found, direction = gradient(lifted, parameters, TIMES[:41], height), direction_of(parameters)
+    expected = along(lifted, parameters, direction, height, TIMES[:41], step=1e-5)
+    size = max(abs(value * found.by[name]) for name, value in parameters.items())
+    assert sum(found.by[name] * change for name, change in direction.items()) == pytest.approx(
+        expected, abs=AGREEMENT * size
+    )
 
 
 def test_the_energy_after_elastic_impacts_has_the_gradient_of_the_energy_at_the_start():
@@ -152,7 +173,7 @@ def falling(speed=0.0, *, law, twins=False, compliant=False):
         ({"law": Rigid(restitution=0.5, friction=0.2)}, "with friction, as of 'floor of one' at 0.142784 s"),
         (
             {"law": Rigid(restitution=0.5), "twins": True},
-            "at one time, as of 'floor of one' and 'floor of two'",
+            "at the same time: 'floor of one' and 'floor of two'",
         ),
         ({"law": Rigid(restitution=0.5), "compliant": True}, "rigid contacts beside compliant ones"),
     ],

@@ -233,7 +233,7 @@ def test_bad_commands_and_rotors_are_refused(tmp_path):
         robot.actuated({"pusch": 1.0})
     with pytest.raises(ValueError, match=r"commands\['push'\]"):
         robot.actuated({"push": np.inf})
-    with pytest.raises(ValueError, match="has rotors already"):
+    with pytest.raises(ValueError, match="must have no rotors yet"):
         robot.with_rotors({"a": 1.0})
     with pytest.warns(UserWarning, match="armature"):
         plain = read_mjcf(path)

@@ -91,11 +91,15 @@ def _turn_arm(s: Memory, dim: int, n: int) -> None:
     R = s.end_R[s.nodes_body[n]]
     x = s.nodes_position[n]
     arm = s.end_arm[n]
-    for k in range(dim):
-        total = 0.0
-        for j in range(dim):
-            total += R[k][j] * x[j]
-        arm[k] = total
+    first = x[0]
+    second = x[1]
+    if dim == 2:
+        for k in range(2):
+            arm[k] = R[k][0] * first + R[k][1] * second
+    else:
+        third = x[2]
+        for k in range(3):
+            arm[k] = R[k][0] * first + R[k][1] * second + R[k][2] * third
 
 
 def _set_shape_velocities(s: Memory, dim: int) -> None:

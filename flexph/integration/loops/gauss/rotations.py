@@ -116,14 +116,21 @@ def _multiply_block(dim: int, T: Array, row: int, k: int) -> None:
 
 
 def _subtract_product(dim: int, T: Array, row: int, k: int, column: int) -> None:
-    """Subtract the product of the blocks of T at (row, k) and (k, column) from the block at (row, column)."""
+    """Subtract the product of the blocks of T at (row, k) and (k, column) from the block at (row, column).
+
+    Locals, here and below, tell the compiler that no store changes what is read again.
+    """
     for i in range(row, row + dim):
         t = T[i]
-        for j in range(column, column + dim):
-            if dim == 2:
-                t[j] -= t[k] * T[k][j] + t[k + 1] * T[k + 1][j]
-            else:
-                t[j] -= t[k] * T[k][j] + t[k + 1] * T[k + 1][j] + t[k + 2] * T[k + 2][j]
+        x = t[k]
+        y = t[k + 1]
+        if dim == 2:
+            for j in range(column, column + 2):
+                t[j] -= x * T[k][j] + y * T[k + 1][j]
+        else:
+            z = t[k + 2]
+            for j in range(column, column + 3):
+                t[j] -= x * T[k][j] + y * T[k + 1][j] + z * T[k + 2][j]
 
 
 def _solve_transport(dim: int, T: Array, x: Array) -> None:
@@ -149,12 +156,17 @@ def _solve_transport(dim: int, T: Array, x: Array) -> None:
 
 def _subtract_block(dim: int, T: Array, row: int, k: int, x: Array) -> None:
     """Subtract the product of the block of T at (row, k) and the part of x at k from the part of x at ``row``."""
-    for i in range(row, row + dim):
-        t = T[i]
-        if dim == 2:
-            x[i] -= t[k] * x[k] + t[k + 1] * x[k + 1]
-        else:
-            x[i] -= t[k] * x[k] + t[k + 1] * x[k + 1] + t[k + 2] * x[k + 2]
+    first = x[k]
+    second = x[k + 1]
+    if dim == 2:
+        for i in range(row, row + 2):
+            t = T[i]
+            x[i] -= t[k] * first + t[k + 1] * second
+    else:
+        third = x[k + 2]
+        for i in range(row, row + 3):
+            t = T[i]
+            x[i] -= t[k] * first + t[k + 1] * second + t[k + 2] * third
 
 
 def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
@@ -220,12 +232,12 @@ def _invert_in_space(s: Memory, b: int) -> None:
             n = (column + 2) % 3
             inverse[column][i] = R[j][l] * R[k][n] - R[j][n] * R[k][l]
     size = 1.0 / (R[0][0] * inverse[0][0] + R[0][1] * inverse[1][0] + R[0][2] * inverse[2][0])
+    x = s.stage_spin[b][0]
+    y = s.stage_spin[b][1]
+    z = s.stage_spin[b][2]
     for i in range(3):
-        s.end_w[b][i] = 0.0
-        s.x_w[b][i] = 0.0
         for j in range(3):
             inverse[i][j] *= size
     for i in range(3):
-        for j in range(3):
-            s.end_w[b][i] += inverse[i][j] * s.stage_spin[b][j]
-            s.x_w[b][i] += R[j][i] * s.stage_spin[b][j]
+        s.end_w[b][i] = inverse[i][0] * x + inverse[i][1] * y + inverse[i][2] * z
+        s.x_w[b][i] = R[0][i] * x + R[1][i] * y + R[2][i] * z

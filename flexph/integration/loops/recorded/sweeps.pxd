@@ -18,6 +18,7 @@ from ..memory.given cimport given_of
 from ....numerics.algebra.dense cimport factor as factor_dense, solve as solve_dense
 
 cdef Py_ssize_t CORRECTIONS
+cdef Py_ssize_t STALE
 cdef double SETTLED
 cdef double ROUNDED
 cdef double DIVERGED

@@ -55,6 +55,8 @@ if not cython.compiled:
 
 CORRECTIONS = cython.declare(cython.Py_ssize_t, 20)
 """Largest number of corrections of a transposed system."""
+STALE = cython.declare(cython.Py_ssize_t, 8)
+"""Number of corrections by the dense factors of another step after which those of this step are computed."""
 ROUNDED = cython.declare(cython.double, 1e-9)
 """Largest relative defect where corrections no longer halve it, and after a dense solution."""
 RENEWED = cython.declare(cython.double, 1e-12)
@@ -176,7 +178,7 @@ def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
         used += 1
         if left > 0.5 * before and left <= rounded * size:
             break
-        if left > 0.5 * before and b.factored[0] == DENSE:
+        if b.factored[0] == DENSE and (left > 0.5 * before or (used >= STALE and left > SETTLED * size)):
             return False
         if used > CORRECTIONS or not left < DIVERGED * size:
             return size == 0.0
