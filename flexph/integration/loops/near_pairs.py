@@ -60,12 +60,12 @@ class NearPairs:
         self.orders = bool(compliant and not self.is_pile)
 
     @property
-    def answers_whole(self) -> bool:
+    def stores_responses(self) -> bool:
         """True if responses of all bodies to an impulse may be stored: bodies are coupled, or contacts are few."""
         return self.coupled or self.contacts.number <= LISTED
 
     @property
-    def never_left_out(self) -> Index:
+    def always_listed(self) -> Index:
         """Numbers of the contacts that are in every list."""
         return self.phase.others if self.lists else np.arange(self.contacts.number)
 
