@@ -88,8 +88,8 @@ NO_PORTS = np.zeros(0, dtype=np.int64)
 class CompiledCalls:
     """Sampled controllers for the loops over steps, which receive ``address`` and ``data``.
 
-    The loops read the sensors and call functions of feedback. For any other controller they call ``call_python`` with its
-    number, the time and its readings. An exception raised there is kept as ``error``.
+    The loops read the sensors and call functions of feedback. For any other controller they call ``call_python`` with
+    its number, the time and its readings. An exception raised there is kept as ``error``.
     """
 
     def __init__(
