@@ -108,9 +108,9 @@ def start_minimal() -> Array:
 
 
 def solve(hardening: float, step: float, end: float, method: str) -> tuple[Trajectory, Trajectory]:
-    """Runs in redundant coordinates, by splitting E ([dg] proposition 2), and with the constraint eliminated.
+    """Two runs: in redundant coordinates, with E split by [dg] proposition 2, and with the constraint eliminated.
 
-    Raises ValueError for steps that do not suit the end.
+    Raises ValueError unless 0 < ``step`` ≤ ``end``.
     """
     times = equal_steps(step, end)
     return (

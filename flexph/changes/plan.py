@@ -121,7 +121,7 @@ class Plan:
         if (change.name, element) in [c.breaks for c in (*self.base.connections, *self._added)]:
             raise ValueError(
                 f"rupture({change.name!r}): the element at s = {change.s} m is broken already; if the first of several "
-                "causes breaks it, give one rupture with when=, a function of (t, state) that is zero at the first"
+                "causes breaks it, give one rupture with when=, a function of (t, state) zero at the first cause"
             )
         crack = Connection("crack", (f"{change.name}.root",), label=name, breaks=(change.name, element))
         self._added.append(crack)
@@ -137,8 +137,8 @@ class Plan:
         if holds is None:
             before = next(a.change.kind for a in self.actions if a.change.name == joint.name and a.begins is None)
             raise ValueError(
-                f"{change.kind}({change.name!r}): a {before} earlier in the list takes it away; if the first of "
-                "several causes does, give one change with when=, a function of (t, state) that is zero at the first"
+                f"{change.kind}({change.name!r}): a {before} earlier in the list removes it; if the first of several "
+                "causes does, give a single change with when=, a function of (t, state) that is zero at the first cause"
             )
         is_locked = holds != joint.name
         self._holding[joint.name] = joint.name if is_locked else None

@@ -1,7 +1,7 @@
 """Derivatives of functionals of runs by the discrete adjoint of their steps.
 
 Imports: gradients.runs, integration, integration.loops.memory, integration.loops.recorded, integration.methods,
-numerics, numerics.loops, results, sensors.
+numerics, numerics.loops, results, sensors, systems.
 """
 
 import lazy_loader

@@ -139,12 +139,12 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
         for k, gap in enumerate(contact.form.gaps):
             if gap.kind not in KINDS and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
                 raise ValueError(
-                    f"{what} takes contacts of points and balls, stops, and rims by the law Rigid; {contact.name!r} is "
-                    "another one"
+                    f"{what} takes contacts of points and balls, stops, and rims with the law Rigid; {contact.name!r} "
+                    "is of another kind"
                 )
             if (gap.is_carried or gap.driven) and gap.law.friction > 0.0:
                 raise ValueError(
-                    f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: integrate the motion"
+                    f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: use integrate()"
                 )
             if getattr(gap.law, "friction_factor", None) is not None:
                 raise ValueError(

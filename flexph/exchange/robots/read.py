@@ -329,7 +329,7 @@ def _warn_of_crossed_limits(joints: Sequence[JointElement]) -> None:
     """Warn of joints whose lower limit is above the upper one, and so cannot have stops."""
     crossed = [joint.name for joint in joints if joint.limit is not None and joint.limit.lower > joint.limit.upper]
     if crossed:
-        warn(f"limits of joints must have lower <= upper, their stops are refused: {several(crossed)}")
+        warn(f"limits of joints must have lower <= upper; these joints cannot have stops: {several(crossed)}")
 
 
 def _warn_of_mimics(joints: Sequence[JointElement], followers: Mapping[str, Mimic]) -> None:

@@ -196,7 +196,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     for of, found in (
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
         ("contacts with skins", np.isin(contacts.kind, FACE).any()),
-        (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
+        (f"more than {LISTED} pairs of balls, of which runs list the near ones", mechanism.once(NearPairs).of_balls),
         ("dependent constraints", kinds.redundant),
         ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),

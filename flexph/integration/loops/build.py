@@ -71,7 +71,7 @@ def banded_constants(mechanism: Model) -> Constants:
 
 
 def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
-    near = mechanism.once(NearPairs).always_listed
+    near = mechanism.once(NearPairs).in_order
     return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)), near, is_wide=is_wide)
 
 
@@ -137,7 +137,7 @@ def constants_of_decaying(mechanism: Model) -> Constants:
     full = np.flatnonzero(vibrating.size)
     if full.size and (np.diff(k.inertia.ptr[k.inertia.first])[full] == sizes[full] ** 2).all():  # they are full anyway
         return k._replace(vibration=vibrating, filter=make_filter(k, mechanism.once(_is_banded)))
-    return _constants_of_decaying(mechanism, mechanism.once(NearPairs).always_listed)
+    return _constants_of_decaying(mechanism, mechanism.once(NearPairs).in_order)
 
 
 def _is_banded(mechanism: Model) -> Array:

@@ -177,8 +177,8 @@ class Closure:
     def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:
         """Close the constraints by Gauss-Newton steps of least norm over the active velocities.
 
-        ``guided`` also uses differences of directions that must coincide: constraints by perpendicular directions do
-        not determine the sense of rotation from 90° away.
+        ``guided`` replaces the direction constraints of joints by differences of directions that must coincide. For
+        an error of 90° or more, constraints of the form a·b = 0 do not tell which way to turn.
         """
         if guided and not self.guides:
             return at

@@ -132,7 +132,7 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
         loaded = bool(law.force(stretch)) if isinstance(law, ElasticLaw) else measure.stiffness > 0.0
         if measure.kind == "rope" and abs(stretch) <= UNLOADED * length:
             raise ValueError(
-                f"linearize needs ropes under tension, and {name} is just not slack in this pose: load it and take "
+                f"linearize needs ropes under tension, and {name} has no tension in this pose: load it and use "
                 "mechanism.linearize(mechanism.equilibrium(pose))"
             )
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:

@@ -19,6 +19,7 @@ from flexph import (
 from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Sphere, contact
 from flexph.gradients import Integral, Last, MeanSquare, Peak, gradient
 from flexph.integration.blocks.block_stepper import BlockStepper
+from flexph.integration.loops import near_pairs
 from flexph.laws import gas_spring, potential, resistive
 from flexph.methods import Exact, Exact4
 from flexph.sensors import acceleration, energy, joint_angle, joint_force, joint_torque, position
@@ -263,6 +264,30 @@ def test_gradients_through_contacts_with_surfaces_are_the_differences_of_runs(sh
     largest = max(abs(parameters[name] * value) for name, value in expected.items())
     for name, value in expected.items():
         assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name
+
+
+def test_gradients_through_surfaces_do_not_depend_on_lists_of_near_ones(monkeypatch):
+    """Backward sweeps take all gaps between boxes and balls, of which runs list the near ones."""
+
+    def thrown(stiffness, speed):
+        law, names = KelvinVoigt(stiffness, damping=5.0), ("low", "high")
+        boxes = [Box(f"{name}.centre", (0.2, 0.2, 0.2)) for name in names]
+        floor = Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+        joints = [contact(boxes, floor, law, name="floor"), contact(*boxes, law, name="boxes")]
+        cube = rigid.body(1.0, inertia=(7e-3,) * 3, ports={"centre": (0.0, 0.0, 0.0)})
+        mechanism = connect(dict.fromkeys(names, cube), joints, gravity=(0.0, 0.0, -9.81))
+        pose = mechanism.assemble({name: (0.02 * k, 0.0, 0.11 + 0.21 * k) for k, name in enumerate(names)})
+        return mechanism, mechanism.consistent_state(pose, velocities={"high": ((0.0, 0.0, speed), (0.2, 0.1, 0.0))})
+
+    found = []
+    for listed in (10, 1000):
+        monkeypatch.setattr(near_pairs, "LISTED", listed)
+        with pytest.warns(ValidityWarning, match="closes at"):
+            own = gradient(
+                thrown, {"stiffness": 1e4, "speed": -0.5}, np.linspace(0.0, 0.05, 26), Last(position("high.centre"), 2)
+            )
+        found.append(own.by)
+    assert found[0] == found[1] and abs(found[0]["speed"]) > 1e-3
 
 
 @pytest.mark.parametrize(
