@@ -97,8 +97,8 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
     label = f"{kind} of {joint!r}"
     refused = partial(refuse_state, label)
-    ways: dict[str, Any] = {"of_state": refused, "of_run": over, "of_step": of_step, "of_steps": of_steps}
-    return Quantity(label, (), unit, no_measures, scalar=False, **ways)
+    readers: dict[str, Any] = {"of_state": refused, "of_run": over, "of_step": of_step, "of_steps": of_steps}
+    return Quantity(label, (), unit, no_measures, scalar=False, **readers)
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
