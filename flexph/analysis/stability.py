@@ -133,7 +133,8 @@ def _rest(view: SystemView) -> float:
 def _second_variation(
     view: SystemView, constraints: Array, casimirs: CasimirReport
 ) -> tuple[Array, Array, float, Array]:
-    """α, a basis of its kernel within the constraints, the distance of ∇H from span α, and the variation on that basis.
+    """Gradients α, a basis of their kernel within the constraints, the distance of ∇H from span α, and the
+    variation on that basis.
 
     All of them refer to scaled states x₁/scales. α are the gradients of all Casimirs, or of the linear ones alone if
     the co-distribution is singular or not integrable, as the other Casimirs then do not exist.

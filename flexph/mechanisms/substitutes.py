@@ -23,7 +23,7 @@ from ..laws.elastic_laws import ElasticLaw, one_sided, potential
 from .model.model import Model
 
 KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
-"""Kinds of measures by those of gaps."""
+"""Kind of the measure m (component, length or angle) for each kind of gap."""
 
 
 @dataclass(frozen=True)

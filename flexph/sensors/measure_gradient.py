@@ -1,4 +1,6 @@
-"""Gradient of a sensor's measure, or of its rate, with respect to the flat state: :mod:`.loops` in reverse."""
+"""Gradient of a sensor's measure, or of its rate, with respect to the flat state, by the reverse mode of
+:mod:`.loops`.
+"""
 
 from __future__ import annotations
 

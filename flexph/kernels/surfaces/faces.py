@@ -26,9 +26,9 @@ if not cython.compiled:
 
 PRODUCTS = cython.declare(cython.Py_ssize_t, 6)
 BENT = cython.declare(cython.Py_ssize_t, 9)
-"""Number of products, and place of the second derivatives (6, 6)."""
+"""Number of products, and first index of the second derivatives (6, 6) in the results."""
 FEATURE = cython.declare(cython.Py_ssize_t, 47)
-"""Place of the kind of the closest part: inside, on the edges along W, along U and between their ends, or a corner."""
+"""Index of the kind of the closest part: inside, on the edges along W, along U and between their ends, or a corner."""
 INSIDE = cython.declare(cython.Py_ssize_t, 0)
 ALONG_FIRST = cython.declare(cython.Py_ssize_t, 1)
 ALONG_SECOND = cython.declare(cython.Py_ssize_t, 2)

@@ -57,7 +57,7 @@ def indices(values: Any) -> np.ndarray:
 
 
 UPRIGHT = 1.0 - 1e-8
-"""Cosine of the tilt of a moving surface down to which wheels roll on it (0.14 mrad)."""
+"""Least cosine of the tilt of a moving surface on which wheels may roll (a tilt of 0.14 mrad)."""
 FLAT = 1e-6
 """Sine of the angle between a disc and the ground above which it has a point of contact."""
 

@@ -142,7 +142,9 @@ def load_arrays(
     places: Mapping[BodyVector, int],
     nodes: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, slice]]:
-    """Maps of all inputs to node forces and section torques, the sections, and the slices of the inputs by name."""
+    """Maps of all inputs to node forces and section torques, the sections on which torques act, and the slices of
+    the inputs by name.
+    """
     dim = next(iter(bodies.values())).dim
     start = np.cumsum([0, *(b.size for b in frames_of(bodies).values())])
     starts = iter(nodes["load_start"])

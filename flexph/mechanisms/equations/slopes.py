@@ -78,7 +78,7 @@ class Slopes:
         return slope
 
     def _spin(self, w: Array) -> Array:
-        """Spins ω in a costate w for each u, (n, s)."""
+        """Spins ω (n, s) in a costate w, for each flexible coordinate that of its body."""
         return w[self.f.v][self.k.own].T
 
     def _add_to_spins(self, out: Array, values: Array) -> None:

@@ -74,7 +74,9 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """Number of successive corrections without stored energy (nothing holds the mechanism); each doubles the next."""
+    """Number of successive corrections without stored energy (nothing holds the mechanism); each of them doubles
+    the next correction.
+    """
 
     doublings: int = 0
 
@@ -161,7 +163,9 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium by compiled corrections; None if one is not unique or a spring law has no value there."""
+        """Equilibrium by compiled corrections; None if a correction is not unique or leads to where a spring law
+        has no value.
+        """
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
