@@ -60,7 +60,7 @@ def turn_of(
 
 
 def coupled(name: str, *terms: tuple[Weighed, ...], unit: str = "N") -> Row:
-    """Constraint row that keeps the sum of the terms constant."""
+    """Constraint row that keeps the sum of weighted increments ``terms`` zero."""
     return Row(name, Transmission(tuple(term for own in terms for term in own)), unit)
 
 

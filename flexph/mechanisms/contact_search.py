@@ -40,7 +40,9 @@ CHANGES = 100
 
 
 class Opens(ArithmeticError):
-    """Error: an equilibrium would need a contact that pulls, so that this contact opens."""
+    """Gap in the pose, relative to the size of the mechanism, up to which a contact is closed at the start of the
+    search.
+    """
 
     def __init__(self, contact: str, pull: float) -> None:
         self.contact = contact
@@ -94,7 +96,7 @@ class Search:
         return {touch.name for touch in self.rigid if gaps[touch.name] <= PLACED * self.size}, self.pose
 
     def begins_closed(self, held: Sequence[Touch]) -> bool:
-        """True if contacts that friction may hold are closed in the pose, and are points on planes."""
+        """True if all contacts ``held``, which friction may hold, are points on planes and closed in the pose."""
         gaps = self._gaps(self.start)
         return all(t.has_tangents and abs(gaps[t.name]) <= PLACED * self.size for t in held)
 

@@ -56,7 +56,7 @@ class Touch:
 
     @property
     def has_tangents(self) -> bool:
-        """True for a point against a plane, which friction can hold without a torque."""
+        """True for a point with sticking friction on a plane, which friction can hold without a torque."""
         sticks = self.is_rigid or self.holding > 0.0
         return sticks and self.gap.kind == "offset" and self.gap.radii == (0.0, 0.0) and self.friction > 0.0
 

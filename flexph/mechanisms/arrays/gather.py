@@ -76,7 +76,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
 
 
 def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int, list[Any]]]:
-    """Inertia integrals about the centres of mass, factors (b,), and the forms M, N_a, K_ab by index of the body.
+    """Inertia integrals about the centres of mass, factors (b,), and forms M, N_a, K_ab of each body by its index.
 
     The factor of a body is 1 if its momenta depend on the deformation u, and 0 if they are those at u = 0.
     """

@@ -201,7 +201,8 @@ def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tup
 def _points(
     c: Connection, bodies: Mapping[str, AnyBody], places: Mapping[BodyVector, int], starts: Any
 ) -> tuple[int, Any]:
-    """First node of a force or load, and the map from element densities to node forces, sparse (nodes, elements).
+    """Index of the first node of a force or load, and the map from element densities to node forces, sparse (nodes,
+    elements).
 
     The map is None for the force at a point.
     """

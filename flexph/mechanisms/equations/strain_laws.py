@@ -41,7 +41,9 @@ class StrainLaws:
         return stresses
 
     def slopes(self, values: Array) -> Array:
-        """Derivatives (m, m) of the stresses with respect to the states: tangents of the laws, and one elsewhere."""
+        """Derivatives (m, m) of the stresses with respect to the states: tangents of the laws, and one on the rest
+        of the diagonal.
+        """
         slopes = np.eye(values.size)
         for part in self.a.strains.laws:
             own = self.stress[part.rows]

@@ -60,7 +60,7 @@ def check_discs(mechanism: Model, product: Array) -> None:
 
 
 def is_surface(mechanism: Model, row: int) -> bool:
-    """True if a constraint row belongs to a wheel that rolls on a moving body."""
+    """True if a row whose product must stay positive belongs to a wheel on a moving body, not to a disc."""
     law = laws(mechanism)[row]
     return isinstance(law, Rolling)
 

@@ -74,9 +74,7 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """Number of successive corrections without stored energy (nothing holds the mechanism); each of them doubles
-    the next correction.
-    """
+    """Number of successive corrections without stored energy (nothing holds the mechanism); each halves the damping."""
 
     doublings: int = 0
 
@@ -98,7 +96,9 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """Result of Newton's method from the start; it fails unless each correction is smaller than the one before."""
+        """Result of Newton's method from the start; it fails unless each correction is at most half of the one
+        before.
+        """
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
