@@ -126,9 +126,7 @@ def out_of_plane(ropes: Ropes, product: Array) -> Array:
 
 
 class Slopes(NamedTuple):
-    """First and second derivatives of spans with respect to V·V, and of weighted angles with respect to sine and
-    cosine.
-    """
+    """First and second derivatives ∂/∂(V·V) of spans, and ∂/∂(sine), ∂/∂(cosine) of weighted angles."""
 
     span: Array  # (k,)
     by_sine: Array  # (w,)

@@ -34,15 +34,13 @@ PULLS = 1e-9
 ENTERED = 1e-9
 """Penetration (negative gap), relative to the size of the mechanism, up to which a contact counts as just closed."""
 PLACED = 1e-6
-"""Gap in the pose, relative to the size of the mechanism, up to which a contact begins closed."""
+"""Gap in the pose, relative to the size of the mechanism, up to which a contact starts the search closed."""
 CHANGES = 100
 """Largest number of contacts that are closed or released one by one."""
 
 
 class Opens(ArithmeticError):
-    """Gap in the pose, relative to the size of the mechanism, up to which a contact is closed at the start of the
-    search.
-    """
+    """Error: an equilibrium would need a contact that pulls, so that this contact opens."""
 
     def __init__(self, contact: str, pull: float) -> None:
         self.contact = contact

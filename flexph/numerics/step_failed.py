@@ -20,8 +20,7 @@ class TimedError(ValueError):
 
 
 class MotionEnded(StepFailed):
-    """Exception: the range of a model ends within a step, after the fraction ``share`` of it; not a failure of the
-    solver.
+    """Exception: the range of a model ends after the fraction ``share`` of a step; not a failure of the solver.
 
     ``advice`` tells what to do.
     """

@@ -1,6 +1,4 @@
-"""Gradient of a sensor's measure, or of its rate, with respect to the flat state, by the reverse mode of
-:mod:`.loops`.
-"""
+"""Gradient of a sensor's measure, or of its rate, with respect to the flat state: :mod:`.loops` in reverse mode."""
 
 from __future__ import annotations
 

@@ -251,9 +251,7 @@ class Connection(Remade):
 
     @property
     def is_load(self) -> bool:
-        """True for a connection with an external port for forces or torques, not for one that sets a factor or a
-        speed.
-        """
+        """True for a connection whose external port takes forces or torques, not one that sets a factor or a speed."""
         return self.input is not None and self.input.kind not in ("factor", "speed")
 
     @property

@@ -12,14 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 LEAST_SPACING = 0.2
-"""Smallest distance of the midpoints of two steps, relative to the length of the next step, for linear
-extrapolation of velocities.
-"""
+"""Least distance of the midpoints of two steps, in lengths of the next step, to extrapolate velocities linearly."""
 
 LEFT = 10.0
-"""Velocity defect that a pair of steps may add, relative to the admissible error of the pair; the defect is at the
-ends of steps only.
-"""
+"""Velocity defect that a pair of steps may add, relative to its admissible error; it is at the ends of steps only."""
 
 HISTORY = 5
 """Number of rows of history from which alternating steps are predicted."""
@@ -72,8 +68,8 @@ class Tolerances(NamedTuple):
         rate.
     mixed
         Correction above which the mixed iteration renews the Jacobian each time: with an old one, a larger correction
-        leaves strains that are not small, and large stresses. Limits up to 1e-3 take equally many
-        iterations in all sample mechanisms.
+        leaves strains that are not small, and large stresses. Limits up to 1e-3 take equally many iterations
+        in all sample mechanisms.
     noise
         Correction below which the Jacobian is kept, as corrections are round-off.
     iterations, searches

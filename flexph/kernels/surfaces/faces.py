@@ -63,7 +63,7 @@ def closest_on_face(corners: int, x: Array, out: Array) -> None:
 
 
 def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
-    """Store the place (s, t), measured from the base point, as the closest one if it is closer than that in ``out``."""
+    """Store the parameters (s, t) of a point, measured from the base point, if it is closer than the one in ``out``."""
     square = x[0] - 2.0 * s * x[1] - 2.0 * t * x[2] + s * s * x[3] + 2.0 * s * t * x[4] + t * t * x[5]
     if square < out[SQUARE]:
         out[SQUARE] = square
@@ -105,7 +105,7 @@ def _try_third_edge(x: Array, out: Array) -> None:
 
 
 def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
-    """Store a place on an edge, limited to its ends, if it is closer than that in ``out``.
+    """Store a point of an edge, with its parameter limited to the ends, if it is closer than the one in ``out``.
 
     ``place`` is s, on the edge along U it is t.
     """

@@ -44,9 +44,7 @@ BEND = cython.declare(cython.Py_ssize_t, 7)
 EVEN = cython.declare(cython.double, 1e-6)
 """The number ε: closest points of segments within 1e-3 rad of parallel pass from end to end."""
 SAME = cython.declare(cython.double, 1e-8)
-"""Change of the products, relative to them, up to which the discrete gradient is just the mean of those at both
-ends.
-"""
+"""Relative change of the products up to which the discrete gradient is just the mean of those at both ends."""
 NOISE = cython.declare(cython.double, 1e-15)
 """Round-off of D relative to the sum of its terms, which the gradients do not correct."""
 
@@ -82,7 +80,7 @@ def closest_points(x: Array, out: Array) -> None:
 
 
 def _is_inside(s: float, base: float) -> bool:
-    """True if a place, measured from the base point, is not at an end of its segment."""
+    """True if a parameter s, measured from the base point, is not at an end of its segment."""
     return -1.0 - base < s < 1.0 - base
 
 
@@ -95,7 +93,7 @@ def _within(s: float, base: float) -> float:
 
 
 def _take_points(x: Array, s: float, t: float, out: Array) -> None:
-    """Store the places s and t, measured from the base points, if they are closer than those in ``out``."""
+    """Store the parameters s and t, measured from the base points, if their points are closer than those in ``out``."""
     first = s * s + EVEN * (s + out[BASE]) ** 2
     second = t * t + EVEN * (t + out[BASE + 1]) ** 2
     square = x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3]

@@ -119,9 +119,7 @@ def _sparse(form: Any) -> Any:
 
 
 def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
-    """Left factors m φ̄ᵀB, with B = 1, cross_a and cross_aᵀcross_b, of the terms that shift all forms to the
-    centres of mass.
-    """
+    """Left factors m φ̄ᵀB, B = 1, cross_a, cross_aᵀcross_b, of the terms that shift forms to the centres of mass."""
     (mean, body), d = _means(bodies), next(iter(bodies.values())).dim
     basis, n = cross(d), body.size
     forms = np.concatenate([np.eye(d)[None], basis, square_of(basis).reshape(-1, d, d)])

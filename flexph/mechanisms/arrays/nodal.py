@@ -34,9 +34,7 @@ class NodalParts(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Point of a joint or load that is a mean of nodes: its index, the index of the first frame, and the weights
-    (N,).
-    """
+    """Point of a joint or load that is a mean of nodes: its index, that of the first frame, and the weights (N,)."""
 
     place: int
     frame: int

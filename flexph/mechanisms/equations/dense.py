@@ -256,9 +256,7 @@ def strain_viscosity(a: Arrays) -> Array:
 
 
 def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:
-    """Write values (s, n) to the rows of u̇ and, times ``below``, to the columns of u̇, each at the spins of its
-    body (in place).
-    """
+    """Write values (s, n) to the rows of u̇ and, times ``below``, to its columns, at their body's spins (in place)."""
     u = np.arange(k.velocities - k.flexible, k.velocities)
     for own, row in zip(k.own, values, strict=True):
         inner[own, u], inner[u, own] = below * row, row

@@ -56,9 +56,7 @@ class Bends(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """Floating frame of a body, with the slices of its deformation and stresses in a state, and rows of the
-    rotations that joints hold.
-    """
+    """Floating frame: slices of its deformation and stresses in a state, and rows of the rotations that joints hold."""
 
     body: Body
     deformation: slice

@@ -47,8 +47,7 @@ class ControlledFactor(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """Function of time, its name, and the columns of its values at the beginning and at the end of a step, in rows
-    of prescribed values.
+    """Function of time, its name, and the columns of its values at both ends of a step in a row of prescribed values.
 
     For a free length or angle both columns are the column of its change over the step.
     """

@@ -182,6 +182,6 @@ def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, directions: Ar
 
 
 def _energy(M: Any, v: Array) -> float:
-    """Kinetic energy of the leading velocities, those of M [J]."""
+    """Kinetic energy [J] of the leading velocities, to which the mass matrix M belongs."""
     leading = v[: M.shape[0]]
     return 0.5 * float(leading @ (M @ leading))

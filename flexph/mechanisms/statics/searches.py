@@ -96,9 +96,7 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """Result of Newton's method from the start; it fails unless each correction is at most half of the one
-        before.
-        """
+        """Result of Newton's method from the start; it fails unless each correction is at most half of the last one."""
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
@@ -163,9 +161,7 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium by compiled corrections; None if a correction is not unique or leads to where a spring law
-        has no value.
-        """
+        """Equilibrium by compiled corrections; None if one is not unique, or a spring law has no value after it."""
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:

@@ -12,7 +12,7 @@ from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spin_map
 
 COMMON = 1e-6
-"""Square of the common motion of all bodies, relative to those of single bodies, above which it gives the sense."""
+"""Square of the common motion, relative to that of single bodies, above which the common motion gives the sense."""
 EQUAL = 1e-8
 """Distance of exponents, relative to the largest and to the spin, up to which they count as equal."""
 INDEPENDENT = 1e-6
