@@ -39,7 +39,7 @@ class Strains(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """Derivatives (e,) of strains with respect to Π and both squares of directors, at a state or as discrete gradient."""
+    """Derivatives (e,) of strains with respect to Π and the squares of both directors, at a state or over a step."""
 
     product: Array
     first: Array
