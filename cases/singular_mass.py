@@ -205,7 +205,7 @@ def figures(result: Result) -> dict[str, Any]:
     both = (result.redundant, result.minimal)
     return {
         "rank_of_E": int(np.linalg.matrix_rank(redundant(0.0).E(start_redundant()))),
-        "routes_apart": {m: apart(result.redundant[m], result.minimal[m]) for m in METHODS},
+        "largest_difference_of_formulations": {m: apart(result.redundant[m], result.minimal[m]) for m in METHODS},
         "balance_residual_max_J": {m: max(r[m].ledger.residual.max() for r in both) for m in METHODS},
         "position_drift_max_m": {m: np.abs(gap(trajectory)).max() for m, trajectory in result.redundant.items()},
         "orders": orders(result.convergence),

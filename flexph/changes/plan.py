@@ -64,8 +64,8 @@ class Plan:
                 f"{change.kind}({change.name!r}): this mechanism has a lock in place of {joint!r}, from the end of an "
                 f"earlier run: continue with the mechanism of that run, in which {joint!r} is free, and lock it again"
             )
-        found: Connection = check.lookup("joint", change.name, own | {c.name: c for c in self._added})
-        return found
+        connection: Connection = check.lookup("joint", change.name, own | {c.name: c for c in self._added})
+        return connection
 
     def _locked(self, change: Change, name: str) -> Action:
         if isinstance(change.joint, Connection):

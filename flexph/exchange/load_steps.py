@@ -118,7 +118,7 @@ def write_load_steps(
     states = [_balance(solution, (body, own, mesh), row, inputs=given, ports=used) for row in rows]
     forces, resultants, spin, wrenches = (np.array(column) for column in zip(*states, strict=True))
     turning = resultants[:, 3:] - np.cross(spin, spin @ own.moments)
-    found = LoadSteps(
+    steps = LoadSteps(
         body=body,
         times=solution.times[rows],
         points=own.view.points,
@@ -129,8 +129,8 @@ def write_load_steps(
         spin_rate=np.linalg.solve(own.moments, turning.T).T,
     )
     with staged(Path(path)) as part:
-        part.write_text("\n".join(deck_lines(found, own, mesh)) + "\n", encoding="ascii")
-    return found
+        part.write_text("\n".join(deck_lines(steps, own, mesh)) + "\n", encoding="ascii")
+    return steps
 
 
 def mesh_of(name: str, body: Any) -> NodalMesh:

@@ -206,10 +206,10 @@ def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict
     """Flexible bodies by link; for a list of names, of the class in the entry-point group ``flexph.flexible_links``."""
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
-    found = list(entry_points(group=ASSUMED))
-    if not found:
+    defaults = list(entry_points(group=ASSUMED))
+    if not defaults:
         raise ValueError(f"flexible must map links to bodies: no installed package has an entry point {ASSUMED!r}")
-    return {name: found[0].load()() for name in given}
+    return {name: defaults[0].load()() for name in given}
 
 
 def _robot(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 """Columns of a recorder that the rows of the loops fill; the remaining row is the audit."""
 PILE = 2
-"""Value of ``Kinds.contact`` for a pile of free bodies."""
+"""Value of ``Kinds.contact`` for free rigid bodies that only contacts couple."""
 HALVINGS, PASSINGS = 4, 12
 """Largest numbers of divisions of a step that is not solved, and of one in which bodies pass through each other."""
 

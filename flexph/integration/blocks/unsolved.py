@@ -74,9 +74,9 @@ def _check_angles(scheme: Scheme, start: StepStart, h: float, iterations: int) -
     turned = c.R @ cayley(0.5 * h * c.omega, c.r.shape[1])
     moved = derive(scheme.arrays, c._replace(r=c.r + h * c.v, R=turned, u=c.u + h * c.du))
     first, last = (np.array([p[springs.cosine_product], p[springs.sine_product]]) for p in (d.product, moved.product))
-    way = last - first
-    passed = np.clip(-(first * way).sum(axis=0) / np.maximum((way * way).sum(axis=0), TINY), 0.0, 1.0)
-    near = np.flatnonzero(np.linalg.norm(first + passed * way, axis=0) < ACROSS)
+    change = last - first
+    passed = np.clip(-(first * change).sum(axis=0) / np.maximum((change * change).sum(axis=0), TINY), 0.0, 1.0)
+    near = np.flatnonzero(np.linalg.norm(first + passed * change, axis=0) < ACROSS)
     if near.size:
         names = [name for name, _ in measures(scheme.mechanism.connections)][springs.angles]
         reason = f"the axes of {names[near[0]]!r} become perpendicular, where its angle is undefined"

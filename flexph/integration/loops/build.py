@@ -158,8 +158,8 @@ def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) ->
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
     wide = bool(k.border.size[1] < 0)
-    again = _constants_of_decaying(mechanism, near) if decaying else None
-    result = _constants(mechanism, k.vibration, near, is_wide=wide) if again is None else again
+    damped = _constants_of_decaying(mechanism, near) if decaying else None
+    result = _constants(mechanism, k.vibration, near, is_wide=wide) if damped is None else damped
     return result if k.redundancy.row.size == 0 else result._replace(redundancy=redundancy(mechanism, result))
 
 

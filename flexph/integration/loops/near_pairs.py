@@ -63,7 +63,7 @@ class NearPairs:
         self.orders = bool(compliant and not self.is_pile)
 
     @property
-    def answers_whole(self) -> bool:
+    def stores_responses(self) -> bool:
         """True if responses of all bodies to an impulse may be stored: bodies are coupled, or contacts are few."""
         return self.coupled or self.contacts.number <= LISTED
 

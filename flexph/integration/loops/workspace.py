@@ -93,7 +93,7 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
     pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
     flows = accounts.flow_count + decaying
     near = mechanism.once(NearPairs)
-    strikes = near.strikes + (near.strikes and near.answers_whole)
+    strikes = near.strikes + (near.strikes and near.stores_responses)
     sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, strikes
     memory = pack(k, partial(_workspace, k, *sizes), sizes)
     return memory

@@ -166,9 +166,9 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
     position = a.node_position + a.node_moves[:, None] * centre[a.node_body]
     shape = mechanism.network.unshifted["node_shape"]
     shape = shape if sparse.issparse(a.node_shape) else shape.toarray()
-    seen = a._replace(node_position=position, node_shape=shape, mean=None, joined=None)
-    arm = node_arms(seen, R, np.zeros(a.body_u.size))
-    return _Rest(seen, R, arm, place, vector, products(a, vector), _velocities(mechanism, R, system))
+    unshifted = a._replace(node_position=position, node_shape=shape, mean=None, joined=None)
+    arm = node_arms(unshifted, R, np.zeros(a.body_u.size))
+    return _Rest(unshifted, R, arm, place, vector, products(a, vector), _velocities(mechanism, R, system))
 
 
 class _Places(NamedTuple):
