@@ -63,7 +63,7 @@ class Result:
     methods: tuple[Reduced, ...]
 
 
-def ways(order: int) -> dict[str, Callable[[LinearPHDAE], LinearPHDAE]]:
+def reductions_of(order: int) -> dict[str, Callable[[LinearPHDAE], LinearPHDAE]]:
     """The methods compared, by name."""
     reductions: dict[str, Callable[[LinearPHDAE], LinearPHDAE]] = {
         "Krylov, points sought": lambda system: reduce(system, order, band=BAND),
@@ -95,7 +95,7 @@ def run(
     """A clamped-free beam reduced by every method: errors, times and certificates side by side ([flex] sec. 5.3)."""
     system, omega = clamped_beam(elements), np.geomspace(*BAND, POINTS)
     full = frequency_response(system, omega, progress=False).values[:, 0, 0]
-    measurements = tuple(measured(name, way, system, omega) for name, way in ways(order).items())
+    measurements = tuple(measured(name, method, system, omega) for name, method in reductions_of(order).items())
     return Result(omega, full, system.size, measurements)
 
 

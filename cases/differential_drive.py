@@ -250,7 +250,7 @@ def draw_path(result: Result, path: Path, stations: int = 10) -> None:
     for k in range(stations):
         i = int(np.argmin(np.abs(travelled - travelled[-1] * (k + 0.5) / stations)))
         _draw_robot(axes, zeta[i])
-        inward = (0.6 * LENGTH * np.sign(zeta[i, 0]), 0.0) - zeta[i, :2]  # of its half of the eight
+        inward = (0.6 * LENGTH * np.sign(zeta[i, 0]), 0.0) - zeta[i, :2]  # to the centre of this loop of the 8
         label = zeta[i, :2] + 0.29 * inward / np.linalg.norm(inward)
         axes.text(label[0], label[1], f"{result.mechanism.times[i]:.1f} s", ha="center", va="center", size=8)
     axes.plot([], [], "C3o", markersize=4, label="centre of mass")

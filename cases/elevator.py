@@ -45,12 +45,12 @@ def travelled(rise: float, period: float) -> Polynomial:
 
 def elevator(stiffness: float, rise: float, period: float) -> Mechanism:
     """Cabin and counterweight on vertical rails, the sheave, and a rope to each side of it."""
-    way = travelled(rise, period)
+    travel = travelled(rise, period)
     sheave = rigid.body(60.0, inertia=INERTIA, ports={"axle": (0.0, 0.0)})
     bodies = {"sheave": sheave}
     parts = [
         hinge("sheave.axle", GROUND.at(0.0, TOP), name="axle"),
-        drive("sheave.axle", GROUND.at(0.0, TOP), angle=lambda t: -way(min(t, period)) / RADIUS, name="motor"),
+        drive("sheave.axle", GROUND.at(0.0, TOP), angle=lambda t: -travel(min(t, period)) / RADIUS, name="motor"),
     ]
     for name, (mass, x, _) in SIDES.items():
         shape = box_shape((1.1, 1.6 if name == "cabin" else 0.9, 0.8))
@@ -78,10 +78,10 @@ def run(
     return integrate(mechanism, start, equal_steps(step, end))
 
 
-def reference(mass: float, stiffness: float, way: Polynomial, times: Array) -> Array:
+def reference(mass: float, stiffness: float, travel: Polynomial, times: Array) -> Array:
     """Displacement (k,) [m] of a weight that starts at rest, on a rope whose upper end moves along a polynomial."""
     omega, decay = math.sqrt(stiffness / mass), 0.5 * DAMPING * stiffness / mass
-    drag, force = DAMPING, way + DAMPING * way.deriv()  # of (1/ω²) ẍ + (c/k) ẋ + x = s + (c/k) ṡ
+    drag, force = DAMPING, travel + DAMPING * travel.deriv()  # of (1/ω²) ẍ + (c/k) ẋ + x = s + (c/k) ṡ
     particular, rest = Polynomial([0.0]), force
     while np.any(rest.coef):  # x = rest − (1/ω²) ẍ − (c/k) ẋ, degree by degree
         particular, rest = particular + rest, -rest.deriv(2) / omega**2 - drag * rest.deriv()
@@ -92,7 +92,7 @@ def reference(mass: float, stiffness: float, way: Polynomial, times: Array) -> A
     return displacement
 
 
-def ways(solution: Solution) -> dict[str, Array]:
+def travels(solution: Solution) -> dict[str, Array]:
     """Displacements (k,) of cabin and counterweight since the start [m], positive upwards."""
     heights = {name: solution.measured(position(f"{name}.hook"))[:, 1] for name in SIDES}
     return {name: height - height[0] for name, height in heights.items()}
@@ -103,22 +103,22 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     write_run(solution, folder)
     pull = {name: solution.measured(spring_force(f"rope of the {name}")) for name in SIDES}
     torque = solution.measured(joint_torque("motor"))
-    columns = {f"{name}_m": way for name, way in ways(solution).items()}
+    columns = {f"{name}_m": travel for name, travel in travels(solution).items()}
     columns |= {f"rope_{name}_N": force for name, force in pull.items()}
     write_table(folder / "travel.csv", {"t_s": solution.times} | columns)
     figure = new_figure(8.0, 3.6)
     above, below = figure.subplots(1, 2)
     for name in SIDES:
-        above.plot(solution.times, ways(solution)[name], label=name, linewidth=1.2)
+        above.plot(solution.times, travels(solution)[name], label=name, linewidth=1.2)
         below.plot(solution.times, 1e-3 * pull[name], label=name, linewidth=0.9)
-    above.set(xlabel="t [s]", ylabel="way [m]")
+    above.set(xlabel="t [s]", ylabel="travel [m]")
     below.set(xlabel="t [s]", ylabel="tension [kN]")
     for axes in (above, below):
         axes.grid(alpha=0.3)
         axes.legend()
     figure.savefig(folder / "travel.png")
     return {
-        "way_m": float(ways(solution)["cabin"][-1]),
+        "travel_m": float(travels(solution)["cabin"][-1]),
         "torque_max_N_m": float(np.abs(torque).max()),
         "tension_max_N": float(max(force.max() for force in pull.values())),
         "largest_residual": float(solution.ledger.largest_residual),
@@ -132,14 +132,14 @@ def checks() -> Iterable[Check]:
     for step in (2e-3, 1e-3):
         solution = run(**settings, step=step, end=3.0)
         for name, (mass, _, _) in SIDES.items():
-            way = travelled(6.0, 3.0) * (1.0 if name == "cabin" else -1.0)
-            exact = reference(mass, 4e5, way, solution.times)
-            errors[name].append(float(np.abs(ways(solution)[name] - exact).max()))
+            travel = travelled(6.0, 3.0) * (1.0 if name == "cabin" else -1.0)
+            exact = reference(mass, 4e5, travel, solution.times)
+            errors[name].append(float(np.abs(travels(solution)[name] - exact).max()))
         yield vanishes(f"balance, step {step:g}", solution.ledger.largest_residual, 1e-12)
     for name, (first, last) in errors.items():
-        yield near(f"way of the {name}, largest error [m]", 0.0, last, 1e-6, source="linear vibration, closed form")
+        yield near(f"travel of the {name}, largest error [m]", 0.0, last, 1e-6, source="linear vibration, closed form")
         yield converges(f"order, {name}", math.log2(first / last), 0.1)
-    lifted = GRAVITY * sum(mass * ways(solution)[name][-1] for name, (mass, _, _) in SIDES.items())
+    lifted = GRAVITY * sum(mass * travels(solution)[name][-1] for name, (mass, _, _) in SIDES.items())
     ledger = solution.ledger
     kept = ledger.total_energy[-1] - ledger.total_energy[0] - lifted
     lost = sum(float(own.sum()) for own in ledger.dissipation.values())

@@ -130,7 +130,7 @@ def figures(result: Result) -> dict[str, Any]:
         "states": {name: system.size for name, system in result.systems.items()},
         "eliminated_error_max_rel": apart("eliminated"),
         "reduced_error_max_rel": apart("reduced"),
-        "reduced_error_told": result.responses["reduced"].error,
+        "reduced_error_estimate": result.responses["reduced"].error,
         "zeros_rad_s": np.abs(result.zeros[np.argsort(np.abs(result.zeros))][:6:2]).tolist(),
         "omega_rad_s": {name: d.omega[:SHOWN].tolist() for name, d in result.damping.items()},
         "damping_ratio": {name: d.ratio[:SHOWN].tolist() for name, d in result.damping.items()},

@@ -50,14 +50,14 @@ class Result(NamedTuple):
 def rotor(speed: float, blades: int, ratio: float, damping: float = 1.0) -> tuple[Mechanism, State]:
     """A rotor in the plane of its disc, and its steady rotation."""
     angles = 2.0 * np.pi * np.arange(blades) / blades
-    ways = np.column_stack([np.cos(angles), np.sin(angles)])
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
     names = [f"blade{i + 1}" for i in range(blades)]
     hub = rigid.body(
-        HUB, inertia=1.0, ports={"c": (0.0, 0.0)} | dict(zip(names, map(tuple, REACH * ways), strict=True))
+        HUB, inertia=1.0, ports={"c": (0.0, 0.0)} | dict(zip(names, map(tuple, REACH * directions), strict=True))
     )
     swung = {
-        name: rigid.body(BLADE, inertia=OWN, centre=tuple(CENTRE * way), ports={"root": (0.0, 0.0)})
-        for name, way in zip(names, ways, strict=True)
+        name: rigid.body(BLADE, inertia=OWN, centre=tuple(CENTRE * direction), ports={"root": (0.0, 0.0)})
+        for name, direction in zip(names, directions, strict=True)
     }
     gear = cartesian_spring_damper(
         "hub.c", GROUND.at(0.0, 0.0), stiffness=(SPRING, ratio * SPRING), damping=damping * DAMPER
@@ -67,7 +67,7 @@ def rotor(speed: float, blades: int, ratio: float, damping: float = 1.0) -> tupl
         joints.append(hinge(f"{name}.root", f"hub.{name}"))
         joints.append(torsion_spring(f"{name}.root", f"hub.{name}", stiffness=LAG_SPRING, damping=damping * LAG_DAMPER))
     mechanism = connect({"hub": hub, **swung}, joints)
-    places = {name: (*map(float, REACH * way), 0.0) for name, way in zip(names, ways, strict=True)}
+    places = {name: (*map(float, REACH * direction), 0.0) for name, direction in zip(names, directions, strict=True)}
     return mechanism, mechanism.equilibrium(mechanism.assemble(guess=places), spin=speed)
 
 

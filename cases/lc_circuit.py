@@ -196,7 +196,7 @@ def figures(result: Result) -> dict[str, Any]:
     states = result.states["graph"]
     gap = np.abs(np.diff(voltages(states, result.hardening), axis=1)).max()
     return {
-        "routes_apart": result.apart,
+        "largest_difference_of_formulations": result.apart,
         "voltages_apart_max_V": gap,
         "balance_residual_max_rel": result.graph.ledger.largest_residual,
         "dirac_structure_off_eq_1_7": kernel_defect(),

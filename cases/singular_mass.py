@@ -108,9 +108,9 @@ def start_minimal() -> Array:
 
 
 def solve(hardening: float, step: float, end: float, method: str) -> tuple[Trajectory, Trajectory]:
-    """Runs in redundant coordinates, by splitting E ([dg] proposition 2), and with the constraint eliminated.
+    """Two runs: in redundant coordinates, with E split by [dg] proposition 2, and with the constraint eliminated.
 
-    Raises ValueError for steps that do not suit the end.
+    Raises ValueError unless 0 < ``step`` ≤ ``end``.
     """
     times = equal_steps(step, end)
     return (
@@ -205,7 +205,7 @@ def figures(result: Result) -> dict[str, Any]:
     both = (result.redundant, result.minimal)
     return {
         "rank_of_E": int(np.linalg.matrix_rank(redundant(0.0).E(start_redundant()))),
-        "routes_apart": {m: apart(result.redundant[m], result.minimal[m]) for m in METHODS},
+        "largest_difference_of_formulations": {m: apart(result.redundant[m], result.minimal[m]) for m in METHODS},
         "balance_residual_max_J": {m: max(r[m].ledger.residual.max() for r in both) for m in METHODS},
         "position_drift_max_m": {m: np.abs(gap(trajectory)).max() for m, trajectory in result.redundant.items()},
         "orders": orders(result.convergence),

@@ -69,11 +69,11 @@ def exact_stop(speed: float = 1.0, tangent: float = 0.5) -> float:
 def write(solution: Solution, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: displacement and velocity over time; return the summary numbers."""
     write_run(solution, folder)
-    way, speed = solution["block.centre"][:, 0], solution["block.velocity"][:, 0]
-    write_table(folder / "motion.csv", {"t_s": solution.times, "x_m": way, "v_m_s": speed})
+    travel, speed = solution["block.centre"][:, 0], solution["block.velocity"][:, 0]
+    write_table(folder / "motion.csv", {"t_s": solution.times, "x_m": travel, "v_m_s": speed})
     figure = new_figure(7.0, 4.5)
     above, below = figure.subplots(2, 1, sharex=True)
-    for axes, values, label in ((above, way, "way [m]"), (below, speed, "velocity [m/s]")):
+    for axes, values, label in ((above, travel, "travel [m]"), (below, speed, "velocity [m/s]")):
         axes.plot(solution.times, values, linewidth=1.2)
         axes.set_ylabel(label)
         axes.grid(alpha=0.3)

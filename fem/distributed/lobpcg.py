@@ -26,7 +26,7 @@ class Images(NamedTuple):
         """Linear combinations XC of the vectors, with their products."""
         return Images(*(each @ weights for each in self))
 
-    def beside(self, other: Images) -> Images:
+    def appended(self, other: Images) -> Images:
         """Vectors [X, Y] and their products."""
         return Images(*(np.hstack(pair) for pair in zip(self, other, strict=True)))
 
@@ -79,7 +79,7 @@ def lobpcg(
             return 1.0 / values[:wanted], best.x[:, :wanted]
         before = space.x[:, count:] @ weights[count:, active] if len(weights) > count else start[:, :0]
         fresh = known_images.out_of(system, np.hstack([ahead[:, going], before]))
-        space = best.beside(images(system, best.out_of(system, fresh)))
+        space = best.appended(images(system, best.out_of(system, fresh)))
     raise ArithmeticError(f"{wanted} modes of {count} did not converge in {steps} steps: use --solver factor")
 
 

@@ -124,10 +124,10 @@ def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
     for _ in range(TRIES):
         if search.pairs(1, vectors, LOOSE)[0][0] >= squares[-1] * (1.0 - LOOSE):
             return vectors
-        more, beside = search.pairs(1, vectors)
+        more, further = search.pairs(1, vectors)
         order = np.argsort(np.concatenate([squares, more]))[:count]
         squares = np.concatenate([squares, more])[order]
-        vectors = np.hstack([vectors, beside])[:, order]
+        vectors = np.hstack([vectors, further])[:, order]
     raise ArithmeticError(f"the {count} lowest modes were not separated from others; request another number of modes")
 
 

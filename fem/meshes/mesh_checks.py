@@ -79,15 +79,15 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
 
 def _orientation(mesh: SolidMesh) -> Array:
     """Orientation (+1, −1) of the corners of each facet, seen from outside of its cell; opposite in neighbours."""
-    ways = []
+    signs = []
     for block in mesh.blocks:
         for facet in FACETS[block.kind.shape]:
             corners = block.nodes[:, list(facet)]
             first = corners.argmin(axis=1)[:, None] + np.array([1, -1])
             after, before = np.take_along_axis(corners, first % corners.shape[1], axis=1).T
             ends = np.where(corners[:, 0] < corners[:, 1], 1.0, -1.0)
-            ways.append(ends if corners.shape[1] == 2 else np.where(after < before, 1.0, -1.0))
-    return np.concatenate(ways)
+            signs.append(ends if corners.shape[1] == 2 else np.where(after < before, 1.0, -1.0))
+    return np.concatenate(signs)
 
 
 def _named(mesh: SolidMesh, cells: Array) -> str:

@@ -124,11 +124,12 @@ def _refuse_faces(names: list[str]) -> None:
 def refuse_twins(mesh: SolidMesh) -> None:
     """Raise ValueError, with their numbers, for cells that occur twice or have a node twice."""
     for block in mesh.blocks:
-        again = np.flatnonzero((np.diff(np.sort(block.nodes, axis=1), axis=1) == 0).any(axis=1))
-        if again.size:
+        degenerate = np.flatnonzero((np.diff(np.sort(block.nodes, axis=1), axis=1) == 0).any(axis=1))
+        if degenerate.size:
             raise ValueError(
-                f"mesh must have no degenerate cells, got {block.kind.name} cells with a node twice: {listed(again)}; "
-                "give collapsed hexahedra as wedges, pyramids or tetrahedra, collapsed quadrilaterals as triangles"
+                f"mesh must have no degenerate cells, got {block.kind.name} cells with a node twice: "
+                f"{listed(degenerate)}; give collapsed hexahedra as wedges, pyramids or tetrahedra, "
+                "collapsed quadrilaterals as triangles"
             )
         _, first, count = np.unique(np.sort(block.nodes, axis=1), axis=0, return_index=True, return_counts=True)
         if np.any(count > 1):

@@ -272,7 +272,7 @@ SETTLED = 1e-14
 def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[Array, Array]:
     """Shape functions (k, q, n) and gradients (k, q, n, 2) of cells (k,) at points (k, q, 2) in them.
 
-    The values belong to points in body axes, not to reference points.
+    The points are positions in body axes, not reference coordinates; gradients are with respect to these positions.
     """
     kind, corners = mesh.blocks[block].kind, mesh.points[mesh.blocks[block].corners()[cells]]
     at = _reference(corners, points)

@@ -164,7 +164,8 @@ class PlateModel(PlateCoordinates):
 
 
 STRAIGHT = 1e-4
-"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight; as decks print."""
+"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight: decks are printed
+with few digits."""
 
 
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:

@@ -106,9 +106,10 @@ def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
 def _condensed(
     model: PlateModel, held: Any, motions: Mapping[str, tuple[Any, Array, float]]
 ) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """Matrix (size, n) from the coordinates of free nodes, supported nodes and rigid regions to all coordinates.
+    """Matrix (size, n) from the n coordinates of free nodes, supported nodes and rigid regions to all coordinates.
 
-    Also displacement and rotation of each rigid region over these, by port.
+    The mapping has, by port, the displacement and the rotation of each rigid region as matrices (3, n) of the n
+    coordinates.
     """
     taken = np.zeros(model.size, dtype=bool)
     supported = np.unique(held.indices)

@@ -19,7 +19,8 @@ from ..meshes.reading import sorted_corners
 from ..meshes.solid_mesh import Block, NamedSet, SolidMesh
 
 STRAIGHT = 1e-4
-"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight; as decks print."""
+"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight: decks are printed
+with few digits."""
 SIMPLICES = ("triangle", "tetra")
 
 

@@ -65,9 +65,9 @@ def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> 
     cells, bare = int(meshed.mesh.starts[-1]), np.zeros(0, dtype=int)
     own = np.zeros((cells, sigma.shape[1]))
     for points in meshed.points:
-        found = stress_errors(meshed.mesh, meshed.material, points, sigma=sigma, compliance=elastic.compliance)
-        own += found.energies
-        bare = np.union1d(bare, found.bare)
+        stress_error = stress_errors(meshed.mesh, meshed.material, points, sigma=sigma, compliance=elastic.compliance)
+        own += stress_error.energies
+        bare = np.union1d(bare, stress_error.bare)
     whole = np.einsum("mk,mk->k", sigma, elastic.compliance @ sigma)
     relative = own / whole
     estimates = factors * relative.sum(axis=0)

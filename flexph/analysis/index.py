@@ -199,8 +199,8 @@ class _Split:
 
         def value(x: Array) -> Array:
             A = self.matrix(x)
-            way = self.view.V1 @ self.view.rate(x)
-            along = self._along(x, way[:, None])[:, 0]
+            rate = self.view.V1 @ self.view.rate(x)
+            along = self._along(x, rate[:, None])[:, 0]
             rates = (self.combine(A) @ along)[kept]
             return np.concatenate([self.c(x)[self.rows], rates])
 

@@ -21,7 +21,7 @@ from ..numerics.arguments import checked
 from ..systems.inputs import Input
 
 NARROW = 1e-6
-"""Relative width of the bracket around a limit at which the search ends, the tolerance of friction."""
+"""Relative width of the bracket around a limit load at which the search ends: friction is as accurate."""
 HALVINGS = 60
 
 

@@ -28,16 +28,18 @@ from ..numerics.arrays import Array, dense
 from ..numerics.rotations import cross
 
 REACHES, FINER = (1e-3, 3e-5, 1e-6), 0.3
-"""Displacements, relative to the mechanism's size, and turns of differences, and the share of them for the check."""
+"""Steps of the differences, tried in turn: displacements relative to the mechanism's size, or turns [rad]; and the
+factor of the finer steps that check them."""
 LINEAR = 1e-7
-"""Relative difference of the variation of a sum from the sum of variations up to which they are linear."""
+"""Relative deviation of the variation of a sum from the sum of the variations up to which variations count as linear.
+"""
 CORRECTIONS, INDEPENDENT = 4, 1e-10
 """Corrections that close joints, each by the linear constraints at the start, and their least relative singular value.
 
 A correction reduces a gap to about the reach times its size.
 """
 CLOSED = 1e-15
-"""Correction, relative to the size of the mechanism, after which the gaps are those of round-off."""
+"""Correction, relative to the size of the mechanism, after which gaps are round-off."""
 
 
 class _Step(NamedTuple):

@@ -80,20 +80,20 @@ def refuse_aperiodic(mechanism: Mechanism, table: TimeTable, forcing: Forcing, r
         size = max(np.abs(before).max(initial=0.0), np.abs(after).max(initial=0.0))
         return np.flatnonzero(np.any(np.abs(after - before) > REPEATED * size, axis=0))
 
-    again = f"must repeat itself after the period {run.period:.6g} s"
+    requirement = f"must repeat itself after the period {run.period:.6g} s"
     inputs = changed(forcing.at)
     if inputs.size:
         own = next(name for name, at in mechanism.network.input_slices.items() if at.start <= inputs[0] < at.stop)
-        raise ValueError(f"input {own!r} {again}")
+        raise ValueError(f"input {own!r} {requirement}")
     terms, rows = changed(lambda t: table.at(t)[0]), changed(lambda t: table.at(t)[1])
     driven = [*rows, *mechanism.network.arrays.term_row[terms]]
     if driven:
-        raise ValueError(f"{mechanism.constraint_names[driven[0]]!r} {again}")
+        raise ValueError(f"{mechanism.constraint_names[driven[0]]!r} {requirement}")
     if changed(table.references.at).size:
-        raise ValueError(f"the free length of a spring {again}")
+        raise ValueError(f"the free length of a spring {requirement}")
     if (factors := changed(table.references.factors)).size:
         name, measure = list(measures(mechanism.connections))[factors[0]]
-        raise ValueError(f"the factor of {measure.law} of {name} {again}")
+        raise ValueError(f"the factor of {measure.law} of {name} {requirement}")
 
 
 def is_autonomous(mechanism: Mechanism, forcing: Forcing) -> bool:

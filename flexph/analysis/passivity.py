@@ -84,8 +84,8 @@ def _bounds(view: SystemView, constraints: Array) -> Decision:
     hessians = [view.hessian(x) for x in view.probes]
     size = np.abs(hessians[0]).max(initial=0.0)
     if any(np.abs(h - hessians[0]).max(initial=0.0) > QUADRATIC * max(size, 1e-300) for h in hessians[1:]):
-        seen = min(float(view.system.H(x)) for x in view.probes)
-        return "undecided", "undecided", f"H is not quadratic; lowest value at the probes {seen:.6g}"
+        lowest = min(float(view.system.H(x)) for x in view.probes)
+        return "undecided", "undecided", f"H is not quadratic; lowest value at the probes {lowest:.6g}"
     everywhere = _quadratic_bound(view, hessians[0], np.eye(len(hessians[0])))
     words = "H is quadratic" + ("" if everywhere else ", indefinite or with a slope along a flat direction")
     if everywhere:

@@ -28,7 +28,7 @@ SILENT = 1e-13
 """Entry of a vector, relative to its largest one, that is round-off."""
 
 MANY = 10
-"""Number of coordinates for each mode from which on only the lowest modes are computed."""
+"""Ratio of coordinates to requested modes from which on only the lowest modes are computed."""
 
 UNLOADED = 1e-10
 """Load by inertia forces, relative to its upper bound, that counts as zero."""

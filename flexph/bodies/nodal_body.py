@@ -282,7 +282,7 @@ class NodalBody(Described, Memo):
 
 
 FramedBody = NodalBody | SplitBody
-"""Bodies of several frames."""
+"""Types of bodies with several frames: nodes, or the pieces of a split beam."""
 AnyBody = Body | FramedBody
 
 

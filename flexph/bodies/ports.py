@@ -16,7 +16,7 @@ from .body import Body, Port
 from .nodal_body import AnyBody, FramedBody, NodalBody, nodes_of
 
 ALONG = 1e-6
-"""Sine of an angle up to which a direction is along a cable: curves give their slopes by differences."""
+"""Sine of an angle up to which a direction is along a cable: slopes of curves are differences, and not exact."""
 
 
 class NamedBodies(Mapping[str, AnyBody], Memo):

@@ -258,10 +258,10 @@ def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
     slopes; the eigenvectors of the form of each strain; and the given slopes.
     """
     forms = quadratic_forms(slopes, weights)
-    ways = [_polarised(forms), _by_eigenvectors(forms)]
+    representations = [_polarised(forms), _by_eigenvectors(forms)]
     used = np.any(weights != 0.0, axis=0)
-    ways.append((slopes[used], weights[:, used]))
-    return min(ways, key=lambda way: len(way[0]))
+    representations.append((slopes[used], weights[:, used]))
+    return min(representations, key=lambda pair: len(pair[0]))
 
 
 def _polarised(forms: Array) -> tuple[Array, Array]:
@@ -327,5 +327,5 @@ def lost_share(held: HeldBody, vectors: Array, stresses: Array) -> float:
     if not whole:
         return 0.0
     gram = stresses.T @ (held.elastic.compliance @ stresses)
-    seen = stresses.T @ strain
-    return max(0.0, 1.0 - float(np.sum(seen * np.linalg.solve(gram, seen))) / whole)
+    projected = stresses.T @ strain
+    return max(0.0, 1.0 - float(np.sum(projected * np.linalg.solve(gram, projected))) / whole)

@@ -54,7 +54,7 @@ class Change:
             object.__setattr__(self, "at", check.number("at", self.at))
         is_sensor = isinstance(self.when, Quantity)
         if is_sensor != (self.reaches is not None):
-            raise ValueError(f"{what}: reaches= needs a sensor as when=, and a sensor needs reaches=")
+            raise ValueError(f"{what}: reaches= must be given if when= is a sensor, and only then")
         if is_sensor and not self.when.scalar:
             raise ValueError(f"{what}: when= must be a sensor of one number, got the {self.when}")
         if is_sensor and (self.when.of_run is not None or self.when.of_step is not None):
@@ -93,7 +93,7 @@ def _reading(given: Any, of: Quantity) -> float:
 
 
 PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
-"""Letters of the units of sensors, as units of arguments write them."""
+"""Replacements that turn the symbols in a sensor's unit into the text of a unit argument, as N·m into N*m."""
 
 
 class Reaching:

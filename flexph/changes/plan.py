@@ -64,8 +64,8 @@ class Plan:
                 f"{change.kind}({change.name!r}): this mechanism has a lock in place of {joint!r}, from the end of an "
                 f"earlier run: continue with the mechanism of that run, in which {joint!r} is free, and lock it again"
             )
-        found: Connection = check.lookup("joint", change.name, own | {c.name: c for c in self._added})
-        return found
+        connection: Connection = check.lookup("joint", change.name, own | {c.name: c for c in self._added})
+        return connection
 
     def _locked(self, change: Change, name: str) -> Action:
         if isinstance(change.joint, Connection):
@@ -121,7 +121,7 @@ class Plan:
         if (change.name, element) in [c.breaks for c in (*self.base.connections, *self._added)]:
             raise ValueError(
                 f"rupture({change.name!r}): the element at s = {change.s} m is broken already; if the first of several "
-                "causes breaks it, give one rupture with when=, a function of (t, state) that is zero at the first"
+                "causes breaks it, give one rupture with when=, a function of (t, state) zero at the first cause"
             )
         crack = Connection("crack", (f"{change.name}.root",), label=name, breaks=(change.name, element))
         self._added.append(crack)
@@ -137,8 +137,8 @@ class Plan:
         if holds is None:
             before = next(a.change.kind for a in self.actions if a.change.name == joint.name and a.begins is None)
             raise ValueError(
-                f"{change.kind}({change.name!r}): a {before} earlier in the list takes it away; if the first of "
-                "several causes does, give one change with when=, a function of (t, state) that is zero at the first"
+                f"{change.kind}({change.name!r}): a {before} earlier in the list removes it; if the first of several "
+                "causes does, give a single change with when=, a function of (t, state) that is zero at the first cause"
             )
         is_locked = holds != joint.name
         self._holding[joint.name] = joint.name if is_locked else None

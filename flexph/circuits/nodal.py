@@ -43,13 +43,13 @@ def check_switches(tree: Tree) -> None:
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]
-    for groups, words in (
-        (loops, "loop of closed switches: nothing determines its current"),
-        (parts, "cutset of open switches: nothing determines the voltage across it"),
+    for groups, words, quantity in (
+        (loops, "loop of closed switches: its current is undetermined", "current"),
+        (parts, "cutset of open switches: the voltage across it is undetermined", "voltage"),
     ):
         if groups:
             names = ", ".join(repr(edge.name) for edge in groups[0])
-            raise ValueError(f"{names} make a {words}; use phdae('tree'), which shares it equally")
+            raise ValueError(f"{names} form a {words}; use phdae('tree'), which divides this {quantity} equally")
 
 
 class _Layout:

@@ -109,8 +109,8 @@ def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence
     delay = JUST_AFTER * min(min(p.duty, 1.0 - p.duty) * p.period for p in schedules.values())
     transitions = []
     for wanted in product((True, False), repeat=len(schedules)):
-        asked = dict(zip(schedules, wanted, strict=True))
-        target = [text for text, one in modes.items() if asked.items() <= one.circuit.positions.items()]
+        scheduled = dict(zip(schedules, wanted, strict=True))
+        target = [text for text, one in modes.items() if scheduled.items() <= one.circuit.positions.items()]
         source = [text for text in modes if text not in target]
         if not target or not source:
             continue
@@ -120,8 +120,8 @@ def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence
                     source=source,
                     target=target,
                     when=Every(period, first),
-                    condition=_condition(schedules, asked, delay),
-                    name=", ".join(f"{name} {'closes' if closed else 'opens'}" for name, closed in asked.items()),
+                    condition=_condition(schedules, scheduled, delay),
+                    name=", ".join(f"{name} {'closes' if closed else 'opens'}" for name, closed in scheduled.items()),
                 )
             )
     return transitions

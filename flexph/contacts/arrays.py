@@ -290,8 +290,8 @@ def _check_bodies(connection: Connection, moves: Moves) -> None:
         for port in gap.sides or ():
             if gap.kind == "segments" and not isinstance(port, Ground) and moves(port).bends:
                 raise ValueError(
-                    f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: weld "
-                    "a rigid body to it, and give that the edges"
+                    f"{connection.name}: the section at {port!r} rotates relative to its body when the body deforms: "
+                    "weld a rigid body to it, and put the edges on the rigid body"
                 )
     for one, other in pairs:
         if isinstance(one, Ground) or isinstance(other, Ground) or moves(one).body != moves(other).body:

@@ -1,6 +1,7 @@
-"""Broad phase of collision detection: search for near pairs of spheres (k-d tree) and for nodes near fixed planes.
+"""Broad phase of collision detection: search for near pairs of spheres, nodes near fixed planes, and near surfaces.
 
-Sides of contacts, the two bodies of each, are found here, too.
+Spheres are searched for by a k-d tree. Surfaces, edges and faces of skins are near if balls around them are. Sides of
+contacts, the two bodies of each, are found here, too.
 """
 
 from __future__ import annotations
@@ -11,29 +12,47 @@ import numpy as np
 import scipy
 
 from ..kernels.arrays import Arrays
-from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, OFFSET, VECTORS, Contacts
+from ..kernels.contacts.gap_arrays import AXIAL, DISTANCE, FACE, OFFSET, SEGMENTS, SHAPE, VECTORS, Contacts
+from ..kernels.contacts.gaps import vectors_of
+from ..kernels.surfaces.closest import distance
+from ..kernels.surfaces.surfaces import PLACES, VALUE, Surfaces
 from ..numerics.arrays import Array
 
 DEEP, ACROSS = 0.01, 0.1
 """Accepted penetration along straight paths, relative to the sum of the radii, for open and for sliding pairs."""
+FURTHER = 3.0
+"""Margin of faces of a skin over that of the closest one.
+
+A step needs the closest faces at its start and its end. If the one at the end touches, and both ends are within half a
+margin s of the list, its gap was at most s there, and is at most 2s at the start, as is that of the closest face there.
+This one had a gap of at most 3s in the list.
+"""
 
 
 class BroadPhase(NamedTuple):
-    """Pairs of moving spheres and gaps over fixed planes for the search; all other gaps are always included.
+    """Pairs of moving spheres, gaps over fixed planes, and gaps to surfaces; all other gaps are always included.
 
     ``keys``: sorted keys of the node pairs of single gaps, ``pair``: the gap of each; ``walls``: gaps between a node
-    and a fixed plane. ``nodes``: nodes of all pairs, including groups, and of walls; ``total``: number of nodes of the
-    mechanism; ``widest``: largest sum of two radii [m].
+    and a fixed plane; ``bounded``: gaps to surfaces and edges that are at least |V| − ``around`` [m], and to faces, of
+    which the longer side is to be subtracted as well. ``nodes``: nodes of all of these, including groups; ``total``:
+    number of nodes of the mechanism; ``widest``: largest sum of two radii, or the usual size of surfaces [m].
     """
 
     contacts: Contacts
     others: Array
     walls: Array
+    bounded: Array
+    around: Array
     pair: Array
     keys: Array
     nodes: Array
     total: int
     widest: float
+
+    @property
+    def searched(self) -> Array:
+        """Single gaps that a search may leave out."""
+        return np.concatenate([self.pair, self.walls, self.bounded])
 
     @property
     def pairs(self) -> int:
@@ -45,7 +64,7 @@ class BroadPhase(NamedTuple):
         whole = np.zeros((self.total, points.shape[1]))
         whole[self.nodes] = points
         of_groups = self.contacts.near(whole, reach)[self.contacts.kind.size :]
-        always = np.concatenate([self.others, self._near_walls(whole, reach)])
+        always = np.concatenate([self.others, self._near_walls(whole, reach), self._near_surfaces(whole, reach)])
         if not self.pair.size:
             return np.concatenate([np.sort(always), of_groups])
         pairs = self.nodes[scipy.spatial.cKDTree(points).query_pairs(self.widest + reach, output_type="ndarray")]
@@ -61,16 +80,35 @@ class BroadPhase(NamedTuple):
         near: Array = walls[c.sign[walls] * np.vecdot(apart, c.fixed[1, walls]) - c.offset[walls] <= reach]
         return near
 
+    def _near_surfaces(self, points: Array, reach: float) -> Array:
+        """Gaps to surfaces, edges and faces of at most ``reach`` [m], with the nodes of the mechanism at points (k, d).
 
-def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None, walls: Array | None = None) -> BroadPhase:
+        A skin of which one face is near has all faces up to ``FURTHER`` times the reach.
+        """
+        if not self.bounded.size:
+            return self.bounded
+        own = self.contacts.take_single(self.bounded)
+        apart, *sides = np.linalg.norm(vectors_of(own, points)[:3], axis=-1)
+        least = apart - self.around - np.where(own.kind == FACE, np.maximum(*sides), 0.0)
+        is_near = least <= reach
+        skins = own.skin[is_near & (own.skin >= 0)]
+        is_near |= (least <= FURTHER * reach) & np.isin(own.skin, skins)
+        near: Array = self.bounded[is_near]
+        return near
+
+
+def broad_phase(
+    c: Contacts, nodes: int, *, of: Array | None = None, walls: Array | None = None, surfaces: Array | None = None
+) -> BroadPhase:
     """Broad phase of contacts, which searches among the pairs of spheres with rigid laws, or in the mask ``of`` (c,).
 
     Two nodes have at most one single pair; groups with any contact law are included. Gaps over fixed planes are
-    searched for in the mask ``walls`` (c,). All other gaps are always included in the result of a search.
+    searched for in the mask ``walls`` (c,), and gaps to surfaces, edges and faces if ``surfaces`` are the positions
+    (k, d) of the nodes in their bodies. All other gaps are always included in the result of a search.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
-        return BroadPhase(c, none, none, none, none, none, nodes, 0.0)
+        return BroadPhase(c, none, none, none, np.zeros(0), none, none, none, nodes, 0.0)
     known = c.rigid if of is None else of
     free = known & (c.kind == DISTANCE) & (c.sign > 0.0) & (c.plus[0] >= 0) & (c.minus[0] >= 0)
     pair = np.flatnonzero(free & ~c.fixed[0].any(axis=1))
@@ -78,11 +116,48 @@ def broad_phase(c: Contacts, nodes: int, *, of: Array | None = None, walls: Arra
     keys, first = np.unique(keys, return_index=True)
     pair = pair[first]
     over = none if walls is None else np.flatnonzero(walls & _over_fixed_planes(c))
-    ends = c.plus[0, pair], c.minus[0, pair], c.plus[0, over]
+    bounded, around, usual = _bounded(c, surfaces) if surfaces is not None else (none, np.zeros(0), 0.0)
+    ends = c.plus[0, pair], c.minus[0, pair], c.plus[0, over], _watched(c.take_single(bounded))
     moving = np.unique(np.concatenate([*ends, *(group.node for group in c.groups)]))
-    others = np.setdiff1d(np.arange(c.kind.size), np.concatenate([pair, over]))
-    widest = max([float(c.offset[pair].max(initial=0.0)), *(2.0 * float(group.radius.max()) for group in c.groups)])
-    return BroadPhase(c, others, over, pair, keys, moving, nodes, widest)
+    others = np.setdiff1d(np.arange(c.kind.size), np.concatenate([pair, over, bounded]))
+    widest = [float(c.offset[pair].max(initial=0.0)), *(2.0 * float(group.radius.max()) for group in c.groups)]
+    return BroadPhase(c, others, over, bounded, around, pair, keys, moving, nodes, max(*widest, usual))
+
+
+def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
+    """Gaps to surfaces, edges and faces, their bounds [m] (see :class:`BroadPhase`), and the usual size of these [m].
+
+    ``positions`` (k, d) are those of the nodes in their bodies. Cavities, outside of which distances are negative, have
+    no bound.
+    """
+    gaps = np.flatnonzero(np.isin(c.kind, (SHAPE, SEGMENTS, FACE)))
+    own = c.take_single(gaps)
+    surfaces = {id(surface): surface for surface in own.shape if surface is not None}
+    extents = {key: _extent(surface, c.fixed.shape[2]) for key, surface in surfaces.items()}
+    one, other = np.linalg.norm(vectors_of(own, positions)[1:3], axis=-1)
+    around = own.offset + own.blend + np.array([extents.get(id(surface), 0.0) for surface in own.shape])
+    around += np.where(own.kind == SEGMENTS, one + other, 0.0)
+    usual = around + np.where(own.kind == FACE, np.maximum(one, other), 0.0)
+    finite = np.isfinite(around)
+    return gaps[finite], around[finite], float(np.median(usual[finite])) if finite.any() else 0.0
+
+
+def _watched(c: Contacts) -> Array:
+    """Nodes by whose displacements gaps to surfaces, edges and faces are bounded: all of V, of faces those of sides."""
+    sides = np.where(c.kind == FACE, c.plus[1:3], -1)
+    nodes = np.concatenate([c.plus[0], c.minus[0], sides.ravel()])
+    watched: Array = nodes[nodes >= 0]
+    return watched
+
+
+def _extent(surface: Surfaces, dim: int) -> float:
+    """Radius [m] of a surface around its origin; infinite for a cavity, outside of which distances are negative."""
+    corners = surface.corner.reshape(-1, 3)
+    radius = float(max(np.linalg.norm(surface.half, axis=1).max(), np.linalg.norm(corners, axis=1).max(initial=0.0)))
+    far, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
+    far[:, 0] = 2.0 * radius
+    distance(surface, 0, dim, far, 0.0, near, bent)
+    return radius if near[0, VALUE] > 0.0 else np.inf
 
 
 def _over_fixed_planes(c: Contacts) -> Array:
@@ -98,10 +173,10 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a straight path between vectors V, W, U (3, c, d) at the first contact of balls, and just after it.
+    """Fractions of a step at the first contact of balls or cylinders that pass through each other, and just after it.
 
-    This is the first contact of rigid balls and cylinders that pass through each other deeper than ``DEEP`` times the
-    sum of their radii; None if there are none.
+    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts count
+    that penetrate deeper than ``DEEP`` times the sum of their radii; None if there are none.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]

@@ -210,7 +210,7 @@ def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     """Pair of shapes with the rim first; raises ValueError unless it is on a body and the other one is a plane."""
     first, second = (first, second) if isinstance(first, Rim) else (second, first)
     if not isinstance(second, Plane):
-        raise ValueError(f"a Rim touches a Plane, got {type(second).__name__}: take spheres around the rim")
+        raise ValueError(f"a Rim can only touch a Plane, got a {type(second).__name__}: use spheres on the rim instead")
     if isinstance(first.port, Ground):
         raise ValueError("a Rim must be on a body, got one on the ground")
     return first, second

@@ -13,7 +13,7 @@ from ..numerics.arrays import Array
 from .signs import carried
 
 THIN = 0.2
-"""Thickness of what has none, relative to the size of signs."""
+"""Drawn thickness of a surface that has none, relative to the size of signs."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,7 @@ class Surface(Shape, Memo):
         """Arrays of the surface in its axes."""
 
     def blend(self, radius: float) -> float:
-        """Width of the blends between faces that a ball of a radius touches together [m]."""
+        """Width [m] over which distances to adjacent faces are blended where a ball of this radius touches both."""
         return 0.0
 
 
@@ -363,7 +363,7 @@ class Mesh(Surface):
         return tuple(Spot(self.port, 0.0, tuple(point)) for point in self.points[used].tolist())
 
     def blend(self, radius: float) -> float:
-        """Width of the blends between faces of the mesh that a ball of a radius touches together [m]."""
+        """Width [m] over which distances to adjacent faces are blended where a ball of this radius touches both."""
         return radius * min(BLEND * sharpness(self.topology, closed=self.encloses), SHARP)
 
     @property

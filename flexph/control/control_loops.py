@@ -23,7 +23,7 @@ from .state_feedback import FeedbackLoop, StateFeedback
 MANY = 1e6
 """Number of calls in a run above which the available memory is checked."""
 ROOM = 10
-"""Numbers stored per call, at least: times of calls and steps, and their rows."""
+"""Least number of values stored for each call: times of calls and steps, and their rows."""
 
 
 def _is_called(controller: Any) -> bool:

@@ -18,7 +18,8 @@ from ..units.arguments import quantities
 SERIES = 0.02
 """Ratio below which differences of logarithms are summed as series."""
 HEAD, ROD, LINE = 0, 1, 2
-"""States of the fluid contents of both chambers and of the supply line; behind them the vector and the spool."""
+"""Indices of the states of the fluid contents: of both chambers and of the supply line. The vector between the ports
+and the opening of the spool follow them."""
 
 
 @quantities(
@@ -203,8 +204,8 @@ class _Cylinder:
 
     def volumes(self, d: Array) -> tuple[float, float, float]:
         """Volumes of both chambers and the line [m³]."""
-        way = float(np.linalg.norm(d)) - self.length
-        return self.dead + self.piston * way, self.dead + self.ring * (self.stroke - way), self.line
+        extension = float(np.linalg.norm(d)) - self.length
+        return self.dead + self.piston * extension, self.dead + self.ring * (self.stroke - extension), self.line
 
     def contents(self, d: Array, pressures: tuple[float, float, float]) -> list[float]:
         """Contents of chambers and line at pressures [m³]."""
@@ -299,9 +300,9 @@ def _identric(a: float, b: float) -> float:
 
 def _beyond(fluid: _Cylinder, x: Array) -> str | None:
     """Warning of a piston beyond its stroke, or of a pressure below that of vapour."""
-    way = float(np.linalg.norm(x[3:-1])) - fluid.length
-    if not 0.0 <= way <= fluid.stroke:
-        return f"the piston is beyond its stroke of {fluid.stroke:.6g} m, at {way:.6g} m: add a stop"
+    position = float(np.linalg.norm(x[3:-1])) - fluid.length
+    if not 0.0 <= position <= fluid.stroke:
+        return f"the piston is beyond its stroke of {fluid.stroke:.6g} m, at {position:.6g} m: add a stop"
     pressures = [fluid.bulk * math.log(m / V) for m, V in zip(x[:3].tolist(), fluid.volumes(x[3:-1]), strict=True)]
     if min(pressures) < -1e5:
         of, pressure = "the line" if pressures[2] < -1e5 else "a chamber", min(pressures)

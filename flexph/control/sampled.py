@@ -197,20 +197,20 @@ class CalledLoop:
         return self._ask(time, readings, held)
 
     def _ask(self, time: float, readings: dict[str, Any], held: Array) -> bool:
-        answer = self._answer(time, readings)
-        for port, value in answer.items():
+        outputs = self._outputs(time, readings)
+        for port, value in outputs.items():
             entry = self._numbers.get(port)
             if entry is not None and type(value) is float and value - value == 0.0:
                 held[entry] = value
             else:
                 self._set(held, port, value, time)
         self.calls += 1
-        if answer.keys() == self.keys:
+        if outputs.keys() == self.keys:
             return False
-        self.outputs, self.keys = tuple(answer), set(answer)
+        self.outputs, self.keys = tuple(outputs), set(outputs)
         return True
 
-    def _answer(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
+    def _outputs(self, time: float, readings: dict[str, Any]) -> Mapping[str, Any]:
         known = (deep_copy(self.memory),) if self.remembers else ()
         try:
             inputs, memory = parts_of(self.given.function(time, readings, *known), remembers=self.remembers)

@@ -14,7 +14,7 @@ from ..numerics.step_failed import StepFailed
 from .iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED, Unknowns, invert, newton, relative
 
 LEFT_OVER = 0.3
-"""Largest remaining share of a correction, of either sign, at which a line search ends."""
+"""Slope along a correction, relative to that at its start and of either sign, at which a line search ends."""
 TRIED = 40
 """Largest number of points of a line search."""
 PARTS = np.linspace(0.125, 1.0, 8)
@@ -142,18 +142,18 @@ class Newton:
         At this share the next correction has no component along the present one. It is found by the Illinois variant of
         false position between shares at which that component has different signs.
         """
-        seen = step @ self._inverse / max(float(step @ step), np.finfo(float).tiny)
+        row = step @ self._inverse / max(float(step @ step), np.finfo(float).tiny)
         low, high, left, right, share = 0.0, 1.0, 1.0, 1.0, 1.0
         for _ in range(TRIED):
             y = x - share * size * step
             defect, terms = equations.residual(y)
-            part = float(seen @ defect)
-            if (share == 1.0 and part >= -LEFT_OVER) or abs(part) <= LEFT_OVER:
+            slope = float(row @ defect)
+            if (share == 1.0 and slope >= -LEFT_OVER) or abs(slope) <= LEFT_OVER:
                 break
-            if part > 0.0:
-                low, left, right = share, part, 0.5 * right
+            if slope > 0.0:
+                low, left, right = share, slope, 0.5 * right
             else:
-                high, right, left = share, part, 0.5 * left if share < 1.0 else left
+                high, right, left = share, slope, 0.5 * left if share < 1.0 else left
             share = low + (high - low) * left / (left - right)
         return share, y, defect, terms
 

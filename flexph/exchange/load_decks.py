@@ -30,7 +30,7 @@ ORDER = {"hexahedron27": [*range(20), 26, 24, 25, 22, 21, 23, 20]}
 PLACES = (0, 1, 2, 5, 4, 3)
 """Components 11, 22, 33, 12, 13, 23 of a deck among (xx, yy, zz, yz, xz, xy)."""
 WIDTH = 12
-"""Numbers in a line."""
+"""Largest number of values in a line of a deck."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -33,10 +33,10 @@ from .load_decks import LoadSteps, deck_lines
 LARGEST = 3000
 """Largest number of flexible coordinates, whose accelerations are solved for by a dense matrix."""
 TURNED = 3.0
-"""Part of the forces that ports may not explain, over the rotation of their sections: joints are exact to first order
-in it."""
+"""Largest share of the forces that those at ports may leave unbalanced, divided by the rotation of the sections: joints
+are exact to first order in it."""
 ROUND_OFF = 1e-7
-"""The same without rotation."""
+"""Largest such share without rotation, and largest relative error of the sum of the lumped masses: round-off."""
 
 
 @checked
@@ -118,7 +118,7 @@ def write_load_steps(
     states = [_balance(solution, (body, own, mesh), row, inputs=given, ports=used) for row in rows]
     forces, resultants, spin, wrenches = (np.array(column) for column in zip(*states, strict=True))
     turning = resultants[:, 3:] - np.cross(spin, spin @ own.moments)
-    found = LoadSteps(
+    steps = LoadSteps(
         body=body,
         times=solution.times[rows],
         points=own.view.points,
@@ -129,8 +129,8 @@ def write_load_steps(
         spin_rate=np.linalg.solve(own.moments, turning.T).T,
     )
     with staged(Path(path)) as part:
-        part.write_text("\n".join(deck_lines(found, own, mesh)) + "\n", encoding="ascii")
-    return found
+        part.write_text("\n".join(deck_lines(steps, own, mesh)) + "\n", encoding="ascii")
+    return steps
 
 
 def mesh_of(name: str, body: Any) -> NodalMesh:

@@ -50,7 +50,8 @@ STATES = {
     2: {"canGetAndSetFMUstate": True, "canSerializeFMUstate": True},
     3: {"canGetAndSetFMUState": True, "canSerializeFMUState": True},
 }
-"""Options of the builders with which states are kept; the two standards spell them differently."""
+"""Options of the FMU builders that permit a state to be saved and restored; the two standards spell them differently.
+"""
 
 
 @checked

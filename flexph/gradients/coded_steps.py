@@ -25,11 +25,11 @@ from .runs.readings import change
 from .runs.run_inputs import array_change
 
 ORDERS = (5, 8)
-"""Orders m of the matrices, the second one where the first leaves numbers: those of m − 2 parameters are resolved."""
+"""Orders m of the coding matrices, tried in turn: a number is resolved if it depends on at most m − 2 parameters."""
 MANY = 24
 """Number of parameters above which steps are coded: 2 (2m − 1) calls are fewer than two for each."""
 RANK = 1e-6
-"""Singular value, relative to the largest, above which it counts."""
+"""Singular value, relative to the largest, above which it adds to the rank."""
 FITTED = 1e-6
 """Largest residual of a number that is resolved, relative to its largest change."""
 ALIKE = 1e-7

@@ -11,6 +11,7 @@ from .functionals import Functional
 from .parameters import (
     FEW,
     STEP,
+    OneByOne,
     Origin,
     Sample,
     SampledDirection,
@@ -21,7 +22,6 @@ from .parameters import (
     sampled_direction,
     sixth_order,
     small_steps,
-    step_of,
     varied_by,
 )
 from .runs.back_over import back_over
@@ -53,9 +53,9 @@ def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals)
     if found is None and len(origin.parameters) > FEW:
         found = _by_small_steps(origin, run, of, small_steps(origin), sampled_direction(origin))
     if found is None:
-        samples = one_by_one(origin)
-        adjoints = _adjoints(origin, run, of, samples)
-        found = {name: (adjoint, _one_by_one(origin, adjoint.weights, samples)) for name, adjoint in adjoints.items()}
+        single = one_by_one(origin)
+        adjoints = _adjoints(origin, run, of, single.samples)
+        found = {name: (adjoint, _one_by_one(origin, adjoint.weights, single)) for name, adjoint in adjoints.items()}
     return found
 
 
@@ -94,15 +94,16 @@ def _is_sum(origin: Origin, along: SampledDirection, own: Adjoint, by: Mapping[s
     return rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))
 
 
-def _one_by_one(origin: Origin, weights: Weights, samples: Samples) -> dict[str, float]:
+def _one_by_one(origin: Origin, weights: Weights, single: OneByOne) -> dict[str, float]:
     """Derivatives by differences of sixth order for each parameter; raises ValueError if data are not smooth in it."""
     by = {}
     for name, value in origin.parameters.items():
-        by[name], rough, largest = sixth_order(weights, samples[name], step_of(value), origin.sample)
+        step = single.steps[name]
+        by[name], rough, largest = sixth_order(weights, single.samples[name], step, origin.sample)
         if rough > AGREED * largest:
             raise ValueError(
                 f"parameter {name!r} does not change mechanism, start or inputs smoothly near {value:g}: "
-                f"the derivative {by[name]:.6g} by steps of {step_of(value):.2g} is uncertain by {rough:.2g}"
+                f"the derivative {by[name]:.6g} by steps of {step:.2g} is uncertain by {rough:.2g}"
             )
     return by
 

@@ -24,7 +24,7 @@ from ..integration.methods.exact import Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..sensors.quantities import Quantity
-from .parameters import Sample, one_by_one, origin_of, step_of, varied_by
+from .parameters import Sample, one_by_one, origin_of, varied_by
 from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import Piece
 from .runs.problems import Problem, Times, in_loops, problem_of
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..results.solution import Solution
 
 NOTHING = 1e-10
-"""Change of a reading by the size of a parameter, relative to the largest reading, that is no change."""
+"""Change of a reading by the size of a parameter, relative to the largest reading, up to which it counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,8 @@ def forward_sensitivities(
     values = {name: readings(problem.mechanism, quantity, solution.states) for name, quantity in sensors.items()}
     at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
     origin = origin_of(make, parameters, times, problem, at)
-    samples = one_by_one(origin)
-    changes = {
-        name: changes_by(sensors, step_of(parameters[name]), own, origin.sample) for name, own in samples.items()
-    }
+    samples, steps = one_by_one(origin)
+    changes = {name: changes_by(sensors, steps[name], own, origin.sample) for name, own in samples.items()}
     every = [own for both in changes.values() for own in both]
     along, defect = derivatives_along(problem, solution, every, varied_by(problem, samples))
     states, magnitudes = solution.states, np.abs(solution.states).max(axis=0)

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..numerics.loops.functions import are_same, function_at
 from ..sensors.quantities import Quantity
+from ..systems.nonlinear import ValidityWarning
 from .runs.problems import Problem, Times, problem_of
-from .runs.readings import WEIGHTS, change
+from .runs.readings import AGREED, WEIGHTS, change
 from .runs.run_inputs import InputWeights, RunInputs, array_change
 from .runs.step_readings import Places, Steps, read_at
 from .runs.sweeps import Varied
@@ -26,6 +28,14 @@ STEP = 1e-3
 """Step of differences of sixth order by a parameter, relative to its value (to one for zero)."""
 SMALL = 1e-5
 """Step of differences of second order, likewise: their error is some 1e-10 for powers of a parameter."""
+LOST = 1e-3
+"""Relative change of the numbers of a run, over that of a parameter, below which its steps are taken as too small."""
+ENLARGED = 1e-4
+"""Relative change of the numbers of a run to which such steps are enlarged."""
+NEARLY_ZERO = 1e-6
+"""Size of a parameter below which it is taken as zero if its steps change nothing."""
+NOISE = 1e-9
+"""Size of a number, relative to the largest of its array, below which it is left out of this comparison."""
 FEW = 2
 """Number of parameters up to which all are changed one by one."""
 NAMED = 3
@@ -126,26 +136,86 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
     return samples
 
 
-def one_by_one(origin: Origin) -> dict[str, dict[int, Sample]]:
-    """Samples with one parameter changed at a time, for differences of sixth order."""
-    return {name: samples_of(origin, {name: step_of(value)}) for name, value in origin.parameters.items()}
+def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEPS) -> tuple[float, dict[int, Sample]]:
+    """Samples by steps of one parameter, and the step.
+
+    The steps of a parameter that is added to something much larger change a number by little more than its round-off.
+    Then they are enlarged, for differences of sixth order, to those that change the number as others do. A tiny
+    parameter whose steps change nothing takes those of zero.
+    """
+    samples, size = samples_of(origin, {name: step}, counts), size_of(origin.parameters[name])
+    share = max(_relative_change(own, origin.sample) for own in samples.values())
+    if share >= LOST * step / size or (share == 0.0 and size >= NEARLY_ZERO):
+        return step, samples
+    larger = step * ENLARGED / share if share > 0.0 else step / size  # as of zero
+    try:
+        return larger, samples_of(origin, {name: larger})
+    except (ValueError, ArithmeticError):
+        if share > 0.0:
+            warn(
+                f"steps of {step:.1g} of the parameter {name!r} change the numbers of the run by {share:.1g} of these: "
+                "digits of its derivative are lost, and larger steps fail; take the sum as the parameter",
+                ValidityWarning,
+            )
+        return step, samples
+
+
+def _relative_change(after: Sample, before: Sample) -> float:
+    """Largest change of a number from one sample to another, relative to its size; zero without changes."""
+    largest = 0.0
+    for last, first in zip(after.arrays, before.arrays, strict=True):
+        if last is not first:
+            size, moved = np.abs(first), np.abs(array_change(last, first))
+            counts = np.isfinite(size) & (size > NOISE * np.max(size, initial=0.0, where=np.isfinite(size)))
+            counts |= moved > NOISE * np.max(size, initial=0.0, where=np.isfinite(size))  # of zeros
+            shares = np.divide(moved, size, out=np.ones_like(moved), where=size > 0.0)
+            largest = max(largest, float(shares[counts].max(initial=0.0)))
+    if after.inputs is not before.inputs:
+        rows, others = after.inputs.rows, before.inputs.rows
+        largest = max(largest, float(np.abs(rows - others).max(initial=0.0) / (np.abs(others).max(initial=0.0) or 1.0)))
+    return largest
+
+
+class OneByOne(NamedTuple):
+    """Samples with one parameter changed at a time, for differences of sixth order, and the steps."""
+
+    samples: Samples
+    steps: Mapping[str, float]
+
+
+def one_by_one(origin: Origin) -> OneByOne:
+    """Samples with one parameter at a time changed by three steps in both directions."""
+    found = {name: stepped(origin, name, step_of(value)) for name, value in origin.parameters.items()}
+    return OneByOne({name: own for name, (_, own) in found.items()}, {name: step for name, (step, _) in found.items()})
 
 
 class SmallSteps(NamedTuple):
-    """Samples with one parameter changed at a time, for differences of second order."""
+    """Samples with one parameter changed at a time, for differences of second order; of sixth for enlarged steps."""
 
     samples: Samples
+    steps: Mapping[str, float]
 
-    def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float]:
-        """Derivatives of a functional by each parameter."""
-        sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
-        return {name: second_order(weights, self.samples[name], size) for name, size in sizes.items()}
+    def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
+        """Derivatives of a functional by each parameter; None if one by enlarged steps is not smooth."""
+        by = {}
+        for name, step in self.steps.items():
+            own = self.samples[name]
+            if len(own) == len(STEPS):
+                by[name], rough, largest = sixth_order(weights, own, step, origin.sample)
+                if rough > AGREED * largest:
+                    return None
+            else:
+                by[name] = second_order(weights, own, step)
+        return by
 
 
 def small_steps(origin: Origin) -> SmallSteps:
     """Samples with one parameter at a time changed by a small step in both directions."""
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
-    return SmallSteps({name: samples_of(origin, {name: size}, (-1, 1)) for name, size in sizes.items()})
+    found = {name: stepped(origin, name, size, (-1, 1)) for name, size in sizes.items()}
+    return SmallSteps(
+        {name: own for name, (_, own) in found.items()}, {name: step for name, (step, _) in found.items()}
+    )
 
 
 def sampled_direction(origin: Origin) -> SampledDirection:

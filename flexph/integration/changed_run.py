@@ -78,7 +78,7 @@ def continue_run(
     bodies = old.bodies
     pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
     if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
-        raise ValueError("a run continues with a mechanism of the same bodies: make it by run.mechanism.replace(...)")
+        raise ValueError("mechanism must have the same bodies as the run: make it by run.mechanism.replace(...)")
     start, booking = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
         start, booking = state_after_passage(old, mechanism, start, CHANGED)
@@ -308,7 +308,7 @@ class _Once:
 
 
 def _numbered(checkpoint: Checkpoint | None, number: int) -> Checkpoint | None:
-    """Checkpoint of a part of a run, in a separate folder."""
+    """Checkpoint of a part of a run, in a folder of its number."""
     if checkpoint is None:
         return None
     return replace(checkpoint, path=Path(checkpoint.path) / f"part-{number:04d}")

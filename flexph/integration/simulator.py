@@ -87,7 +87,7 @@ class Simulator:
             raise ValueError(f"method must not choose its steps, got {method}: leave its tolerance out")
         for factor in mechanism.once(controlled_factors):
             raise ValueError(
-                f"the {factor.what} of {factor.name!r} is an input, which a Simulator does not take: integrate"
+                f"the {factor.what} of {factor.name!r} is an input, which a Simulator does not support: use integrate()"
             )
         self.mechanism, self.controllers = mechanism, controllers or {}
         self._inputs = OuterInputs(mechanism) if self.controllers else HeldInputs(mechanism)

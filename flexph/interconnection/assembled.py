@@ -102,8 +102,8 @@ class Assembled(Memo):
     def phdae(self, additional: Array, means: Iterable[str], parts: Mapping[str, slice], **given: Any) -> PHDAE:
         """System with the states of the parts and ``additional`` ones.
 
-        ``additional`` are values of the sample, ``means`` names of means, ``parts`` slices of states by name; ``given``
-        are further arguments of :class:`PHDAE`.
+        ``additional`` are their values in the sample, ``means`` the names of matrices with given means over a step,
+        ``parts`` slices of states by name; ``given`` are further arguments of :class:`PHDAE`.
         """
         systems, spans, means = self.systems, self.spans, sorted(means)
         every = list(zip(systems, spans, strict=True))
@@ -133,7 +133,7 @@ def _of_part(of: Callable[..., str | None], part: slice, x: Array, *others: floa
 
 
 def with_structure(means: Iterable[str]) -> set[str]:
-    """Names of means of a system whose J contains the B of a port: ``J`` is added if ``B`` is among them."""
+    """Add ``J`` to the names of matrices with given means over a step if ``B`` is among them: J contains this B."""
     return {*means, "J"} if "B" in means else {*means}
 
 

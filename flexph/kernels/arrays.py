@@ -46,8 +46,8 @@ class Arrays(NamedTuple):
     n: Array  # (s, n)
     stack: Any  # ((1 + s + s²) n, n): the matrices M, N_a, K_ab (see kernels.state), one below the other
     mean: Any  # φ̄ (d·b, n) or None when folded in
-    border: Any  # φ̄ and the rows of bodies about mean axes (r, n), or None
-    border_stack: Any  # ((1 + s + s²) n, r): the matrices are stack − border_stack · border; or None
+    border: Any  # (r, n), right factor of low-rank terms: φ̄, and rows of bodies about mean axes; or None
+    border_stack: Any  # ((1 + s + s²) n, r), left factor: the matrices are stack − border_stack · border; or None
     moments: Any  # (d² n, n), ∫ρφ_iφ_j, one below the other: a third of the entries of the stack, or None
     forms: Any  # (1 + s + s², d²), combinations of the moments that give the stack
     viscous: Any  # (n, n), α M and further constant damping
@@ -148,9 +148,9 @@ class Rolling(NamedTuple):
     spin_body: Index
     spin_axis: Array  # (m, s), in the world
     free: Index  # (g,), 1 if a row is one of rates: nonholonomic, or for angles that count their turns
-    positive_row: Index  # (c,) rows of discs that tilt
-    positive: Index  # their heights, products that must stay above
-    least: Array  # these bounds [m]
+    positive_row: Index  # (c,), rows of discs that tilt
+    positive: Index  # (c,), products that are the heights of these discs
+    least: Array  # (c,), lower bounds of these heights [m]
 
 
 class Columns(NamedTuple):

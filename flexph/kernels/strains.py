@@ -30,7 +30,7 @@ class Strains(NamedTuple):
     stiffness: Any  # (e, e), C⁻¹, zero in rows with a law
     factor: Array  # (e,), w
     laws: tuple[LawRows, ...] = ()
-    undeformed: Any = None  # (e, e), the stiffness including that of the laws without strain
+    undeformed: Any = None  # (e, e), stiffness at zero strain including that of the laws; None without laws
 
     @property
     def of_undeformed(self) -> Any:
@@ -99,7 +99,7 @@ def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -
 
 
 def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
-    """A stiffness with the blocks (k, c, c) of material laws added in their rows."""
+    """Stiffness with the blocks (k, c, c) of material laws added in their rows."""
     whole = sparse.csr_array(stiffness)
     for part, tangent in zip(s.laws, tangents, strict=True):
         values = tangent / part.volume[:, None, None]
@@ -126,7 +126,7 @@ def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
 
 
 def _slope(before: Array, after: Array) -> Array:
-    """Difference quotient Δm/Δn over the step, of m as a function of n."""
+    """Difference quotient Δm/Δn over a step of m = n^(−½), from the lengths √n before and after it."""
     return -1.0 / (before * after * (before + after))
 
 
@@ -195,5 +195,5 @@ def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Arra
 
 
 def _quotient_slope(before: Array, after: Array) -> Array:
-    """Derivative of the difference quotient Δm/Δn with respect to n after the step."""
+    """Derivative of the difference quotient Δm/Δn of :func:`_slope` with respect to n after the step."""
     return _slope(before, after) ** 2 * before * (before + 2.0 * after) / (2.0 * after)

@@ -23,7 +23,7 @@ STIFFNESSES = ("N/m", "N*m/rad", "N", "N*m^2")
 EXTENSIONS = ("m", "rad", "1/m")
 """Units of stiffnesses and extensions: of springs, torsion springs, and cross-sections, whose strains have none."""
 PROBES = np.concatenate([-np.logspace(3, -3, 25), np.logspace(-3, 3, 25)])
-"""Extensions at which the force of a user is compared with the energy, if both have values there."""
+"""Extensions at which a force given by the user is compared with the energy, if both have values there."""
 APART = (1e-3, -1e-5, 1e-6)
 """Distances of the two extensions between which force and energy are compared, relative to the extension. They must
 agree over one of these, since there may be a kink within the others."""

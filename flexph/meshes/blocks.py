@@ -20,7 +20,7 @@ class _Block(meshio.CellBlock):
 
 
 BESIDE = ("wedge15", "pyramid13")
-"""Types that meshio reads and writes, and of which it makes no block."""
+"""Cell types that meshio reads and writes, but from which it cannot make a ``CellBlock``."""
 
 
 def cell_blocks(cells: Iterable[tuple[str, Any]]) -> list[meshio.CellBlock]:

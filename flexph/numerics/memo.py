@@ -18,7 +18,7 @@ from numpy import ndarray, number
 Value = TypeVar("Value")
 Key = TypeVar("Key")
 LIGHT = 1000
-"""Largest number of entries of arrays and lists that recipes keep."""
+"""Largest number of entries of an array or list that is stored with the call that made an object."""
 BY_VALUE = ("cloudpickle", "dill")
 """Modules that pickle functions by their code."""
 

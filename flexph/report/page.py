@@ -23,7 +23,8 @@ from ..plot.panels import Curve, Panel, short
 from ..view.html import library_script
 
 MOST = 2000
-"""Largest number of points of a curve; a longer one keeps minimum and maximum of each of half as many parts."""
+"""Largest number of points of a curve; a longer curve is replaced by its minimum and maximum in each of half as many
+intervals."""
 
 
 HEIGHT, SHARES = 220.0, (0.7, 1.3)

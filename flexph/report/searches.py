@@ -20,23 +20,23 @@ ROW, NAMES, BARS, NUMBERS = 22, 300, 420, 90
 """Height of a row of bars, and widths of its name, its bar and its number [px]."""
 
 
-def write_search_report(folder: Path, title: str, best: Any, told: Mapping[str, Any]) -> Path:
+def write_search_report(folder: Path, title: str, best: Any, facts: Mapping[str, Any]) -> Path:
     """Write the report of an optimisation into its folder; return the path.
 
-    ``best`` is a :class:`flexph.studies.Optimum`. ``told`` contains the ``command``, lines of text ``said`` on the
+    ``best`` is a :class:`flexph.studies.Optimum`. ``facts`` contains the ``command``, lines of text ``said`` on the
     optimum, the command of a ``run`` with it, the text of the ``objective`` and its ``weights``, ``limits`` and
     ``bounds``.
     """
-    command = [Text(told["command"], "code")] if told["command"] else []
-    again = [Text("A run with the optimal settings:"), Text(told["run"], "code")]
+    command = [Text(facts["command"], "code")] if facts["command"] else []
+    rerun = [Text("A run with the optimal settings:"), Text(facts["run"], "code")]
     sections = [
-        Section("Optimum", [*command, Text(told["said"]), _parameters(best, told["bounds"]), *again]),
-        Section("History", [Chart(_history(best.runs, told))]),
-        Section("Limits", _limits(best, told["limits"])),
-        Section("Sensitivities", _sensitivities(best, told)),
+        Section("Optimum", [*command, Text(facts["said"]), _parameters(best, facts["bounds"]), *rerun]),
+        Section("History", [Chart(_history(best.runs, facts))]),
+        Section("Limits", _limits(best, facts["limits"])),
+        Section("Sensitivities", _sensitivities(best, facts)),
     ]
     shown = [section for section in sections if section.blocks]
-    return write_page(folder / REPORT, title, shown, subtitle=f"Least {told['objective']} of a run.")
+    return write_page(folder / REPORT, title, shown, subtitle=f"Least {facts['objective']} of a run.")
 
 
 def _parameters(best: Any, bounds: Mapping[str, tuple[float, float]]) -> Table:
@@ -49,22 +49,22 @@ def _parameters(best: Any, bounds: Mapping[str, tuple[float, float]]) -> Table:
     return Table(head, rows)
 
 
-def _history(runs: Any, told: Mapping[str, Any]) -> list[Panel]:
+def _history(runs: Any, facts: Mapping[str, Any]) -> list[Panel]:
     """Panels against the run number: objective, limited values relative to their limits, parameters within bounds."""
     numbers = np.arange(1, runs.sizes["sample"] + 1, dtype=float)
-    own = sum(weight * runs[name].values for name, weight in told["weights"].items())
+    own = sum(weight * runs[name].values for name, weight in facts["weights"].items())
 
     def curve(values: Array, label: str) -> Curve:
         return Curve(numbers, np.asarray(values, dtype=float), label)
 
-    panels = [Panel((curve(own, told["objective"]),), "objective", over="run")]
+    panels = [Panel((curve(own, facts["objective"]),), "objective", over="run")]
     over = []
-    for name, (least, largest) in told["limits"].items():
+    for name, (least, largest) in facts["limits"].items():
         size = max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
         rows = runs[name].values.reshape(numbers.size, -1) / size
         over.append(curve(rows.min(axis=1) if largest is None else rows.max(axis=1), f"{name} / {size:.4g}"))
     panels += [Panel(tuple(over), "value over its limit", over="run")] if over else []
-    inside = [curve((runs[name].values - low) / (up - low), name) for name, (low, up) in told["bounds"].items()]
+    inside = [curve((runs[name].values - low) / (up - low), name) for name, (low, up) in facts["bounds"].items()]
     return [*panels, Panel(tuple(inside), "parameter, 0 and 1 at its bounds", over="run")]
 
 
@@ -75,8 +75,8 @@ def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) 
     for name, ends in limits.items():
         own, side = np.ravel(best.values[name]), best.active.get(name, "")
         value = float(own.max() if side != "least" else own.min())
-        told = tuple("" if end is None else float(end) for end in ends)
-        rows.append((name, value, *told, side, best.multipliers.get(name, "")))
+        bounds = tuple("" if end is None else float(end) for end in ends)
+        rows.append((name, value, *bounds, side, best.multipliers.get(name, "")))
     if not rows:
         return []
     balance = (
@@ -87,20 +87,20 @@ def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) 
     return [Table(head, rows), Text(f"{len(best.active)} limits and bounds are active.{balance}")]
 
 
-def _sensitivities(best: Any, told: Mapping[str, Any]) -> list[Block]:
+def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
     """Bars of the relative derivatives of objective and limited values by parameters scaled to their bounds."""
     if not best.derivatives:
         return [Text("The search takes no derivatives.")]
     words = "Derivatives times the widths of the bounds of the parameters, in per cent of the value."
     blocks: list[Block] = [Text(words)]
-    names = {"The objective": told["weights"], **{name: {name: 1.0} for name in told["limits"]}}
+    names = {"The objective": facts["weights"], **{name: {name: 1.0} for name in facts["limits"]}}
     for name, weights in names.items():
         if any(np.size(best.values[own]) != 1 for own in weights):
             continue
         value = sum(weight * float(np.ravel(best.values[own])[0]) for own, weight in weights.items())
         shares = {
             key: 100.0 * (up - low) / (abs(value) or 1.0) * _sum(best.derivatives, weights, key)
-            for key, (low, up) in told["bounds"].items()
+            for key, (low, up) in facts["bounds"].items()
         }
         blocks += [Text(name), Html(bars(shares, "%"))]
     return blocks

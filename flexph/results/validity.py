@@ -69,9 +69,9 @@ def moves_from_rest(solution: Solution) -> bool:
         return False
     c = configuration(solution.mechanism, first)
     centres, entries, _ = layout.position_sizes
-    way = np.abs(last - first)[: centres + entries]
-    way[:centres] /= extent(solution.mechanism, c.r, c.R)
-    return bool(way.max(initial=0.0) > ELSEWHERE)
+    travel = np.abs(last - first)[: centres + entries]
+    travel[:centres] /= extent(solution.mechanism, c.r, c.R)
+    return bool(travel.max(initial=0.0) > ELSEWHERE)
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:

@@ -16,9 +16,11 @@ from .joint_space import JointSpace
 from .targets import MET, REACHED, Target, Trial, trial
 
 ROUNDS, ROUND = 10, 20
-"""Largest number of rounds of a search, each of so many steps; one that does not halve the distance is the last."""
-SAME, AGAIN = 1e-6, 8
-"""A search ends where so many starts in turn lead no nearer than others, by this share of the distance."""
+"""Largest number of rounds of a search, and of steps in a round; a round that does not halve the distance is the last.
+"""
+LEAST_DECREASE, UNIMPROVED = 1e-6, 8
+"""Least relative decrease of the distance that counts, and number of successive starts without one after which a search
+ends."""
 LONGEST = 1.0
 """Largest change of a coordinate in a step, in rad or levers of the mechanism."""
 LEAST, MOST, FIRST = 1e-16, 1e8, 1e-6
@@ -30,16 +32,18 @@ def reached(space: JointSpace, target: Target, *, start: Array, ends: tuple[Arra
 
     ``ends`` are the lower and upper limits (n,). Raises ValueError with the smallest distance reached.
     """
-    best, again = None, 0
+    best, unimproved = None, 0
     for first in _starts(space, start, ends, attempts):
         trial = _searched(space, target, first, ends) if space.is_open else searched_loop(space, target, first, ends)
         if trial is None:
             continue
         if trial.distance <= MET * space.length:
             return trial.q
-        again = again + 1 if best is not None and trial.distance > (1.0 - SAME) * best.distance else 0
+        unimproved = (
+            unimproved + 1 if best is not None and trial.distance > (1.0 - LEAST_DECREASE) * best.distance else 0
+        )
         best = trial if best is None or trial.distance < best.distance else best
-        if again == AGAIN:
+        if unimproved == UNIMPROVED:
             break
     raise ValueError(_out_of_reach(space, target, best, attempts))
 

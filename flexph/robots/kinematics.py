@@ -27,7 +27,7 @@ from .joint_space import Equations, JointSpace, Placed, listed
 from .targets import Target, placed
 
 KEPT = 16
-"""Number of poses that are kept."""
+"""Number of poses that are cached."""
 HELD = 1e-9
 """Effort without an input, relative to the largest one, up to which ports can exert the efforts."""
 Values = Mapping[str, float] | Sequence[float] | Array

@@ -22,7 +22,7 @@ from .motions import Motion
 Values = Mapping[str, float] | Sequence[float] | Array | float
 """A number, or numbers by name or in a sequence."""
 SAME = 1e-9
-"""Step of a motion at a joint of two parts, relative to its size, that is round-off."""
+"""Jump of a motion where two parts meet, or deviation of times, relative to its size, that is round-off."""
 
 
 def _numbers(what: str, given: Values | None, like: Coordinates) -> Array:

@@ -134,6 +134,8 @@ def _over_run(part: Part, solution: Solution, hidden: Array) -> Part:
     fields = dict(part.point_fields)
     for i in range(0, len(hidden), size):
         rows = Rows(solution.mechanism, np.asarray(solution.states[hidden[i : i + size]]))
-        found = stress_fields(rows, part.name)
-        fields = {name: replace(f, limits=replace(f, values=found[name].values).extremes) for name, f in fields.items()}
+        stress = stress_fields(rows, part.name)
+        fields = {
+            name: replace(f, limits=replace(f, values=stress[name].values).extremes) for name, f in fields.items()
+        }
     return replace(part, point_fields=fields)

@@ -28,7 +28,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.rotations import turned_spins
-from .forces import Way, has_dry_friction, mean_force, mean_forces, refuse_state
+from .forces import Component, has_dry_friction, mean_force, mean_forces, refuse_state
 from .panel import histories
 from .quantities import Quantity, Reading, StepReading, no_measures
 
@@ -154,13 +154,13 @@ def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
     return closed
 
 
-def pressed(mechanism: Model, own: Contacts, x: Array, way: Way) -> Array:
+def pressed(mechanism: Model, own: Contacts, x: Array, component: Component) -> Array:
     """Normal or friction forces of compliant contacts at a state, (c,) [N]; for groups only at closed gaps."""
     a = mechanism.network.arrays
     own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
     moved = rates_of(own, touching_velocities(a, c, arm, c.R))
     normal = forces_at(own, gaps.after, np.vecdot(gaps.end, moved).sum(axis=0))
-    if way == "normal":
+    if component == "normal":
         return normal
     if not own.friction.any():
         return np.zeros(normal.size)
@@ -208,41 +208,41 @@ def _read(kind: str, contact: str, unit: str, of: Any) -> Quantity:
     return Quantity(kind, (contact,), unit, no_measures, scalar=False, of_state=of_state)
 
 
-def _is_of_steps(mechanism: Model, name: str, way: Way) -> bool:
-    return has_dry_friction(mechanism, name) or bool(_have_step_means(gaps_of(mechanism, name).laws, way).any())
+def _is_of_steps(mechanism: Model, name: str, component: Component) -> bool:
+    return has_dry_friction(mechanism, name) or bool(_have_step_means(gaps_of(mechanism, name).laws, component).any())
 
 
-def _have_step_means(laws: Contacts, way: Way) -> Array:
+def _have_step_means(laws: Contacts, component: Component) -> Array:
     """Mask (c,) of contacts whose force is a mean over steps, not a function of the state.
 
     These are rigid contacts and, for friction, contacts with a factor of time, or without anchors on a surface whose
     speed depends on time.
     """
     mask: Array = laws.rigid
-    return mask | (laws.rubbing >= 0) | ((laws.timed >= 0) & (laws.anchor < 0)) if way == "friction" else mask
+    return mask | (laws.rubbing >= 0) | ((laws.timed >= 0) & (laws.anchor < 0)) if component == "friction" else mask
 
 
-def _force(kind: str, contact: str, way: Way) -> Quantity:
+def _force(kind: str, contact: str, component: Component) -> Quantity:
     label = f"{kind} of {contact!r}"
 
     def of_state(mechanism: Model) -> Reading:
         if has_dry_friction(mechanism, contact):
             return refuse_state(label, mechanism)
         own = gaps_of(mechanism, contact)
-        if _have_step_means(own.laws, way).any():
+        if _have_step_means(own.laws, component).any():
             kind = "a rigid contact" if own.laws.rigid.any() else "with a speed or a friction of time"
             return refuse_state(f"{label}, {kind},", mechanism)
-        return lambda x: float(pressed(mechanism, own, x, way).sum())
+        return lambda x: float(pressed(mechanism, own, x, component).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
-        if _is_of_steps(mechanism, contact, way):
-            return mean_force(mechanism, contact, way)
+        if _is_of_steps(mechanism, contact, component):
+            return mean_force(mechanism, contact, component)
         read = of_state(mechanism)
         return lambda time, x, last: read(x)
 
     def over(run: Any) -> Array:
-        if _is_of_steps(run.mechanism, contact, way):
-            return mean_forces(run, contact, way)
+        if _is_of_steps(run.mechanism, contact, component):
+            return mean_forces(run, contact, component)
         return histories(run.mechanism, {"it": by_state}, run.states)["it"]
 
     by_state = Quantity(kind, (contact,), "N", no_measures, of_state=of_state)

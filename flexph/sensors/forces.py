@@ -97,8 +97,8 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
     label = f"{kind} of {joint!r}"
     refused = partial(refuse_state, label)
-    ways: dict[str, Any] = {"of_state": refused, "of_run": over, "of_step": of_step, "of_steps": of_steps}
-    return Quantity(label, (), unit, no_measures, scalar=False, **ways)
+    readers: dict[str, Any] = {"of_state": refused, "of_run": over, "of_step": of_step, "of_steps": of_steps}
+    return Quantity(label, (), unit, no_measures, scalar=False, **readers)
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
@@ -122,7 +122,7 @@ def at_saved_times(times: Array, middles: Array, values: Array) -> Array:
     return np.asarray(values[before] + share * (values[before + 1] - values[before]))
 
 
-Way = Literal["normal", "friction"]
+Component = Literal["normal", "friction"]
 SLIPPING = 1e-9
 """Relative distance from the friction bound above which a joint counts as sticking."""
 
@@ -163,14 +163,14 @@ def sticks(joint: str) -> Quantity:
         accounts, friction = mechanism.once(Accounts), friction_of(mechanism, joint)
 
         def read(time: float, x: Array, last: LastStep) -> Any:
-            normal, tangential = (accounts.mean_force(joint, way, last.flows, last.length) for way in _WAYS)
+            normal, tangential = (accounts.mean_force(joint, component, last.flows, last.length) for component in _WAYS)
             return bool(tangential < (1.0 - SLIPPING) * friction.coefficient * normal)
 
         return read
 
     def over(run: Any) -> Array:
         friction, impulses = friction_of(run.mechanism, joint), run.ledger.impulses
-        normal, tangential = (impulses[f"{joint}: {way}"] for way in _WAYS)
+        normal, tangential = (impulses[f"{joint}: {component}"] for component in _WAYS)
         holds = tangential < (1.0 - SLIPPING) * friction.coefficient * normal
         return np.append(holds[:1], holds)
 
@@ -198,20 +198,20 @@ def has_dry_friction(mechanism: Model, name: str) -> bool:
     return any(c.name == name and c.form.bearing is not None for c in mechanism.connections)
 
 
-def impulse_of(mechanism: Model, name: str, way: Way) -> str:
+def impulse_of(mechanism: Model, name: str, component: Component) -> str:
     """Name in the ledger of the impulses of a contact, or of a joint with dry friction."""
-    return f"{name}: {'pressing' if way == 'normal' and has_dry_friction(mechanism, name) else way}"
+    return f"{name}: {'pressing' if component == 'normal' and has_dry_friction(mechanism, name) else component}"
 
 
-def mean_force(mechanism: Model, name: str, way: Way) -> StepReading:
+def mean_force(mechanism: Model, name: str, component: Component) -> StepReading:
     """Function that reads the mean force over the last step."""
-    accounts, own = mechanism.once(Accounts), impulse_of(mechanism, name, way).removeprefix(f"{name}: ")
+    accounts, own = mechanism.once(Accounts), impulse_of(mechanism, name, component).removeprefix(f"{name}: ")
     return lambda time, x, last: accounts.mean_force(name, own, last.flows, last.length)
 
 
-def mean_forces(run: Any, name: str, way: Way) -> Array:
+def mean_forces(run: Any, name: str, component: Component) -> Array:
     """Mean forces between saved times, interpolated at the saved times."""
-    impulses, whole = run.ledger.impulses, impulse_of(run.mechanism, name, way)
+    impulses, whole = run.ledger.impulses, impulse_of(run.mechanism, name, component)
     own = impulses[whole]
     if f"{whole} at impacts" in impulses:
         own = own - impulses[f"{whole} at impacts"]

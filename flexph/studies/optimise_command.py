@@ -152,7 +152,7 @@ def _values(name: str, best: Optimum, objective: Mapping[str, float]) -> dict[st
 def _reported(out: Path, name: str, best: Optimum, search: Search, lines: Sequence[str]) -> Path:
     from ..report.searches import write_search_report
 
-    told: Mapping[str, Any] = {
+    facts: Mapping[str, Any] = {
         "command": repeating_command(),
         "said": f"The {lines[0]}.",
         "run": lines[-1],
@@ -161,4 +161,4 @@ def _reported(out: Path, name: str, best: Optimum, search: Search, lines: Sequen
         "limits": search.constraints,
         "bounds": search.bounds,
     }
-    return write_search_report(out, f"optimisation {name}", best, told)
+    return write_search_report(out, f"optimisation {name}", best, facts)

@@ -74,7 +74,7 @@ class Branch:
         """True if the branch ends at the last kept state: the least singular value of ∂g/∂x₂ is nearly zero."""
         return self._simple and self._smallest(self._time, self.state) <= threshold * self._regular
 
-    def room(self, time: float, x: Array) -> float:
+    def squared_regularity(self, time: float, x: Array) -> float:
         """Squared smallest singular value of ∂g/∂x₂ at x: near a fold it falls linearly in time."""
         return self._smallest(time, self.at(time, x)) ** 2 if self._simple else 0.0
 

@@ -292,7 +292,7 @@ def _longest_step(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted
     low, high, longest = start.time, t1, None
     width = max(PRECISION * (t1 - low), float(np.spacing(max(abs(low), abs(t1)))))
     branch = stepper.watch.branch
-    room, end, side = branch.room(low, start.x), math.inf, -1.0
+    before, end, side = branch.squared_regularity(low, start.x), math.inf, -1.0
     while high - low > width:
         foreseen = end + side * NEAR * (end - low)
         middle, side = foreseen if low < foreseen < high else 0.5 * (low + high), -side
@@ -303,7 +303,7 @@ def _longest_step(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted
         except StepFailed:
             high = middle
             continue
-        left = branch.room(middle, result.end.x)
-        end = middle + left * (middle - low) / (room - left) if room > left else math.inf
-        low, room, longest = middle, left, Accepted(start, result, partial(stepper.step, start), saved=False)
+        after = branch.squared_regularity(middle, result.end.x)
+        end = middle + after * (middle - low) / (before - after) if before > after else math.inf
+        low, before, longest = middle, after, Accepted(start, result, partial(stepper.step, start), saved=False)
     return longest  # another step would differ by round-off only, and might pass the end

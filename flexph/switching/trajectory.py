@@ -63,7 +63,7 @@ class SwitchingTrajectory(SystemResult):
 
     KIND: ClassVar[str] = "switching trajectory"
     LACKING = ("observations", "outputs/")  # fields without values in modes that lack the port
-    DISTINCT = False  # a switch is two instants of one time
+    DISTINCT = False  # at a switch two states are saved for the same time
 
     @classmethod
     def signature(cls, system: SwitchingPHDAE) -> list[str]:

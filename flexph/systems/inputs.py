@@ -59,9 +59,9 @@ class Table:
             return None
         if own.dtype != self.values.dtype or own.shape != self.values.shape or not np.isfinite(own).all():
             return None
-        made = object.__new__(Table)
-        made.times, made.values, made.name = self.times, own, self.name
-        return made
+        table = object.__new__(Table)
+        table.times, table.values, table.name = self.times, own, self.name
+        return table
 
     def by_values(self, times: Array, weights: Array) -> Array:
         """Derivatives (k, m) of Σ w u(t) by the values of the nodes, for weights w (times, m), of :meth:`at_times`."""

@@ -104,7 +104,7 @@ def _some(points: Array) -> Array:
 
 
 PASSES = 3
-"""Number of successive means over a box, which together are as good as a Gaussian."""
+"""Number of successive box filters, which together approximate a Gaussian blur."""
 
 
 def blurred(values: Array, sigma: float) -> Array:

@@ -14,7 +14,7 @@ from flexph.systems.nonlinear import PHDAE
 
 from .matrix_functions import at
 from .probes import cautions_of
-from .slopes import StepMeans, Way, mean_slope
+from .slopes import StepMeans, StepPositions, mean_slope
 from .start import gross_defect
 from .terms import Damper, ExternalPort, Potential, Resistance, _of_damper, force_of
 
@@ -179,7 +179,7 @@ class Equations:
         discrete = self._way(*(zeta.tobytes() for zeta in zetas))[1]
         omega = self.mean_velocity(x0[f.velocities], x1[f.velocities])
         matrices = (b.Z, b.G, b.C, b.A)
-        means = StepMeans(Way(*zetas), omega, share, *matrices, self.mean_gradients(*zetas), discrete)
+        means = StepMeans(StepPositions(*zetas), omega, share, *matrices, self.mean_gradients(*zetas), discrete)
         return mean_slope(self.system, means, x1[f.velocities.stop :], u)
 
     # --- matrices -----------------------------------------------------------------------------------------------------

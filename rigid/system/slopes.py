@@ -81,7 +81,7 @@ def differences(function: Callable[[Array], Array], x: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
+class StepPositions:
     """Positions ζ₀ at the start and ζ₁ at the end of a step."""
 
     start: Array
@@ -94,42 +94,42 @@ class Way:
 
     @property
     def step(self) -> Array:
-        """Displacement ζ₁ − ζ₀."""
+        """StepPositions ζ₁ − ζ₀."""
         return self.end - self.start
 
-    def part(self, span: slice) -> Way:
+    def part(self, span: slice) -> StepPositions:
         """Step restricted to a slice of the positions."""
-        return Way(self.start[span], self.end[span])
+        return StepPositions(self.start[span], self.end[span])
 
 
-def of_map(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
+def of_map(given: PositionMap, positions: StepPositions, discrete: Array, w: Array, g: Array) -> Slopes:
     """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot), at fixed w and g."""
     if not given.terms:
-        return _of_jacobian(given, way, discrete, w, g)
-    n = way.end.size
+        return _of_jacobian(given, positions, discrete, w, g)
+    n = positions.end.size
     image, transposed = np.zeros((g.size, n)), np.zeros((n, n))
     spans = sorted((span.start or 0, span.stop) for span, _ in given.terms)
     apart = all(end <= start for (_, end), (start, _) in pairwise(spans))
     for span, term in given.terms:
-        part = way.part(span)
+        part = positions.part(span)
         own = of_map(term, part, discrete[:, span] if apart else term.discrete(part.start, part.end), w[span], g)
         image[:, span] += own.of_image
         transposed[span, span] += own.of_transposed
     return Slopes(image, transposed)
 
 
-def _of_jacobian(given: PositionMap, way: Way, discrete: Array, w: Array, g: Array) -> Slopes:
+def _of_jacobian(given: PositionMap, positions: StepPositions, discrete: Array, w: Array, g: Array) -> Slopes:
     """Derivatives as in :func:`of_map` for a map without terms, D̄ = p'(midpoint) + m Δᵀ/ΔᵀΔ with the defect m.
 
     They are half of the slopes of p' at the midpoint, plus those of the correction with ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``.
     """
-    middle, step, stack = given.jacobian(way.middle), way.step, stacked(given.jacobian, way.middle)
+    middle, step, stack = given.jacobian(positions.middle), positions.step, stacked(given.jacobian, positions.middle)
     image, transposed = 0.5 * (stack @ w).T, 0.5 * (g @ stack).T
     size = float(step @ step)
     missing = (discrete - middle) @ step
     if size == 0.0 or not missing.any():
         return Slopes(image, transposed)
-    of_missing = given.jacobian(way.end) - middle - 0.5 * (stack @ step).T
+    of_missing = given.jacobian(positions.end) - middle - 0.5 * (stack @ step).T
     along, across = float(step @ w), float(missing @ g)
     unit = step / size
     image = image + of_missing * (along / size) + np.outer(missing, w / size - 2.0 * along / size * unit)
@@ -137,27 +137,27 @@ def _of_jacobian(given: PositionMap, way: Way, discrete: Array, w: Array, g: Arr
     return Slopes(image, transposed + turned)
 
 
-def of_potential(given: Potential | Invariants, way: Way, discrete: Array) -> Array:
+def of_potential(given: Potential | Invariants, positions: StepPositions, discrete: Array) -> Array:
     """Derivative ``∂(∇̄V)/∂ζ₁`` (n_pot, n_pot) of a discrete gradient."""
     if isinstance(given, Potential):
-        return _of_gradient(given.gradient, way, discrete)
-    first, last = given.values(way.start), given.values(way.end)
-    jacobian = given.jacobian(way.middle)
-    inner = Way(first, last)
+        return _of_gradient(given.gradient, positions, discrete)
+    first, last = given.values(positions.start), given.values(positions.end)
+    jacobian = given.jacobian(positions.middle)
+    inner = StepPositions(first, last)
     energies = float(given.energy(first)), float(given.energy(last))
     gradient = gonzalez(given.gradient(inner.middle), inner.step, *energies)
-    bent = 0.5 * slopes(given.jacobian, way.middle, way.step, gradient).of_transposed
-    return bent + jacobian.T @ _of_gradient(given.gradient, inner, gradient) @ given.jacobian(way.end)
+    bent = 0.5 * slopes(given.jacobian, positions.middle, positions.step, gradient).of_transposed
+    return bent + jacobian.T @ _of_gradient(given.gradient, inner, gradient) @ given.jacobian(positions.end)
 
 
-def _of_gradient(gradient: Any, way: Way, discrete: Array) -> Array:
+def _of_gradient(gradient: Any, positions: StepPositions, discrete: Array) -> Array:
     """Derivative with respect to ζ₁ of the discrete gradient ``∇V(m) + c Δ``, m the midpoint, c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ."""
-    middle, step, hessian = gradient(way.middle), way.step, stacked(gradient, way.middle)
+    middle, step, hessian = gradient(positions.middle), positions.step, stacked(gradient, positions.middle)
     size = float(step @ step)
     share = float((discrete - middle) @ step) / size if size > 0.0 else 0.0
     if share == 0.0:
         return 0.5 * hessian.T
-    of_share = (gradient(way.end) - middle - 0.5 * (hessian @ step) - 2.0 * share * step) / size
+    of_share = (gradient(positions.end) - middle - 0.5 * (hessian @ step) - 2.0 * share * step) / size
     return 0.5 * hessian.T + share * np.eye(step.size) + np.outer(step, of_share)
 
 
@@ -167,7 +167,7 @@ class StepMeans(NamedTuple):
     The discrete Jacobians belong to the position constraints, then to velocity constraints with a position.
     """
 
-    way: Way
+    positions: StepPositions
     omega: Array
     share: Array
     Z: Array
@@ -204,8 +204,8 @@ class StepSlope:
     """
 
     def __init__(self, system: SystemModel, means: StepMeans) -> None:
-        self.system, self.means, self.way, self.omega = system, means, means.way, means.omega
-        self.rates, n = means.Z @ means.omega, means.way.end.size
+        self.system, self.means, self.positions, self.omega = system, means, means.positions, means.omega
+        self.rates, n = means.Z @ means.omega, means.positions.end.size
         self.efforts, self.of_efforts = np.zeros(n), np.zeros((n, n))
         self.of_forces = np.zeros((self.omega.size, n))
         self.of_rows, self.held = (np.zeros((len(means.C) + len(means.A), n)) for _ in range(2))
@@ -214,7 +214,7 @@ class StepSlope:
 
     def of_velocities(self) -> Array:
         """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``; also subtract the derivative with respect to ζ₁ from ``of_forces``."""
-        s, middle, momenta = self.system, self.way.middle, self.system.mass @ self.omega
+        s, middle, momenta = self.system, self.positions.middle, self.system.mass @ self.omega
         by_zeta, by_momenta = gyroscopic_slopes(s.gyroscopic, middle, momenta, self.omega)
         by_omega: Array = self.means.G + by_momenta @ s.mass
         self.of_forces -= 0.5 * by_zeta
@@ -223,15 +223,15 @@ class StepSlope:
         return by_omega
 
     def _of_damper(self, term: Damper) -> Array:
-        W = at(term.directions, self.way.middle)
+        W = at(term.directions, self.positions.middle)
         rates = W.T @ self.omega
         by_rates = W * term.relation.slope(rates)
-        own = slopes(term.directions, self.way.middle, term.relation.force(rates), self.omega)
+        own = slopes(term.directions, self.positions.middle, term.relation.force(rates), self.omega)
         self.of_forces -= 0.5 * (own.of_image + by_rates @ own.of_transposed)
         return by_rates @ W.T
 
     def _of_dissipation(self, term: Dissipation) -> Array:
-        middle = self.way.middle
+        middle = self.positions.middle
         self.of_forces -= 0.5 * differences(lambda zeta: term.force(zeta, self.omega), middle).T
         return differences(lambda omega: term.force(middle, omega), self.omega).T
 
@@ -241,7 +241,7 @@ class StepSlope:
         """Add ∇̄V of all potentials to the efforts, and its derivative."""
         for potential, discrete in zip(self.system.potentials, self.means.gradients, strict=True):
             self.efforts += discrete
-            self.of_efforts += of_potential(potential, self.way, discrete)
+            self.of_efforts += of_potential(potential, self.positions, discrete)
 
     def constraints(self, multipliers: Array) -> None:
         """Add the efforts and forces ``D̄ᵀλ``, ``Āᵀμ`` of constraints, their derivatives and those of the rows."""
@@ -249,10 +249,10 @@ class StepSlope:
         maps: list[tuple[PositionMap | None, Any]] = [(c.map, None) for c in s.constraints]
         maps += [(of.position, of.matrix) for of in s.velocity_constraints]
         for given, matrix in maps:
-            D = at(matrix, self.way.middle) if given is None else next(discrete)
+            D = at(matrix, self.positions.middle) if given is None else next(discrete)
             rows = slice(row, row + len(D))
             if given is None:
-                own = slopes(matrix, self.way.middle, self.omega, multipliers[rows])
+                own = slopes(matrix, self.positions.middle, self.omega, multipliers[rows])
                 self.of_rows[rows] = 0.5 * own.of_image
                 self.of_forces -= 0.5 * own.of_transposed
             else:
@@ -266,22 +266,24 @@ class StepSlope:
         for name, columns in self.system.port_slices.items():
             port = self.system.ports[name]
             if port.position is None:
-                own = slopes(port.matrix, self.way.middle, u[columns], self.omega)
+                own = slopes(port.matrix, self.positions.middle, u[columns], self.omega)
                 self.of_forces += 0.5 * own.of_image
             else:
-                self._effort(port.position, port.position.discrete(self.way.start, self.way.end), -u[columns])
+                self._effort(
+                    port.position, port.position.discrete(self.positions.start, self.positions.end), -u[columns]
+                )
 
     def _effort(self, given: PositionMap, discrete: Array, g: Array) -> Array:
         """Add the effort ``D̄ᵀg`` and its derivative; return the derivative of D̄ times the rates."""
-        own = of_map(given, self.way, discrete, self.rates, g)
+        own = of_map(given, self.positions, discrete, self.rates, g)
         self.efforts += discrete.T @ g
         self.of_efforts += own.of_transposed
         return own.of_image
 
     def kinematics(self) -> Slopes:
         """Derivatives of Z̄ ϖ̄, and of Z̄ᵀ times the efforts, with respect to ζ₁."""
-        s, way = self.system, self.way
+        s, positions = self.system, self.positions
         if s.kinematics_mean is None:
-            return Slopes(*(0.5 * part for part in slopes(s.kinematics, way.middle, self.omega, self.efforts)))
-        stack = differences(lambda zeta: s.Z_mean(way.start, zeta), way.end)
+            return Slopes(*(0.5 * part for part in slopes(s.kinematics, positions.middle, self.omega, self.efforts)))
+        stack = differences(lambda zeta: s.Z_mean(positions.start, zeta), positions.end)
         return Slopes((stack @ self.omega).T, (self.efforts @ stack).T)

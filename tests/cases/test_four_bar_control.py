@@ -25,7 +25,7 @@ def test_full_eliminated_and_reduced_responses_agree(result):
     assert figures["reduced_error_max_rel"] < 1e-2
     # what is told compares the model with the system that it was reduced from, which is the eliminated one
     most = figures["reduced_error_max_rel"] + figures["eliminated_error_max_rel"]
-    assert figures["reduced_error_told"] <= most
+    assert figures["reduced_error_estimate"] <= most
     assert figures["states"] == {
         "full": 81,
         "eliminated": 73,

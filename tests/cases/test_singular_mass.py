@@ -52,7 +52,8 @@ def test_a_run_writes_its_files(tmp_path):
     run("--out", str(tmp_path / "out"), "--end", "2")
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["rank_of_E"] == 5
-    assert summary["routes_apart"]["mean_value"] < 1e-12 < summary["routes_apart"]["gonzalez"]
+    difference = summary["largest_difference_of_formulations"]
+    assert difference["mean_value"] < 1e-12 < difference["gonzalez"]
     assert max(summary["balance_residual_max_J"].values()) < 1e-13
     table = np.genfromtxt(tmp_path / "out" / "motion.csv", delimiter=",", names=True)
     assert len(table) == 101

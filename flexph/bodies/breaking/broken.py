@@ -12,7 +12,8 @@ from scipy import sparse
 from ..nodal_body import DirectorStrain, NodalBody
 
 GONE = 1e-12
-"""Share of a strain row that is left, below which it is round-off of the shares of its elements."""
+"""Remaining share of the stiffness of a strain row below which it counts as zero, as round-off of a sum over its
+elements."""
 
 
 def element_at(name: str, body: Any, s: float) -> int:

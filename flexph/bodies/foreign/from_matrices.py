@@ -258,5 +258,7 @@ def _computed(model: FreeOrFixed, ports: Mapping[str, Port], modes: int, static:
         port = check.lookup("port", name, ports)
         loads += [rows.toarray() for rows in (port.shape, port.rotation) if rows is not None]
     responses = model.response(np.vstack(loads).T)
-    seen = np.any(responses != 0.0, axis=0)
-    return orthonormal(np.column_stack([responses[:, seen], model.modes(check.count("modes", modes, 0))]), model.mass)
+    nonzero = np.any(responses != 0.0, axis=0)
+    return orthonormal(
+        np.column_stack([responses[:, nonzero], model.modes(check.count("modes", modes, 0))]), model.mass
+    )

@@ -159,9 +159,9 @@ def _assembled(index: Array, values: Array, size: int, labels: Array) -> Any:
     """Sparse matrix of distinct entries; ``labels`` are their labels in the file, for errors."""
     refuse_huge((size, size), 8 * len(values))
     order = np.lexsort(index.T[::-1])
-    again = np.flatnonzero(np.all(np.diff(index[order], axis=0) == 0, axis=1))
-    if again.size:
-        raise ValueError(f"it must have every entry once, got {labels[order[again[0]]].tolist()} twice")
+    repeated = np.flatnonzero(np.all(np.diff(index[order], axis=0) == 0, axis=1))
+    if repeated.size:
+        raise ValueError(f"it must have every entry once, got {labels[order[repeated[0]]].tolist()} twice")
     return sparse.coo_array((values, (index[:, 0], index[:, 1])), shape=(size, size)).tocsr()
 
 

@@ -8,8 +8,8 @@ CLOSED = 1e-12
 """Residual of the inputs, divided by the largest input in the run, that is accepted as zero: it bounds the error of the
 energy balance by 1e-12 of the work of the inputs."""
 STAGNATED = 1e-9
-"""Accepted residual if it stagnates: answers of stiff controllers carry the round-off of velocities times their
-gain."""
+"""Accepted residual if it stagnates: outputs of stiff controllers carry the round-off of velocities times their gain.
+"""
 SINGULAR = 1e-3
 """Least ratio of determinants after and before Broyden's update; below it the update is skipped."""
 MOST = 20

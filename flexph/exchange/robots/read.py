@@ -26,7 +26,7 @@ from . import mjcf_files, sdf_files, urdf_files
 from .contents import Contents
 
 ASSUMED = "flexph.flexible_links"
-"""Entry-point group of the flexible link of which only the name is given."""
+"""Entry-point group of the default body of a flexible link that is given by its name alone."""
 
 
 @checked
@@ -206,10 +206,10 @@ def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict
     """Flexible bodies by link; for a list of names, of the class in the entry-point group ``flexph.flexible_links``."""
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
-    found = list(entry_points(group=ASSUMED))
-    if not found:
+    defaults = list(entry_points(group=ASSUMED))
+    if not defaults:
         raise ValueError(f"flexible must map links to bodies: no installed package has an entry point {ASSUMED!r}")
-    return {name: found[0].load()() for name in given}
+    return {name: defaults[0].load()() for name in given}
 
 
 def _robot(
@@ -329,7 +329,7 @@ def _warn_of_crossed_limits(joints: Sequence[JointElement]) -> None:
     """Warn of joints whose lower limit is above the upper one, and so cannot have stops."""
     crossed = [joint.name for joint in joints if joint.limit is not None and joint.limit.lower > joint.limit.upper]
     if crossed:
-        warn(f"limits of joints must have lower <= upper, their stops are refused: {several(crossed)}")
+        warn(f"limits of joints must have lower <= upper; these joints cannot have stops: {several(crossed)}")
 
 
 def _warn_of_mimics(joints: Sequence[JointElement], followers: Mapping[str, Mimic]) -> None:

@@ -132,8 +132,8 @@ class _Model:
             raise ValueError(f"the pose of the model must be relative to the world, got relative_to={base!r}")
         self.poses["__model__"] = np.eye(4)
         placed = self.own.get("placement_frame", "")
-        seen = self._pose_of(placed) if placed else np.eye(4)
-        self.poses = {WORLD: np.eye(4), "__model__": _pose(self.own, "the model") @ np.linalg.inv(seen)}
+        placement = self._pose_of(placed) if placed else np.eye(4)
+        self.poses = {WORLD: np.eye(4), "__model__": _pose(self.own, "the model") @ np.linalg.inv(placement)}
 
     def _sorted(self, ends: dict[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
         """Names of the joints of the tree, which are the first ones of each child, and of joints that close loops."""

@@ -72,14 +72,14 @@ def expanded(file: Path, arguments: Mapping[str, str]) -> str:
         return own["safe_eval"](expression, *scopes)
 
     def eval_extension(text: str) -> str:
-        found = SUBSTITUTION.fullmatch(text)
-        if found is None:
+        match = SUBSTITUTION.fullmatch(text)
+        if match is None:
             raise RefusedError(f"{text!r} is not allowed: write $(arg NAME) or $(find PACKAGE)")
-        if found[1] == "find":
-            return f"package://{found[2]}"
-        if found[2] not in given:
-            raise RefusedError(f"the argument {found[2]!r} must be given: it has no default")
-        return given[found[2]]
+        if match[1] == "find":
+            return f"package://{match[2]}"
+        if match[2] not in given:
+            raise RefusedError(f"the argument {match[2]!r} must be given: it has no default")
+        return given[match[2]]
 
     def get_include_files(named: str, symbols: Any) -> Iterator[str]:
         name = str(own["eval_text"](named, symbols))

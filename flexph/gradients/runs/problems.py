@@ -19,7 +19,6 @@ from ...integration.loops.recorded.decayed import matrices_of
 from ...integration.loops.workspace import memory_of_single_bodies
 from ...integration.methods.exact import Decaying, Exact, Exact4, ExactGauss
 from ...integration.schemes.of_method import scheme_from
-from ...kernels.contacts.gap_arrays import FACE
 from ...kernels.convergence.rules import rounded
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import State
@@ -40,12 +39,12 @@ Times = Sequence[float] | Array | Callable[..., Any]
 OF_STEPS = "times", "coefficient", "offset", "moved"
 """Data of steps by which derivatives are taken, apart from inputs: their times, and what depends on time."""
 OF_DECAYING = "coefficient", "offset", "moved", "own_coefficient", "own_offset"
-"""Likewise of steps that lose energy, whose times are fixed."""
+"""Data of steps of ``Decaying`` by which derivatives are taken, apart from inputs; their times are fixed."""
 OF_NODES = (
     *("times", "coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),
     *("factor", "factor_rate", "factor_end"),
 )
-"""Likewise of steps of collocation."""
+"""Data of steps of collocation by which derivatives are taken, apart from inputs."""
 EXACT = Exact()
 """Method of a run by default."""
 REPEATED = 1e-8
@@ -195,8 +194,7 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     contacts = mechanism.network.arrays.contacts
     for of, found in (
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
-        ("contacts with skins", np.isin(contacts.kind, FACE).any()),
-        (f"more than {LISTED} pairs of contacts, of which runs list the near ones", mechanism.once(NearPairs).lists),
+        (f"more than {LISTED} pairs of balls, of which runs list the near ones", mechanism.once(NearPairs).of_balls),
         ("dependent constraints", kinds.redundant),
         ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),
         ("laws of finite strain, which are functions in Python", m.solids_lawful.size),

@@ -209,7 +209,7 @@ class _Division:
         c, least = order[0], INSTANT * (end - start)
         if len(order) > 1 and ends[order[1]] - ends[c] <= least:
             both = " and ".join(repr(self._name(own)) for own in order[:2])
-            raise ValueError(f"gradients do not support impacts at one time, as of {both} at {ends[c]:.6g} s")
+            raise ValueError(f"gradients do not support two impacts at the same time: {both} at {ends[c]:.6g} s")
         if now > start and ends[c] - now <= least:
             self._refuse_closed(c, now)
         if ends[c] - now <= least or end - ends[c] <= least:

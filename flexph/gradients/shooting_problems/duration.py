@@ -17,8 +17,8 @@ DURATION = "the duration"
 class Duration:
     """Duration T of an optimal manoeuvre as an unknown, with the cost ``weight`` T.
 
-    The times of the run and the nodes of its tables are stretched about the start. Functions of time
-    within the mechanism are not stretched.
+    The times of the run and the nodes of its tables are scaled about the start. Functions of time that the mechanism
+    prescribes are not scaled.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Duration:
             raise ValueError(f"longest must be above shortest, got {self.shortest:g} and {self.longest:g} s")
 
     def check_guess(self, times: Array) -> None:
-        """Raise ValueError for times of a first guess that last longer or shorter."""
+        """Raise ValueError if the times of a first guess last less than ``shortest`` or more than ``longest``."""
         guess = float(times[-1] - times[0])
         if not self.shortest <= guess <= self.longest:
             raise ValueError(

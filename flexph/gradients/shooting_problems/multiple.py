@@ -274,11 +274,8 @@ class SegmentedProblem:
         quantities = {name: own.quantity for name, own in self.base.functionals.items()}
         sensors = {name: (own, solution.states) for name, own in quantities.items()}
         origin = origin_of(of[0], parameters, of[1], problem, sensors)
-        samples = one_by_one(origin)
-        changes = [
-            changes_by(quantities, step_of(value), samples[name], origin.sample)[0]
-            for name, value in parameters.items()
-        ]
+        samples, steps = one_by_one(origin)
+        changes = [changes_by(quantities, steps[name], samples[name], origin.sample)[0] for name in parameters]
         return changes, varied_by(problem, samples)
 
     def distances(self, found: Evaluation) -> dict[str, float]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _ROWS = ("state", "energy", "stage", "multipliers", "flows", "audit")
 """Columns of a recorder that the rows of the loops fill; the remaining row is the audit."""
 PILE = 2
-"""See Kinds.contact."""
+"""Value of ``Kinds.contact`` for free rigid bodies that only contacts couple."""
 HALVINGS, PASSINGS = 4, 12
 """Largest numbers of divisions of a step that is not solved, and of one in which bodies pass through each other."""
 
@@ -78,7 +78,7 @@ class Save(NamedTuple):
 
 
 EACH = Save(1, 0)
-"""One row for every step."""
+"""Request to save every step."""
 
 
 def table_over(scheme: Scheme, times: Array) -> Table:

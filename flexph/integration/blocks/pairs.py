@@ -1,4 +1,4 @@
-"""Pairs of steps in compiled blocks, chosen by their errors (see integration.times.step_control)."""
+"""Pairs of steps in compiled blocks, with sizes controlled by their errors (see integration.times.step_control)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ControlState(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """Block of pairs of steps chosen by the loops (None if empty), state of step size control, and reason of its end.
+    """Block of pairs of steps taken by the loops (None if empty), state of step size control, and reason of its end.
 
     ``error`` is that of the last pair, ``raised`` the exception of a controller.
     """
@@ -114,7 +114,7 @@ class CoupledRows:
 
 
 class PairBlocks(BlockStepper):
-    """Block stepper of pairs of steps with an error estimate (see :class:`PairError`), chosen by loops or Python."""
+    """Block stepper of pairs of steps with an error estimate (see :class:`PairError`), sized by loops or Python."""
 
     @property
     def error(self) -> PairError:
@@ -124,7 +124,7 @@ class PairBlocks(BlockStepper):
 
     @property
     def estimate(self) -> ErrorEstimate:
-        """This stepper, as the error estimate by which pairs of steps are chosen."""
+        """This stepper, as the error estimate that controls the sizes of pairs of steps."""
         return self
 
     def _pair(self) -> Pair:
@@ -150,10 +150,10 @@ class PairBlocks(BlockStepper):
         tries: int,
         loops: ControlLoops | None = None,
     ) -> Chosen:
-        """Take at most ``tries`` pairs of steps chosen by the loops, from the current start through the times.
+        """Integrate through the times by at most ``tries`` pairs of steps, whose sizes the compiled loops control.
 
-        In a run with controllers within the steps (``loops``), the result carries an exception that one of them
-        raises.
+        ``loops`` are controllers that act within the steps. If one of them raises an exception, the result has it
+        as ``raised``.
         """
         tries = tries if loops is None else min(tries, self.limit)  # each has a row for both steps
         table, start, values = self.table_of(times), run.start, self._values(control, at, tries)

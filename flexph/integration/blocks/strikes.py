@@ -93,7 +93,7 @@ def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], kno
 
 
 REMEMBERED = 2
-"""Number of steps in the history of a motion that has not jumped in them."""
+"""Number of steps in the history of a motion without an impact in them."""
 
 
 class Single(Protocol):

@@ -31,7 +31,7 @@ ACROSS = 0.15
 JUMP, SHARE = 1e-9, 0.5
 """Relative change of a rate, and share of a force law by which it must not change there."""
 NAMED, UNEVEN = 3, 1e3
-"""Number of contacts that a message names, and ratio of masses that it tells."""
+"""Largest number of contacts that a message names, and ratio of masses above which it gives them."""
 
 
 def unsolved(scheme: Scheme, compiled: Stepper, start: StepStart, time: float) -> StepFailed:
@@ -74,9 +74,9 @@ def _check_angles(scheme: Scheme, start: StepStart, h: float, iterations: int) -
     turned = c.R @ cayley(0.5 * h * c.omega, c.r.shape[1])
     moved = derive(scheme.arrays, c._replace(r=c.r + h * c.v, R=turned, u=c.u + h * c.du))
     first, last = (np.array([p[springs.cosine_product], p[springs.sine_product]]) for p in (d.product, moved.product))
-    way = last - first
-    passed = np.clip(-(first * way).sum(axis=0) / np.maximum((way * way).sum(axis=0), TINY), 0.0, 1.0)
-    near = np.flatnonzero(np.linalg.norm(first + passed * way, axis=0) < ACROSS)
+    change = last - first
+    passed = np.clip(-(first * change).sum(axis=0) / np.maximum((change * change).sum(axis=0), TINY), 0.0, 1.0)
+    near = np.flatnonzero(np.linalg.norm(first + passed * change, axis=0) < ACROSS)
     if near.size:
         names = [name for name, _ in measures(scheme.mechanism.connections)][springs.angles]
         reason = f"the axes of {names[near[0]]!r} become perpendicular, where its angle is undefined"
@@ -140,7 +140,7 @@ def _between(scheme: Scheme, compiled: Stepper) -> str:
 
 
 BEFORE = "end the run before it by an event"
-"""Advice on motions that end."""
+"""Advice for motions that cannot continue, such as a disc that falls flat."""
 
 
 def check_end(mechanism: Model, before: Place, after: Place, iterations: int) -> None:

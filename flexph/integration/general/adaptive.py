@@ -29,7 +29,7 @@ from .system_run import SystemRun
 ALIGNED = 0.5
 """Least cosine between the ranges, and null spaces, at two states for which signs of determinants are compared."""
 HALVINGS = 8
-"""Largest number of halvings of a step, to follow a range that turns far in it or to locate a change of sign."""
+"""Largest number of halvings of a step in which the range of E rotates far, or to locate a change of sign."""
 NEARLY, CRAWLING = 1e-2, 1e-6
 """Smallest singular value of E relative to that at the start, and step relative to the span, below both of which the
 rank counts as about to fall: at an impasse x ~ √(t* − t) steps shrink with t* − t, and a solver takes thousands."""

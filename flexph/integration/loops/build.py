@@ -71,7 +71,7 @@ def banded_constants(mechanism: Model) -> Constants:
 
 
 def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
-    near = mechanism.once(NearPairs).never_left_out
+    near = mechanism.once(NearPairs).in_order
     return _constants(mechanism, no_vibration(len(mechanism.network.arrays.mass)), near, is_wide=is_wide)
 
 
@@ -137,7 +137,7 @@ def constants_of_decaying(mechanism: Model) -> Constants:
     full = np.flatnonzero(vibrating.size)
     if full.size and (np.diff(k.inertia.ptr[k.inertia.first])[full] == sizes[full] ** 2).all():  # they are full anyway
         return k._replace(vibration=vibrating, filter=make_filter(k, mechanism.once(_is_banded)))
-    return _constants_of_decaying(mechanism, mechanism.once(NearPairs).never_left_out)
+    return _constants_of_decaying(mechanism, mechanism.once(NearPairs).in_order)
 
 
 def _is_banded(mechanism: Model) -> Array:
@@ -158,8 +158,8 @@ def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) ->
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
     wide = bool(k.border.size[1] < 0)
-    again = _constants_of_decaying(mechanism, near) if decaying else None
-    result = _constants(mechanism, k.vibration, near, is_wide=wide) if again is None else again
+    damped = _constants_of_decaying(mechanism, near) if decaying else None
+    result = _constants(mechanism, k.vibration, near, is_wide=wide) if damped is None else damped
     return result if k.redundancy.row.size == 0 else result._replace(redundancy=redundancy(mechanism, result))
 
 

@@ -1,4 +1,4 @@
-"""Lists of near pairs: loops evaluate only those spheres, and spheres over planes, that may touch before the next list.
+"""Lists of near pairs: loops evaluate only gaps of spheres, to planes and to surfaces that may close before the next.
 
 A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
 at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
@@ -24,21 +24,22 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 LISTED = 300
-"""Number of pairs above which a list pays off."""
+"""Number of pairs above which a list of near pairs takes less time than tests of all pairs."""
 MARGIN, WIDER = 0.5, 2.0
 """Margin of a list, divided by the largest sum of two radii, and its growth factor if a single step leaves the list."""
 
 
 class NearPairs:
-    """Pairs of spheres of a mechanism, for lists of near ones.
+    """Pairs of spheres, and of spheres or edges and surfaces, of a mechanism, for lists of near ones.
 
-    ``lists`` is True if there are enough pairs to list the near ones; then ``phase`` finds them.
+    ``lists`` is True if there are enough pairs to list the near ones; then ``phase`` finds them. ``of_balls`` is True
+    if the pairs of spheres, and those over planes, are enough.
 
     A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
     With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies are
     ``coupled`` if they have joints or springs, are flexible, or do not turn, or if rigid contacts are ``mixed`` with
-    compliant ones or with dry friction of joints. The order of unknowns depends on compliant pairs and thus on the list
-    (``orders``).
+    compliant ones or with dry friction of joints. The order of unknowns depends on compliant pairs of spheres and thus
+    on the list (``orders``); it is for all gaps to surfaces, so that lists of them do not change it.
     """
 
     def __init__(self, mechanism: Model) -> None:
@@ -51,28 +52,32 @@ class NearPairs:
         lists_rigid = self.strikes and rigid > LISTED
         self.contacts = a.contacts if lists_rigid else a.contacts.with_single_rigid()
         soft = ~self.contacts.rigid
-        self.lists = False
+        self.lists = self.of_balls = False
         if self.contacts.number > LISTED:
-            self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=soft, walls=soft | lists_rigid)
-            self.lists = self.phase.pairs > LISTED
-        self.is_pile = self.lists and not self.strikes and _is_pile(mechanism)
+            walls = soft | lists_rigid
+            self.phase: BroadPhase = broad_phase(self.contacts, nodes, of=soft, walls=walls, surfaces=a.node_position)
+            self.of_balls = self.phase.pairs > LISTED
+            self.lists = self.of_balls or self.phase.bounded.size > LISTED
+        self.is_pile = self.of_balls and not self.strikes and _is_pile(mechanism)
         compliant = self.lists and (self.phase.pair.size or not all(g.law.rigid[0] for g in self.contacts.groups))
         self.orders = bool(compliant and not self.is_pile)
 
     @property
-    def answers_whole(self) -> bool:
+    def stores_responses(self) -> bool:
         """True if responses of all bodies to an impulse may be stored: bodies are coupled, or contacts are few."""
         return self.coupled or self.contacts.number <= LISTED
 
     @property
-    def never_left_out(self) -> Index:
-        """Numbers of the contacts that are in every list."""
-        return self.phase.others if self.lists else np.arange(self.contacts.number)
+    def in_order(self) -> Index:
+        """Numbers of the contacts that determine the order of unknowns if no list does: all but those of spheres."""
+        if not self.lists:
+            return np.arange(self.contacts.number)
+        return np.union1d(self.phase.others, self.phase.bounded)
 
     def near(self, points: Array, margin: float, springs: Array) -> Index:
         """Contacts with a gap up to a margin [m] for nodes at points (k, d), and those with anchor forces."""
         near = self.phase.near(points[self.phase.nodes], margin)
-        single = np.concatenate([self.phase.pair, self.phase.walls])
+        single = self.phase.searched
         held = [self._held(single, self.contacts.anchor[single], springs)]
         firsts = np.cumsum([self.contacts.kind.size, *(group.number for group in self.contacts.groups)])
         for first, group in zip(firsts, self.contacts.groups, strict=False):

@@ -47,7 +47,7 @@ class StrikeSteps(Stepper):
         redundant = int(least_norm and mechanism.layout.multipliers > 0)
         self.kinds = 2 if redundant else int(near.mixed)
         self._by_events, self._are_apart = int(by_events), not (near.coupled or redundant)
-        self._are_apart &= not (by_events and near.answers_whole)
+        self._are_apart &= not (by_events and near.stores_responses)
         parts = Parts(np.ones(1), np.ones(1), 2, no_pair(), Kinds(redundant, contact=int(self.kinds > 0)))
         super().__init__(mechanism, accounts, parts)
         self._near, self._between, self._tell = near, between, tell
@@ -63,7 +63,7 @@ class StrikeSteps(Stepper):
         self._law.made[4] = allowed_threads()
 
     def _own(self, calls: Calls) -> Striking:
-        self._between.answers = calls.within.inputs if calls.within.address else None
+        self._between.controller_inputs = calls.within.inputs if calls.within.address else None
         return Striking(self._law, self.kinds, self._by_events, self._between.given())
 
     def _taken(self, steps: int) -> None:

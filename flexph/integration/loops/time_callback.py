@@ -26,18 +26,18 @@ class TimeCallback:
         springs = table.references.width
         ends, at_middle = (np.zeros((2, terms)), np.zeros((2, rows))), (np.zeros((1, terms)), np.zeros((1, rows)))
         self._table = Table(self._times, *ends, *at_middle, np.zeros((1, inputs)), np.zeros((1, springs)))
-        self._answering: Callback | None = None
-        self.answers: Array | None = None  # inputs of controllers within the steps, (1, i)
+        self._callback: Callback | None = None
+        self.controller_inputs: Array | None = None  # inputs of controllers within the steps, (1, i)
 
     def given(self) -> Between:
         """Arguments of the loops: the address of the callback and its table, address 0 if all data are constant."""
         if not (self._prescribed.varies or self._forcing.varying.any()):
             return Between(0, self._times, self._table)
-        if self._answering is None or self._answering.error is not None:
-            self._answering = Callback(self._answer, WHOLE, 1)
-        return Between(self._answering.address, self._times, self._table)
+        if self._callback is None or self._callback.error is not None:
+            self._callback = Callback(self._fill_table, WHOLE, 1)
+        return Between(self._callback.address, self._times, self._table)
 
-    def _answer(self, kind: int) -> int:
+    def _fill_table(self, kind: int) -> int:
         """Fill the table of one step with the data of a kind; return 0."""
         given, table, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:
@@ -46,11 +46,13 @@ class TimeCallback:
         if kind != RATES_AT_END:
             for k, time in enumerate((begin, end)):
                 table.coefficient[k], table.offset[k] = given.at(time)
-            table.inputs[:] = self._forcing.at(0.5 * (begin + end)) + (0.0 if self.answers is None else self.answers)
+            table.inputs[:] = self._forcing.at(0.5 * (begin + end)) + (
+                0.0 if self.controller_inputs is None else self.controller_inputs
+            )
             table.moved[:] = given.references.moved(begin, end)
         return 0
 
     @property
     def error(self) -> BaseException | None:
         """Exception of the callback, or None."""
-        return None if self._answering is None else self._answering.error
+        return None if self._callback is None else self._callback.error

@@ -61,6 +61,8 @@ def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying:
     With a ``banded`` border it is a memory for Gauss collocation; ``decaying``, for steps that lose energy.
     """
     k = mechanism.once(banded_constants if banded else constants_of_decaying if decaying else constants)
+    if (near := mechanism.once(NearPairs)).lists:
+        k = with_near(mechanism, k, np.arange(near.contacts.number), decaying=decaying)
     inertia = k.inertia
     ends = inertia.ptr[inertia.first]
     rows = np.arange(ends[-1]) + np.repeat(inertia.alike, np.diff(ends))
@@ -71,7 +73,7 @@ def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying:
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
     """Memory of a mechanism before a run, by the flags ``parts`` of :func:`constants_by`.
 
-    It has the contacts with the numbers ``near``, by default those that are in every list.
+    It has the contacts with the numbers ``near``, by default those by which unknowns are ordered.
     """
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])
@@ -91,7 +93,7 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
     pile = int(k.border.size[0]) if mechanism.once(NearPairs).is_pile else 0
     flows = accounts.flow_count + decaying
     near = mechanism.once(NearPairs)
-    strikes = near.strikes + (near.strikes and near.answers_whole)
+    strikes = near.strikes + (near.strikes and near.stores_responses)
     sizes = len(accounts.energy), flows, springs, int(accounts.compliant.size), pile, strikes
     memory = pack(k, partial(_workspace, k, *sizes), sizes)
     return memory

@@ -12,7 +12,7 @@ from ..times.step_size import RELATIVE, read_tolerances
 from .method import Completion, GeneralMethod, check_completion, frozen_tolerance
 
 Gradient = Literal["gonzalez", "mean_value", "invariants", "pair"]
-"""Gradients of :class:`DiscreteGradient`."""
+"""Discrete gradients that :class:`DiscreteGradient` accepts by name."""
 
 
 @checked

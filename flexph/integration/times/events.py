@@ -270,7 +270,7 @@ class Observer:
 
     @property
     def latest(self) -> tuple[float, Array] | None:
-        """Last saved time and state if they are not final, else None."""
+        """Last saved time and state if a step may still redefine it, else None."""
         return self._latest
 
     @property
@@ -279,12 +279,12 @@ class Observer:
         return len(self._values)
 
     def since(self, first: int) -> dict[str, Any]:
-        """Number of calls from the given one on, and their values (k, …), NaN for None; None without any value yet."""
+        """Number k of calls from number ``first`` on, and their values (k, …), NaN for None; None if there are none."""
         count = self.count - first
         return {"count": count, "values": None if self._shape is None else self._rows(self._values[first:], count)}
 
     def restore(self, values: Sequence[Array | None], latest: tuple[float, Array] | None) -> None:
-        """Restore the values, and the last saved state if it is not final."""
+        """Restore the observed values, and the last saved time and state if a step may still redefine it."""
         shapes = [value.shape for value in values if value is not None]
         self._values, self._shape, self._latest = list(values), shapes[0] if shapes else None, latest
 

@@ -88,48 +88,48 @@ NO_PORTS = np.zeros(0, dtype=np.int64)
 class CompiledCalls:
     """Sampled controllers for the loops over steps, which receive ``address`` and ``data``.
 
-    The loops read the sensors and call functions of feedback. For any other controller they call ``answered`` with its
-    number, the time and its readings. An exception raised there is kept as ``error``.
+    The loops read the sensors and call functions of feedback. For any other controller they call ``call_python`` with
+    its number, the time and its readings. An exception raised there is kept as ``error``.
     """
 
     def __init__(
         self,
         called: Sequence[CalledLoop],
-        answered: Callable[[int, list[float]], None],
+        call_python: Callable[[int, list[float]], None],
         times: Array,
         states: tuple[Array, Array],
         *,
         held: Array,
         due: np.ndarray,
     ) -> None:
-        (x, rows), self.due, self._answered = states, due, answered
-        self._answering = Callback(self._answer, WHOLE, 0)
-        self._laid = [self._called(k, c, x) for k, c in enumerate(called)]
-        addresses = np.array([own.address for own in self._laid], dtype=np.int64)
-        self._asked = Struct(HeldFeedback(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
-        self.address, self.data = call_feedback_address(), self._asked.address
+        (x, rows), self.due, self._call_python = states, due, call_python
+        self._callback = Callback(self._call_controller, WHOLE, 0)
+        self._arrays = [self._called(k, c, x) for k, c in enumerate(called)]
+        addresses = np.array([own.address for own in self._arrays], dtype=np.int64)
+        self._feedback = Struct(HeldFeedback(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
+        self.address, self.data = call_feedback_address(), self._feedback.address
 
     def _called(self, k: int, c: CalledLoop, x: Array) -> FeedbackArrays:
         if c.feedback is not None:
             return feedback_arrays(c.feedback, x, c.near)
         seen, near = c.panel.read(x, c.near)
         start = np.concatenate([np.zeros(0), *map(np.ravel, seen.values())])
-        call = Call(self._answering.address, k, False, np.zeros(1), np.zeros(start.size), np.zeros(0), self._answering)
+        call = Call(self._callback.address, k, False, np.zeros(1), np.zeros(start.size), np.zeros(0), self._callback)
         return FeedbackArrays(c.panel, (start, near), NO_PORTS, call)
 
-    def _answer(self, k: int) -> int:
-        call = self._laid[k].call
-        self._answered(k, [call.time.item(), *call.readings.tolist()])
+    def _call_controller(self, k: int) -> int:
+        call = self._arrays[k].call
+        self._call_python(k, [call.time.item(), *call.readings.tolist()])
         return 1
 
     @property
     def error(self) -> BaseException | None:
         """Exception that ended the calls, or None."""
-        return next((own.error for own in self._laid if own.error is not None), None)
+        return next((own.error for own in self._arrays if own.error is not None), None)
 
     def calls(self) -> list[tuple[int, list[float]]]:
         """Number of calls of each controller, and the reference values of its angles."""
-        return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._laid, strict=True)]
+        return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._arrays, strict=True)]
 
 
 def call(chunk: Chunk, k: int) -> None:
@@ -144,19 +144,19 @@ class CallsByStep:
     data = 0
 
     def __init__(self, chunk: Chunk, coupling: CompiledCoupling | None) -> None:
-        def answer(k: int) -> int:
+        def call_all(k: int) -> int:
             call(chunk, k)
             if coupling is not None:
                 coupling.hold(k)
             return 0
 
-        self._answering = Callback(answer, WHOLE, 1)
-        self.address = self._answering.address
+        self._callback = Callback(call_all, WHOLE, 1)
+        self.address = self._callback.address
 
     @property
     def error(self) -> BaseException | None:
         """Exception that ended the calls, or None."""
-        return self._answering.error
+        return self._callback.error
 
     def calls(self) -> list[tuple[int, list[float]]]:
         """Empty list, as Python has recorded the calls."""
@@ -168,10 +168,10 @@ def calls_read_compiled(chunk: Chunk, due: np.ndarray, coupling: CompiledCouplin
 
     loops, start = chunk.loops, chunk.run.start.x
 
-    def answered(k: int, seen: list[float]) -> None:
+    def call_python(k: int, seen: list[float]) -> None:
         loops.answer(k, seen)
         if coupling is not None:
             coupling.hold(int(np.searchsorted(chunk.times, seen[0])))
 
-    answer = loops.answer if coupling is None else answered
+    answer = loops.answer if coupling is None else call_python
     return CompiledCalls(loops.called, answer, chunk.times, (start, chunk.rows.state), held=loops.held, due=due)

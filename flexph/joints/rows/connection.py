@@ -391,35 +391,37 @@ def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]
 
 
 def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False, takes_flows: bool = False) -> None:
-    """Raise ValueError for laws without small motions: inelastic laws, and laws, masses or speeds that depend on time.
+    """Raise ValueError for laws that cannot be linearised: inelastic ones, and laws, masses or speeds varying in time.
 
-    Elastic laws of springs that depend on time are admitted if ``has_schedules``, flows of constant speed if
+    Elastic laws of springs that depend on time are accepted if ``has_schedules``, flows of constant speed if
     ``takes_flows``; ``caller`` is the name of the method in the message.
     """
     for name, body in mechanism.bodies.items():
         if body.mass_factor is not None:
             raise ValueError(
-                f"{caller} takes no masses that depend on time, got that of {name!r}: take "
-                "mechanism.with_masses_at(time), which keeps those of a time"
+                f"{caller} takes no masses that depend on time, got that of {name!r}: use "
+                "mechanism.with_masses_at(time), which holds the masses of that time constant"
             )
         if body.flow is not None and not takes_flows:
-            raise ValueError(f"{caller} takes no flows, got that along {name!r}: take spectrum(), or integrate")
+            raise ValueError(f"{caller} takes no flows, got that along {name!r}: use spectrum() or integrate()")
         if body.flow is not None and callable(body.flow.speed):
-            raise ValueError(f"{caller} takes flows of constant speed, got a function of time of {name!r}: integrate")
+            raise ValueError(f"{caller} takes flows of constant speed, got that of {name!r}: use integrate()")
         for law in body.scheduled_laws:
-            raise ValueError(f"{caller} takes no laws of rods that depend on time, got {law} of {name}: integrate")
+            raise ValueError(
+                f"{caller} takes no laws of rods that depend on time, got {law} of {name}: use integrate()"
+            )
     for name, measure in measures(mechanism.connections):
         if isinstance(measure.damping, ScheduledRelation):
             raise ValueError(
-                f"{caller} takes no friction that depends on time, got {measure.damping} of {name}: integrate"
+                f"{caller} takes no friction that depends on time, got {measure.damping} of {name}: use integrate()"
             )
         if measure.is_scheduled and not has_schedules:
             raise ValueError(
-                f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then no "
-                "exponentials; if the schedule is periodic take flexph.analysis.floquet, else integrate"
+                f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then not "
+                "exponential; if the schedule is periodic use flexph.analysis.floquet, else integrate()"
             )
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
-            raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: integrate the motion")
+            raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: use integrate()")
 
 
 def refuse_hysteresis(connections: Sequence[Connection], caller: str) -> None:
@@ -427,7 +429,7 @@ def refuse_hysteresis(connections: Sequence[Connection], caller: str) -> None:
     for name, measure in measures(connections):
         if isinstance(measure.law, HysteresisLaw):
             raise ValueError(
-                f"{caller} takes no hysteresis, got {measure.law} of {name}: integrate until the motion ends"
+                f"{caller} takes no hysteresis, got {measure.law} of {name}: use integrate() until the motion ends"
             )
 
 

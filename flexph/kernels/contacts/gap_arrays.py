@@ -141,14 +141,18 @@ class Contacts(NamedTuple):
     def take(self, index: Index) -> Contacts:
         """Gaps by their numbers, as single ones; with groups the numbers must be ascending."""
         if not self.groups:
-            *fields, _ = self
-            taken: Any = [part[..., index, :] if part.ndim == 3 else part[..., index] for part in fields]
-            return Contacts(*taken)
+            return self.take_single(index)
         cuts = np.searchsorted(index, self._firsts)
-        parts = [self._replace(groups=()).take(index[: cuts[0]])]
+        parts = [self.take_single(index[: cuts[0]])]
         for k, group in enumerate(self.groups):
             parts.append(group.pairs(index[cuts[k] : cuts[k + 1]] - self._firsts[k]))
         return joined(parts)
+
+    def take_single(self, index: Index) -> Contacts:
+        """Single gaps by their numbers, without those of groups."""
+        *fields, _ = self
+        taken: Any = [part[..., index, :] if part.ndim == 3 else part[..., index] for part in fields]
+        return Contacts(*taken)
 
     def all(self) -> Contacts:
         """All gaps, including those of groups, as single ones."""

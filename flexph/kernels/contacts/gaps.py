@@ -37,7 +37,7 @@ OF_SEGMENTS = (0, 0), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2)
 OF_FACES = (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)
 """Pairs of the vectors V, W, U whose products determine the distances of segments and of faces."""
 BASE = 45
-"""Place of the base points in the results of squares."""
+"""Index of the base points in the results for squares of distances."""
 TOUCHING = 1e-11
 """Gap, relative to the size of the mechanism, below which bodies touch."""
 

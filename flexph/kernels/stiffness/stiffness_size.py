@@ -127,7 +127,10 @@ def _strain_terms(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
-    """Geometric stiffness of forces on products, from the rows of the vectors and of the products."""
+    """Size of the geometric stiffness of the forces on products.
+
+    ``motion`` has the absolute derivatives of the vectors and of their products with respect to (δr, θ, δu).
+    """
     pulled, moved = motion
     size = on_vectors(a, _on_products(a, d, forces), pulled)
     if not (a.rolling.row.size or a.curves):
@@ -137,7 +140,7 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
 
 
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
-    """Absolute forces of multipliers and springs on the products, (p,)."""
+    """Absolute forces of multipliers, springs and stresses on the products, (p,)."""
     springs, size = a.springs, abs(forces.product)
     tension, component, torque, pull_of_ropes = split(springs, abs(forces.spring))
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]

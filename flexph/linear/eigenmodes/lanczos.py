@@ -27,7 +27,7 @@ ROUND_OFF = 1e2 * float(np.finfo(float).eps)
 """
 DEPENDENT = 1e-10
 """Length of a vector's remainder outside the basis, relative to its length, below which it is round-off."""
-BESIDE = 1e-2
+OUTSIDE = 1e-2
 """Share of a vector's squared length outside the basis above which one orthogonalisation suffices."""
 DOUBT = 1e-9
 """Accepted probability of overlooking a mode."""
@@ -168,12 +168,12 @@ def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
     kept = values > DEPENDENT * size
     vectors, factor = q @ left[:, kept] / scale, values[kept, None] * right[kept]
     heavy = mass @ vectors
-    again, before = basis.T @ heavy, vectors.T @ heavy
-    vectors, inside = vectors - basis @ again, inside + again @ factor
-    share, turn = eigh(vectors.T @ (mass @ vectors), before)
-    if np.any(share <= BESIDE):
-        turn = turn[:, share > BESIDE]
-        vectors, factor = vectors @ turn, turn.T @ before @ factor
+    correction, gram = basis.T @ heavy, vectors.T @ heavy
+    vectors, inside = vectors - basis @ correction, inside + correction @ factor
+    share, turn = eigh(vectors.T @ (mass @ vectors), gram)
+    if np.any(share <= OUTSIDE):
+        turn = turn[:, share > OUTSIDE]
+        vectors, factor = vectors @ turn, turn.T @ gram @ factor
     root = cholesky(vectors.T @ (mass @ vectors), lower=True)
     vectors = solve_triangular(root, vectors.T, lower=True).T
     return _Rest(inside, vectors, root.T @ factor)

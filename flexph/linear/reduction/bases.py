@@ -18,7 +18,7 @@ from ..shifted import Pole, Shifted, Split
 from .retained_states import RetainedStates, kept_basis
 
 RIGID = 1e-10
-"""Strain of a rigid motion, relative to the terms it is the difference of; vectors are accurate to about this."""
+"""Strain of a rigid motion, relative to the terms of which it is the difference: the accuracy of vectors."""
 UNSTRAINED = 1e-6
 """Stress of a combination of motions, relative to theirs, below which it is rigid, its energy round-off of theirs."""
 

@@ -63,8 +63,8 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
     parts = split(free)
     if parts is None or check.norm(parts.Jv):
         raise ValueError(
-            "craig_bampton needs velocities and stresses: kinetic=, E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], and ports "
-            "that take forces"
+            "craig_bampton needs a system of velocities and stresses, with kinetic= given, E = diag(M, C), "
+            "J = [[0, −Dᵀ], [D, 0]], and forces as inputs of its ports"
         )
     columns = np.concatenate([np.arange(free.B.shape[1])[free.ports[port]] for port in ports])
     interface = _independent(parts.B[:, columns])

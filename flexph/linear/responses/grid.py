@@ -22,7 +22,8 @@ from .channels import Channels
 Method = Literal["auto", "direct", "batched", "schur"]
 METHODS = ("auto", "direct", "batched", "schur")
 SMALL = 40
-"""States up to which all frequencies are solved at once; frequencies up to which a Schur form does not pay."""
+"""Largest number of states with which all frequencies are solved at once, and largest number of frequencies for which a
+Schur form does not pay."""
 CHUNK = 4_000_000
 """Complex numbers in a batch of matrices: 64 MB."""
 NEAR = 1e13

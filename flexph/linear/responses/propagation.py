@@ -122,9 +122,11 @@ WORK = 1.2e10
 MOST = 512
 """Number of substeps per interval above which a response counts as not converged."""
 POINTS = 60
-"""Number of frequencies at which a response through a reduced model is compared, and of its poles added to them."""
+"""Number of frequencies at which a response through a reduced model is compared, and largest number of its poles that
+are added to them."""
 BEYOND = 1e3
-"""Highest of them, times the shortest interval, divided by π: samples also show motions faster than themselves."""
+"""Highest of these frequencies, relative to π over the shortest interval: samples also show motions that are faster
+than they are."""
 NOTHING = 1e-9
 """Response, relative to the largest one, below which it counts as zero."""
 

@@ -212,8 +212,8 @@ def transmitting_subsystem(free: LinearPHDAE, rows: list[int], columns: list[int
     """Subsystem of the states that entries of E, J and R link to both an input and an output."""
     _, label = connected_components(_links(free), directed=False)
     b = sparse.csc_array(free.B)
-    seen, moved = (np.unique(label[b[:, which].indices]) for which in (rows, columns))
-    kept = np.flatnonzero(np.isin(label, np.intersect1d(seen, moved)))
+    observed, driven = (np.unique(label[b[:, which].indices]) for which in (rows, columns))
+    kept = np.flatnonzero(np.isin(label, np.intersect1d(observed, driven)))
     if kept.size == free.size:
         return free
     part = {name: getattr(free, name)[kept][:, kept] for name in "EJR"}

@@ -77,21 +77,21 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
         here = rotations[first] @ a
         mean = 0.5 * (here + there)
         if here.ndim == 2:
-            seen, turn = np.eye(3), scipy.spatial.transform.Rotation.from_matrix(there @ here.T).as_rotvec()
+            projection, turn = np.eye(3), scipy.spatial.transform.Rotation.from_matrix(there @ here.T).as_rotvec()
             errors.append(-turn)
         else:
             turn = there - here
             if mean @ mean < OPPOSITE:
                 mean, turn = here, np.cross(rotations[first] @ np.array(ASIDE), here)
-            seen = _perpendicular(mean)
+            projection = _perpendicular(mean)
             errors.append(here - there)
-        wanted.append(seen @ turn)
+        wanted.append(projection @ turn)
         for body, sign in ((first, 1.0), (second, -1.0)):
             if body is not None and spins[body, 0] >= 0:
                 R = rotations[body]
                 block = sign * (R if here.ndim == 2 else np.cross(R.T, mean).T)
-                turning.append((row, int(spins[body, 0]), seen @ block))
-        row += len(seen)
+                turning.append((row, int(spins[body, 0]), projection @ block))
+        row += len(projection)
     return np.concatenate(errors), np.concatenate(wanted), turning
 
 
@@ -177,8 +177,8 @@ class Closure:
     def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:
         """Close the constraints by Gauss-Newton steps of least norm over the active velocities.
 
-        ``guided`` also uses differences of directions that must coincide: constraints by perpendicular directions do
-        not determine the sense of rotation from 90° away.
+        ``guided`` replaces the direction constraints of joints by differences of directions that must coincide. For
+        an error of 90° or more, constraints of the form a·b = 0 do not tell which way to turn.
         """
         if guided and not self.guides:
             return at
@@ -203,17 +203,17 @@ class Closure:
         if not guided:
             return _Equations(at, gap, -gap, lambda: self._matrix(here, size)[0])
         own = is_unguided(self.mechanism)[self.stated]
-        errors, way, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
+        errors, rotation, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
 
         def matrix() -> Any:
             rows, directions = self._matrix(here, size)
-            shape = way.size, size if directions is None else len(directions)
+            shape = rotation.size, size if directions is None else len(directions)
             if sparse.issparse(rows):
                 return sparse.vstack([rows[own], sparse_blocks(shape, blocks)]).tocsr()
             turning = dense_blocks(shape, blocks)
             return np.vstack([rows[own], turning if directions is None else turning @ directions])
 
-        return _Equations(at, np.concatenate([gap[own], errors]), np.concatenate([-gap[own], way]), matrix)
+        return _Equations(at, np.concatenate([gap[own], errors]), np.concatenate([-gap[own], rotation]), matrix)
 
     def _matrix(self, here: _PoseValues, size: int) -> tuple[Any, Array | None]:
         """Derivative of the gaps at a pose, and the rigid motions of its columns; None if these are velocities."""

@@ -147,9 +147,9 @@ def warn_of_loose(
     if texts := [text for text, moves in filter(None, differences) if moves or driven]:
         more = f" and {len(texts) - 3} others" if len(texts) > 3 else ""
         warn(
-            "bodies without a given velocity start with the least kinetic energy, which differs from moving rigidly "
-            f"with their carriers: {', '.join(texts[:3])}{more}; joints='at rest' starts with the rigid motion, "
-            "joints='free' with the least energy (and no warning), velocities={...} with those that you give"
+            "bodies without a given velocity start with the least kinetic energy, not in rigid motion with their "
+            f"carriers: {', '.join(texts[:3])}{more}. Use joints='at rest' for the rigid motion, joints='free' for the "
+            "least energy without this warning, or velocities={...} for given velocities"
         )
 
 

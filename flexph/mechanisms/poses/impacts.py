@@ -82,7 +82,7 @@ def impact_at(
     if (impulse is None) == (restitution is None):
         raise ValueError("an impact needs either impulse=… or restitution=…")
     if direction is not None and restitution is None:
-        raise ValueError("direction= needs restitution=…: an impulse has its own direction")
+        raise ValueError("direction= must be omitted with impulse=…, a vector: it is for restitution=… only")
     find_port(port, mechanism.bodies)
     a, table = mechanism.network.arrays, start_table(mechanism, state)
     checked = check_consistent(mechanism, state, table=table)

@@ -52,7 +52,7 @@ def equilibrium(
     if np.any(steady.spin):
         refuse_nonholonomic(mechanism, "a steady rotation")
         if mechanism.network.arrays.flows:
-            raise ValueError("a steady rotation takes no flows along rods and cables (fem.Flow): integrate the motion")
+            raise ValueError("a steady rotation takes no flows along rods and cables (fem.Flow): use integrate()")
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
     start = in_motion(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)

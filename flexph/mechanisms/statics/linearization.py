@@ -132,7 +132,7 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
         loaded = bool(law.force(stretch)) if isinstance(law, ElasticLaw) else measure.stiffness > 0.0
         if measure.kind == "rope" and abs(stretch) <= UNLOADED * length:
             raise ValueError(
-                f"linearize needs ropes under tension, and {name} is just not slack in this pose: load it and take "
+                f"linearize needs ropes under tension, and {name} has no tension in this pose: load it and use "
                 "mechanism.linearize(mechanism.equilibrium(pose))"
             )
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
@@ -166,9 +166,9 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
     position = a.node_position + a.node_moves[:, None] * centre[a.node_body]
     shape = mechanism.network.unshifted["node_shape"]
     shape = shape if sparse.issparse(a.node_shape) else shape.toarray()
-    seen = a._replace(node_position=position, node_shape=shape, mean=None, joined=None)
-    arm = node_arms(seen, R, np.zeros(a.body_u.size))
-    return _Rest(seen, R, arm, place, vector, products(a, vector), _velocities(mechanism, R, system))
+    unshifted = a._replace(node_position=position, node_shape=shape, mean=None, joined=None)
+    arm = node_arms(unshifted, R, np.zeros(a.body_u.size))
+    return _Rest(unshifted, R, arm, place, vector, products(a, vector), _velocities(mechanism, R, system))
 
 
 class _Places(NamedTuple):

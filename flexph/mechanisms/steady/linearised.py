@@ -160,12 +160,12 @@ def _refuse_changes(motion: Moving, system: Reduced, later: tuple[Moving, Array]
         missed = np.abs(rows).max(axis=1, initial=0.0)
         if missed.max(initial=0.0) > CHANGED * size * pace:
             name = [n for n, own_row in zip(names, at, strict=True) if own_row][int(missed.argmax())]
-            raise ValueError(f"{STATES}: {name!r} does not follow the motion; {ELSE}")
+            raise ValueError(f"{STATES}: the constraint {name!r} changes during the motion; {ELSE}")
     then, here = _matrix(own, P, Z, B), system.matrix
     if np.abs(then - here).max(initial=0.0) > CHANGED * np.abs(here).max(initial=0.0):
         turning = [n for n, s in zip(motion.given.mechanism.frames, motion.own, strict=True) if s.any()]
         raise ValueError(
-            f"{STATES}: its equations change as it goes on. Bodies that turn relative to others "
+            f"{STATES}: the linearised equations change during the motion. Bodies that turn relative to others "
             f"({', '.join(map(repr, turning)) or 'none'}) must be symmetric about their axes, as must all that acts on "
             f"them; {ELSE}"
         )

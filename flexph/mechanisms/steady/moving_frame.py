@@ -133,8 +133,8 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
     joints = np.maximum(np.abs(G.T @ multipliers), _slight_force(motion))
     if not is_balanced(mechanism, c, left, np.maximum(joints, np.abs(left) + joints), spin=spin):
         raise ValueError(
-            f"{STATES}: a force of {np.abs(left).max():.2g} is not balanced by the joints. Give the inputs= that keep "
-            "the motion up. For a rotor on a support at rest that is not symmetric, or with blades, take "
+            f"{STATES}: a force of {np.abs(left).max():.2g} is not balanced by the joints. Give the inputs= that "
+            "sustain the motion. For an unsymmetric or bladed rotor on a support at rest use "
             "flexph.analysis.floquet about its motion over a turn"
         )
     return motion

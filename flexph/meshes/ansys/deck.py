@@ -32,7 +32,7 @@ MAKING = (
 )
 """Commands that make, move, change or delete nodes and elements."""
 SCRIPTS = ("*DO", "*DOWHILE", "*REPEAT", "*USE", "*ULIB", "*CREATE", "/INPUT", "*GO", "/SYS", "/SYP", "~")
-"""Commands that run others, or read other files."""
+"""Commands that run other commands, or read other files."""
 CONSTRAINTS = ("CE", "CP", "CEINTF", "CPINTF", "CERIG", "RBE3", "CPNGEN", "CPCYC", "CYCLIC")
 
 

@@ -1,4 +1,4 @@
-"""Elements of Ansys: their families, and cells of hexahedra and quadrilaterals whose nodes coincide."""
+"""Element types of Ansys by number, and the cells of degenerate (collapsed) hexahedra and quadrilaterals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAMILIES = {
     **dict.fromkeys((3, 4, 8, 180, 188, 16), "line"),
     189: "line3",
 }
-"""Cell type of elements by their number, with all nodes apart: solids, shells, plane elements, bars and beams."""
+"""Cell type of element types by number, if no nodes coincide: solids, shells, plane elements, bars and beams."""
 LOADS = (151, 152, 153, 154, 155, 156, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 200, 201)
 """Elements without mass and stiffness: surface effects, contact, follower loads, and MESH200."""
 STIFFNESS = (14, 37, 39, 40, 179, 184, 250)
@@ -34,7 +34,7 @@ COLLAPSED: dict[str, dict[tuple[tuple[int, ...], ...], tuple[str, tuple[int, ...
     "quad": {((2, 3),): ("triangle", (0, 1, 2))},
     "quad8": {((2, 3),): ("triangle6", (0, 1, 2, 4, 5, 7))},
 }
-"""Cell type and nodes of cells, by the groups of corners that coincide."""
+"""Cell type and nodes of degenerate elements, by the groups of corners that coincide."""
 CORNERS = {"hexahedron": 8, "hexahedron20": 8, "quad": 4, "quad8": 4}
 SECOND = {
     **{"hexahedron20": "hexahedron", "tetra10": "tetra", "quad8": "quad", "line3": "line"},

@@ -17,9 +17,9 @@ from ...files.durable import staged
 from ...numerics.arrays import Array
 
 FOLDER = ".flexph-meshes"
-"""Folder beside a drawing with its answers; it may be removed at any time."""
+"""Folder, next to a drawing, that caches results of the geometry kernel; it may be removed at any time."""
 MOST = 40
-"""Number of files there, above which the oldest are removed."""
+"""Number of files in this folder above which the oldest are removed."""
 TEXT = "answer"
 
 Found = tuple[dict[str, Any], dict[str, Array]]

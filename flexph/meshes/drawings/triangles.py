@@ -15,7 +15,8 @@ from ..safe_reading import guarded_mesh
 SAME = 1e-7
 """Distance of points, relative to the extent, up to which they are one."""
 NEAR = (SAME, 1e-6, 1e-5, 1e-4, SAME)
-"""The same in turn for the repair of a surface, which fills holes at last."""
+"""Distances up to which points are merged in successive attempts to repair a surface; the last attempt also fills
+holes."""
 MOST_FILLED = 0.05
 """Share of a surface up to which holes are filled: beyond it the shape is a guess."""
 

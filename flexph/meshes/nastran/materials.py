@@ -18,7 +18,7 @@ MATERIALS = tuple(MODULI)
 STIFFNESSES = ("xx", "yy", "zz", "xy", "yz", "zx")
 """Components of strain of MAT9."""
 ABAQUS = (0, 1, 2, 3, 5, 4)
-"""Their indices in the order (xx, yy, zz, xy, xz, yz)."""
+"""For each component (xx, yy, zz, xy, yz, xz) of MAT9, its index in the order of Abaqus, (xx, yy, zz, xy, xz, yz)."""
 
 
 def file_material(card: Card, factor: float) -> FileMaterial:

@@ -122,21 +122,21 @@ def solve_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, threads
 
 
 def _middle(A: Array, w: int) -> Array:
-    """Rows of the unknowns in the middle."""
+    """Rows of S, the unknowns in the middle."""
     p = _first(A.shape[0] - w, w)
     return part(A, p, p + w)
 
 
 def _eliminate(end: End) -> None:
-    """Eliminate the unknowns of an end from its matrix."""
+    """Factor the matrix of an end, T or B, without the unknowns of S."""
     end.pivot[end.eliminated] = factor_first(end.matrix, end.pivot, end.half, end.eliminated)
 
 
 def _go_forward(end: End) -> None:
-    """Eliminate the unknowns of an end from its right-hand side."""
+    """Forward substitution in an end, T or B."""
     forward(end.matrix, end.pivot, end.half, end.x, end.eliminated)
 
 
 def _go_backward(end: End) -> None:
-    """Solve for the unknowns of an end, from those in the middle."""
+    """Back substitution in an end, T or B, with the unknowns of S known."""
     backward(end.matrix, end.half, end.x, end.eliminated)

@@ -1,4 +1,4 @@
-"""Functions of a user that loops call with numbers, and the errors that these raise.
+"""Functions given by the user that loops call with numbers, and the errors that these raise.
 
 Loops call them at an address, compiled ones by C code without an instruction of Python around the function
 (functions.hpp): an interruption (Ctrl-C) is raised between instructions of Python, and so is always caught there.

@@ -52,15 +52,15 @@ class Actuator:
 
 def efforts_of(joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuator]) -> list[Connection]:
     """External ports through which actuators act on joints; reactions act on the other side of each joint."""
-    made: list[Connection] = []
+    connections: list[Connection] = []
     for name in _driven(actuators):
         joint = joints[name]
         if joint.kind in TURNING:
-            made.append(joint.effort())
+            connections.append(joint.effort())
             continue
         ports = zip((joint.port, joint.reference), _ports(joint), strict=False)
-        made += [force(str(port), axes="section", name=own) for port, own in ports]
-    return made
+        connections += [force(str(port), axes="section", name=own) for port, own in ports]
+    return connections
 
 
 def _driven(actuators: Mapping[str, Actuator]) -> list[str]:

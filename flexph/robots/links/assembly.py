@@ -185,7 +185,11 @@ def _closed(joint: JointElement, parts: Parts) -> JointElement:
     lost = [name for name in (joint.parent, joint.child) if name not in parts.carried]
     ends = [parts.carried[name].carrier for name in (joint.parent, joint.child) if name not in lost]
     if lost or ends[0] == ends[1]:
-        why = f"{lost[0]!r} belongs to no mass" if lost else "both of its ends belong to one body, or to the ground"
+        why = (
+            f"link {lost[0]!r} has no mass and is fixed to no link with mass"
+            if lost
+            else "both of its ends belong to one body, or to the ground"
+        )
         raise ValueError(f"joint {joint.name!r} cannot close a loop: {why}")
     return joint._replace(parent=joint.child, child=joint.parent) if ends[1] == WORLD else joint
 

@@ -23,7 +23,7 @@ def coordinates(
     for name in given:
         joint = check.lookup("joint", name, names, "the robot")
         if name in followers:
-            raise ValueError(f"joint {name!r} follows {followers[name].leader!r}: give that one")
+            raise ValueError(f"joint {name!r} follows {followers[name].leader!r}: give only {followers[name].leader!r}")
         if joint.kind == FIXED:
             raise ValueError(f"joint {name!r} is {joint.kind}, got {check.shown(given[name])}")
     values = {name: given.get(name, 0.0) for name in names}

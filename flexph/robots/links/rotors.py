@@ -18,7 +18,7 @@ from .masses import Masses
 from .parts import rigid_body
 
 AXIS = (0.0, 0.0, 1.0)
-"""Axis of rotors, in their axes and in the world."""
+"""Axis of every rotor: z, in the axes of its body and in those of the ground."""
 
 
 def rotors_of(

@@ -174,12 +174,12 @@ def hinf_sensitivities(
     pencil = s * E - A
     u, _, vh = np.linalg.svd(B.T @ np.linalg.solve(pencil, B))
     left, right = u[:, 0], vh[0].conj()
-    driven, seen = np.linalg.solve(pencil, B @ right), np.linalg.solve(pencil.T, B @ left.conj())
+    response, adjoint = np.linalg.solve(pencil, B @ right), np.linalg.solve(pencil.T, B @ left.conj())
     derivatives = {}
     for name, step in own.items():
         change = along.change(name, step)
-        moved = change.B @ right - (s * change.E - change.A) @ driven
-        derivatives[name] = float((left.conj() @ (change.B.T @ driven) + seen @ moved).real)
+        moved = change.B @ right - (s * change.E - change.A) @ response
+        derivatives[name] = float((left.conj() @ (change.B.T @ response) + adjoint @ moved).real)
     return PeakSensitivities(peak.gain, peak.frequency, derivatives)
 
 

@@ -22,17 +22,18 @@ from .session import Session, Snapshot
 
 HOST = "127.0.0.1"
 LARGEST = 4096
-"""Largest size of an order [bytes]."""
+"""Largest size of a command [bytes]."""
 CONNECTIONS = 24
 """Largest number of connections at once."""
 POLL, IDLE = 5.0, 20.0
-"""Longest wait [s] for a frame, and of a connection for its next request."""
+"""Longest wait [s] of a request for a frame, and of a connection for its next request."""
 SHARE = 0.12
 """Largest share of the processor time of a run and its page that frames take."""
 BREAK = 0.004
-"""Least time [s] between two looks at the processor time."""
+"""Least time [s] between two measurements of the processor time."""
 LAST, SEEN = 0.5, 2.0
-"""Longest wait [s] for pages to show the end of a run, if one has asked in the last so many seconds."""
+"""Longest wait [s] for pages to show the end of a run; and time [s] since the last request of a page after which there
+is no wait."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'"
@@ -182,25 +183,25 @@ class _Handler(BaseHTTPRequestHandler):
             return
         (path, query), page = given, self.server.page
         if path == "/":
-            self._answer(200, page.page().encode(), "text/html; charset=utf-8")
+            self._respond(200, page.page().encode(), "text/html; charset=utf-8")
         elif path == "/scene":
-            self._answer(200, page.scene(), "application/octet-stream")
+            self._respond(200, page.scene(), "application/octet-stream")
         elif path == "/frame":
             self._frame(query)
         else:
-            self._answer(404, b"no such page")
+            self._respond(404, b"no such page")
 
     def _frame(self, query: dict[str, list[str]]) -> None:
         page, after, began = self.server.page, query.get("after", ["-1"])[0], time.thread_time()
         try:
             number = int(after)
         except ValueError:
-            return self._answer(400, b"after must be the number of a frame")
+            return self._respond(400, b"after must be the number of a frame")
         now = page.session.later_than(number, POLL)
         if now is None:
-            return self._answer(204, b"")
+            return self._respond(204, b"")
         scalable = query.get("scalable", ["0"])[0] == "1"
-        self._answer(200, page.frame(now, scalable), "application/octet-stream")
+        self._respond(200, page.frame(now, scalable), "application/octet-stream")
         page.shown = max(page.shown, now.number)
         page.note_spent(time.thread_time() - began)
         return None
@@ -211,18 +212,18 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not (length.isdecimal() and len(length) < 10 and int(length) <= LARGEST):
             self.close_connection = True
-            return self._answer(413, f"an order has a length of at most {LARGEST} bytes".encode())
+            return self._respond(413, f"an order has a length of at most {LARGEST} bytes".encode())
         body = self.rfile.read(int(length))
         if given[0] != "/order":
-            return self._answer(404, b"no such page")
+            return self._respond(404, b"no such page")
         try:
             order = json.loads(body)
             if not isinstance(order, dict) or set(order) - {"order", "name", "value"} or "order" not in order:
                 raise ValueError("an order is an object with order, name and value")
             self.server.page.session.order(order.pop("order"), **order)
         except (ValueError, RecursionError) as error:
-            return self._answer(400, str(error).encode())
-        return self._answer(204, b"")
+            return self._respond(400, str(error).encode())
+        return self._respond(204, b"")
 
     def _accepted(self) -> tuple[str, dict[str, list[str]]] | None:
         """Path and query of a request; None, after an error response, for a wrong token or host."""
@@ -233,10 +234,10 @@ class _Handler(BaseHTTPRequestHandler):
             page.note_asked()
             return parts.path, query
         self.close_connection = True
-        self._answer(403, b"the token of the address is missing or wrong")
+        self._respond(403, b"the token of the address is missing or wrong")
         return None
 
-    def _answer(self, code: int, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
+    def _respond(self, code: int, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
         self.send_response(code)
         if code != 204:
             self.send_header("Content-Type", kind)

@@ -16,13 +16,13 @@ from .frames import Drawn
 from .sliders import Sliders
 
 ORDERS = ("pause", "continue", "step", "end", "pace", "slider")
-"""Orders of a display."""
+"""Commands that a display can send."""
 PATIENCE = 0.03
-"""Longest wait [s] between two looks at the display and at an interrupt."""
+"""Longest wait [s] between two tests for commands of the display and for an interrupt."""
 SHORTEST = 0.1
 """Least length of a block of steps, relative to the time between two snapshots."""
 HASTE = 0.5
-"""Least time between two snapshots where one was late, relative to that at the rate."""
+"""Least time between two snapshots after a late one, relative to the period of snapshots."""
 LATE = 0.25
 """Delay [s] behind the pace that is made up; a longer one is dropped."""
 

@@ -18,7 +18,7 @@ SHARE = 0.1
 """Largest share of the time of a run that goes into drawing."""
 HELP = "space: pause, continue    right arrow: step    End: end the run"
 ROOM = 0.1
-"""Room added to the box of the motion when it is left, relative to its diagonal."""
+"""Margin, relative to the diagonal, by which the box of the motion grows when the motion leaves it."""
 
 
 class LiveWindow:

@@ -276,5 +276,5 @@ def test_multipliers_of_a_stiffness_by_a_schedule():
     assert np.prod(found[1].multipliers).real == pytest.approx(1.0, abs=1e-9)
     with pytest.raises(ValueError, match=r"the factor of scheduled.* of spring must repeat itself"):
         floquet(mechanism, start, period=1.1 * period)
-    with pytest.raises(ValueError, match=r"take flexph\.analysis\.floquet"):
+    with pytest.raises(ValueError, match=r"use flexph\.analysis\.floquet"):
         mechanism.spectrum(start)

@@ -431,7 +431,7 @@ def test_what_cannot_lock_is_refused_by_name():
         ([lock("spring", at=0.5)], "must name a joint between two ports: 'hinge'"),
         ([lock("hinge", at=0.5), lock("hinge", at=0.6)], "locked already"),
         ([release("hinge", at=0.5), lock("hinge", at=0.6)], "released before"),
-        ([release("hinge", at=0.5), release("hinge", at=0.6)], "a release earlier in the list takes it away"),
+        ([release("hinge", at=0.5), release("hinge", at=0.6)], "a release earlier in the list removes it"),
         ([release("motor", at=0.5)], "external port"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -447,8 +447,8 @@ def test_what_cannot_lock_is_refused_by_name():
     [
         ({}, "needs either"),
         ({"at": 0.1, "when": joint_angle("a.tip"), "reaches": 0.0}, "needs either"),
-        ({"when": joint_angle("a.tip")}, "a sensor needs reaches="),
-        ({"at": 0.1, "reaches": 1.0}, "needs a sensor"),
+        ({"when": joint_angle("a.tip")}, "reaches= must be given if"),
+        ({"at": 0.1, "reaches": 1.0}, "if when= is a sensor, and only then"),
         ({"when": 3}, "must be a function"),
         ({"at": "1 m"}, "length"),
     ],

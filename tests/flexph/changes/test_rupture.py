@@ -122,7 +122,7 @@ def test_a_rupture_that_does_not_happen_has_an_account():
 
 def test_alternative_causes_are_one_condition():
     mechanism, start = tied(stiffness=100.0)
-    message = r"a rupture earlier in the list takes it away; if the first of several causes does, give one change"
+    message = r"a rupture earlier in the list removes it; if the first of several causes does, give a single change"
     with pytest.raises(ValueError, match=message):
         integrate(mechanism, start, TIMES, changes=[rupture("tie", tension=12.0), rupture("tie", at=0.05)])
     first = lambda t, x: max(10.0 * (x["m.centre"][0] - 1.1), t - 0.05)  # noqa: E731

@@ -187,10 +187,10 @@ def test_closed_switches_side_by_side_share_their_current():
 
 def test_the_nodal_form_names_loops_and_cutsets_of_switches():
     made = side_by_side(Rn=resistor("d", "b", 1.0), S3=switch("b", "d"), S4=switch("d", "gnd"))
-    with pytest.raises(ValueError, match=r"'S2', 'S1' make.*loop.*closed switches: nothing determines.*current"):
+    with pytest.raises(ValueError, match=r"'S2', 'S1' form.*loop.*closed switches: its current.*divides this current"):
         made.at({"S1": True, "S2": True, "S3": False, "S4": True}).phdae("nodal")
     apart = circuit({"V": voltage_source("a", "gnd"), "R": resistor("a", "gnd", 1.0),
                      "S1": switch("a", "b"), "S2": switch("b", "gnd")}).at({"S1": False, "S2": False})  # fmt: skip
-    with pytest.raises(ValueError, match=r"'S1', 'S2' make.*cutset.*open switches: nothing determines.*voltage"):
+    with pytest.raises(ValueError, match=r"'S1', 'S2' form.*cutset.*open switches: the voltage.*divides this voltage"):
         apart.phdae("nodal")
     assert apart.phdae().size == 1

@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import GROUND, connect, distance, hinge, integrate
-from flexph.contacts import KelvinVoigt, Plane, Sphere, contact, mutual_contact
+from flexph import GROUND, connect, distance, hinge, integrate, spring_damper
+from flexph.contacts import Box, KelvinVoigt, Plane, Rigid, Skin, Sphere, contact, mutual_contact
 from flexph.integration.loops import near_pairs, stepper
 from flexph.integration.loops.build import constants
 from flexph.integration.loops.near_pairs import NearPairs
 from flexph.kernels.contacts.gap_arrays import DISTANCE, OFFSET
+from flexph.kernels.contacts.gaps import gaps_between, vectors_of
+from flexph.kernels.state import derive, touching_points
+from flexph.mechanisms.model.state import configuration
 from flexph.methods import Decaying, Exact
 
 RADIUS = 0.05
@@ -151,3 +155,93 @@ def test_a_thousand_spheres_fall_into_a_box():
     assert np.abs(run.ledger.residual).max() <= 1e-13 * run.ledger.scale
     assert run.contact("side 2 1").normal.max() > 0.0
     assert min(run[f"ball {i}.centre"][-1, 2] for i in range(100)) > 0.8 * RADIUS
+
+
+def cubes(law):
+    """Three cubes that fall on each other and on the floor: 504 gaps."""
+    rng, names = np.random.default_rng(1), ["low", "middle", "top"]
+    cube = rigid.body(1.0, inertia=(0.2**2 / 6,) * 3, ports={"own": (0.0, 0.0, 0.0)})
+    boxes = [Box(f"{name}.own", (0.2, 0.2, 0.2)) for name in names]
+    floor = Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    joints = [contact(boxes, floor, law, name="floor"), mutual_contact(boxes, law, name="cubes")]
+    mechanism = connect(dict.fromkeys(names, cube), joints, gravity=(0.0, 0.0, -9.81))
+    turns = Rotation.from_rotvec(rng.normal(0.0, 0.1, (3, 3))).as_matrix()
+    places = {name: ((0.05 * k, 0.0, 0.12 + 0.25 * k), turns[k]) for k, name in enumerate(names)}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(places))
+
+
+def marbles(law):
+    """Three marbles over a sheet of springs whose faces touch them: 216 gaps."""
+    side = 7
+    places = np.array([(0.1 * i, 0.1 * j, 0.0) for i in range(side) for j in range(side)])
+    firsts = [side * i + j for i in range(side - 1) for j in range(side - 1)]
+    cells = [cell for a in firsts for cell in ((a, a + side, a + 1), (a + side, a + side + 1, a + 1))]
+    edges = sorted({tuple(sorted((cell[i], cell[i - 1]))) for cell in cells for i in range(3)})
+    bodies = {f"n{k}": rigid.point(0.05, 3) for k in range(side**2)}
+    joints = [spring_damper(f"n{a}.point", f"n{b}.point", stiffness=200.0, name=f"spring {a} {b}") for a, b in edges]
+    names = [f"ball {k}" for k in range(3)]
+    skin = Skin([f"n{k}.point" for k in range(side**2)], cells)
+    joints.append(contact([Sphere(f"{name}.centre", 0.08) for name in names], skin, law, name="touch"))
+    mechanism = connect(bodies | {name: rigid.sphere(0.08, density=200.0) for name in names}, joints)
+    pose = {f"n{k}": place for k, place in enumerate(places)}
+    pose |= {name: ((0.12 + 0.2 * k, 0.2 + 0.1 * k, 0.1), np.eye(3)) for k, name in enumerate(names)}
+    speeds = {name: ((0.4 - 0.3 * k, 0.5, -1.0), (0.0, 0.0, 0.0)) for k, name in enumerate(names)}
+    return mechanism, mechanism.consistent_state(mechanism.assemble(pose), velocities=speeds)
+
+
+@pytest.mark.parametrize(
+    ("made", "law", "end"),
+    [
+        (cubes, ANCHORED, 0.1),
+        (cubes, Rigid(friction=0.3), 0.1),
+        (marbles, SLIDING, 0.1),
+    ],
+    ids=["cubes", "rigid-cubes", "marbles"],
+)
+def test_lists_of_surfaces_keep_the_bits(monkeypatch, made, law, end):
+    """Gaps to surfaces, edges and faces outside of a list are open; the order of unknowns does not depend on lists."""
+    monkeypatch.setattr(near_pairs, "LISTED", 100)
+    mechanism, start = made(law)
+    pairs, times, margins = (
+        mechanism.once(NearPairs),
+        np.linspace(0.0, end, int(1000 * end) + 1),
+        margins_of(monkeypatch),
+    )
+    assert pairs.lists and not pairs.of_balls
+    listed = integrate(mechanism, start, times)
+    assert len(margins) > 3
+    c, a = configuration(mechanism, start.x), mechanism.network.arrays
+    near = pairs.near(touching_points(a, c.r, derive(a, c).arm), 0.01, np.zeros(mechanism.layout.springs))
+    assert near.size < 0.7 * pairs.contacts.number
+    monkeypatch.setattr(NearPairs, "near", lambda own, *_: np.arange(own.contacts.number))
+    whole = integrate(mechanism, start, times)
+    assert sum(impulses.sum() for impulses in whole.ledger.impulses.values()) > 0.1
+    assert np.array_equal(listed.states, whole.states)
+    assert np.array_equal(listed.ledger.residual, whole.ledger.residual)
+
+
+@pytest.mark.parametrize("made", [cubes, marbles])
+def test_no_gap_to_a_surface_that_may_close_is_missing(made, monkeypatch):
+    """In random places, with both ends of a step within half the margin: gaps that close, and the closest faces before.
+
+    A step that ends in a skin also needs the face that is the closest one at its start.
+    """
+    monkeypatch.setattr(near_pairs, "LISTED", 10)
+    rng, touched = np.random.default_rng(4), 0
+    mechanism, start = made(SLIDING)
+    pairs, a, c = mechanism.once(NearPairs), mechanism.network.arrays, configuration(mechanism, start.x)
+    contacts, springs, arms = a.contacts, np.zeros(mechanism.layout.springs), derive(a, c).arm
+    for margin in (0.02, 0.1) * 10:
+        middle = c.r + rng.normal(0.0, 0.03, c.r.shape)
+        listed = pairs.near(touching_points(a, middle, arms), margin, springs)
+        away = rng.normal(size=(2, *c.r.shape))
+        away *= 0.5 * margin / np.linalg.norm(away, axis=-1, keepdims=True)
+        first, last = (vectors_of(contacts, touching_points(a, middle + own, arms)) for own in away)
+        gaps = gaps_between(contacts, first, last)
+        needed = np.flatnonzero(gaps.after < 0.0)
+        for skin in contacts.skin[needed[contacts.skin[needed] >= 0]]:
+            faces = np.flatnonzero(contacts.skin == skin)
+            needed = np.append(needed, faces[np.argmin(gaps.before[faces])])
+        assert np.isin(needed, listed).all()
+        touched += needed.size
+    assert touched > 20

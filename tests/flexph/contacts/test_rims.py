@@ -223,7 +223,7 @@ def test_an_upright_disc_on_springs_sways_with_its_closed_frequency():
 
 def test_compliant_rims_do_not_rest():
     mechanism = disc(Hertz(1e6))
-    with pytest.raises(ValueError, match="rims by the law Rigid; 'rim' is another one"):
+    with pytest.raises(ValueError, match="rims with the law Rigid; 'rim' is of another kind"):
         mechanism.equilibrium(mechanism.assemble())
 
 
@@ -234,7 +234,7 @@ def test_compliant_rims_do_not_rest():
         (lambda: Rim("disc.centre", 0.1, AXIS, crown=-0.1), "crown must not be negative"),
         (
             lambda: contact(Rim("disc.centre", 0.1, AXIS), Sphere("a.b", 0.1), Rigid()),
-            "a Rim touches a Plane, got Sphere",
+            "a Rim can only touch a Plane, got a Sphere",
         ),
         (lambda: contact(Rim("disc.centre", 0.1, AXIS), FLOOR, Rigid()).formed(2), "exists in three dimensions only"),
         (lambda: contact(Rim(GROUND.at(0, 0, 0), 0.1, AXIS), Plane("a.b", AXIS), Rigid()), "a Rim must be on a body"),

@@ -170,7 +170,7 @@ def test_mimics_of_a_joint_without_mass_are_coupled_to_each_other(tmp_path):
     a, b = (run.measured(robot.joints[name].coordinate) for name in "ab")
     assert (a[0], b[0]) == pytest.approx((0.4, -0.6), abs=1e-14)
     np.testing.assert_allclose(b, -1.5 * a, atol=1e-12)
-    with pytest.raises(ValueError, match="joint 'a' follows 'dummy': give that one"):
+    with pytest.raises(ValueError, match="joint 'a' follows 'dummy': give only 'dummy'"):
         robot.placed({"a": 0.1})
 
 

@@ -173,7 +173,7 @@ def falling(speed=0.0, *, law, twins=False, compliant=False):
         ({"law": Rigid(restitution=0.5, friction=0.2)}, "with friction, as of 'floor of one' at 0.142784 s"),
         (
             {"law": Rigid(restitution=0.5), "twins": True},
-            "at one time, as of 'floor of one' and 'floor of two'",
+            "at the same time: 'floor of one' and 'floor of two'",
         ),
         ({"law": Rigid(restitution=0.5), "compliant": True}, "rigid contacts beside compliant ones"),
     ],

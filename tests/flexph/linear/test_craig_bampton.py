@@ -183,9 +183,9 @@ def test_bad_input_is_refused():
         craig_bampton(whole, ["root"], modes=-1)
     with pytest.raises(ValueError, match=r"modes must be at most 40 with the interface held, got 41"):
         craig_bampton(whole, ["root"], modes=41)
-    with pytest.raises(ValueError, match=r"craig_bampton needs velocities and stresses"):
+    with pytest.raises(ValueError, match=r"craig_bampton needs a system of velocities and stresses"):
         craig_bampton(bending(causality="velocity"), ["root"], modes=1)
-    with pytest.raises(ValueError, match=r"craig_bampton needs velocities and stresses"):
+    with pytest.raises(ValueError, match=r"craig_bampton needs a system of velocities and stresses"):
         craig_bampton(LinearPHDAE(np.eye(2), np.zeros((2, 2)), B=np.eye(2)), ["u"], modes=1)
 
 

@@ -101,7 +101,7 @@ def test_impacts_that_cannot_be_are_refused():
     for system, state, port, given, words in (
         (mechanism, start, "plate.corner", {}, "either impulse=… or restitution=…"),
         (mechanism, start, "plate.corner", {"impulse": (1.0, 0.0), "restitution": 0.5}, "impulse.* or restitution"),
-        (mechanism, start, "plate.corner", {"impulse": (1.0, 0.0), "direction": (1.0, 0.0)}, "direction= needs"),
+        (mechanism, start, "plate.corner", {"impulse": (1.0, 0.0), "direction": (1.0, 0.0)}, "direction= must be"),
         (mechanism, start, "plate.corner", {"impulse": (1.0, 0.0, 0.0)}, "impulse must"),
         (mechanism, start, "plate.corner", {"restitution": 1.2}, "between 0 and 1, got 1.2"),
         (mechanism, start, "plate.corner", {"restitution": 0.5, "direction": (0.0, 0.0)}, "must not be zero"),

@@ -220,7 +220,7 @@ def test_what_cannot_rest_is_refused_by_name(one_softness):
     hole = Hole(GROUND.at(0.0, 0.0, 0.0), 0.11, axis=(0.0, 0.0, 1.0))
     clearance = contact(Cylinder("b.pin", 0.1, axis=(0.0, 0.0, 1.0)), hole, Rigid(), name="bearing")
     mechanism = connect({"b": pin}, [clearance])
-    with pytest.raises(ValueError, match=r"takes contacts of points and balls.*; 'bearing' is another one"):
+    with pytest.raises(ValueError, match=r"takes contacts of points and balls.*; 'bearing' is of another kind"):
         mechanism.equilibrium(mechanism.assemble())
     mechanism = block(Rigid())
     pose = mechanism.assemble({"block": (0.0, 0.1, 0.0)})

@@ -261,7 +261,7 @@ def test_a_skate_glides_without_turning_back():
 
 def test_motions_that_are_not_steady_are_refused_by_name():
     mechanism = gyroscope(inertia=(0.01, 0.012, 0.018))
-    with pytest.raises(ValueError, match=r"roll steadily: its equations change.*'rotor'.* must be symmetric"):
+    with pytest.raises(ValueError, match=r"the linearised equations change.*'rotor'.* must be symmetric"):
         mechanism.spectrum(spinning(mechanism, 60.0))
     spring = spring_damper("rotor.rim", GROUND.at(0.5, 0.0, -0.4), stiffness=3.0, length=0.1)
     mechanism = gyroscope(joints=[spring])

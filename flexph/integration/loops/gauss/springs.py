@@ -211,7 +211,7 @@ def _angle_rate(s: Memory, angle: int) -> float:
 
 
 def _gain(missed: float, squares: float, size: float) -> float:
-    """Factor α of α ẏ² in the rates that have the change which hΣ b ẏ missed; zero if that is round-off of lengths."""
+    """Coefficient α of rates ẏ + α ẏ² whose sum hΣ b (ẏ + α ẏ²) is the exact change; zero if ẏ alone is exact."""
     return 0.0 if fabs(missed) <= LENGTH * size else missed / squares
 
 

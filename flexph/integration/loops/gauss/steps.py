@@ -289,7 +289,7 @@ def _record_step(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> No
             s.trial_extension[k] *= share
             s.trial_moved[k] *= share
         flows(s, dim, share, given.coefficient[table_row], given.coefficient[table_row])
-        for k in range(s.rolling_spin_row.size):  # uses Ω; the spins of flows are RᵀΩ
+        for k in range(s.rolling_spin_row.size):  # flows() takes spins in body axes, RᵀΩ; here they are Ω
             apart = world_spin(s, dim, k, s.end_w) - world_spin(s, dim, k, s.x_w)
             s.run_flow[s.ledger_row[s.rolling_spin_row[k]]] += share * s.x_lam[s.rolling_spin_row[k]] * apart
         add_field(1.0, s.run_flow, m.run_flow)

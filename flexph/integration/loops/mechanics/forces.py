@@ -89,7 +89,7 @@ def add_forces_on_nodes(m: Memory, dim: int) -> None:
 
 
 def apply_loads(m: Memory, dim: int) -> None:
-    """Add the forces on nodes and the torques on sections by inputs."""
+    """Add the forces and torques of the inputs to those on nodes and sections."""
     d = dim
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):

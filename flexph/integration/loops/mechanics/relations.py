@@ -1,4 +1,4 @@
-"""Resistive relations in loops, by kind and parameters; functions of a user are called at their addresses."""
+"""Resistive relations in loops, by kind and parameters; functions given by the user are called at their addresses."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def mean_time_factor(m: Memory, i: int) -> float:
-    """Mean of the time factor of the relation of a spring-damper over the step; 1 for relations without one."""
+    """Mean over the step of the time factor of a resistive relation; 1 for relations without one."""
     if i >= m.joints_timed[RELATIONS][1]:
         return 1.0
     return 0.5 * (factor_at(m, RELATIONS, i, 0) + factor_at(m, RELATIONS, i, 1))
 
 
 def force(m: Memory, i: int, s: float) -> float:
-    """Force ρ(s) of a spring-damper or a slip, with its factor, see flexph.laws.resistive_relations."""
+    """Force ρ(s) of resistive relation i at rate s, times its mean time factor, see flexph.laws.resistive_relations."""
     return mean_time_factor(m, i) * _force(m, i, s)
 
 
 def slope(m: Memory, i: int, s: float) -> float:
-    """Slope ρ'(s) of a spring-damper or a slip, with its factor."""
+    """Derivative ρ'(s) of the force of resistive relation i with respect to its rate, times its mean time factor."""
     return mean_time_factor(m, i) * _slope(m, i, s)
 
 
 def slope_at_rest(m: Memory, i: int) -> float:
-    """Slope ρ'(0) of a spring-damper, with its factor."""
+    """Derivative ρ'(0) of the force of resistive relation i, times its mean time factor."""
     return mean_time_factor(m, i) * m.joints_steepness[i]
 
 
 def _force(m: Memory, i: int, s: float) -> float:
-    """Force ρ(s) without a factor."""
+    """Force ρ(s) without the time factor."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -65,7 +65,7 @@ def _force(m: Memory, i: int, s: float) -> float:
 
 
 def _slope(m: Memory, i: int, s: float) -> float:
-    """Slope ρ'(s) without a factor; of functions without derivative by central differences."""
+    """Derivative ρ'(s) without the time factor; by central differences for functions without a derivative."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -109,7 +109,7 @@ def mark_sticking(m: Memory, h: float) -> bool:
 
 
 def generates_energy(m: Memory, h: float) -> bool:
-    """True if a relation of a user generates energy at the rate of a step, or returns no number."""
+    """True if a relation given by the user generates energy at the rate of a step, or returns no number."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         if m.joints_kind[i] == GENERAL:

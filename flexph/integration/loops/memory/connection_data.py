@@ -211,7 +211,7 @@ class Contacts(NamedTuple):
     rubbed: Index
     lost: Index
     sides: IndexMatrix  # (c, 2), bodies that a contact acts on, −1 for none
-    parts: IndexMatrix  # (c, 2), first body of those that joints and springs couple with each side
+    parts: IndexMatrix  # (c, 2), group of coupled bodies of each side, by the index of its first body
     restitution: Vector
     struck: IndexMatrix  # (c, 6), of rigid contacts: columns of the flows for impulses and losses at impacts, see codes
     speed: Vector  # of a moving surface along U [m/s]

@@ -155,12 +155,12 @@ class Strains(NamedTuple):
 
 
 class Solids(NamedTuple):
-    """Solids of finite strain: places (k) at frames, quadrature points (p) of cells, with c strain rows each.
+    """Solids of finite strain: mesh nodes or places (k), quadrature points (p) of cells, with c strain rows each.
 
-    A place is x = moves r + R arm by its frame, with an arm only if the frame turns. The columns of the deformation
-    gradient at a point are sums over the n places of its cell, g_I = Σ slope x; strain rows are w g_I·g_J − ε₀. Cells
-    add to the border: ``entry`` is the index for the first component of one place and each component of another one,
-    and ``stride`` the distance to the further components of the first; −1 if a frame turns.
+    The position of a place is x = moves r + R arm by its frame, with an arm only if the frame turns. The columns of the
+    deformation gradient at a point are sums over the n places of its cell, g_I = Σ slope x; strain rows are
+    w g_I·g_J − ε₀. Cells add to the border: ``entry`` is the index for the first component of one place and each
+    component of another one, and ``stride`` the distance to the further components of the first; −1 if a frame turns.
     """
 
     frame: Index  # (k,)
@@ -185,7 +185,7 @@ class Solids(NamedTuple):
 
 
 class Faces(NamedTuple):
-    """Samples (q) of loads that follow faces: weights of places of solids in the position and tangents of each."""
+    """Samples (q) of follower loads on faces: weights of mesh nodes in the position and tangents of each."""
 
     ptr: Index  # (q + 1,)
     place: Index

@@ -1,4 +1,4 @@
-"""Arrays of resistive relations and spring laws for the loops; functions of a user are called at their addresses."""
+"""Arrays of resistive relations and spring laws for the loops; functions of users are called at their addresses."""
 
 from __future__ import annotations
 

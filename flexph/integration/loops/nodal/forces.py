@@ -1,7 +1,7 @@
 """Stresses and forces of strain rows in loops (formulas of kernels.strains).
 
-Vectors are weighted sums of columns: of frame b column 4b is its position, and the columns from 4b + 1 on are its two
-or three directions.
+Vectors are weighted sums of columns: column 4b is the position of frame b, and the columns from 4b + 1 on are its two
+or three directors (unit vectors of its axes).
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def add_work_of_schedules(m: Memory, out: Array) -> None:
 
 
 def _place_columns(dim: int, r: Array, R: Array, column: Array) -> None:
-    """Write the columns of all frames, positions and directions, into ``column``."""
+    """Write the columns of all frames, positions and directors, into ``column``."""
     for b in range(column.shape[0] // 4):
         for i in range(dim):
             column[4 * b][i] = r[b][i]
@@ -246,7 +246,7 @@ def set_stress_forces(m: Memory, dim: int) -> None:
 
 
 def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component i of the world torque of the forces on the directions of frame b, with their mean levers."""
+    """Component i of the world torque on frame b by the forces on its directors; levers are the mean directors."""
     j = 0 if dim == 2 else (i + 1) % 3
     k = 1 if dim == 2 else (i + 2) % 3
     torque = 0.0

@@ -4,7 +4,8 @@ Forces on vectors V are Σ g W̄ over their products V·W, with g = Σ σ̃ ∂�
 
     T_V = Σ_W (W̄ ⊗ ∂g/∂x + ½ g ∂W₁/∂x),
 
-which act with the weights of V on the columns of frames, and from these on positions and, by levers, on spins.
+which act with the weights of V on the columns of frames (positions and directors), and from these on positions and, by
+levers, on spins. They are added to the border: the rows and columns of the coupled system of a step.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def add_strains(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Set derivatives B and W of a frame's directions by its spin, and add the change of its torque by their levers."""
+    """Set derivatives B and W of a frame's directors by its spin, and add the change of its torque by their levers."""
     turn = m.system_turn[b][0][0]
     value = 0.0
     for c in range(2):
@@ -59,7 +60,7 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_frame(m: Memory, b: int) -> None:
-    """Set the derivatives of the directions of a frame by its spin: B with R̄⁻ᵀ and mean levers, W at the end."""
+    """Set the derivatives of the directors of a frame by its spin: B with R̄⁻ᵀ and mean levers, W at the end."""
     for c in range(3):
         k = 4 * b + 1 + c
         x = m.nodal_end_column[k][0]
@@ -86,7 +87,7 @@ def _turn_frame(m: Memory, b: int) -> None:
 
 
 def _turn_torque(m: Memory, h: float, b: int) -> None:
-    """Add the changes of the torque of forces on the directions of a frame, as their levers and R̄⁻¹ change.
+    """Add the changes of the torque of forces on the directors of a frame, as their levers and R̄⁻¹ change.
 
     :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is the
     difference due to the first-order stresses.
@@ -115,7 +116,7 @@ def _turn_torque(m: Memory, h: float, b: int) -> None:
 
 
 def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
-    """Differentiate the forces on the columns of an element by its unknowns, and add the derivatives to the border."""
+    """Add to the border the derivatives of forces on an element's positions and directors by its unknowns."""
     first = m.strains_frame_ptr[element]
     frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
     width = m.nodal_columns.shape[1]

@@ -1,4 +1,4 @@
-"""Solids of finite strain for the compiled loops: places of their frames, cells, strain rows, and loads on faces."""
+"""Solids of finite strain for the compiled loops: mesh nodes (places), cells, strain rows, and loads on faces."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def no_solids(dim: int, bodies: int) -> Solids:
 
 
 def _cells(columns: Any, d: int) -> dict[str, Any]:
-    """Cells, groups of consecutive points that depend on the same places, and their slopes, by names of fields."""
+    """Cells (consecutive points that depend on the same nodes) and the slopes of their shape functions, by field."""
     rows = sparse.csr_array(columns)
     rows.sort_indices()
     points = rows.shape[0] // d
@@ -160,7 +160,7 @@ def with_entries(solids: Solids, border: Border) -> Solids:
 
 
 def faces_of(a: Arrays, places: Index) -> Faces:
-    """Loads that follow faces; ``places`` (k,) are the indices of places of solids in the mechanism."""
+    """Follower loads on faces; ``places`` (k,) are the indices of mesh nodes of solids in the mechanism."""
     if a.faces is None:
         whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
         return Faces(np.zeros(1, dtype=np.int64), whole, real, real, real, real, np.zeros((0, a.dim), dtype=np.int64))

@@ -1,4 +1,7 @@
-"""Loads that follow faces of solids of finite strain in loops, by the formulas of kernels.faces."""
+"""Follower loads on faces of solids of finite strain in loops, by the formulas of kernels.faces.
+
+A sample is a quadrature point of a face; a place is a node of the mesh of a solid.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if not cython.compiled:
 
 
 def add_face_forces(m: Memory, dim: int) -> None:
-    """Add the loads on faces to the forces on places."""
+    """Add the loads on faces to the forces on mesh nodes."""
     force = m.system_torque
     for q in range(m.faces_area.size):
         _unit_forces(m, dim, q)
@@ -29,7 +32,7 @@ def add_face_forces(m: Memory, dim: int) -> None:
 
 
 def _tangents(m: Memory, dim: int, q: int) -> None:
-    """Write tangents a and b of a sample at the mean places, in space also a × b, into rows of ``solid.tangents``."""
+    """Write tangents a and b of a sample at mean positions, in space also a × b, into rows of ``solid.tangents``."""
     a = m.solid_tangents[0]
     b = m.solid_tangents[1]
     for i in range(dim):
@@ -71,7 +74,7 @@ def _unit_forces(m: Memory, dim: int, q: int) -> None:
 
 
 def face_output(m: Memory, dim: int, q: int, c: int) -> float:
-    """Mean velocity conjugate to input c of a sample in a step; to be called for c = 0, 1, … of a sample in turn."""
+    """Mean velocity conjugate to input c of a sample over a step; call it for c = 0, 1, … in turn: 0 sets the axes."""
     if c == 0:
         _unit_forces(m, dim, q)
     total = 0.0
@@ -84,7 +87,7 @@ def face_output(m: Memory, dim: int, q: int, c: int) -> float:
 
 
 def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
-    """Write the mean velocity of place k in a step into ``out``."""
+    """Write the mean velocity of mesh node k over a step into ``out``."""
     b = m.solids_frame[k]
     for i in range(dim):
         out[i] = m.solids_moves[k] * m.x_v[b][i]
@@ -158,9 +161,9 @@ def _add_skew(A: Array, x: Array, factor: float) -> None:
 
 
 def face_block(m: Memory, dim: int, one: int, other: int) -> None:
-    """Write ∂(force on a place)/∂(end of another place) by a load on a face into ``solid.K``.
+    """Write ∂(force on a node)/∂(end position of another node) by a load on a face into ``solid.K``.
 
-    ``one`` and ``other`` are the entries of both places in the sample of the face.
+    ``one`` and ``other`` are the entries of both nodes in the sample of the face.
     """
     for i in range(dim):
         for j in range(dim):

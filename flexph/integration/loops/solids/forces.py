@@ -109,7 +109,7 @@ def add_solid_forces(m: Memory, dim: int) -> None:
 
 
 def set_place_forces(m: Memory, dim: int) -> None:
-    """Set the forces on places to those of the stresses in ``solid.stress``."""
+    """Set the forces on mesh nodes to those of the stresses in ``solid.stress``."""
     fill(m.solid_on, 0.0)
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
@@ -141,7 +141,7 @@ def _set_column_forces(m: Memory, dim: int, q: int, out: Array) -> None:
 
 
 def add_frame_forces(m: Memory, dim: int) -> None:
-    """Add the forces on places to those on their frames."""
+    """Add the forces on mesh nodes to those on their frames."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -149,7 +149,7 @@ def add_frame_forces(m: Memory, dim: int) -> None:
 
 
 def add_frame_torques(m: Memory, dim: int, torque: Array) -> None:
-    """Add the world torques of the forces on places, with their mean levers, to ``torque``."""
+    """Add the world torques of the forces on mesh nodes, with their mean levers, to ``torque``."""
     for k in range(m.solids_frame.size):
         if m.solids_turns[k]:
             b = m.solids_frame[k]
@@ -206,7 +206,7 @@ def predict_solid_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_places(m: Memory, dim: int, h: float) -> None:
-    """Write the motion of places by a correction into ``solid.on``; frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
+    """Write the motion of nodes by a correction into ``solid.on``; frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -216,7 +216,7 @@ def _move_places(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
-    """Add the motion of place k by the spin of a correction."""
+    """Add the motion of mesh node k due to the change of its frame's spin by a correction."""
     b = m.solids_frame[k]
     x = m.system_torque
     for i in range(dim):

@@ -1,8 +1,8 @@
 """Stiffness of solids of finite strain in the border, cell by cell.
 
 At a point, T (d², d²) is the derivative of the forces on the columns of the deformation gradient by these columns at
-the end. The stiffness of a cell between its places is the sum of (C ⊗ 1)ᵀ T (C ⊗ 1) of its points, with the slopes C
-(d, n) of its shape functions.
+the end. The stiffness of a cell between its nodes (places) is the sum of (C ⊗ 1)ᵀ T (C ⊗ 1) of its points, with the
+slopes C (d, n) of its shape functions.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _set_stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """Set the derivatives of places by the spins of their frames, and add the changes of torques by levers and R̄⁻¹.
+    """Set the derivatives of nodes by the spins of their frames, and add the changes of torques by levers and R̄⁻¹.
 
     The change of R̄⁻¹ for the torque of the stresses σ̃ is in mechanics.jacobian; here it is added for the difference
     of the mixed iteration.
@@ -94,7 +94,7 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, k: int) -> None:
-    """Set the derivatives of place k by the spin of its frame: B with R̄⁻ᵀ and the mean lever, W at the end."""
+    """Set the derivatives of node k by the spin of its frame: B with R̄⁻ᵀ and the mean lever, W at the end."""
     b = m.solids_frame[k]
     end = m.system_torque
     mean = m.system_moved
@@ -118,7 +118,7 @@ def _turn_place(m: Memory, dim: int, k: int) -> None:
 
 
 def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
-    """Write the stiffness of a cell between its places into ``solid.K``, (n, d, d, n), rows padded to LANES."""
+    """Write the stiffness of a cell between its nodes into ``solid.K``, (n, d, d, n), rows padded to LANES."""
     n = m.solids_place_ptr[cell + 1] - m.solids_place_ptr[cell]
     square = dim * dim
     width = padded(n)
@@ -205,7 +205,7 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _add_block(m: Memory, dim: int, h: float, one: int, other: int, k: int, width: int) -> None:
-    """Add the block of two places in ``solid.K`` to the border, for positions and spins of their frames.
+    """Add the block of two nodes in ``solid.K`` to the border, for positions and spins of their frames.
 
     The block begins at entry k; ``width`` is the distance of its entries.
     """

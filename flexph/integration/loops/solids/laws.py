@@ -39,22 +39,22 @@ def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
             continue
         first = a.strains.stress[law.rows[:, 0]]
         laws.append(_Law(law, point_of[first], a.body_stress[first]))
-    return partial(_answer, m, laws)
+    return partial(_evaluate, m, laws)
 
 
-def _answer(m: Memory, laws: list[_Law], question: int) -> int:
+def _evaluate(m: Memory, laws: list[_Law], request: int) -> int:
     for solid_law in laws:
         law, volume, points = solid_law.law.law, solid_law.law.volume[:, None], solid_law.points
         before, after = (strain[points] / volume for strain in (m.solid_first, m.solid_strain))
-        if question == MEAN:
+        if request == MEAN:
             m.solid_stress[points] = mean_stress(law, before, after)
             m.end_sigma[m.solids_stress[points]] = law.at(after).stress
-        elif question == SLOPE:
+        elif request == SLOPE:
             m.solid_mean_slope[points] = mean_slope(law, before, after) / volume[:, :, None]
-        elif question == TANGENT:
+        elif request == TANGENT:
             m.solid_end_slope[points] = law.at(after).tangent / volume[:, :, None]
         else:
-            assert question == ENERGY
+            assert request == ENERGY
             energy: Array = solid_law.law.volume * law.at(before).energy
             np.add.at(m.solid_energy, solid_law.body, energy)
     return 1

@@ -114,7 +114,7 @@ def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
 
 
 def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
-    """Set ``at`` to the end of a part of a step, and record the part; False if it is not accepted.
+    """Record a solved part of a step, and make its end the start state ``at``; False if the part is not accepted.
 
     ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without impacts.
     If then no contact may close either, the multipliers are those at its middle.
@@ -135,7 +135,7 @@ def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alo
 
 
 def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> None:
-    """Set ``at`` to the end of a part of a step, and add the part to the records."""
+    """Add a solved part of a step to the records, and make its end the start state ``at`` of the memory."""
     flows(m, dim, given.h, given.before, given.after)
     outputs(m, dim)
     for i in range(m.run_output.size):

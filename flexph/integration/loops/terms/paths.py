@@ -37,19 +37,19 @@ OFF = cython.declare(cython.double, _OFF)
 
 
 def place_points(m: Memory) -> None:
-    """Set the places of points on their curves at ``at``."""
+    """Set the places of points on their curves at the start state ``at``."""
     for c in range(m.curves_input.size):
         m.at_place[c] = foot(m, c, m.at_product)
 
 
 def set_curves_at_rest(m: Memory) -> None:
-    """Set the directions and coefficients of points on curves at ``at``, as over a step of zero length."""
+    """Set the directions and coefficients of points on curves at the start state ``at``, for a step of zero length."""
     for c in range(m.curves_input.size):
         _follow(m, c, m.at_product, m.at_place[c])
 
 
 def follow_curves(m: Memory) -> None:
-    """Set the places, directions and coefficients of points on curves over a step to its trial end."""
+    """Set the places of points on curves at the trial end of a step, and their directions and coefficients over it."""
     for c in range(m.curves_input.size):
         m.path_slid[c] = m.path_rub[c]
         m.end_place[c] = foot_from(m, c, m.end_product, m.at_place[c])

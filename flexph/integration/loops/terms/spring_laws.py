@@ -1,4 +1,4 @@
-"""Laws of springs in loops (see flexph.laws); functions of a user are called by address."""
+"""Laws of springs in loops (see flexph.laws); functions given by the user are called by address."""
 
 from __future__ import annotations
 

@@ -34,33 +34,33 @@ class Answers:
         self._bodies = KeptBlock(mechanism, m, self._matrix) if m.inertia_is_asked else None
         reference = weakref.ref(self)  # a weak reference, so that the large factors are freed at once
 
-        def answer(question: int) -> int:
-            answers = reference()
-            return 0 if answers is None else answers._answer(question)
+        def process(request: int) -> int:
+            solver = reference()
+            return 0 if solver is None else solver._process(request)
 
-        self._answering = Callback(answer, WHOLE, 0)
-        m.system_python[:] = self._answering.address
+        self._callback = Callback(process, WHOLE, 0)
+        m.system_python[:] = self._callback.address
 
     def ended(self) -> BaseException | None:
         """Return the exception of a callback in the last run of loops, and clear it."""
-        error, self._answering.error = self._answering.error, None
+        error, self._callback.error = self._callback.error, None
         return error
 
-    def _answer(self, question: int) -> int:
+    def _process(self, request: int) -> int:
         """Process a request of the loops; return 1 on success, 0 for a singular matrix and after any exception."""
-        if self._answering.error is not None:
+        if self._callback.error is not None:
             return 0
-        if question == FACTOR:
+        if request == FACTOR:
             return self._factor()
-        if question == SOLVE:
+        if request == SOLVE:
             self._x[:] = self._solve(self._x)
             return 1
-        if question in OF_BODIES:
+        if request in OF_BODIES:
             assert self._bodies is not None
-            self._bodies.answer(question)
+            self._bodies.process(request)
             return 1
         assert self._further is not None
-        return self._further(question)
+        return self._further(request)
 
     def _factor(self) -> int:
         if not np.isfinite(self._matrix.data).all():

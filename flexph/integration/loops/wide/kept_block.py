@@ -148,19 +148,19 @@ class KeptBlock:
         self._slope = np.zeros(self._a.slopes.shape[0])  # slopes of the mean coordinates of a step
         self._factors: dict[float, _Factor | None] = {}
 
-    def answer(self, question: int) -> None:
+    def process(self, request: int) -> None:
         """Compute the products that the loops request, and store them in the memory."""
         m, a = self._m, self._a
-        if question == PRODUCTS:
+        if request == PRODUCTS:
             products = inertia_products(a, m.run_asked)
             m.run_answered[:, : len(products)] = products.T
-        elif question == VISCOUS:
+        elif request == VISCOUS:
             m.run_answered[:, 0] = a.viscous @ m.run_asked
-        elif question == STRAIN:
+        elif request == STRAIN:
             self._slope = a.slopes @ m.trial_u
             m.trial_local[:] = a.strain @ m.x_du + a.weights @ (self._slope * (a.slopes @ m.x_du))
         else:
-            assert question == RESIST
+            assert request == RESIST
             pulled = a.strain.T @ m.trial_stress + a.slopes.T @ (self._slope * (a.weights.T @ m.trial_stress))
             m.run_answered[:, 0] = pulled + a.viscous @ m.x_du
 
