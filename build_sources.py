@@ -267,10 +267,7 @@ RECORDED_SURFACES = f"{PACKAGE}.integration.loops.recorded.surfaces"
 STAGE = f"{PACKAGE}.integration.loops.memory.memory", "stage"
 """Function that has a namesake ``recorded`` for memories of recorded numbers."""
 PLAIN = {"INFINITY", "NAN", "M_PI"}
-NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "friction") for of in (kind, f"kinds.{kind}")} | {
-    "kind == FACE",
-    "m.contacts_kind[c] == FACE",
-}
+NEVER_RECORDED = {f"{of} > 0" for kind in ("decay", "friction") for of in (kind, f"kinds.{kind}")}
 """Conditions of branches that functions over recorded numbers do not have; they have what stands behind ``else``."""
 
 

@@ -198,7 +198,7 @@ def checks() -> Iterable[Check]:
                 place = reference(**settings, start=start, end=end)
             errors.append(float(np.abs(solution.measured(position("platform.eye0"))[-1] - place).max()))
             yield vanishes(f"balance, {kind}, step {step:g}", solution.ledger.largest_residual, 1e-12)
-        bound = 1e-5 if kind == "taut" else 5e-5  # of steps of order 2, which kinks disturb
+        bound = 1e-5 if kind == "taut" else 5e-5  # steps of order 2, less accurate at kinks
         yield vanishes(f"eye, {kind} [m]", errors[1], bound, source="solve_ivp (DOP853)", kind="independent code")
         if kind == "taut":
             yield converges("order", math.log2(errors[0] / errors[1]), 0.1)

@@ -28,7 +28,7 @@ from .checks import converges, vanishes
 from .files import write_run
 
 METAL, SECTION = fem.Material(young=7e10, density=2700.0), fem.Section(width=0.03, height=0.01)
-TARGET = 0.02  # of a step of the reference [rad]
+TARGET = 0.02  # height of the reference step [rad]
 LAW: Compensator = pid(6.0, integral=5.0, derivative=0.6, lag=0.01)
 MOTOR, ANGLE = "motor", joint_angle("hub.axle")
 STEPS = 4  # of a period

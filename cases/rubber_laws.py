@@ -21,7 +21,7 @@ from flexph.numerics.arrays import Array
 from flexph.results.state_view import MechanismView
 
 LENGTH, SIDE = 0.4, 0.1  # [m]
-YOUNG, POISSON = 1e6, 0.4  # of all laws without strain [Pa]
+YOUNG, POISSON = 1e6, 0.4  # of all laws at zero strain [Pa]
 RUBBER = fem.Material(young=YOUNG, density=1000.0, poisson=POISSON)
 SHEAR, BULK = YOUNG / (2.0 + 2.0 * POISSON), YOUNG / (3.0 - 6.0 * POISSON)
 STRETCHES = (0.8, 1.25, 1.5)

@@ -46,7 +46,7 @@ from .files import write_run
 STEEL = fem.Material(young=2.1e11, density=7850.0)
 LENGTH, WIDTH, HEIGHT = 0.5, 0.02, 0.003  # of the arm [m]
 LOAD, HUB = 0.3, 0.01  # [kg], [kg m²]
-LARGEST = 0.8  # torque [N m]; load and arm weigh 2.05 N m
+LARGEST = 0.8  # torque [N m]; the weights exert up to 2.05 N m
 PERIOD, END, RISE = 0.05, 3.0, 2.2  # of the controller, of the run, and until the arm is up [s]
 FIRST = 0.05  # angle at the start, from hanging [rad]
 HIDDEN = 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -61,6 +61,10 @@ class Skin(Shape):
     cells: Sequence[Sequence[int]]
     radius: float = 0.0
 
+    if TYPE_CHECKING:  # type checkers would take ``port`` of the base class as the first argument
+
+        def __init__(self, ports: Sequence[str], cells: Sequence[Sequence[int]], radius: float = 0.0) -> None: ...
+
     def __post_init__(self) -> None:
         names = [self.ports] if isinstance(self.ports, str) else list(self.ports)
         for k, name in enumerate(names):
@@ -106,7 +110,10 @@ class Skin(Shape):
     ) -> list[Gap]:
         """Gaps between a ball about a centre and all faces, except faces of which the ball is a corner."""
         if not isinstance(law, Compliant):
-            raise ValueError(f"a Skin takes compliant laws, Hertz or KelvinVoigt, got {law}")
+            raise ValueError(
+                f"a Skin takes compliant laws, Hertz or KelvinVoigt, got {law}: impulses of rigid contacts act on "
+                "two points, not on the corners of a face"
+            )
         if getattr(law, "holding", 0.0):
             raise ValueError("a Skin takes friction with slip_velocity= only, not by a tangential stiffness")
         offset = ball.reach + self.radius

@@ -137,6 +137,11 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
         if contact.form.group is not None:
             raise ValueError(f"{what} does not take mutual contacts of many balls, and {contact.name!r} is one")
         for k, gap in enumerate(contact.form.gaps):
+            if gap.kind == "face":
+                raise ValueError(
+                    f"{what} takes no skins, and {contact.name!r} touches one: a ball in its dent lies on several "
+                    "faces, which turn under it: integrate a damped run until it rests"
+                )
             if gap.kind not in KINDS and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
                 raise ValueError(
                     f"{what} takes contacts of points and balls, stops, and rims with the law Rigid; {contact.name!r} "

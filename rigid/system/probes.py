@@ -92,11 +92,11 @@ class Independence:
         self.system = system
         k = system.layout.lam.stop - system.layout.lam.start
         rows = [np.abs(system.constraint_rows(zeta)) for zeta in places]
-        # a row of c'Z that vanishes is a sum that cancels: it counts by its terms
+        # the terms of a row of c'Z may cancel, so the scale is the sum of their absolute values
         terms = [np.abs(system.c_jacobian(zeta)) @ np.abs(system.Z(zeta)) for zeta in places]
         most = np.max([np.vstack([t, r[k:]]) for t, r in zip(terms, rows, strict=True)], axis=0)
         columns = most.max(axis=0, initial=0.0)
-        # in units of their own, round-off would count as much as the others
+        # columns of round-off are not scaled up to the size of the others
         self.columns = np.where(columns > NOTHING * columns.max(initial=0.0), columns, 1.0)
         heights = (most / self.columns).max(axis=1, initial=0.0)
         self.rows = np.where(heights > 0.0, heights, 1.0)

@@ -97,6 +97,7 @@ CASES = {  # number of checks; options of a short run; tables and pictures that 
     "conveyor": (8, "--end 0.05", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
     "chain-drive": (3, "--end 0.002", "chain.csv chain.png ledger.csv ledger.png motion.vtkhdf"),
     "gripper": (7, "--end 0.02", "ledger.csv ledger.png motion.csv motion.png motion.vtkhdf"),
+    "rubber-pad": (10, "--end 0.02", "ledger.csv ledger.png motion.vtkhdf path.csv path.png"),
     "ball-in-bowl": (
         10,
         "--rings 3 --end 0.05",
@@ -172,7 +173,7 @@ SLOW_CHECKS = """
     time-optimal-slew co-design trained-swing-up
     bouncing-ball cable-robot clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod
     woodpecker-toy bicycle crank-slider lc-circuit wheelset
-    disc-pile chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
+    disc-pile chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper rubber-pad
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs differential-drive double-four-bar elbow
     flexible-pendulum helicopter-blade princeton-beam
     flexible-rope hose
@@ -188,7 +189,7 @@ SLOW_RUNS = """
     gear-train ground-resonance hardware-in-the-loop identify mobile-robot optimal-slew rotor-in-bearings
     time-optimal-slew co-design trained-swing-up
     clearance-crank newtons-cradle rocking-block sliding-block flexible-stop painleve-rod woodpecker-toy disc-pile
-    chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper
+    chain-on-ground cam-stop ball-in-bowl chain-drive conveyor gripper rubber-pad
     andrews-squeezer beam-reduction bend-45 boost-converter casimirs crank-slider differential-drive double-four-bar
     elbow helicopter-blade princeton-beam
     flexible-rope

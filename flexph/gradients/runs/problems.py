@@ -19,7 +19,6 @@ from ...integration.loops.recorded.decayed import matrices_of
 from ...integration.loops.workspace import memory_of_single_bodies
 from ...integration.methods.exact import Decaying, Exact, Exact4, ExactGauss
 from ...integration.schemes.of_method import scheme_from
-from ...kernels.contacts.gap_arrays import FACE
 from ...kernels.convergence.rules import rounded
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import State
@@ -195,7 +194,6 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
     contacts = mechanism.network.arrays.contacts
     for of, found in (
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
-        ("contacts with skins", np.isin(contacts.kind, FACE).any()),
         (f"more than {LISTED} pairs of balls, of which runs list the near ones", mechanism.once(NearPairs).of_balls),
         ("dependent constraints", kinds.redundant),
         ("masses that inputs set", any(of == "input" for _, of in mechanism.network.arrays.mass_factors)),

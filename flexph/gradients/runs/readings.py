@@ -104,7 +104,8 @@ def differences_by_state(
         second = [change(quantity, after, here) + change(quantity, before, here) for after, before in pairs]
         fine = sum(weight * of for weight, of in zip(WEIGHTS.values(), changes, strict=True))
         coarse = (8.0 * changes[0] - changes[1]) / 12.0
-        rough = np.maximum(np.abs(fine - coarse), np.abs(second[2] - 9.0 * second[0]))  # the second one at kinks
+        # second differences grow with the square of the step, except at kinks
+        rough = np.maximum(np.abs(fine - coarse), np.abs(second[2] - 9.0 * second[0]))
         if rough.max(initial=0.0) > AGREED * np.abs(changes).max(initial=0.0) + noise:
             raise ValueError(f"the sensor of the functional, {quantity}, is not smooth along the run")
         derivative[:, :, j] = fine / size[j]

@@ -246,9 +246,11 @@ def _solved(
     size = np.append(_sizes(base, first, ends), np.ones(problem.count - base.count))
     whole = [np.append(own, np.full(problem.count - base.count, free[i])) for i, own in enumerate(ends)]
     z = np.clip(np.append(first, np.zeros(problem.count - base.count)) / size, whole[0] / size, whole[1] / size)
-    evaluations = 0
+    evaluations, unknown = 0, (z == 0.0) & np.isinf(whole[0]) & np.isinf(whole[1])
     for _ in range(CENTRED):
         search = Search(problem, size, (whole[0] / size, whole[1] / size), evaluations)
+        if isinstance(problem, Problem):  # the conditions of a segment say less about the whole run
+            search.size_inputs(unknown, z)
         conditions = search.conditions(z)
         result = _minimised(search, conditions, z, how)
         evaluations = search.evaluations
@@ -339,7 +341,7 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
 
 
 def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
-    """Scale (n,) of each unknown: from its bounds, else from the guess of its table, else one; of T from its guess."""
+    """Scale (n,) of each unknown: its bounds, else the guess of its table, else one for now; of T its guess."""
     values, parameters = problem.split(first)
     guess = problem.joined(
         {port: np.full(own.shape, np.abs(own).max()) for port, own in values.items()},

@@ -18,6 +18,10 @@ from .single import COST, Evaluation, Problem, end_of, limit_of
 
 MULTIPLIER = 1e-6
 """Multiplier of a linearised condition above which it is one of those that oppose each other; their sum is one."""
+STATIONARY = 1e12
+"""Size of an input, relative to its unit, from which the gradient that tells it is round-off."""
+NEGLIGIBLE = 1e-9
+"""Relative size of derivatives and of errors of conditions that may be round-off."""
 DEPENDENT = 1e-10
 """Singular value of the derivatives of conditions, relative to the largest, that is zero."""
 
@@ -81,6 +85,40 @@ class Search:
             rows += [] if largest is None else [Condition(limit_of(name), "ineq", largest, -1.0, size)]
         return rows
 
+    def size_inputs(self, unknown: Array, z: Array) -> None:
+        """Set the sizes of inputs of which neither bounds nor a first guess, which is zero, tell any.
+
+        The size of a table is the largest, over all conditions that the guess violates, of the least change that meets
+        the condition to first order; without such conditions that by which the cost would vanish. So a search does not
+        depend on the units of its inputs. ``unknown``: which unknowns have no size yet.
+        """
+        base, start = self.problem.base, 0
+        for own in base.tables.values():
+            part = np.arange(start, start + own.values.size)
+            start = int(part[-1]) + 1
+            if not unknown[part].all():
+                continue
+            found = self.asked(z)
+            changes = [_least_change(miss, found.slopes[name], part) for name, miss in self._misses(found)]
+            size = max(changes, default=0.0)
+            if COST in found.values:
+                by_cost = _least_change(found.values[COST], found.slopes[COST], part)
+                size = by_cost if size <= NEGLIGIBLE * by_cost else size
+            self.size[part] = size if 0.0 < size <= STATIONARY else 1.0
+
+    def _misses(self, found: Evaluation) -> list[tuple[str, float]]:
+        """Errors of the end conditions, and of the limits that are violated, by the names of their functionals."""
+        rows = [
+            (end_of(name, i), found.values[end_of(name, i)] - value)
+            for name, (_, values) in self.problem.base.ends.items()
+            for i, value in enumerate(np.ravel(values))
+        ]
+        for name, (_, least, largest) in self.problem.base.limits.items():
+            value = found.values[limit_of(name)]
+            allowed = np.clip(value, -np.inf if least is None else least, np.inf if largest is None else largest)
+            rows.append((limit_of(name), value - float(allowed)))
+        return rows
+
     def _refuse_other_size(self, name: str, values: Any, z: Array) -> None:
         """Raise ValueError for an end condition whose sensor has more components than values."""
         quantity = self.problem.base.ends[name][0]
@@ -91,6 +129,12 @@ class Search:
                 f"ends[{name!r}] must have {count} values for {quantity}, got {np.size(values)}: for a single one give "
                 "Last with its component in limits"
             )
+
+
+def _least_change(miss: float, slope: Array, part: Array) -> float:
+    """Norm of the least change of some unknowns that takes away a value to first order; zero if they do not act."""
+    own, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope))
+    return abs(miss) / own if own > NEGLIGIBLE * whole else 0.0
 
 
 class Condition(NamedTuple):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...meshes.drawings.drawing import Drawing
 from .freedoms import Pair, pair_of
 from .gears import Gears, Hinged, meshings, proposed_gears
-from .touching import Touch, contacts
+from .touching import PARALLEL, Touch, contacts
 
 GROUND_WORDS = re.compile(
     r"ground|base|frame|fram|housing|casing|chassis|stator|foundation|gestell|gehäuse|grund|boden|sockel", re.IGNORECASE
@@ -56,8 +56,9 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
 
     Parts between which no motion is possible are welded and form one group, so that a shaft in two bearings of a group
     has one joint. A pin that can rotate in all of its bores is welded to the gear wheels that it carries, otherwise to
-    one of the parts. Two parts in contact at a single plane are welded if one of them has no other joint; otherwise
-    this contact is omitted. Raises ValueError for fewer than two parts or an unknown ground.
+    the ground or one of the parts. Two parts in contact at a single plane are welded if one of them has no other joint,
+    or if they are a bearing block of a shaft and the part on which it stands with other blocks; otherwise this contact
+    is omitted. Raises ValueError for fewer than two parts or an unknown ground.
     """
     if len(drawing.parts) < 2:
         raise ValueError(f"a mechanism needs two parts or more, got {len(drawing.parts)} in {drawing.path.name}")
@@ -67,14 +68,15 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     meshes, alone = meshings(drawing, touches)
     wheels = {name for m in meshes for name in (m.first, m.second)}
     groups = {name: name for name in names}
-    pins = _loose_pins(names, {ground, *wheels}, touches)
-    pinned = [weld for name, own in pins for weld in _held_pins(name, own, groups, wheels)]
+    blocks = _bearing_blocks(groups, touches)
+    pins = _loose_pins(groups, {ground, *wheels}, touches)
+    pinned = [weld for name, own in pins for weld in _held_pins(name, own, groups, wheels, ground)]
     order = {name: names.index(group) for name, group in groups.items()}
     known: Known = {}
     welds = _rigid(groups, touches, known)
     moving, left_out = _between(groups, touches, known)
     joints = sorted([*welds, *moving], key=lambda j: sorted((order[j.first], order[j.second])))
-    held = {name for joint in (*pinned, *joints) for name in (joint.first, joint.second)}
+    held = {name for joint in (*blocks, *pinned, *joints) for name in (joint.first, joint.second)}
     for joint in [j for j in left_out if j.pair.kind == "planar"]:
         bare = [name for name in (joint.first, joint.second) if name not in held]
         if bare:
@@ -88,7 +90,7 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     gears = proposed_gears(meshes, alone, groups, hinged, ground)
     threads = [{t.first, t.second} for t in touches if t.kind in ("screw", "thread")]
     overlaps = tuple(own for own in drawing.overlaps if set(own[:2]) not in threads)
-    return Proposal(ground, reason, (*pinned, *joints), tuple(left_out), free, overlaps, gears)
+    return Proposal(ground, reason, (*pinned, *blocks, *joints), tuple(left_out), free, overlaps, gears)
 
 
 def _weld(pair: Pair) -> Pair:
@@ -111,13 +113,42 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
     return best, "a guess: it touches the most parts and is the largest of those; --ground names another"
 
 
-def _loose_pins(names: Sequence[str], others: set[str], touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
+def _bearing_blocks(groups: dict[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
+    """Welds of blocks with bores for one shaft to the part on which two or more of them stand along it; merge groups.
+
+    A block that turned about its shaft would leave its seat. A part that holds the shaft itself guides blocks instead.
+    """
+    welds = []
+    for shaft in groups:
+        pins = [t for t in touches if t.kind == "pin" and shaft in (t.first, t.second)]
+        blocks = _others(shaft, pins)
+        if len(blocks) < 2 or not _is_pin(shaft, pins) or pair_of(pins).kind != "cylindrical":
+            continue
+        for seat in sorted(groups.keys() - blocks - {shaft}):
+            pairs = [
+                joint
+                for joint in _pairs(
+                    {name: name for name in groups},
+                    [t for t in touches if seat in (t.first, t.second) and {t.first, t.second} & blocks],
+                    {},
+                )
+                if joint.pair.kind == "planar" and abs(joint.pair.axis @ pins[0].axis) < PARALLEL
+            ]
+            for joint in pairs if len(pairs) > 1 else ():
+                if groups[joint.first] != groups[joint.second]:
+                    remark = f"they share one plane, and bear {shaft}: a prismatic joint if it slides along {shaft}"
+                    welds.append(replace(joint, pair=_weld(joint.pair), remarks=(remark,)))
+                    _join(groups, joint.first, joint.second)
+    return welds
+
+
+def _loose_pins(rigid: Mapping[str, str], others: set[str], touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
     """Loose pins with their contacts: parts that can rotate, about one axis, in two or more rigid groups of parts.
 
-    ``others``: names of parts that are no pins.
+    ``rigid``: group of each part; ``others``: names of parts that are no pins.
     """
     pins = {}
-    for name in names:
+    for name in rigid:
         own = [t for t in touches if name in (t.first, t.second)]
         round_ones = [t for t in own if t.kind == "pin"]
         if name in others or len(_others(name, round_ones)) < 2:
@@ -126,7 +157,7 @@ def _loose_pins(names: Sequence[str], others: set[str], touches: Sequence[Touch]
             pins[name] = round_ones
     loose, known = [], Known()
     for name, own in pins.items():
-        groups = {other: other for other in names}
+        groups = dict(rigid)
         for other, its in pins.items():
             if other != name:
                 _join(groups, _other(other, its[0]), other)
@@ -149,12 +180,15 @@ def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
     return all((t.ports[0] if t.first == name else t.ports[1]).startswith("pin") for t in touches)
 
 
-def _held_pins(name: str, touches: Sequence[Touch], groups: dict[str, str], wheels: set[str]) -> list[ProposedJoint]:
-    """Welds of a loose pin to the gear wheels that it carries, otherwise to the part of its first contact."""
+def _held_pins(
+    name: str, touches: Sequence[Touch], groups: dict[str, str], wheels: set[str], ground: str
+) -> list[ProposedJoint]:
+    """Welds of a loose pin to the gear wheels that it carries, otherwise to the ground, or to its first contact."""
     carried = {_other(name, t): t for t in reversed(touches) if _other(name, t) in wheels}
     why = " with its gear wheel" if carried else " here"
+    first = min(touches, key=lambda t: groups[_other(name, t)] != groups[ground])
     welds = []
-    for host in list(carried.values())[::-1] or touches[:1]:
+    for host in list(carried.values())[::-1] or [first]:
         other = _other(name, host)
         _join(groups, other, name)
         remark = f"{name} turns in all of its bores: it is held in {other}{why}"

@@ -16,7 +16,7 @@ from flexph import (
     integrate,
     spring_damper,
 )
-from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Sphere, contact
+from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Skin, Sphere, contact
 from flexph.gradients import Integral, Last, MeanSquare, Peak, gradient
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.loops import near_pairs
@@ -261,6 +261,37 @@ def test_gradients_through_contacts_with_surfaces_are_the_differences_of_runs(sh
     with pytest.warns(ValidityWarning, match="closes at"):
         found = gradient(bouncing, parameters, times, functional)
     expected = {name: differences(bouncing, parameters, name, functional, times, step=1e-5) for name in parameters}
+    largest = max(abs(parameters[name] * value) for name, value in expected.items())
+    for name, value in expected.items():
+        assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name
+
+
+@pytest.mark.parametrize("friction", [{}, {"friction": 0.3, "slip_velocity": 0.05}], ids=["smooth", "rubbing"])
+def test_gradients_through_faces_that_deform_are_the_differences_of_runs(friction):
+    """A ball on a sheet of points and springs, which it rides over the edge of two faces; its radius is one, too."""
+
+    def riding(stiffness, speed, mass, spring, radius):
+        places = np.array([(0.3 * i, 0.3 * j, 0.02 * i * j) for i in range(3) for j in range(3)])
+        cells = [cell for a in (0, 1, 3, 4) for cell in ((a, a + 3, a + 1), (a + 3, a + 4, a + 1))]
+        sides = sorted({tuple(sorted((cell[i], cell[i - 1]))) for cell in cells for i in range(3)})
+        bodies = {f"n{k}": rigid.point(mass, 3) for k in range(9)}
+        bodies["ball"] = rigid.sphere(0.1, density=300.0)
+        joints = [spring_damper(f"n{a}.point", f"n{b}.point", stiffness=spring, name=f"{a} {b}") for a, b in sides]
+        law, skin = KelvinVoigt(stiffness, damping=5.0, **friction), Skin([f"n{k}.point" for k in range(9)], cells)
+        joints.append(contact(Sphere("ball.centre", radius), skin, law, name="touch"))
+        mechanism = connect(bodies, joints)
+        pose = mechanism.assemble({f"n{k}": place for k, place in enumerate(places)} | {"ball": (0.26, 0.4, 0.13)})
+        velocities = {"ball": ((2.0, 0.2, -speed), (1.0, 0.5, 0.2))}
+        return mechanism, mechanism.consistent_state(pose, velocities=velocities)
+
+    parameters = {"stiffness": 2e3, "speed": 1.0, "mass": 0.2, "spring": 300.0, "radius": 0.1}
+    times, functional = np.linspace(0.0, 0.08, 81), Last(position("ball.centre"), 2)
+    run = integrate(*riding(**parameters), times)
+    x = 0.5 * (run["ball.centre"][1:, 0] + run["ball.centre"][:-1, 0])[run.contact("touch").normal.ravel() > 0.0]
+    assert x.min() < 0.285 and x.max() > 0.325  # the edge is at 0.3 m
+    with pytest.warns(ValidityWarning, match="closes at"):
+        found = gradient(riding, parameters, times, functional)
+    expected = {name: differences(riding, parameters, name, functional, times, step=1e-5) for name in parameters}
     largest = max(abs(parameters[name] * value) for name, value in expected.items())
     for name, value in expected.items():
         assert abs(parameters[name] * (found.by[name] - value)) < AGREEMENT * largest, name

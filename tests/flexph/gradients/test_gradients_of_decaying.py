@@ -5,7 +5,7 @@ import pytest
 from gradient_samples import along, bucket, crank, differences, direction_of, links, pendulum, rod, thrown, tumbler
 
 import rigid
-from flexph import GROUND, connect
+from flexph import GROUND, connect, hinge, torque
 from flexph.contacts import KelvinVoigt, Plane, Sphere, contact
 from flexph.gradients import Last, gradient
 from flexph.gradients.runs.kept_steps import Piece, whole_run
@@ -17,6 +17,15 @@ from flexph.integration.loops.recorded.decayed import decayed_of
 from flexph.integration.loops.recorded.entry import forget, sweep
 from flexph.methods import Decaying, Exact
 from flexph.sensors import joint_angle, position
+
+
+def pushed(mass, size):
+    """A bar on a hinge with a motor, and no drive."""
+    joints = [hinge("bar.root", GROUND), torque("bar.root", name="motor")]
+    mechanism = connect({"bar": rigid.bar(0.4, mass)}, joints, gravity=(0.0, -9.81))
+    start = mechanism.consistent_state(mechanism.assemble({"bar": (0.0, 0.0, 0.2)}))
+    return mechanism, start, {"motor": lambda t: size * np.sin(50.0 * t)}
+
 
 TIMES = np.linspace(0.0, 0.04, 41)
 METHOD = Decaying(0.6)
@@ -34,6 +43,7 @@ CASES = {
         {"speed": 20.0, "stiffness": 50.0, "torque_size": 0.2},
         Last(joint_angle("rod.tip", "rocker.root")),
     ),
+    "one input": (pushed, {"mass": 1.0, "size": 2.0}, Last(joint_angle("bar.root"))),  # and no rates: constant rows
     "tumbler": (tumbler, {"density": 80.0, "young": 2e9, "free": 0.2}, Last(position("beam.tip"), 2)),
 }
 

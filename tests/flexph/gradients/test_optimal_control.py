@@ -5,12 +5,12 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, hinge, spring_damper, torque
+from flexph import GROUND, connect, force, hinge, slider, spring_damper, torque
 from flexph.gradients import Duration, Last, MeanSquare, MultipleShooting, Peak, gradients, optimal_control
 from flexph.gradients.shooting_problems.duration import DURATION
 from flexph.gradients.shooting_problems.multiple import segmented
 from flexph.gradients.shooting_problems.single import Problem
-from flexph.sensors import joint_angle, joint_force, joint_rate, position
+from flexph.sensors import joint_angle, joint_force, joint_rate, offset, position, rate
 from flexph.systems.inputs import Table
 
 TIMES = np.linspace(0.0, 1.0, 51)
@@ -45,6 +45,25 @@ def test_the_least_effort_of_a_rigid_slew_is_that_of_the_closed_form():
     assert max(abs(error).max() for error in best.end_errors.values()) < 1e-9
     assert best.solution.ledger.largest_residual < 1e-12
     assert best.solution.measured(ANGLE)[-1] == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("mass, way, time", [(1e-9, 1e-6, 1e-3), (1.0, 1.0, 1e4), (1e4, 1.0, 1e-2)])
+@pytest.mark.parametrize("cost, expected", [(None, 1.0), (MeanSquare, 0.420464)], ids=["ends", "cost"])
+def test_optima_from_zero_inputs_do_not_depend_on_units(mass, way, time, cost, expected):
+    """In its own units a point mass is the same problem: of 1e-9 kg over 1 µm it began, and ended, at rest."""
+    place, count = offset("cart.point", GROUND.at(0.0, 0.0), direction=(1.0, 0.0)), 50
+    joints = [slider("cart.point", GROUND.at(0.0, 0.0), turning=True), force("cart.point", name="motor")]
+    mechanism = connect({"cart": rigid.point(mass)}, joints)
+    start = mechanism.consistent_state(mechanism.assemble({"cart": (0.0, 0.0, 0.0)}))
+    effort = (mass * way / time**2) ** -2 / time  # for which ∫ u² dt is 12 from rest to rest
+    of = {"effort": {"motor": effort}, "ends": {"place": (place, way), "rate": (rate(place), 0.0)}}
+    if cost:
+        of = {"effort": {"motor": 1e-2 * effort * way**2}, "cost": MeanSquare(place, target=way)}
+    times = np.linspace(0.0, time, count + 1)
+    best = optimal_control(lambda: (mechanism, start), times, {"motor": (times[::5], np.zeros((11, 2)))}, **of)
+    assert best.cost / (way**2 if cost else 12.0) == pytest.approx(expected, rel=1e-3)  # (1/5)²/50 of the steps
+    for name, error in best.end_errors.items():
+        assert abs(error[0]) <= 1e-9 * (way if name == "place" else way / time)
 
 
 def test_derivatives_by_nodes_are_differences_of_runs():

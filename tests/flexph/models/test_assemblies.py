@@ -230,6 +230,31 @@ def test_parts_in_a_row_make_what_is_likely(tmp_path):
     assert list(load_model(tmp_path / "row.yaml").mechanism.bodies) == ["base", "arm", "lid", "tag", "ball"]
 
 
+@pytest.mark.parametrize("rail", [False, True])
+def test_bearing_blocks_stand_on_their_base_and_jaws_slide_on_their_rail(tmp_path, rail):
+    """Blocks with bores for one shaft do not turn about it; a part that holds the shaft itself lets blocks slide."""
+    with Sheet() as sheet:
+        base, parts = sheet.box((-60, -20, -10), (60, 20, 0)), {}
+        for name, x in (("left", -40), ("right", 40)):
+            block = sheet.box((x - 5, -10, 0), (x + 5, 10, 40))
+            parts[name] = sheet.without(block, sheet.cylinder((x - 6, 0, 25), (12, 0, 0), 5))
+        if rail:
+            wall = sheet.without(sheet.box((-60, -10, 0), (-50, 10, 40)), sheet.cylinder((-61, 0, 25), (12, 0, 0), 5))
+            base = sheet.joined(base, wall)
+        for name, part in {"base": base, **parts, "shaft": sheet.cylinder((-60, 0, 25), (120, 0, 0), 5)}.items():
+            sheet.named(name, part)
+        path = sheet.write(tmp_path / "blocks.step")
+    result = CliRunner().invoke(main, ["new", str(tmp_path / "own"), "--from", str(path), "--density", "1000"])
+    kinds = {line.split(" with ")[0] for line in result.output.splitlines()[2:]}
+    blocks = {
+        "not sure: weld of base and left",
+        "not sure: weld of base and right",
+        "likely: cylindrical of left and shaft",
+    }
+    jaws = {"sure: weld of base and shaft", "sure: prismatic of left and shaft", "sure: prismatic of right and shaft"}
+    assert kinds == (jaws if rail else blocks)
+
+
 def test_screws_clamp_and_spindles_ask_for_their_lead(tmp_path):
     """Two screws hold a lid in threads of 5 mm for pins of 6 mm; a spindle in a nut that slides gets no lead."""
     with Sheet() as sheet:

@@ -37,6 +37,23 @@ def test_mass_and_inertia_are_those_of_the_kernel(drawing, name):
     np.testing.assert_allclose(body.moments, 7.85e-12 * inertia, rtol=1e-9, atol=1e-9 * body.moments.max())
 
 
+def test_mass_and_inertia_of_spline_faces_are_those_of_the_cylinders_that_they_are(tmp_path):
+    """A mirrored link has rational splines as faces; the kernel, with too few points, is wrong by 3e-3 of its mass."""
+    with Sheet() as sheet:
+        part = link(sheet, (0, 0), (60, 30), low=0, high=8, radius=10, bores=[((0, 0), 5), ((60, 30), 4)])
+        part = sheet.without(part, sheet.ball((30, 15, 4), 3))
+        volume, centre, inertia = sheet.properties(part)
+        sheet.kernel.mirror(part, 1, 0, 0, 20)
+        wrong, *_ = sheet.properties(part)
+        path = sheet.write(tmp_path / "mirrored.step")
+    assert abs(wrong / volume - 1.0) > 1e-3
+    body = rigid.solid(path, density=7850.0, ports={"o": (0.0, 0.0, 0.0)})
+    turn = np.diag([-1.0, 1.0, 1.0])
+    assert body.mass == pytest.approx(7.85e-6 * volume, rel=2e-5)  # second-order triangles, 48 in a turn
+    np.testing.assert_allclose(body.centre, 1e-3 * (turn @ centre - [40.0, 0.0, 0.0]), atol=1e-6)
+    np.testing.assert_allclose(body.moments, 7.85e-12 * turn @ inertia @ turn, atol=2e-5 * body.moments.max())
+
+
 @pytest.mark.parametrize("name", ["link", "hollow"])
 def test_the_surface_encloses_the_volume(drawing, name):
     """Chords of 24 cells to a turn enclose 1 % less of a cylinder (more with its bore)."""

@@ -56,7 +56,8 @@ def given_of(table: Table) -> Array:
     """Inputs and rates of prescribed quantities of all steps of a table, (N, G)."""
     steps = len(table.times) - 1
     rows = [getattr(table, name) for name in GIVEN]
-    return np.concatenate([np.broadcast_to(own, (steps, own.shape[1])) for own in rows], axis=1)
+    given = np.concatenate([np.broadcast_to(own, (steps, own.shape[1])) for own in rows], axis=1)
+    return np.ascontiguousarray(given)  # constant rows would make columns contiguous
 
 
 def decayed_of(
