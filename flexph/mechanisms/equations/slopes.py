@@ -24,7 +24,7 @@ class Slopes:
         return np.zeros((self.f.size,) * 2)
 
     def costate(self) -> Array:
-        """Derivative ∂z/∂x: slopes of ∂T/∂u = ½ wᵀ(∂M/∂u)w and of the laws of springs and strains, one elsewhere."""
+        """Derivative ∂z/∂x: slopes of ∂T/∂u = ½ wᵀ(∂M/∂u)w, of the laws of springs and strains, and 1 for v and λ."""
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
         slope[f.q, f.q] = 0.0

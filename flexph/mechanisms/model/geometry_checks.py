@@ -26,7 +26,7 @@ CONCENTRIC = 1e-12
 
 
 def check_lengths(mechanism: Model, product: Array) -> None:
-    """Raise ValueError if a spring or a span of a rope has zero length."""
+    """Raise ValueError if a spring has zero length, or a rope no straight span between two points of its path."""
     springs, names = mechanism.network.arrays.springs, [name for name, _ in measures(mechanism.connections)]
     squares = product[springs.length_product]
     for name, square in zip(names, squares, strict=False):
