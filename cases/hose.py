@@ -100,7 +100,7 @@ def pushed(mechanism: Mechanism, rest: State, times: Array) -> Solution:
 
 
 def critical(of: Any, low: float, high: float) -> float:
-    """Speed u at which the fastest growth of exponents vanishes."""
+    """Speed u between ``low`` and ``high`` at which the largest growth of the exponents ``of(u)`` vanishes."""
     return float(brentq(lambda u: np.max(of(u).real), low, high, xtol=1e-4))
 
 

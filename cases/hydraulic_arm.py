@@ -4,9 +4,10 @@ Fluid in both chambers has a bulk modulus, flows through the edges of the valve 
 keep the supply pressure (H. E. Merritt, Hydraulic Control Systems, Wiley (1967), ch. 3 and 6). When the valve
 closes, arm and load swing on the spring of the oil. The reference integrates angle and pressures of a rigid arm,
 
-    dp/dt = beta (q/m - (dV/dt)/V),
+    dp/dt = β (q/m − (dV/dt)/V),   m = V e^{p/β},
 
-by an independent adaptive integrator.
+for chambers of volume V, with the inflow q and the content m as volumes at zero pressure, by an independent adaptive
+integrator.
 """
 
 from __future__ import annotations

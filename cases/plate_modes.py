@@ -29,7 +29,7 @@ THEORIES = {"kirchhoff": "Kirchhoff-Love", "reissner_mindlin": "Reissner-Mindlin
 THICK = {"kirchhoff": 1e-2, "reissner_mindlin": 1e-1}  # of the convergence, over the side
 THICKNESSES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 POLYNOMIALS_LOCK = 2e-3
-"""Thickness below which the clamped plate with shear uses the series of the thin one: shear is 4e-5 there."""
+"""Thickness below which the clamped plate with shear uses the series of the thin one: the effect of shear is 4e-5."""
 Cells = Literal["quad", "triangle"]
 
 

@@ -198,7 +198,7 @@ class Circuit(Model):
         ----------
         inputs : mapping, optional
             Inputs of the run by source, in addition to those of the sources; diodes depend on them.
-        positions : Sequence[mapping, optional
+        positions : sequence of mapping, optional
             Modes to include, by positions of switches (closed is True); by default all.
 
         Returns

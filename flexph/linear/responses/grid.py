@@ -25,7 +25,7 @@ SMALL = 40
 """Largest number of states with which all frequencies are solved at once, and largest number of frequencies for which a
 Schur form does not pay."""
 CHUNK = 4_000_000
-"""Complex numbers in a batch of matrices: 64 MB."""
+"""Number of complex entries in a batch of matrices: 64 MB."""
 NEAR = 1e13
 """Growth of a solution in energy coordinates above which its frequency is a pole: 500 units of the last digit."""
 
