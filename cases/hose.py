@@ -132,7 +132,7 @@ def tip(solution: Solution) -> Array:
 
 
 def last_cycles(solution: Solution, count: int = 4) -> Array:
-    """Indices of the saved times at which the last cycles begin: the tip crosses the axis upwards."""
+    """Indices of the saved times at which the last cycles begin and end: the tip crosses the axis upwards."""
     y = tip(solution)
     passes: Array = np.flatnonzero((y[:-1] < 0.0) & (y[1:] >= 0.0))
     return passes[-count - 1 :]

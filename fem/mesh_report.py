@@ -168,7 +168,7 @@ def _constraint_notes(held: MeshContents) -> list[str]:
 
 
 def _piece_notes(mesh: SolidMesh) -> list[str]:
-    """Note that :func:`fem.solid` refuses a mesh of several pieces; empty for one piece."""
+    """A note for a mesh of several pieces, which :func:`fem.solid` refuses; empty for one piece."""
     try:
         refuse_pieces(mesh)
     except ValueError as error:

@@ -95,7 +95,7 @@ class Leaving:
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:
-        """First bound that the mode violates when it is entered; bounds whose condition is false are postponed."""
+        """First bound with a true condition that the mode violates when it is entered; others that it violates wait."""
         for bound in self.bounds:
             if bound.beyond and bound.allows(time, self.branch.state):
                 return bound

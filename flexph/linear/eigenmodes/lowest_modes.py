@@ -177,7 +177,7 @@ def _side_by_side(motions: Any, vectors: Array) -> Any:
 
 
 def _gap_after(frequencies: Array, count: int) -> int | None:
-    """Number of modes, at least ``count``, below the widest relative gap of the frequencies; None within a cluster."""
+    """Number of modes, at least ``count``, below the widest relative gap of the frequencies; None if too narrow."""
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))
     return count + widest if gaps[widest] > GAP else None
