@@ -211,6 +211,8 @@ class Circuit(Model):
     def along(self, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input] | None = None) -> list[dict[str, Any]]:
         """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`.
 
+        Those of a two-port belong to its first pair of nodes.
+
         Parameters
         ----------
         trajectory : SwitchingTrajectory
