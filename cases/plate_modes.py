@@ -204,7 +204,7 @@ def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> N
 
 
 def checks() -> Iterable[Check]:
-    """Checks: frequencies of 8 × 8 quadrilaterals within 0.5 % of series, at every thickness."""
+    """Checks: frequencies of 8 × 8 quadrilaterals within 0.5 % of series, at thicknesses from 0.1 to 1e-5."""
     result = run(cells="quad", refine=3)
     source = {
         ("hinged", "kirchhoff"): "Navier's series",
