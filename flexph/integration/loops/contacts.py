@@ -1,4 +1,4 @@
-"""Contacts of a mechanism for the compiled loops: their gaps by nodes, columns in the ledger, and work space."""
+"""Contacts of a mechanism as arrays of the compiled loops: nodes of their gaps, columns in the ledger, work space."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
-    """Contact arrays of the contacts with the numbers ``near``."""
+    """Arrays of the contacts with the numbers ``near``."""
     if not near.size:
         return _no_contacts(mechanism.layout.dim)
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
@@ -165,7 +165,7 @@ def springs_of(mechanism: Model) -> int:
 
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
-    """Convert forces of springs and anchors from a state to the memory, which has those of groups by listed pairs."""
+    """Convert spring and anchor forces of a state to the layout of the memory: in groups only those of listed pairs."""
     if not mechanism.network.arrays.contacts.groups:
         return springs
     single = springs[: springs_of(mechanism)]

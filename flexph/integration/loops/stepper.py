@@ -200,7 +200,7 @@ class Stepper:
             self._raise(is_solved=True)
 
     def _run(self, table: Any, save: tuple[int, int], calls: Calls, rows: Rows, solved: Index) -> None:
-        """Take the steps of a table; ``save`` has the number of steps per saved one, and of steps taken before."""
+        """Take the steps of a table; ``save`` has the number of steps per saved one, and of steps of the run before."""
         course = Course(self.parts, calls, rows, solved, *save, self.known)
         run(self.memory, self.dim, self.kind, self._own(calls), table, course)
 

@@ -85,7 +85,7 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
 
 
 def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
-    """Distance of a point to the surface of a contact; sets ``touch.place`` and ``touch.near`` at an end of a step."""
+    """Distance of a point to the surface of a contact; set ``touch.place`` and ``touch.near`` at an end of a step."""
     for i in range(dim):
         m.touch_place[end][i] = dot(dim, vector[0], vector[1 + i])
     surfaces = Surfaces(
@@ -151,7 +151,7 @@ def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float
 
 
 def _differentiate_face(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d to a face, that of d² over d₀ + d₁, and the gradient at the end.
+    """Set the discrete gradient of the distance d to a face, that of d² divided by d₀ + d₁, and the end gradient.
 
     The base point is the closest point at the start of the step. ``touch.part`` are the coefficients of V, W and U in
     the vector from it to the point, along which the slip is measured.
@@ -187,7 +187,7 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d of segments, that of d² over d₀ + d₁, and the gradient at the end.
+    """Set the discrete gradient of the distance d of segments, that of d² divided by d₀ + d₁, and the end gradient.
 
     Base points are the closest points at the start of the step.
     """
@@ -263,7 +263,7 @@ def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
 
 
 def differentiate_gap(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of a gap from the vectors ``touch.first`` to ``touch.last``, and the gradient there."""
+    """Set the discrete gradient of a gap from the vectors ``touch.first`` to ``touch.last``, and its end gradient."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     v0 = m.touch_first

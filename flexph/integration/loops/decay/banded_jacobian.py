@@ -45,7 +45,7 @@ def border_of(m: Memory, dim: int, b: int) -> int:
 
 
 def assemble(m: Memory, dim: int, h: float, b: int) -> None:
-    """Assemble the part of the matrix of a body that is due to numerical loss."""
+    """Assemble the part of the bordered matrix of a body that is due to numerical loss, from zero."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     first = m.filter_reduced[b]

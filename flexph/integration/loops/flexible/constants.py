@@ -146,7 +146,7 @@ def shift_forms(mechanism: Model) -> Array:
 
 @kept
 def _in_turn(entry: Index) -> tuple[Index, ...]:
-    """Order that interleaves entries: adding to the same sum twice in succession stalls."""
+    """Order of additions in which successive ones go to different sums, as adding to the same sum twice stalls."""
     return (np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable"),)
 
 

@@ -352,7 +352,7 @@ def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _set_rope_slopes(s: Memory, k: int) -> None:
-    """Take the damping of rope k out of its slopes where it is slack, and its law, too, where damping makes it so."""
+    """Remove the damping of rope k from its slopes if it is slack; also its law if damping cancels the tension."""
     damping = s.trial_tension[k] - s.trial_law[k]
     s.stage_law_slope[k][2] = 0.0
     if s.end_spring[s.joints_state[k]] <= 0.0:

@@ -72,7 +72,7 @@ def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> N
 
 
 def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers within a step with the states at its nodes; 0 if all agree, 1 to repeat it, else failure."""
+    """Call the controllers with the states at the nodes of a step: 0 if all agree, 1 to repeat it, else an error."""
     if within.address == 0:
         return 0
     for i in range(g.stages.size):
@@ -234,7 +234,7 @@ def _advance_rotation(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
 
 
 def _orthogonalise(m: Memory, dim: int, b: int) -> None:
-    """Orthogonalise R by R(3 − RᵀR)/2: round-off of the tableau would move RᵀR from 1 to one side at every step."""
+    """Orthogonalise R by R(3 − RᵀR)/2, as round-off of the tableau lets RᵀR drift from 1 in one direction."""
     R = m.at_R[b]
     form = m.run_frame
     d = dim

@@ -60,7 +60,7 @@ def withdraw_within(within: Within) -> None:
 
 
 def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers after a trial solution: 0 if all agree, 1 to repeat the step from its start, else failed."""
+    """Call the controllers after a trial solution: 0 if all agree, 1 to repeat the step from its start, else error."""
     if within.address == 0:
         return 0
     store(m, dim, within.state[0])
@@ -69,7 +69,7 @@ def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -
 
 
 def ask_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers with the states in ``within.state``: 0 if all agree, 1 to repeat the step, else failure.
+    """Call the controllers with the states in ``within.state``: 0 if all agree, 1 to repeat the step, else an error.
 
     If the step is to be repeated, its start is restored and the new trial inputs are added; else they are removed.
     """
