@@ -273,7 +273,7 @@ def solution_of(
 ) -> Solution:
     """Solution with the finished steps of a run; ``history`` after the last step lets another run continue.
 
-    ``weight`` is the work of the weights (see :class:`Resolution`), if known.
+    ``weight`` is the work of gravity along the extent of the mechanism (see :class:`Resolution`), if known.
     """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]

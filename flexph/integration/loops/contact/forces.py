@@ -226,7 +226,7 @@ def add_contact_torques(m: Memory, dim: int) -> None:
 
 
 def store_contacts(m: Memory, dim: int) -> None:
-    """Write the energies of compliant contacts and their anchors at ``at`` into ``touch.stored``, by connection."""
+    """Write the energies of compliant contacts and anchors in the state ``at`` into ``touch.stored``, by connection."""
     fill(m.touch_stored, 0.0)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:

@@ -154,7 +154,7 @@ def begin_step(m: Memory, dim: int, g: Scheme, coefficient: Array, offset: Array
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
-    """Write the gaps of the position constraints at ``at`` into ``run.gap``."""
+    """Write the gaps of the position constraints at the state ``at`` into ``run.gap``."""
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
     for i in range(m.joints_term_row.size):
@@ -163,7 +163,7 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
 
 
 def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Set positions and velocities of ``at`` to those at the end; increments are summed up before they are added."""
+    """Move the state ``at`` to the end of the step; increments of all stages are summed up before they are added."""
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
         _advance_rotation(m, dim, g, h, b)

@@ -47,7 +47,10 @@ def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
 
 
 def rate_curves(m: Memory, dim: int, others: Array) -> None:
-    """Write the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, at the speeds of nodes in ``run.moved``."""
+    """Write the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, at the node velocities ``run.moved``.
+
+    ``others`` are the values of all vectors.
+    """
     for c in range(m.curves_input.size):
         for j in range(dim):
             total = 0.0

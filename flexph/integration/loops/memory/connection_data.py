@@ -122,7 +122,7 @@ class Ropes(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Forces of inputs on nodes, their torques on sections, and followers (f), inputs given in the axes of sections."""
+    """Loads by inputs: forces on nodes, torques on sections, and followers (f), whose axes are those of sections."""
 
     node_row: Index
     node_input: Index
@@ -226,7 +226,7 @@ class Contacts(NamedTuple):
 
 
 class Surfaces(NamedTuple):
-    """Boxes and meshes, see kernels.surfaces.surfaces.Surfaces."""
+    """Surfaces of contacts, boxes and meshes (see kernels.surfaces.surfaces.Surfaces)."""
 
     half: Matrix
     root: Index

@@ -33,7 +33,7 @@ def begin_strains(m: Memory, dim: int) -> None:
 
 
 def _strain_at_start(m: Memory) -> None:
-    """Set the strains of rows with a law at the start of a step, from its products."""
+    """Set the strains of rows with a law at the start of a step, from the products there."""
     for e in range(m.strains_stress.size):
         if m.strains_law[e] >= 0:
             value = m.strains_factor[e] * m.nodal_product[m.strains_product[e]]
@@ -95,7 +95,7 @@ def _largest_slope(m: Memory, k: int, x: float) -> float:
 
 
 def add_line_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of rows with a law at ``at``, with the factors of time at the end of the step."""
+    """Add the energies of rows with a law in the state ``at``, with their factors of time at the end of the step."""
     _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _set_products(m, dim, m.nodal_vector, m.nodal_product)

@@ -151,7 +151,7 @@ def _write_impulse_defects(
 
 
 def _set_impulse_forces(m: Memory, dim: int, after: Array) -> None:
-    """Set the forces on bodies and nodes by the impulses of the joints at ``at``."""
+    """Set the forces on bodies and nodes due to impulses of the joints at the positions of the state ``at``."""
     velocities = m.at_velocities.size
     copy(m.at_arm, m.trial_lever)
     copy(m.at_vector, m.trial_mean)

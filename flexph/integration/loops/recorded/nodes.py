@@ -109,7 +109,8 @@ def collocated_of(
     """Arrays of the backward sweep, and the memories that they point to, which the caller must keep alive.
 
     ``run`` holds the states (N + 1, n) in the layout of the loops, and ∂Φ/∂x; ``timed`` asks for derivatives by the
-    times of the steps. Addresses of recorded numbers are first among the memories.
+    times of the steps; ``varied`` is as in :func:`.backward.backward_of`. Addresses of recorded numbers are first
+    among the memories.
     """
     states, by_state = run
     memories = StageMemories(m, before_runs(m), tableau)

@@ -99,7 +99,7 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
 
 
 def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
-    """True if a defect is round-off of its terms, as if the derivatives of a translated body cancel."""
+    """True if a defect is round-off of its terms, such as where the derivatives of a translated body cancel."""
     b = f.run
     push_sizes(b.adjoint, b.carried, m.defect)
     return left <= UNRELIABLE * largest_absolute(m.defect)

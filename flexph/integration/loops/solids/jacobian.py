@@ -207,7 +207,7 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 def _add_block(m: Memory, dim: int, h: float, one: int, other: int, k: int, width: int) -> None:
     """Add the block of two nodes in ``solid.K`` to the border, for positions and spins of their frames.
 
-    The block begins at entry k; ``width`` is the distance of its entries.
+    The block begins at entry k; ``width`` is the distance between its entries.
     """
     s = 1 if dim == 2 else 3
     b = m.solids_frame[one]

@@ -36,7 +36,7 @@ def set_inverse_masses(m: Memory, dim: int) -> None:
 
 
 def set_inverse_jacobians(m: Memory, dim: int, h: float) -> None:
-    """Set the inverse Jacobians of all bodies at a trial, without the coupling between bodies."""
+    """Set the inverse Jacobian of each body at the iterate, without the coupling between bodies."""
     turn_bodies(m, dim, 0, h)
     _turn_nodes(m, dim, h)
     for b in range(m.inertia_mass.size):

@@ -139,7 +139,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
-    """Factor the masses and joints at ``at``; False if joints are dependent, or their rank is uncertain."""
+    """Factor the masses and joints at the state ``at``; False if joints are dependent, or their rank is uncertain."""
     if kinds > 1 and not find_dependent(m, dim, coefficient):
         return refuse(m, DOUBTFUL, 0)
     return factor_instant(m, dim, kinds > 1, coefficient) or refuse(m, DEPENDENT, 0)
@@ -184,7 +184,7 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Set the diagonal response of each row without a slip of a bearing to that of its other rows, or to 1."""
+    """Set the diagonal response of each row of a bearing that has no slip to the largest of its slips, or to 1."""
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):
         largest = larger(largest, m.strike_own[r][c])

@@ -185,7 +185,7 @@ def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> No
 
 
 def law_defect(m: Memory, dim: int, c: int) -> float:
-    """Defect of the law of a contact at its impulses and rates [m/s] (see tests/samples/cones.py)."""
+    """Defect [m/s] of the law of a contact, given its impulses and rates (see tests/samples/cones.py)."""
     normal = m.strike_impulse[0][c]
     r = 1.0 / own_response(m, c, 0)
     missed = fabs(normal - larger(normal - r * m.strike_rates[0][c], 0.0)) / r

@@ -32,9 +32,10 @@ the second number."""
 
 
 def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: float, again: bool) -> Island:
-    """Prepare the law of an island, the members ``ends``; ``again`` if its rows may be those of the last preparation.
+    """Prepare the law of the island whose members are numbered from ``ends[0]`` to ``ends[1]`` (exclusive).
 
-    An island that is too large for the loops is returned with zero contacts.
+    ``again`` is True if rows of the last prepared island may be reused. An island that is too large for the loops is
+    returned with zero contacts.
     """
     first, last = ends
     n = m.strike_rate.shape[2]

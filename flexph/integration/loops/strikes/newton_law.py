@@ -98,7 +98,7 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
 
 
 def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
-    """Set the velocities of ``at`` to those after an impact or settling, and record the losses."""
+    """Set the velocities of the state ``at`` to those after an impact or settling, and record the losses."""
     add_changes(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)

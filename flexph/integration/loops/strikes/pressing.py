@@ -65,7 +65,7 @@ def _has_bearing(m: Memory, island: Island) -> bool:
 
 
 def _set_joint_impulses(m: Memory, law: LawSpace, island: Island) -> None:
-    """Set the impulses of joints at the impulses in ``x``, and the size of these for each bearing."""
+    """Set the joint impulses that result from the impulses in ``x``, and for each bearing the size |λ| of its own."""
     for k in range(m.rub_base.size):
         row = m.bearings_row[k]
         total = m.rub_base[k] + m.strike_carried[0] * m.strike_held[row]

@@ -68,7 +68,7 @@ def end_part(m: Memory, dim: int) -> None:
 
 
 def set_velocity_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
-    """Set the velocity defect of joints and drives at ``at``."""
+    """Set the velocity defect of joints and drives at the state ``at``."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 

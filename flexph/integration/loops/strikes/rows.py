@@ -36,7 +36,7 @@ def set_levers(m: Memory, dim: int) -> None:
 
 
 def set_rows(m: Memory, dim: int, c: int) -> None:
-    """Set the rows of a contact at ``at``."""
+    """Set the rows of a contact at the state ``at``."""
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
     differentiate_gap(m, dim, c)
@@ -253,7 +253,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """Rate r of a contact at ``at``, or of a bearing from ``rub.slip``."""
+    """Rate r of a contact at the state ``at``, or of a bearing from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du) - surface_rate(m, c, r)

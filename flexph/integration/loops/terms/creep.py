@@ -113,7 +113,7 @@ def slope_by_load(m: Memory, slip: int, k: int) -> float:
 
 
 def add_creep(m: Memory, slip: int) -> None:
-    """Add the derivatives of the forces by slips and rolling speed to the Jacobian, from the rows of the slip."""
+    """Add the derivatives of the forces with respect to slips and rolling speed to the Jacobian, by the slip's rows."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1

@@ -71,7 +71,7 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
 
 
 def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
-    """Derivative (z₁ − z̄)/s of the mean of z by a slip s ≥ 0; no cancellation for short slips on one side of zero."""
+    """Derivative (z₁ − z̄)/s of the mean of z by the slip s ≥ 0; no cancellation for short slips on one side of zero."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     c = beta + gamma if z >= 0.0 else beta - gamma
@@ -83,7 +83,7 @@ def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
 
 
 def _first(x: float) -> float:
-    """Function (1 − e⁻ˣ)/x."""
+    """Mean of e⁻ᵗ over t from 0 to x: (1 − e⁻ˣ)/x."""
     return -expm1(-x) / x if x != 0.0 else 1.0
 
 
@@ -106,7 +106,7 @@ def _follow_parts(m: Memory, i: int, z: float, slip: float) -> tuple[float, floa
 
 
 def _parts_slope(m: Memory, i: int, z: float, slip: float) -> float:
-    """Derivative of the mean of z in equal parts by a slip s ≥ 0."""
+    """Derivative of the mean of z, by the midpoint rule in equal parts, with respect to the slip s ≥ 0."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     n = m.joints_path_parameter[i][3]
@@ -166,7 +166,7 @@ def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tup
 
 
 def _bristle_slope(m: Memory, i: int, z: float, slip: float, h: float) -> float:
-    """Derivative of the mean force of bristles by a slip s ≥ 0."""
+    """Derivative of the mean force of bristles with respect to the slip s ≥ 0."""
     p = m.joints_path_parameter[i]
     rate = slip / h
     x = rate / p[5]

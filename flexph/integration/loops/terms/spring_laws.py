@@ -71,7 +71,7 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def factor_at(m: Memory, kind: int, i: int, end: int) -> float:
-    """Value i of a kind at the start (``end`` 0) or at the end (1) of the step, see kernels.arrays."""
+    """Time-dependent value i of a kind (see kernels.arrays) at the start (``end`` 0) or at the end (1) of the step."""
     return m.trial_moved[m.joints_timed[kind][0] + i + end * m.joints_timed[kind][1]]
 
 
