@@ -22,7 +22,7 @@ UNKNOWNS = 4
 
 
 def is_banded(k: Constants) -> Array:
-    """Mask (b,) of bodies whose numerical loss is computed by banded matrices, from constants without loss."""
+    """Mask (b,) of bodies whose numerical loss is computed with banded matrices, from constants ``k`` without loss."""
     return np.array([_ordered(k, b)[0].size > NARROW * (_ordered(k, b)[1] + 1) for b in range(len(k.inertia.mass))])
 
 

@@ -213,7 +213,7 @@ class Stepper:
         return Rows(*(np.zeros((1, width)) for width in self.widths))
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
-        """Take the single step of a table; True if it is solved. Overwrites its rows."""
+        """Take the single step of a table, and overwrite ``rows`` with its records; True if it is solved."""
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
         self._run(table, (1, 0), self._none, rows, solved)

@@ -122,7 +122,7 @@ def _gap_resolution(m: Memory, dim: int, c: int) -> float:
 
 
 def _press_face(m: Memory, dim: int, c: int, h: float, before: float, after: float, share: float) -> None:
-    """Set the ``share`` of the force on a ball that acts on a face of a skin, by the gaps of the skin at both ends."""
+    """Set the force between a ball and a face, the ``share`` θ or 1 − θ of that of the skin, from gaps of the skin."""
     own_before = m.touch_before[c]
     own_after = m.touch_after[c]
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)

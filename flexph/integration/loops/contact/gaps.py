@@ -348,7 +348,7 @@ def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
 
 
 def axial_weights(dim: int, first: Array, last: Array) -> tuple[float, float]:
-    """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)), with V·W = Π, |W| = s, m = 1/s and q = mΠ at both ends."""
+    """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)), with Π = V·W, s = |W|, m = 1/s and q = mΠ at each end."""
     p0 = dot(dim, first[0], first[1])
     p1 = dot(dim, last[0], last[1])
     s0 = sqrt(dot(dim, first[1], first[1]))

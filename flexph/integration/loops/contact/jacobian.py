@@ -118,7 +118,7 @@ def _first_row(m: Memory) -> int:
 
 
 def differentiate_contact(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the vectors V, W, U of a contact, their rows of B and W, and the gradients n and e of the gap by unknowns."""
+    """Set the vectors V, W, U of a contact, their rows of B and W, and the gradients n and e of its gap."""
     d = dim
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)

@@ -38,7 +38,7 @@ def set_normal_force(m: Memory, c: int, h: float) -> None:
 
 
 def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, float, float, float]:
-    """Elastic force F over a step, ∂F/∂g₁, the fraction of the path in contact, and the derivative of that by g₁."""
+    """Elastic force F over a step, ∂F/∂g₁, fraction of the path in contact, and its derivative with respect to g₁."""
     is_linear = cython.declare(cython.bint)
     K = m.contacts_stiffness[c]
     d0 = larger(-before, 0.0)

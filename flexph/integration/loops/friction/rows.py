@@ -80,7 +80,7 @@ def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: floa
 
 
 def slip_change(m: Memory, k: int) -> float:
-    """Change of slip rate k by the solution of the border in ``system.x``."""
+    """Change of slip rate k due to the correction of the unknowns of the border in ``system.x``."""
     total = 0.0
     row = m.rub_row[k]
     for i in range(row.size):
@@ -154,7 +154,7 @@ def set_gradients(m: Memory) -> None:
 
 
 def differentiate_slips(m: Memory, dim: int, h: float) -> None:
-    """Set the derivatives of the slip rates by the unknowns of the border, at the state of the Jacobian."""
+    """Set the derivatives of the slip rates with respect to the unknowns of the border, at the Jacobian's state."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         fill(m.rub_row[q], 0.0)

@@ -170,7 +170,7 @@ def _differentiate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> 
 
 
 def _scale_rows(a: Damped) -> None:
-    """Divide the rows of the Jacobian and of the defects by the largest derivatives."""
+    """Divide each row of the Jacobian and its defect by the largest derivative in the row."""
     n = a.x.size
     for i in range(n):
         largest = 0.0

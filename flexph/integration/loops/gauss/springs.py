@@ -63,7 +63,7 @@ def set_prescribed_rates(m: Memory, g: Scheme, given: AtNodes) -> None:
 
 
 def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Set the forces on products at all nodes by constraints and springs, and spring rates in ``trial.extension``."""
+    """Set the forces of constraints and springs on products at all nodes, and spring rates in ``trial.extension``."""
     for i in range(g.stages.size):
         coefficient = given.coefficient[row_of(given.coefficient, given, i)]
         set_constraint_forces(stage(g.stages, i), coefficient, coefficient)

@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def set_forces_on_products(m: Memory, h: float, before: Array, after: Array) -> None:
-    """Set the forces on products by constraints and springs, and the spring states at the end."""
+    """Set the forces of constraints and springs on products, and the spring states at the end."""
     set_constraint_forces(m, before, after)
     set_tensions(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):

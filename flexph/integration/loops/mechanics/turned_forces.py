@@ -63,7 +63,7 @@ def _add_couples(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Write the derivative of a node's arm into ``system.moved``: by component a of ω̄, or by u̇̄ along a body axis."""
+    """Write the derivative of a node's arm by component a of ω̄, or by u̇̄ along a body axis, into ``system.moved``."""
     turn = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -81,7 +81,7 @@ def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Add the torque of a node's force by the change ``system.moved`` of its arm along body axis a, in rows of ω̄."""
+    """Add the torque of a node's force as u̇̄ moves its arm by ``system.moved`` along body axis a, in rows of ω̄."""
     value = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]

@@ -88,7 +88,7 @@ def _evaluate_laws(m: Memory, h: float) -> None:
 
 
 def _largest_slope(m: Memory, k: int, x: float) -> float:
-    """Slope of law k; next to a kink of a law by pieces the larger of both slopes, as slack rods rest at kinks."""
+    """Slope of law k; at a kink of a piecewise law the larger of both slopes, as slack rods rest at kinks."""
     if m.joints_law_function[k][0] != 0:
         return law_value(m, k, 2, x)
     return larger(law_value(m, k, 2, x - KINK), law_value(m, k, 2, x + KINK))
@@ -289,7 +289,7 @@ def predict_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_columns(m: Memory, dim: int, h: float, b: int) -> None:
-    """Set the changes of the columns of frame b by a correction.
+    """Set the changes of the columns of frame b due to a correction.
 
     The spin δω of the correction turns its directions by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄.
     """

@@ -78,7 +78,7 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int) ->
 
 
 def _add_by_times(c: Collocated, k: int, entry: int) -> None:
-    """Add derivatives by the times of step k, from those by its length and by the times of its nodes."""
+    """Add derivatives with respect to the times of step k, from those by its length and by its node times."""
     c.run.by_times[k] -= c.run.adjoint[entry]
     c.run.by_times[k + 1] += c.run.adjoint[entry]
     for i in range(c.scheme.nodes.size):

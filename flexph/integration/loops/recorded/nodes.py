@@ -38,7 +38,7 @@ class RecordedScheme(NamedTuple):
 
 
 class RecordedNodes(NamedTuple):
-    """Recorded time-dependent data at the nodes of a step, as of ``memory.structures.AtNodes``."""
+    """Recorded numbers of the time-dependent data at the nodes of a step (see ``memory.structures.AtNodes``)."""
 
     coefficient: Array
     coefficient_rate: Array
@@ -94,7 +94,7 @@ def given_of_steps(table: GaussTable, tableau: Tableau) -> Array:
 
 
 def add_by_given(by_given: Array, table: GaussTable, tableau: Tableau, out: dict[str, Array]) -> None:
-    """Add derivatives by the data of steps to those by the fields of a table."""
+    """Add derivatives with respect to the data of steps to those with respect to the fields of a table."""
     first, steps = 0, len(by_given)
     for name, rows, each, width in widths_of(table, tableau):
         index = each * np.arange(steps)[:, None] + np.arange(rows)

@@ -131,7 +131,7 @@ def rate_at_end(m: Memory) -> None:
 
 
 def record_struck(m: Memory, dim: int, settles: bool) -> None:
-    """Add the loss by the change of impulses from ``strike.given`` to the flows; ``rub.slip`` holds earlier slips."""
+    """Add the friction loss due to the change of impulses since ``strike.given``; ``rub.slip`` are slips before it."""
     write_slips(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):

@@ -80,7 +80,7 @@ def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _turn_nodes(m: Memory, dim: int, h: float) -> None:
-    """Set the part of the Jacobian of each body by forces on its nodes and by the turning normals of ball contacts."""
+    """Set the part of each body's Jacobian due to forces on its nodes and turning normals of its ball contacts."""
     fill(m.strike_inverse, 0.0)
     d = dim
     n = m.strike_inverse.shape[1]

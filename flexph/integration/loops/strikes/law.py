@@ -135,7 +135,7 @@ def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int)
 
 
 def _gather(m: Memory, law: LawSpace, island: Island) -> None:
-    """Copy the Jacobian rows and impulse responses of the contacts of an island into ``law``, for the law by bodies.
+    """Copy the Jacobian rows and impulse responses of an island's contacts into ``law``, to solve for body velocities.
 
     Also store the position of the bodies of each contact in their order, and mark the band as not factored
     (``law.made``).

@@ -109,7 +109,7 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
 
 
 def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
-    """Largest sum of the absolute terms of a rate, among the first ``members`` members of islands."""
+    """Scale of the rates: largest sum of the absolute terms of one, among the first ``members`` members of islands."""
     scale = 1e-300
     for k in range(members):
         for i in range(dim):
@@ -181,7 +181,7 @@ def _set_first_rates(m: Memory, law: LawSpace, island: Island, elastic: bool) ->
 
 
 def energy_change(law: LawSpace, size: int) -> float:
-    """Change of kinetic energy by the impulses ``law.x``, from rates before them and changes of these [J]."""
+    """Change of kinetic energy [J] due to the impulses ``law.x``, from rates ``law.y`` before them and changes."""
     total = 0.0
     for i in range(size):
         total += law.x[i] * (law.y[i] + 0.5 * law.moved[i])
@@ -211,7 +211,7 @@ def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
 
 
 def add_impulse_changes(m: Memory, law: LawSpace, island: Island) -> None:
-    """Add the changes of velocities by the impulses of an island."""
+    """Add the changes of velocities due to the impulses of an island."""
     for k in range(island.contacts):
         for i in range(island.rows):
             add_impulse(m, island.first + k, i, law.x[i * island.contacts + k])

@@ -48,7 +48,7 @@ def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
 
 
 def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:
-    """Write the changes of the rates by impulses x into ``out``; zero in the normal rows of bearings."""
+    """Write the changes of the rates due to impulses x into ``out``; zero in the normal rows of bearings."""
     multiply_compliance(law, island, x, out)
     if kinds > 0:
         for k in range(island.contacts):
@@ -80,7 +80,7 @@ def _set_joint_impulses(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _joint_response(m: Memory, island: Island, l: int, row: int) -> float:
-    """Change of the joint impulse in a constraint row by unit impulse l of an island."""
+    """Change of the joint impulse in a constraint row due to unit impulse l of an island."""
     k = l % island.contacts
     r = l // island.contacts
     if r > 0 and friction_of(m, m.strike_member[island.first + k]) == 0.0:

@@ -103,12 +103,12 @@ def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: 
 
 
 def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
-    """Add the loss of a contact to its column of a kind (see memory.codes)."""
+    """Add a loss of a contact to its column for this kind of loss (see memory.codes)."""
     m.run_flow[m.contacts_struck[c][kind]] += lost
 
 
 def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
-    """Add the work of a moving surface by an impulse of row r of a contact."""
+    """Add the work done by a moving surface with an impulse in row r of a contact."""
     if r > 0 and m.contacts_surface[c] >= 0:
         m.run_flow[m.contacts_surface[c]] += impulse * m.touch_carried[c][r - 1]
 

@@ -184,7 +184,7 @@ def _add_shapes(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: 
 
 
 def bending(m: Memory, c: int, r: int, rates: Array) -> float:
-    """Part of rate r of a contact by the rates of flexible coordinates."""
+    """Part of rate r of a contact due to the rates of flexible coordinates."""
     total = 0.0
     for i in range(m.strike_bend.size):
         total += m.strike_bend_rate[c * m.strike_impulse.shape[0] + r][i] * rates[i]
@@ -210,7 +210,7 @@ def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
 
 
 def set_free_response(m: Memory, dim: int, c: int) -> None:
-    """Set the velocities of free bodies by unit impulses of a contact."""
+    """Set the velocity changes of free bodies due to unit impulses of a contact."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         p = 2 * c + side
@@ -236,7 +236,7 @@ def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
 
 
 def surface_rate(m: Memory, c: int, r: int) -> float:
-    """Part of rate r of a contact by a moving surface."""
+    """Part of rate r of a contact due to a moving surface."""
     return m.touch_carried[c][r - 1] if r > 0 and m.contacts_surface[c] >= 0 else 0.0
 
 

@@ -52,7 +52,7 @@ def limit_of(m: Memory, slip: int) -> float:
 
 
 def stiffness(m: Memory, i: int, k: int, l: int) -> float:
-    """Entry (k, l) of the matrix C of a creep law: along, across, and spin."""
+    """Entry (k, l) of the creep stiffness C of law i; its components are along, across, and spin."""
     if k == l:
         return m.joints_parameter[i][7 if k == 2 else k]
     if k == 1 and l == 2:
@@ -102,7 +102,7 @@ def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
 
 
 def slope_by_load(m: Memory, slip: int, k: int) -> float:
-    """Derivative of component k of the force by the load N of the wheel; zero if N ≤ 0."""
+    """Derivative of component k of the force with respect to the load N of the wheel; zero if N ≤ 0."""
     i = m.joints_stiffness.size + slip
     limit = limit_of(m, slip)
     if limit <= 0.0:
