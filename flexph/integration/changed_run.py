@@ -56,7 +56,7 @@ def run_with_changes(
 
 
 def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
-    """Plan of changes within the times of a run; raises ValueError if one of them is outside of these."""
+    """Plan of the changes in a run; raises ValueError if one of them is outside of the run's times."""
     plan = Plan(mechanism, changes)
     _check_times(plan.actions, grid)
     return plan

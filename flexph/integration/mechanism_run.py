@@ -128,7 +128,7 @@ class _Task(NamedTuple):
         return self._controlled(run, estimate)
 
     def _in_loops(self, run: Run, blocks: BlockStepper) -> bool:
-        """True if the loops choose pairs of steps by their error."""
+        """True if the compiled loops choose the sizes of pairs of steps by their error."""
         return isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None
 
     def _controlled(self, run: Run, pairs: Any, by: Callable[..., Iterator[Entry]] = controlled) -> Iterator[Entry]:

@@ -235,7 +235,7 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """Entries of the first ``count`` groups of ``width`` rows: ends of groups, columns, and values (entries, width)."""
+    """Entries in the first ``count`` groups of ``width`` rows of a matrix: group ends, columns, values (e, width)."""
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     if matrix.shape[0] * matrix.shape[1] <= SMALL:

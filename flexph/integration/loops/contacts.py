@@ -203,13 +203,13 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 
 def loaded_wheels(contacts: Contacts) -> list[tuple[int, int]]:
-    """Pairs of a compliant contact, by its index among these, and the slip of the wheel that it loads."""
+    """Pairs (contact, slip): index among the compliant contacts, and the slip of the wheel that the contact loads."""
     wheels = contacts.wheel[~contacts.rigid].tolist()
     return [(k, slip) for k, slip in enumerate(wheels) if slip >= 0]
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
-    """Largest number of unknowns that move the vectors of a contact: of its rows of B and W (see terms.nodes)."""
+    """Largest number of unknowns that move the vectors of a contact, each a row of B and W (see terms.nodes)."""
     widths = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
     of_node = np.append(2 * dim + (1 if dim == 2 else 3) + widths, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))

@@ -68,7 +68,7 @@ class DividedSteps(ABC):
 
 
 class PythonCoupledSteps(DividedSteps):
-    """Compiled steps with controllers in Python: a step is repeated until the inputs by the controllers converge."""
+    """Compiled steps with controllers in Python: a step is repeated until the inputs that they set converge."""
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
         blocks, coupled, loops = self._blocks, self._coupled, self._loops

@@ -174,7 +174,7 @@ class Border(NamedTuple):
 
 
 def border_width(border: Border) -> int:
-    """Number of stored entries in a row of a banded border; row exchanges add no more than there are columns."""
+    """Number of stored entries in a row of a banded border, with fill-in by row exchanges up to all columns."""
     size, width = border.size.tolist()
     return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
 

@@ -151,7 +151,7 @@ def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
 
 
 def rate_size(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
-    """Sum of the absolute terms of rate r of a contact at velocities; 0 for bearings (see friction.rows)."""
+    """Sum of the absolute terms of rate r of a contact at velocities v, w, du; 0 for bearings (see friction.rows)."""
     if is_bearing(m, c):
         return 0.0
     total = 0.0

@@ -107,7 +107,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
 
 
 def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
-    """Number the bodies of an island breadth first from ``begin``; return how many there are."""
+    """Number the bodies of an island breadth first from ``begin``; return their number."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     place = law.place[0]

@@ -80,7 +80,7 @@ def record_defect(m: Memory, missed: float, scale: float) -> None:
 
 
 def largest_defect(m: Memory) -> float:
-    """Largest relative defect of a contact law in a step; the round-off of positions raises its scale."""
+    """Largest relative defect of a contact law in a step; a floor of the scale is the round-off of positions."""
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
 

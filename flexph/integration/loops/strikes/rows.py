@@ -132,7 +132,7 @@ def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> in
 
 
 def _side(m: Memory, c: int, b: int) -> int:
-    """Index of the rows of a contact on the side of a body."""
+    """Index of the rows of contact c for the velocities of its side b."""
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 

@@ -20,7 +20,7 @@ SMALL = cython.declare(cython.double, 1e-3)
 
 
 def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
-    """Mean force of a spring with hysteresis over a slip ``change`` in a time h, and internal extension at its end."""
+    """Mean force of a spring with hysteresis over a slip ``change`` in a time h, and internal extension after it."""
     if m.joints_path_kind[i] != BOUC_WEN:
         return _bend_bristles(m, i, z0, change, h)
     sign = 1.0 if change >= 0.0 else -1.0
@@ -49,7 +49,7 @@ def path_energy(m: Memory, i: int, z: float) -> float:
 
 
 def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
-    """Mean and end of z along a slip ≥ 0 of dz/ds = 1 − (β sgn z + γ)|z|, in a segment on each side of zero."""
+    """Mean and end value of z over a slip ≥ 0, dz/ds = 1 − (β sgn z + γ)|z|, exact on each side of z = 0."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     left = slip
@@ -95,7 +95,7 @@ def _second(x: float) -> float:
 
 
 def _follow_parts(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
-    """Mean and end of z along a slip ≥ 0 by the midpoint rule in equal parts."""
+    """Mean and end value of z over a slip ≥ 0, by the midpoint rule in equal parts."""
     part = slip / PARTS
     total = 0.0
     for _ in range(PARTS):
