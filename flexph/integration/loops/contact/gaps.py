@@ -327,7 +327,7 @@ def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of a distance from an axis, whose direction vector is longer than one if its section bends."""
+    """Set the gradients of a distance from an axis, whose direction is no unit vector if its section bends."""
     sign = m.contacts_sign[c]
     v0 = m.touch_first
     v1 = m.touch_last

@@ -217,7 +217,7 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the change of the direction of the force on a ball at a surface, with its coordinates V·W_i there.
+    """Add the change of the direction of the force on a ball at a surface, as its coordinates V·W_i there change.
 
     The discrete gradient n of the distance has the derivatives ``touch.bent``.
     """
@@ -403,7 +403,7 @@ def _differentiate_weights(m: Memory, dim: int) -> None:
 
 
 def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the changes of friction with the slip and, through the normal force, with the gap."""
+    """Add the derivatives of friction by the slip and, through the normal force, by the gap to the Jacobian."""
     _differentiate_slips(m, dim, c)
     change = m.touch_along[0]
     for t in range(dim - 1):

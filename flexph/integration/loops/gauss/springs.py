@@ -205,7 +205,7 @@ def _add_angle(m: Memory, g: Scheme, h: float, k: int, angle: int) -> None:
 
 
 def _angle_rate(s: Memory, angle: int) -> float:
-    """Rate of an angle of a rope at a node, from its slopes."""
+    """Rate of an angle of a rope at a node, from its derivatives with respect to products and their rates."""
     rate = s.string_by_sine[angle] * s.stage_product_rate[s.ropes_sine[angle]]
     return rate + s.string_by_cosine[angle] * s.stage_product_rate[s.ropes_cosine[angle]]
 

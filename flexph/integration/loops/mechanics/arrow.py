@@ -220,7 +220,7 @@ def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
 
 
 def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
-    """Solve for the inner coordinates of a body at zero border, and subtract their effect from the border rows."""
+    """Solve for the inner coordinates of a body with border unknowns zero; subtract their effect from border rows."""
     pushed = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x

@@ -131,7 +131,7 @@ def _products(m: Memory, x: Array, out: Array) -> None:
 
 
 def solve(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Solve for the corrections of the unknowns from the defects, by the bordered Jacobian."""
+    """Solve for the corrections of the unknowns from the defects, with the bordered Jacobian."""
     reduce(m, dim, decay, h)
     solve_least(m)
     expand(m, dim, h)

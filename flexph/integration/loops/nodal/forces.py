@@ -212,7 +212,7 @@ def add_strain_forces(m: Memory, dim: int) -> None:
 
 
 def set_stress_forces(m: Memory, dim: int) -> None:
-    """Set the forces on products, vectors and columns by the stresses in ``nodal.stress``."""
+    """Set the forces on products, vectors and columns due to the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):
         m.nodal_on_product[m.strains_product[e]] -= m.nodal_gradient[e][0] * m.nodal_stress[e]

@@ -81,7 +81,7 @@ def _set_end_rates(m: Memory, dim: int) -> None:
 
 
 def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> None:
-    """Write the defects of the velocities at the end: v₁ − (2v̄ − v₀), and for bodies that vibrate B Δp more."""
+    """Write the defects of the velocities at the end: v₁ − (2v̄ − v₀), plus B Δp for bodies that vibrate."""
     place = cython.declare(cython.Py_ssize_t)
     s = m.x_w.shape[1]
     n = m.x.size

@@ -192,7 +192,7 @@ def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def _set_residual(m: Memory, b: Backward, k: int) -> float:
-    """Set the adjoint and the residual of the transposed system at the covector; return its largest entry."""
+    """Set the adjoint and the residual of the transposed system for the covector μ; return the largest residual."""
     for i in range(b.covector.size):
         b.opposite[i] = -b.covector[i]
     pull(ALL, b.carried, b.opposite, b.adjoint)

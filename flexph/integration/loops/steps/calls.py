@@ -47,7 +47,7 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
 
 
 def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
-    """Notify the controllers within steps of the start of a pair, which may be rejected, with the state there."""
+    """Pass the state at the start of a pair to the controllers within steps, which store theirs for a rejection."""
     if within.address != 0:
         store(m, dim, within.state[0])
         call_two(within.address, within.data, BEGIN)

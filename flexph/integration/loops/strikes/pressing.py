@@ -28,7 +28,7 @@ REPEATED = cython.declare(cython.Py_ssize_t, 12)
 
 
 def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses of an island near those in ``x``, with the pressing of its bearings; return the defect."""
+    """Solve for impulses of an island near those in ``x``, and pressing impulses of bearings; return the defect."""
     if kinds == 0:
         return solve_island(law, island, weight, rests)
     if not _has_bearing(m, island):
