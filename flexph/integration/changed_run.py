@@ -228,7 +228,7 @@ class _ChangedRun:
         return replace(whole, events=events, ledger=self._with_accounts(whole.ledger))
 
     def _with_accounts(self, ledger: Ledger) -> Ledger:
-        """Ledger with a loss of each lock and rupture, zero if it lost nothing or did not happen."""
+        """Ledger with an account of the energy lost at each lock and rupture; zero if it did not happen."""
         losing = (action.name for action in self.plan.actions if action.change.kind != "release")
         none = {name: np.zeros(len(ledger.residual)) for name in losing if name not in ledger.dissipation}
         return replace(ledger, dissipation={**ledger.dissipation, **none}) if none else ledger

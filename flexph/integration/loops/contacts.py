@@ -72,7 +72,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
 
 
 def _wheels(mechanism: Model, contacts: Gaps) -> Index:
-    """Index of the slip of the wheel that each contact loads, −1 for none."""
+    """Index (c,) of the slip of the wheel that each contact loads; −1 for contacts that load none."""
     slips = mechanism.network.arrays.slips
     wheel = np.full(1 + int(contacts.owner.max(initial=-1)), -1)
     own = np.flatnonzero(slips.contact >= 0)

@@ -115,7 +115,7 @@ def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
 
 
 def _width(row: Index, col: Index) -> int:
-    """Bandwidth of all unknowns ``row``, ``col`` of pairs of coordinates (e, 4); −1 marks unknowns in the border."""
+    """Bandwidth of entries between unknowns ``row`` and ``col`` (e, 4) of pairs of coordinates; −1: in the border."""
     i, j = row[:, :, None], col[:, None, :]
     return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))
 

@@ -46,7 +46,7 @@ def cleared(matrix: Any) -> Any:
 
 
 def ends_of(sizes: Any) -> Index:
-    """First indices of consecutive parts of the given sizes, and the end of the last one."""
+    """First indices of consecutive parts of the given sizes, and the end of the last part."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 

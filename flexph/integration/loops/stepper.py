@@ -243,7 +243,7 @@ class Stepper:
         self._list_served |= steps > 0
 
     def reached(self) -> Configuration:
-        """Configuration at the end of the last trial step, by its last iterate."""
+        """Configuration at the end of the last trial step, from its last iterate."""
         return Configuration(*(field.copy() for field in self.memory.views(self._ends)))
 
     def within(self, given: CompiledCoupling) -> Within:

@@ -151,7 +151,7 @@ def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float
 
 
 def _differentiate_face(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d to a face, that of d² divided by d₀ + d₁, and the end gradient.
+    """Set the discrete gradient of the distance d to a face (that of d², divided by d₀ + d₁) and its end gradient.
 
     The base point is the closest point at the start of the step. ``touch.part`` are the coefficients of V, W and U in
     the vector from it to the point, along which the slip is measured.
@@ -187,7 +187,7 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d of segments, that of d² divided by d₀ + d₁, and the end gradient.
+    """Set the discrete gradient of the distance d of segments (that of d², divided by d₀ + d₁) and its end gradient.
 
     Base points are the closest points at the start of the step.
     """

@@ -73,7 +73,7 @@ def _forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def add_forces_on_nodes(m: Memory, dim: int) -> None:
-    """Add the forces on nodes from those on products."""
+    """Add the forces on nodes that result from those on products."""
     for p in range(m.trial_force.size):
         first = m.joints_first[p]
         second = m.joints_second[p]

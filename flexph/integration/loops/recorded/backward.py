@@ -155,7 +155,7 @@ def _copied(reals: Array, into: Array | None) -> Array:
 
 
 def recorded_zeros(shape: tuple[int, ...]) -> Array:
-    """Cells of constants that are zero."""
+    """Recorded numbers that are zero, as constants of a record."""
     cells = np.zeros(shape, complex)
     cells.ravel().view(np.int64)[1::2] = -1
     return cells

@@ -78,7 +78,7 @@ def _append_coupled(m: Memory, first: int, place: int) -> int:
 
 
 def rows_of(m: Memory, dim: int, first: int, last: int) -> int:
-    """Number of rates of each contact of an island: d if one has friction, else 1."""
+    """Number of rates of each contact of an island: d if any of them has friction, else 1."""
     for k in range(first, last):
         if friction_of(m, m.strike_member[k]) > 0.0:
             return dim

@@ -137,7 +137,7 @@ def _side(m: Memory, c: int, b: int) -> int:
 
 
 def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
-    """Add a node of V, W or U to the rows, for the first ``by`` velocities of its side."""
+    """Add the contribution of a node of V, W or U to the rows, for the first ``by`` velocities of its side."""
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
     for i in range(by):
@@ -192,7 +192,7 @@ def bending(m: Memory, c: int, r: int, rates: Array) -> float:
 
 
 def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
-    """Add the spin of a body to the rows of slips."""
+    """Add the contribution of the spin of a side's body to the rows of slips."""
     b = m.contacts_body[c][side]
     d = dim
     act = m.strike_act[_side(m, c, b)]

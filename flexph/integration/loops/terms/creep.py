@@ -61,7 +61,7 @@ def stiffness(m: Memory, i: int, k: int, l: int) -> float:
 
 
 def linear_force(m: Memory, slip: int, k: int) -> float:
-    """Component k of C s."""
+    """Component k of the linear creep force C s of a slip s."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     total = 0.0
@@ -80,7 +80,7 @@ def tangential_force(m: Memory, slip: int) -> float:
 
 
 def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
-    """Saturation q(x) of a creep law, and its slope."""
+    """Saturation q(x) of a creep law, and its derivative."""
     kind = m.joints_kind[i]
     if kind == HYPERBOLIC:
         return 1.0 / (1.0 + x), -1.0 / ((1.0 + x) * (1.0 + x))
