@@ -120,7 +120,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
 
 
 def add_changes(m: Memory) -> None:
-    """Add the changes to the velocities."""
+    """Add the changes due to impulses to the velocities of the state ``at``."""
     d = m.at_v.shape[1]
     for b in range(m.inertia_mass.size):
         for a in range(d):
@@ -154,7 +154,7 @@ def _solve_impact(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island
 
 
 def solve_near(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
-    """Solve for impulses near those in ``x``, with a weight that grows until the law is solved; return the defect.
+    """Solve for impulses near those in ``law.x``, with a weight that grows until the law is solved; return the defect.
 
     If no weight is large enough, weights are adapted from step to step. Impulses of nearly redundant contacts may then
     be far from the given ones: eight contacts between two boxes may slip a little.
@@ -189,7 +189,7 @@ def energy_change(law: LawSpace, size: int) -> float:
 
 
 def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
-    """Move ``x`` from the plastic impulses towards those in ``kept``, only so far that no energy is created."""
+    """Move ``law.x`` from the plastic impulses towards those in ``law.kept``, only so far that no energy is created."""
     size = island.rows * island.contacts
     move_rates(m, kinds, law, island, law.x, law.moved)
     at_rest = energy_change(law, size)
