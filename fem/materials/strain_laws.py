@@ -157,7 +157,7 @@ class StoredEnergy(Hyperelastic):
             if getattr(self, name) is None:
                 continue
             values, wanted = (
-                check.numbers(f"the value of {name}", check.asked(name, getattr(self, name), C)),
+                check.numbers(f"the value of {name}", check.value_of(name, getattr(self, name), C)),
                 (len(C), *width),
             )
             if values.shape != wanted:

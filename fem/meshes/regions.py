@@ -61,7 +61,7 @@ def region(mesh: SolidMesh, name: str, given: object) -> Region:
         named = check.lookup("region", given, mesh.sets, f"{name}: the mesh")
         return _from_set(mesh, given, named)
     if callable(given):
-        mask = np.asarray(check.asked(name, given, mesh.points.T))
+        mask = np.asarray(check.value_of(name, given, mesh.points.T))
         if mask.shape != (len(mesh.points),) or mask.dtype != bool:
             raise ValueError(
                 f"{name} must be a function of x ({mesh.dim}, N) that returns N truth values, got {mask.dtype} of "

@@ -162,7 +162,7 @@ def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array]
     for i, s in enumerate(borders):
         base = min(max(s - step, 0.0), length - 2.0 * step)  # a parabola through three places
         three = [
-            check.array("place on the curve", check.asked("the curve of a cable", at, base + k * step), (dim,))
+            check.array("place on the curve", check.value_of("the curve of a cable", at, base + k * step), (dim,))
             for k in range(3)
         ]
         x = (s - base) / step

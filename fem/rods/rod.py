@@ -192,7 +192,7 @@ def _placed(mesh: RodMesh, curve: Curve | None, dim: int) -> tuple[Array, Array]
 
 def _on_curve(curve: Curve, s: float, dim: int) -> tuple[Array, Array]:
     """Position (d,) and directors (d, d) of a curve at s."""
-    given = check.asked("the curve of a rod", curve, float(s))
+    given = check.value_of("the curve of a rod", curve, float(s))
     if not isinstance(given, tuple | list) or len(given) != 2:
         frame = "directors" if dim == 3 else "angle"
         raise ValueError(f"curve must return (place, {frame}), got {type(given).__name__}")

@@ -107,7 +107,7 @@ def section_at(
     of = section if callable(section) else lambda s: section
 
     def at(s: float) -> RodSection:
-        own = check.asked("the section of a rod", of, s)
+        own = check.value_of("the section of a rod", of, s)
         if isinstance(own, RodSection):
             return own
         if not isinstance(own, Section):

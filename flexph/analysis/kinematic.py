@@ -155,8 +155,8 @@ def hidden_constraints(
     """
     x = check.array("x", x, (None,))
     matrix = check.array("J", J(x) if callable(J) else J, (x.size, x.size))
-    rows = check.answer("slopes", slopes, x, shape=(None, x.size))
-    effort = check.answer("gradient", gradient, x, shape=x.shape)
+    rows = check.result_of("slopes", slopes, x, shape=(None, x.size))
+    effort = check.result_of("gradient", gradient, x, shape=x.shape)
     commuting = rows @ matrix @ rows.T
     size = np.abs(rows) @ np.abs(matrix) @ np.abs(rows).T
     if np.any(np.abs(commuting) > 1e-10 * np.maximum(size, 1e-300)):

@@ -179,7 +179,7 @@ class CoupledControllers:
         self, trial: TrialStep, given: tuple[Array, Array], by_forces: Array, line: Line
     ) -> tuple[Array, Array]:
         """Newton correction of inputs and forces after a trial, from the linear model of both."""
-        (inputs, forces), q, following = given, self.entries.size, line.met(self.laws, given[1])
+        (inputs, forces), q, following = given, self.entries.size, line.forces_of(self.laws, given[1])
         off = trial.off[:q] + by_forces[:q] @ (following - forces)
         return inputs - np.linalg.solve(self._slope[:q], off), following
 

@@ -171,7 +171,7 @@ class Line(NamedTuple):
         off = np.where(held, HOLDS, 1.0) * (rates - near[:, 0])
         return cls(left[:, 0] + slopes @ forces, slopes, before, off, near[:, 0] * near[:, 1])
 
-    def met(self, laws: Sequence[Law], guess: Array) -> Array:
+    def forces_of(self, laws: Sequence[Law], guess: Array) -> Array:
         """Forces (m,) at which all laws meet the line; raises StepFailed if they are not found."""
         return meet_all(laws, self, guess)[1] if laws else guess
 

@@ -127,7 +127,7 @@ class MultiportCharacteristic(Resistance):
 
     def force(self, efforts: Array) -> Array:
         """Force F(e)."""
-        return check.array("F(e)", check.asked("a resistive characteristic", self.function, efforts), (self.size,))
+        return check.array("F(e)", check.value_of("a resistive characteristic", self.function, efforts), (self.size,))
 
     def power(self, efforts: Array) -> float:
         """Power eᵀF(e); raises ValueError if it is negative."""

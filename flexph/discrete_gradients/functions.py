@@ -66,7 +66,7 @@ def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, 
 def midpoint(gradient: Vector, x0: Any, x1: Any) -> Array:
     """Midpoint gradient ``∇f(½(x₀ + x₁))`` (n,): a discrete gradient of quadratic functions only."""
     x0, x1 = _states(x0, x1)
-    return check.answer("gradient", gradient, 0.5 * (x0 + x1), shape=x0.shape)
+    return check.result_of("gradient", gradient, 0.5 * (x0 + x1), shape=x0.shape)
 
 
 @checked
@@ -76,9 +76,9 @@ def jacobian(function: Vector, slope: Callable[[Array], Any], x0: Any, x1: Any) 
     The discrete Jacobian of a diffeomorphism may be singular although DF is not ([dg] example 9).
     """
     x0, x1 = _states(x0, x1)
-    values = partial(check.answer, "function", function, shape=(None,))
+    values = partial(check.result_of, "function", function, shape=(None,))
     rows = values(x0).shape
-    return gradients.discrete_jacobian(values, partial(check.answer, "slope", slope, shape=(*rows, x0.size)), x0, x1)
+    return gradients.discrete_jacobian(values, partial(check.result_of, "slope", slope, shape=(*rows, x0.size)), x0, x1)
 
 
 def _increments(function: Scalar, gradient: Vector, x0: Array, x1: Array, *, order: list[int]) -> Array:
@@ -100,8 +100,8 @@ def _states(x0: Any, x1: Any) -> tuple[Array, Array]:
 
 def _answers(function: Scalar, gradient: Vector, shape: tuple[int, ...]) -> tuple[Scalar, Vector]:
     """Wrap a function and its gradient by checks that their values are finite and of the right shapes."""
-    scalar = partial(check.answer, "function", function, shape=())
-    return lambda x: float(scalar(x)), partial(check.answer, "gradient", gradient, shape=shape)
+    scalar = partial(check.result_of, "function", function, shape=())
+    return lambda x: float(scalar(x)), partial(check.result_of, "gradient", gradient, shape=shape)
 
 
 def _part(x: Any, states: Any) -> Array:

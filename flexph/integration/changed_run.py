@@ -18,7 +18,7 @@ from ..mechanisms.model.state import State
 from ..mechanisms.poses.passage import Booking, state_after_passage, sum_of_bookings
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
-from ..results.consecutive_runs import begun, booked, joined
+from ..results.consecutive_runs import booked, joined, with_first_state
 from ..results.ledger import Ledger
 from ..results.result import Occurrences
 from ..results.solution import Solution
@@ -219,7 +219,7 @@ class _ChangedRun:
         """Solution of all parts, with the instants of the changes as events."""
         whole = _joined(self.parts, self.plan.union)
         if self._before is not None:
-            whole = begun(whole, joined([self._before], self.plan.union))
+            whole = with_first_state(whole, joined([self._before], self.plan.union))
         events = dict(whole.events)
         for name in dict.fromkeys(action.name for action in self.plan.actions):
             own = [(t, x) for change, t, x in self.made if change == name]

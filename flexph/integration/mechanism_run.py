@@ -242,7 +242,7 @@ def recorder_of(
         "residuals": Column(4, "largest"),
         "counts": COUNTS,
     }
-    if accounts.judges:
+    if accounts.has_contact_laws:
         columns["complementarity"] = Column(1, "largest")
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")

@@ -102,7 +102,7 @@ class ElasticLaw(Remade):
         """Factor a(t), 1 without a schedule; raises ValueError if the function raises or returns no finite number."""
         if self.factor is None:
             return 1.0
-        given = check.asked(f"{self}: the factor", self.factor, time)
+        given = check.value_of(f"{self}: the factor", self.factor, time)
         return check.number(f"{self}: the factor at t = {time} s", given)
 
     @property

@@ -105,7 +105,7 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
         level = float(n @ places[0, :dim]) - feature.gap
         face = Gap("offset", (gap.vectors[0], normal, none), 1.0, level, gap.law, gap.sides, gap.radii, gap.name)
         return face, feature
-    apart = _beside(gap.vectors[0], port, own[PLACE : PLACE + dim] @ axes)
+    apart = _shifted(gap.vectors[0], port, own[PLACE : PLACE + dim] @ axes)
     sign, share = float(own[SIGN]), gap.radii[0] / gap.offset if gap.offset else 0.0
     shares = (share, 1.0 - share)
     return Gap("distance", (apart, none, none), sign, gap.offset, gap.law, gap.sides, shares, gap.name), feature
@@ -121,7 +121,7 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
     feature = Feature(float(np.sqrt(found[0, SQUARE])) - gap.offset, contact.name, "an edge")
     assert gap.sides is not None
     halves = [np.array(v.fixed if v.plus is None else v.plus.direction) for v in gap.vectors[1:3]]
-    points = _beside(_ahead(gap.vectors[0], first * halves[0]), gap.sides[1], second * halves[1])
+    points = _shifted(_ahead(gap.vectors[0], first * halves[0]), gap.sides[1], second * halves[1])
     normal = tuple((apart / np.linalg.norm(apart)).tolist())
     level, none = float(np.linalg.norm(apart)) - feature.gap, Vector(fixed=(0.0,) * V.size)
     plane = Vector(fixed=normal)
@@ -136,7 +136,7 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
     return replace(vector, plus=BodyVector(vector.plus.port, offset=tuple((before + offset).tolist())))
 
 
-def _beside(vector: Vector, port: Any, offset: Array) -> Vector:
+def _shifted(vector: Vector, port: Any, offset: Array) -> Vector:
     """Vector whose start is shifted by an offset in the axes of the section at the surface's port."""
     if isinstance(port, Ground):
         return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))

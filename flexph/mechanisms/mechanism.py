@@ -180,7 +180,7 @@ class Mechanism(Model):
         for name, body in self.bodies.items():
             if body.mass_factor is not None:
                 given = (lambda t: 1.0) if body.mass_factor == "input" else body.mass_factor
-                value = check.asked(f"{name}: the factor of its mass", given, time)
+                value = check.value_of(f"{name}: the factor of its mass", given, time)
                 factor = check.positive(f"{name}: the factor of its mass at t = {time} s", value)
                 bodies[name] = replace(body, inertia=body.inertia.scaled(factor), mass_factor=None)
         return Mechanism(bodies, self.connections, self.gravity)

@@ -96,7 +96,7 @@ def positive(name: str, value: float, unit: str = "") -> float:
     return result
 
 
-def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
+def value_of(name: str, function: Callable[[Any], Any], at: Any) -> Any:
     """Value function(at); its exceptions become a ValueError with ``name`` and the time ``at`` (if a number)."""
     try:
         return function(at)
@@ -105,9 +105,9 @@ def asked(name: str, function: Callable[[Any], Any], at: Any) -> Any:
         raise ValueError(f"{name}{when} raised {type(error).__name__}: {error}") from error
 
 
-def answer(name: str, function: Callable[..., Any], at: Any, *, shape: tuple[int | None, ...]) -> np.ndarray:
+def result_of(name: str, function: Callable[..., Any], at: Any, *, shape: tuple[int | None, ...]) -> np.ndarray:
     """Call a function and check its value: a finite float array of the given shape."""
-    return array(f"the value of {name}", asked(name, function, at), shape)
+    return array(f"the value of {name}", value_of(name, function, at), shape)
 
 
 def not_negative(name: str, value: float, unit: str = "") -> float:

@@ -72,7 +72,7 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
     return replace(ledger, **accounts, residual=residual)
 
 
-def begun(whole: Any, before: Any) -> Any:
+def with_first_state(whole: Any, before: Any) -> Any:
     """Solution ``whole`` with the first state and energies of ``before``, a solution with a single instant.
 
     Both have the layout of one mechanism.

@@ -207,7 +207,7 @@ class Forcing:
         return np.array([self._asked(name, function, t) for t in times])
 
     def _asked(self, name: str, function: Callable[[float], Any], time: float) -> Array:
-        return self._entries(name, check.asked(f"input {name!r}", function, time), time)
+        return self._entries(name, check.value_of(f"input {name!r}", function, time), time)
 
     def _entries(self, name: str, given: Any, time: float) -> Array:
         """Entries of an input from its value at a time [s]."""

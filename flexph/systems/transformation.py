@@ -217,7 +217,7 @@ def transform(
     )
     at = check.array("sample", sample, (system.size,))
     for name, function, wanted in (("phi", phi, (system.size,)), ("jacobian", D, shape), ("frame", U, shape)):
-        check.answer(name, function, at, shape=wanted)
+        check.result_of(name, function, at, shape=wanted)
     constant = isinstance(D, Constant) and isinstance(U, Constant)
     transformation = LinearTransformation if constant else Transformation
     return transformation(system, phi, D, U).applied(sample, parts or {})

@@ -335,7 +335,7 @@ class BlockStepper:
             "flows": rows.flow[:k],
             "residuals": rows.audit[:k, :4],
             "counts": rows.audit[:k, 4:7],
-            **({"complementarity": rows.audit[:k, 7:]} if self.accounts.judges else {}),
+            **({"complementarity": rows.audit[:k, 7:]} if self.accounts.has_contact_laws else {}),
         }
 
     def end(self, time: float, x: Array) -> StepStart:

@@ -47,14 +47,14 @@ if TYPE_CHECKING:
     from ..schemes.scheme import Scheme
 
 
-class Answer(NamedTuple):
+class DefectResponse(NamedTuple):
     """Response to velocity defects e (g, k): μ = (G M⁻¹Gᵀ)⁻¹ e (g, k) and velocity changes M⁻¹Gᵀμ (n_v, k)."""
 
     change: Array
     mu: Array
 
 
-def answer(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array) -> Answer:
+def response_to_defects(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array) -> DefectResponse:
     """Impulses that would remove velocity defects at the end of a step; raises StepFailed."""
     a, (c, d) = scheme.arrays, step.end.state.place
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
@@ -66,10 +66,10 @@ def answer(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array)
         error = StepFailed("the constraints are dependent at its end", int(step.counts[0]), 0.0)
         error.span = (2.0 * step.middle - step.end.time, step.end.time)
         raise error from None
-    return Answer(y[: G.shape[1]], spread @ y[G.shape[1] :])
+    return DefectResponse(y[: G.shape[1]], spread @ y[G.shape[1] :])
 
 
-def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], known: Answer) -> StepResult:
+def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], known: DefectResponse) -> StepResult:
     """Step followed by the impulse −2Gᵀμ; the first columns of ``known`` are the response to the velocity defect.
 
     ``at_end`` are the term coefficients and the rates of prescribed quantities. The impulse is added to the accounts
@@ -155,7 +155,7 @@ class JudgedPairs(NamedTuple):
         jumped = len(second.end.history) < REMEMBERED  # after an impact velocities keep the joints
         added = left if jumped else left - start.state.defect
         coefficient, rates = self.scheme.table.at(end)[0], self.scheme.table.rates(end, end - middle)
-        impulses = answer(self.scheme, pair, coefficient, np.column_stack([left, added]))
+        impulses = response_to_defects(self.scheme, pair, coefficient, np.column_stack([left, added]))
         if impulses.mu[:, 0] @ added > 0.0:
             pair = reflected(self.scheme, pair, (coefficient, rates), impulses)
         return pair, 0.5 * float(impulses.mu[:, 1] @ added)

@@ -43,7 +43,7 @@ class Flow(NamedTuple):
 
     def speed_at(self, time: float) -> float:
         """Speed u [m/s] at a time; raises ValueError unless it is a finite number."""
-        return check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.speed, time))
+        return check.number(f"{self.name} at t = {time} s", check.value_of(self.name, self.speed, time))
 
     @property
     def ends(self) -> Array:

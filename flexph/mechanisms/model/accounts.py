@@ -155,14 +155,9 @@ class AccountRows:
         return len(self._inputs) + self.references.size + self.scheduled.size
 
     @property
-    def judges(self) -> bool:
+    def has_contact_laws(self) -> bool:
         """True if steps must satisfy complementarity conditions, of rigid contacts or of dry friction in joints."""
         return bool(self.rigid.size or self.rubbing)
-
-    @property
-    def loses(self) -> bool:
-        """True if any element dissipates."""
-        return bool(self.damped.size or self.dampers.size or self.slipping or self.touching or self.rubbing)
 
     def gap_name(self, number: int) -> str:
         """Name of the gap with an index: the name of its contact, followed by the name of the gap if it has one."""

@@ -248,13 +248,15 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
     bend = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
     if bend is None or bend.error.max() <= DEFLECTION_ERROR:
         return []
-    frames, most = len(nodes_of(mechanism.bodies[name])), float(bend.error.max())
-    parts = int(np.ceil(frames * np.sqrt(most / DEFLECTION_ERROR)))
+    frames, most = nodes_of(mechanism.bodies[name]), float(bend.error.max())
+    parts = int(np.ceil(len(frames) * np.sqrt(most / DEFLECTION_ERROR)))
+    shortens = all(own.stiffening is not None and own.stiffening.critical is None for own in frames)
+    advice = "" if shortens or len(times) == 1 else ", or take strain='von_karman' if it spins"
     size = f"about {100.0 * most:.0f} %" if most < 0.5 else "half of it or more"
     return [
         f"a section of {name!r} turns by {bend.turn.max():.2f} rad against its frame, and its deflection is off by "
         f"{size}{_since(times, bend.error > DEFLECTION_ERROR)}: a floating frame is for moderate deflections; split "
-        f"the body into {parts} or more" + (", or take strain='von_karman' if it spins" if len(times) > 1 else "")
+        f"the body into {parts} or more{advice}"
     ]
 
 

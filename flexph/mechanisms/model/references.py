@@ -60,7 +60,7 @@ class _Function(NamedTuple):
 
     def at(self, time: float) -> float:
         """Value at a time; raises ValueError unless it is a finite number, and not below the ``least``."""
-        value = check.number(f"{self.name} at t = {time} s", check.asked(self.name, self.value, time))
+        value = check.number(f"{self.name} at t = {time} s", check.value_of(self.name, self.value, time))
         if value < self.least:
             right = "positive" if self.least > 0.0 else f"at least {self.least:g}"
             raise ValueError(f"{self.name} at t = {time} s must be {right}, got {value:.6g}")

@@ -174,7 +174,7 @@ class TimeTable:
         """Values of all constraint laws at a time, concatenated."""
         values = self.anchors.rows.copy()
         for i in self._driven:
-            given = check.asked(f"{self._names[i]}: the prescribed motion", self._prescribed(i), time)
+            given = check.value_of(f"{self._names[i]}: the prescribed motion", self._prescribed(i), time)
             where = f"{self._names[i]}: the prescribed value at t = {time} s"
             try:
                 values[self._own[i]] = np.asarray(given, dtype=float)

@@ -161,8 +161,13 @@ class Builder:
                 self._cells(called(name), k, part.element_numbers(name))
         names = {name.upper(): name for name in part.element_sets}
         sections = []
+        seen = np.zeros(0, dtype=int)
         for elset, material, block in part.sections:
             dims = self._section(k, elset, block)
+            numbers = part.element_numbers(elset)
+            if np.isin(numbers, seen).any():
+                warn(f"*{block.keyword} ({block.place}): elements of {elset!r} have another section before, now void")
+            seen = np.union1d(seen, numbers)
             if block.keyword.startswith("SHELL") and self.dim == 2:
                 self.shells[called(names.get(elset.upper(), elset))] = shell_section(block)
             if material and self.dim in dims:

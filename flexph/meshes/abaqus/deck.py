@@ -99,7 +99,9 @@ class Deck:
             self._take_in_step(block)
         elif word == "MATERIAL":
             self.material = block.name("NAME")
-            self.materials[self.material] = FileMaterial()
+            again = self.material.upper() in {name.upper() for name in self.materials}
+            refused = f"*MATERIAL ({block.place}), which defines it a second time" if again else ""
+            self.materials[self.material] = FileMaterial(refused=refused)
         elif word in ("DENSITY", "ELASTIC", *LAWS):
             known = self.materials.get(self.material, FileMaterial())
             self.materials[self.material] = with_property(known, block)
@@ -157,6 +159,10 @@ def with_property(material: FileMaterial, block: Block) -> FileMaterial:
     words = f"*{block.keyword}{f', TYPE={name}' if block.keyword == 'ELASTIC' else ''} ({block.place})"
     if kind is None or "DEPENDENCIES" in block.parameters or not block.texts:
         return replace(material, refused=words)
+    density = kind == "density"
+    known = material.density if density else material.modulus()
+    if known is not None or any((row.kind == "density") == density for row in material.rows):
+        return replace(material, refused=f"{words}, the second one")
     lines = block.numbers()
     try:
         return material.with_rows(_rows(kind, lines))

@@ -28,9 +28,9 @@ MOST = 10_000_000
 MAKING = (
     *("N", "E", "EN", "NGEN", "EGEN", "ENGEN", "NSYM", "ESYM", "NSCALE", "NMODIF", "NWPAVE", "EMODIF", "NDELE"),
     *("EDELE", "VMESH", "AMESH", "LMESH", "VSWEEP", "BLOCK", "CYLIND", "K", "L", "A", "V", "VGEN", "TRANSFER"),
-    *("TRNSF", "MOVE", "NUMMRG", "NUMCMP", "CDREAD", "NREAD", "EREAD", "UPGEOM", "UPCOORD"),
+    *("TRNSF", "MOVE", "NUMMRG", "NUMCMP", "CDREAD", "NREAD", "EREAD", "UPGEOM", "UPCOORD", "MPCHG"),
 )
-"""Commands that make, move or delete nodes and elements."""
+"""Commands that make, move, change or delete nodes and elements."""
 SCRIPTS = ("*DO", "*DOWHILE", "*REPEAT", "*USE", "*ULIB", "*CREATE", "/INPUT", "*GO", "/SYS", "/SYP", "~")
 """Commands that run other commands, or read other files."""
 CONSTRAINTS = ("CE", "CP", "CEINTF", "CPINTF", "CERIG", "RBE3", "CPNGEN", "CPCYC", "CYCLIC")

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..contents import DeckFiles, Place
 
 EXPONENT = re.compile(r"(?<=[\d.])([+-]\d+)$")
 """Pattern of an exponent without its letter, as in 1.5+3."""
+
+
+Key = TypeVar("Key", int, str)
 
 
 class Card(NamedTuple):
@@ -44,6 +47,13 @@ class Card(NamedTuple):
             return real(word)
         except ValueError:
             raise ValueError(f"{self} must have a number in field {k + 2}, got {word!r}") from None
+
+
+def hold(held: dict[Key, Card], number: Key, card: Card, what: str, fields: slice = slice(None)) -> None:
+    """Add a card under its number; raise ValueError if another one, with other ``fields``, has this number."""
+    known = held.setdefault(number, card)
+    if known is not card and (known.name, known.fields[fields]) != (card.name, card.fields[fields]):
+        raise ValueError(f"{card} must not define {what} {number} a second time")
 
 
 Line = tuple[str, Place]

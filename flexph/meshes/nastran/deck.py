@@ -14,7 +14,7 @@ from ..blocks import cell_blocks
 from ..cell_types import dimension
 from ..contents import LeftOut, MeshContents, PointMass, ShellSection
 from ..materials import FileMaterial
-from .cards import Card, bulk_cards
+from .cards import Card, bulk_cards, hold
 from .constraints import Constraints
 from .grids import Grids
 from .materials import MATERIALS, file_material, tabled_material
@@ -60,15 +60,15 @@ class Deck:
         elif card.name == "CONM2":
             self.masses.append(card)
         elif card.name in SECTIONS:
-            self.properties[card.whole(0)] = card
+            hold(self.properties, card.whole(0), card, "property")
         elif card.name in MATERIALS:
-            self.materials[str(card.whole(0))] = card
+            hold(self.materials, str(card.whole(0)), card, "material")
         elif card.name == "PARAM" and card.field(0).upper() in self.parameters:
             self.parameters[card.field(0).upper()] = card.real(1)
         elif card.name in ("MATT1", "MATT9", "MATT11"):
-            self.tables[str(card.whole(0))] = card
+            hold(self.tables, str(card.whole(0)), card, "tables of material")
         elif card.name == "TABLEM1":
-            self.curves[str(card.whole(0))] = card
+            hold(self.curves, str(card.whole(0)), card, "table")
         else:
             changes = change_of(card.name)
             if changes is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...numerics.arrays import Array
 from ..axes import Axes, axes_by_z, cylindrical, spherical_by_pole
-from .cards import Card, real
+from .cards import Card, hold, real
 
 BASIC = 0
 Places = dict[int, tuple[int, Array]]
@@ -31,21 +31,22 @@ class Grids:
         self.default = BASIC
         self.cards: dict[int, Card] = {}
         self.systems: dict[int, System] = {}
+        self._of_systems: dict[int, Card] = {}
 
     def take(self, card: Card) -> bool:
         """Add a card of a grid point, a default of grid points or a coordinate system; return False for other cards."""
         if card.name == "GRID":
-            known = self.cards.setdefault(card.whole(0), card)
-            if known is not card and known.fields[1:5] != card.fields[1:5]:
-                raise ValueError(f"{card} must not define grid point {card.whole(0)} a second time")
+            hold(self.cards, card.whole(0), card, "grid point", slice(1, 5))
         elif card.name == "GRDSET":
             self.default = card.whole(1, BASIC)
         elif card.name in ("CORD1R", "CORD1C", "CORD1S"):
             for k in (0, 4):
                 if card.field(k):
+                    hold(self._of_systems, card.whole(k), card, "coordinate system")
                     points = np.array([card.whole(k + 1 + n) for n in range(3)])
                     self.systems[card.whole(k)] = System(card.name[-1], None, points, card)
         elif card.name in ("CORD2R", "CORD2C", "CORD2S"):
+            hold(self._of_systems, card.whole(0), card, "coordinate system")
             points = np.array([card.real(k) for k in range(2, 11)]).reshape(3, 3)
             self.systems[card.whole(0)] = System(card.name[-1], card.whole(1, BASIC), points, card)
         else:

@@ -143,7 +143,7 @@ class _Loaded(NamedTuple):
 
 def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _Loaded:
     """Problem and equilibrium returned by the user's function at given parameters."""
-    own = check.asked("loaded", lambda parameters: loaded(**parameters), dict(at))
+    own = check.value_of("loaded", lambda parameters: loaded(**parameters), dict(at))
     if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
         raise ValueError(f"loaded must return a mechanism and its equilibrium, and inputs if any, got {own!r:.100}")
     given: tuple[Mechanism, State, Mapping[str, Input]] = (*own, {})[:3]

@@ -177,7 +177,7 @@ def _closed_period(
 
 def _given(motion: Callable[..., Any], at: Mapping[str, float]) -> tuple[Mechanism, State, float, Mapping[str, Input]]:
     """Mechanism, state, period [s] and inputs returned by the user's function at given parameters."""
-    own = check.asked("motion", lambda parameters: motion(**parameters), dict(at))
+    own = check.value_of("motion", lambda parameters: motion(**parameters), dict(at))
     if not (isinstance(own, tuple) and len(own) in (3, 4) and isinstance(own[0], Mechanism)):
         raise ValueError(f"motion must return a mechanism, a state and a period, and inputs if any, got {own!r:.100}")
     mechanism, state, period, inputs = (*own, {})[:4]

@@ -96,7 +96,7 @@ class Page:
         self._server.server_close()
         self._thread.join()
 
-    def note_asked(self) -> None:
+    def note_request(self) -> None:
         """Record the time of a request, which shows that a page is open."""
         with self.session.news:
             self.asked = time.monotonic()
@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
         query = parse_qs(parts.query)
         token, hosts = query.get("token", [""])[0], {f"{name}:{page.port}" for name in (HOST, "localhost")}
         if hmac.compare_digest(token.encode(), page.token.encode()) and self.headers.get("Host") in hosts:
-            page.note_asked()
+            page.note_request()
             return parts.path, query
         self.close_connection = True
         self._respond(403, b"the token of the address is missing or wrong")

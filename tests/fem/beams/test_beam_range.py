@@ -48,7 +48,7 @@ def test_an_equilibrium_warns_of_sections_that_turn_far():
         state = rest(mechanism, push=(0.0, 13.3, 0.0))
     with pytest.warns(ValidityWarning, match=r"a section of 'b0' turns by"):
         static_solution(mechanism, state)
-    with pytest.warns(ValidityWarning, match=r"a section of 'b0' turns by"):
+    with pytest.warns(ValidityWarning, match=r"a section of 'b0' turns by.*or more$"):  # its strain is von_karman
         integrate(mechanism, state, [0.0, 1e-4], inputs={"push": (0.0, 13.3, 0.0)})
 
 
@@ -57,7 +57,7 @@ def test_a_quasi_static_start_warns_too():
     mechanism = connect({"rod": own}, [weld("rod.root", GROUND)], gravity=(0.0, -200.0))
     with pytest.warns(ValidityWarning, match=r"a section of 'rod' turns by"):
         state = mechanism.consistent_state(mechanism.assemble(), elastic="quasi_static")
-    with pytest.warns(ValidityWarning, match=r"a section of 'rod' turns by"):
+    with pytest.warns(ValidityWarning, match=r"a section of 'rod' turns by.*strain='von_karman' if it spins"):
         integrate(mechanism, state, [0.0, 1e-5], method=Gauss(4))
 
 

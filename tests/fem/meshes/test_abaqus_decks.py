@@ -206,6 +206,21 @@ def test_blank_fields_of_an_instance_are_zero(deck):
     np.testing.assert_allclose(turned, [[-1.0, 1.0, 2.0], [0.0, 3.0, 3.0]], atol=1e-15)
 
 
+@pytest.mark.parametrize("more", ["*Density\n1000.\n", "*Elastic\n7e10, .3\n", "*Material, name=s\n*Density\n1000.\n"])
+def test_a_material_with_two_values_is_refused(more, deck):
+    with pytest.raises(
+        ValueError, match=r"(?i)material 's' .* got \*.*, (the second one|which defines it a second time)"
+    ):
+        fem.solid(deck(CUBES + more))
+
+
+def test_elements_of_two_sections_are_named(deck):
+    """The last section counts, as in CalculiX; the warning tells that another one is void."""
+    more = "*Material, name=T\n*Density\n1000.,\n*Elastic\n7e10, 0.3\n*Solid Section, elset=ALL, material=T\n,\n"
+    with pytest.warns(UserWarning, match=r"\*SOLID SECTION \(line \d+\): elements of 'ALL' have another section"):
+        assert fem.solid(deck(CUBES + more)).mass == pytest.approx(2000.0, rel=1e-12)
+
+
 REFUSED = {
     "made nodes": (CUBES + "*NFILL\n1, 2\n", r"line \d+: \*NFILL makes nodes or elements"),
     "moved nodes": (CUBES + "*NMAP, nset=A, type=CYLINDRICAL\n", r"\*NMAP moves nodes"),

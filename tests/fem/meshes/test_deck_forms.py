@@ -97,6 +97,7 @@ BAD = {
         CDB.replace("N,R5.3", "N,99,1.,2.,3.\nN,R5.3"),
         r"line \d+: N is not run: write all nodes and elements",
     ),
+    "other material": ("cdb", CDB + "MPCHG,2,ALL\n", "MPCHG is not run: write all nodes and elements"),
     "conditional": ("cdb", CDB.replace("NUMOFF,NODE,  10", "ET,1,186"), "line 3: ET is not run"),
     "format": ("cdb", CDB.replace("(19i9)", "(what)"), "must be formats such as"),
     "columns": ("cdb", CDB.replace("(19i9)", "(19i8)"), "coincide as in no wedge"),

@@ -149,6 +149,12 @@ REFUSED = {
         "must not lie on one line",
     ),
     "grid": (grid(1, (5, 5, 5)), r"GRID \(line 6\) must not define grid point 1 a second time"),
+    "system": (
+        "CORD2R,7,,,,,,,1.\n,1.\nCORD2R,7,,,,,,,1.\n,,1.\n",
+        "must not define coordinate system 7 a second time",
+    ),
+    "property": ("PSOLID,8,1\nPSOLID,8,2\n", r"PSOLID \(line 6\) must not define property 8 a second time"),
+    "material": ("MAT1,8,1.,,.3\nMAT1,8,2.,,.3\n", r"MAT1 \(line 6\) must not define material 8 a second time"),
     "other folder": ("INCLUDE '../more.bdf'\n", "it names '../more.bdf', which is not in its folder"),
     "no file": ("INCLUDE 'no.bdf'\n", "line 5: INCLUDE names 'no.bdf', and there is no such file"),
     "itself": ("INCLUDE 'deck.bdf'\n", "it must include at most 200 files; does one include itself"),
