@@ -56,7 +56,7 @@ def run_with_changes(
 
 
 def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
-    """Plan of changes within the times of a run; raises ValueError if one of them is outside of these."""
+    """Plan of the changes in a run; raises ValueError if one of them is outside of the run's times."""
     plan = Plan(mechanism, changes)
     _check_times(plan.actions, grid)
     return plan
@@ -228,7 +228,7 @@ class _ChangedRun:
         return replace(whole, events=events, ledger=self._with_accounts(whole.ledger))
 
     def _with_accounts(self, ledger: Ledger) -> Ledger:
-        """Ledger with a loss of each lock and rupture, zero if it lost nothing or did not happen."""
+        """Ledger with an account of the energy lost at each lock and rupture; zero if it did not happen."""
         losing = (action.name for action in self.plan.actions if action.change.kind != "release")
         none = {name: np.zeros(len(ledger.residual)) for name in losing if name not in ledger.dissipation}
         return replace(ledger, dissipation={**ledger.dissipation, **none}) if none else ledger

@@ -145,7 +145,7 @@ def integrate(
         State of a mechanism, or array (n,) of another system. With a Solution the run goes on from its end, with the
         joints of ``system`` (see :meth:`Mechanism.replace`), and the result covers both runs.
     times : array
-        Ascending [s], of a mechanism beginning at ``start.time``. With a tolerance they are only the saved times.
+        Ascending times [s]; of a mechanism the first is ``start.time``. With a tolerance they are only the saved times.
     method : Method, optional
         :class:`Exact` (default of mechanisms), :class:`Exact4`, :class:`ExactGauss`, :class:`Decaying` of mechanisms;
         :class:`DiscreteGradient` (default of all others, with the system's own pair if it has one),
@@ -185,7 +185,7 @@ def integrate(
         systems.
     live : bool or Live
         True to follow the run in a page of the browser while it runs, with pause, step and end; a
-        :class:`flexph.view.Live` also has sliders for inputs, a pace, or a window. For mechanisms by their methods.
+        :class:`flexph.view.Live` also has sliders for inputs, a pace, or a window. Only for methods of mechanisms.
     mode : str, optional
         Initial mode of a switching system, by default the first one that is valid.
 

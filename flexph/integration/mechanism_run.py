@@ -128,7 +128,7 @@ class _Task(NamedTuple):
         return self._controlled(run, estimate)
 
     def _in_loops(self, run: Run, blocks: BlockStepper) -> bool:
-        """True if the loops choose pairs of steps by their error."""
+        """True if the compiled loops choose the sizes of pairs of steps by their error."""
         return isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None
 
     def _controlled(self, run: Run, pairs: Any, by: Callable[..., Iterator[Entry]] = controlled) -> Iterator[Entry]:
@@ -273,7 +273,7 @@ def solution_of(
 ) -> Solution:
     """Solution with the finished steps of a run; ``history`` after the last step lets another run continue.
 
-    ``weight`` is the work of the weights (see :class:`Resolution`), if known.
+    ``weight`` is the work of gravity along the extent of the mechanism (see :class:`Resolution`), if known.
     """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]

@@ -98,7 +98,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
-    """Yield the steps of a block one by one, after an interrupt, for at most the duration of a block."""
+    """Yield steps one by one after an interrupt, for at most the computing time of a block."""
     clock = time.perf_counter()
     with suppress(ValueError):  # of drives and inputs at times that the run does not reach
         for k in range(len(times) - 1):

@@ -98,7 +98,7 @@ class CoupledRows:
         self.coupling = CompiledCoupling(coupled, self.times, x, loops.held.size, evaluation=evaluation)
 
     def added(self, block: Block, size: StepSize, known: float) -> Block:
-        """Add the records of the controllers to a block, and advance the controllers to its end."""
+        """Return a block with the records of the controllers added, and advance the controllers to its end."""
         done, ends = self.coupling.finished, block.rows["time"][:, 0]
         self.coupling.commit(done)
         values, error = self.coupling.rows(self._begun, done)

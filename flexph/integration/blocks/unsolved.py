@@ -94,7 +94,7 @@ def _check_spans(scheme: Scheme, start: StepStart, h: float, iterations: int) ->
 
 
 def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> str:
-    """Text on a force law that jumps at the rate of the last iterate, such as a sign; empty if none does."""
+    """Text on a force law that jumps at the rate of the last iterate, such as a sign function; empty if none does."""
     springs, rates = scheme.arrays.springs, compiled.memory.trial_extension / h
     names = [name for name, _ in measures(scheme.mechanism.connections)]
     for i, law in zip(springs.forced.tolist(), springs.force_laws, strict=True):

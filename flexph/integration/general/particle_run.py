@@ -37,7 +37,10 @@ GROWTH = 32
 
 
 def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
-    """True if loops take the steps: particles, by a prescribed discrete gradient or the midpoint rule."""
+    """True if loops take the steps: prescribed steps of particles by discrete gradients or the midpoint rule.
+
+    Events and feedthrough exclude them.
+    """
     terms = system.terms
     if not isinstance(terms, ParticleTerms) or method.name not in BY_TERMS:
         return False

@@ -75,7 +75,7 @@ class SystemRun(Run):
         )
 
     def trajectory(self, method: str, **accounts: Any) -> Trajectory:
-        """Trajectory of the finished steps; ``accounts`` replace those of the rows."""
+        """Trajectory of the finished steps; ``accounts`` (such as energies) replace those recorded in the rows."""
         rows, system = self.recorder.rows(), self.system
         states, outputs, flows, counts = rows["state"], rows["output"][1:], rows["flows"][1:], rows["counts"][1:]
         given = {

@@ -31,7 +31,7 @@ mechanisms of the same structure.
 
 
 class Frames(NamedTuple):
-    """Frames of nodal solids in ``groups`` by cells and faces, and flags of a pile and of a sparse (wide) border."""
+    """Groups of frames of nodal solids that a cell or face couples, and flags of a pile and a sparse (wide) border."""
 
     groups: list[Index]
     together: Index  # (b,), 1 for frames whose unknowns are numbered consecutively
@@ -40,7 +40,7 @@ class Frames(NamedTuple):
 
 
 def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
-    """Border by the order of the unknowns of a step, for a pile body by body, as its contacts are outside the band."""
+    """Order the unknowns of a step and lay out its border; in a pile body by body, as contacts are outside its band."""
     if frames.is_wide or frames.groups:
         return _border(inertia, nodes, couplings, rows, frames)
     structure = _Structure(inertia, nodes, couplings, rows, frames)
@@ -48,7 +48,7 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int,
 
 
 class _Structure:
-    """Key of the order of the unknowns: sizes and whole numbers, independent of lengths and masses."""
+    """Cache key of the order of the unknowns: sizes and whole numbers, as lengths and masses do not change it."""
 
     def __init__(self, *given: Any) -> None:
         self.given = given
@@ -190,7 +190,7 @@ class _Follower(NamedTuple):
 
 
 def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
-    """Bodies and coordinates that each follower load couples; a load that follows a body frame has no coordinates."""
+    """Bodies and coordinates that each follower load couples; no coordinates if the load follows a body frame."""
     couplings, s = [], 1 if d == 2 else 3
     for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):
         torques = np.unique(loads.torque_row[np.isin(loads.torque_input, inputs)] // s)
@@ -221,8 +221,8 @@ class _Counter:
 def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
     """Unknowns that move each vector, by its plus end and its minus end.
 
-    They are ṙ̄, ω̄, φ̄u̇̄ of the body and the shapes at the node, and for means of points ṙ̄ of other frames. Entries
-    of −1 keep the layout equal for all nodes.
+    They are ṙ̄, ω̄, φ̄u̇̄ and flexible coordinates of the body of a node, and for means of points ṙ̄ of further frames.
+    Entries of −1 pad the lists to equal lengths for all nodes.
     """
     v, w, c, m = numbers
     ptr, col = [0], [np.zeros(0, dtype=np.int64)]
@@ -296,7 +296,7 @@ def _blocks(
     unknowns: Unknowns,
     of_vectors: tuple[Index, Index],
 ) -> Blocks:
-    """Full blocks (rows, columns) of a sparse border by bodies, joints and springs, and by ends of vectors."""
+    """Full blocks (rows, columns) of a sparse border, due to bodies, joints, springs and the ends of vectors."""
     (v, w, c, m, l, e), (joints, rolling, curves, slips, ropes), (ptr, col) = unknowns, couplings, of_vectors
     frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
     blocks: Blocks = [(masters, masters) for masters in frames]

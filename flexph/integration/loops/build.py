@@ -58,9 +58,9 @@ SMALL = 100_000
 
 
 def constants(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism, converted by ``pack``; they exclude the shift to the centre of mass.
+    """Constant arrays of a mechanism, without the contacts that a list of near pairs may add (see :func:`with_near`).
 
-    They have no listed pairs of contacts, see :func:`with_near`.
+    Inertia matrices exclude the shift to the centre of mass. ``pack`` copies the arrays into one memory.
     """
     return _constants_of(mechanism, is_wide=True) if mechanism.once(is_wide) else mechanism.once(banded_constants)
 
@@ -105,7 +105,7 @@ def _operations(mechanism: Model) -> float:
 
 
 def is_large_solid(body: Body, most: float) -> bool:
-    """True for a large body whose banded factorisation takes more than ``most`` operations, as of solids in any order.
+    """True for a large body whose banded factorisation takes more than ``most`` operations, such as a solid.
 
     The test needs no arrays of the loops.
     """
@@ -123,7 +123,7 @@ def bandwidth(body: Body) -> float:
 
 
 def has_full_matrices(body: Body) -> bool:
-    """True for a large body without a narrow band, of which the decaying scheme needs full matrices."""
+    """True for a large body without a narrow band, for which the decaying scheme needs full matrices."""
     if body.size <= FULL or body.elasticity is None:
         return body.size > FULL
     width = bandwidth(body) + 1.0
@@ -235,7 +235,7 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """Entries of the first ``count`` groups of ``width`` rows: ends of groups, columns, and values (entries, width)."""
+    """Entries in the first ``count`` groups of ``width`` rows of a matrix: group ends, columns, values (e, width)."""
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     if matrix.shape[0] * matrix.shape[1] <= SMALL:

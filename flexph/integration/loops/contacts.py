@@ -1,4 +1,4 @@
-"""Contacts of a mechanism for the compiled loops: their gaps by nodes, columns in the ledger, and work space."""
+"""Contacts of a mechanism as arrays of the compiled loops: nodes of their gaps, columns in the ledger, work space."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
-    """Contact arrays of the contacts with the numbers ``near``."""
+    """Arrays of the contacts with the numbers ``near``."""
     if not near.size:
         return _no_contacts(mechanism.layout.dim)
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
@@ -72,7 +72,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
 
 
 def _wheels(mechanism: Model, contacts: Gaps) -> Index:
-    """Index of the slip of the wheel that each contact loads, −1 for none."""
+    """Index (c,) of the slip of the wheel that each contact loads; −1 for contacts that load none."""
     slips = mechanism.network.arrays.slips
     wheel = np.full(1 + int(contacts.owner.max(initial=-1)), -1)
     own = np.flatnonzero(slips.contact >= 0)
@@ -165,7 +165,7 @@ def springs_of(mechanism: Model) -> int:
 
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
-    """Convert forces of springs and anchors from a state to the memory, which has those of groups by listed pairs."""
+    """Convert spring and anchor forces of a state to the layout of the memory: in groups only those of listed pairs."""
     if not mechanism.network.arrays.contacts.groups:
         return springs
     single = springs[: springs_of(mechanism)]
@@ -203,13 +203,13 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 
 def loaded_wheels(contacts: Contacts) -> list[tuple[int, int]]:
-    """Pairs of a compliant contact, by its index among these, and the slip of the wheel that it loads."""
+    """Pairs (contact, slip): index among the compliant contacts, and the slip of the wheel that the contact loads."""
     wheels = contacts.wheel[~contacts.rigid].tolist()
     return [(k, slip) for k, slip in enumerate(wheels) if slip >= 0]
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
-    """Largest number of unknowns that move the vectors of a contact: of its rows of B and W (see terms.nodes)."""
+    """Largest number of unknowns that move the vectors of a contact, each a row of B and W (see terms.nodes)."""
     widths = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
     of_node = np.append(2 * dim + (1 if dim == 2 else 3) + widths, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))

@@ -22,7 +22,7 @@ UNKNOWNS = 4
 
 
 def is_banded(k: Constants) -> Array:
-    """Mask (b,) of bodies whose numerical loss is computed by banded matrices, from constants without loss."""
+    """Mask (b,) of bodies whose numerical loss is computed with banded matrices, from constants ``k`` without loss."""
     return np.array([_ordered(k, b)[0].size > NARROW * (_ordered(k, b)[1] + 1) for b in range(len(k.inertia.mass))])
 
 
@@ -115,7 +115,7 @@ def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
 
 
 def _width(row: Index, col: Index) -> int:
-    """Bandwidth of all unknowns ``row``, ``col`` of pairs of coordinates (e, 4); −1 marks unknowns in the border."""
+    """Bandwidth of entries between unknowns ``row`` and ``col`` (e, 4) of pairs of coordinates; −1: in the border."""
     i, j = row[:, :, None], col[:, None, :]
     return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))
 

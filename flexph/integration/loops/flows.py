@@ -55,7 +55,7 @@ def flows_of(mechanism: Model) -> Flows:
 
 
 def _entries(matrices: Any) -> tuple[Array, Array, list[Array]]:
-    """Rows and columns of all entries that are not zero in some of the matrices, by rows, and their values."""
+    """Rows and columns of the entries that are nonzero in at least one matrix, sorted by rows, and their values."""
     i, j = np.nonzero(np.any([matrix != 0.0 for matrix in matrices], axis=0))
     return i, j, [matrix[i, j] for matrix in matrices]
 

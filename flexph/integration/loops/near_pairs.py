@@ -1,4 +1,4 @@
-"""Lists of near pairs: loops evaluate only gaps of spheres, to planes and to surfaces that may close before the next.
+"""Lists of near pairs: of gaps of spheres, to planes and to surfaces, loops evaluate only those that may soon close.
 
 A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
 at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
@@ -30,16 +30,16 @@ MARGIN, WIDER = 0.5, 2.0
 
 
 class NearPairs:
-    """Pairs of spheres, and of spheres or edges and surfaces, of a mechanism, for lists of near ones.
+    """Pairs of a mechanism that may touch, two spheres, or a sphere or edge and a surface, for lists of the near ones.
 
-    ``lists`` is True if there are enough pairs to list the near ones; then ``phase`` finds them. ``of_balls`` is True
-    if the pairs of spheres, and those over planes, are enough.
+    ``lists`` is True if there are so many pairs that listing the near ones pays; then ``phase`` finds them.
+    ``of_balls`` is True if the pairs of two spheres alone are so many.
 
     A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
     With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies are
     ``coupled`` if they have joints or springs, are flexible, or do not turn, or if rigid contacts are ``mixed`` with
-    compliant ones or with dry friction of joints. The order of unknowns depends on compliant pairs of spheres and thus
-    on the list (``orders``); it is for all gaps to surfaces, so that lists of them do not change it.
+    compliant ones or with dry friction of joints. The order of unknowns depends on listed compliant pairs of spheres
+    (``orders``). It allows for all gaps to surfaces, listed or not, so that their lists do not change it.
     """
 
     def __init__(self, mechanism: Model) -> None:
@@ -69,7 +69,7 @@ class NearPairs:
 
     @property
     def in_order(self) -> Index:
-        """Numbers of the contacts that determine the order of unknowns if no list does: all but those of spheres."""
+        """Numbers of the contacts by which unknowns are ordered before a list exists: all except pairs of spheres."""
         if not self.lists:
             return np.arange(self.contacts.number)
         return np.union1d(self.phase.others, self.phase.bounded)
@@ -87,7 +87,7 @@ class NearPairs:
         return np.union1d(near, np.concatenate(held))
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
-        """Numbers of the ``pair`` whose anchor forces, in ``springs`` from the indices ``anchor`` on, are not zero."""
+        """Contacts among ``pair`` (numbers) with nonzero anchor forces, at indices ``anchor`` of ``springs``."""
         has_anchor = anchor >= 0
         components = anchor[has_anchor, None] + np.arange(self.contacts.fixed.shape[2])
         return pair[has_anchor][(springs[components] != 0.0).any(axis=1)]

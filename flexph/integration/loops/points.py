@@ -37,7 +37,7 @@ def joint_sizes(mechanism: Model) -> JointSizes:
 
 
 def cleared(matrix: Any) -> Any:
-    """Copy of a matrix without entries that are round-off in their row."""
+    """Copy of a matrix without the entries that are round-off of the largest one in their row."""
     rows = sparse.csr_array(matrix)
     largest = np.repeat(abs(rows).max(axis=1).toarray().ravel(), np.diff(rows.indptr))
     rows.data[np.abs(rows.data) <= ROUND_OFF * largest] = 0.0
@@ -46,7 +46,7 @@ def cleared(matrix: Any) -> Any:
 
 
 def ends_of(sizes: Any) -> Index:
-    """First indices of consecutive parts of the given sizes, and the end of the last one."""
+    """First indices of consecutive parts of the given sizes, and the end of the last part."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 

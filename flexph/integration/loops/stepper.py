@@ -200,7 +200,7 @@ class Stepper:
             self._raise(is_solved=True)
 
     def _run(self, table: Any, save: tuple[int, int], calls: Calls, rows: Rows, solved: Index) -> None:
-        """Take the steps of a table; ``save`` has the number of steps per saved one, and of steps taken before."""
+        """Take the steps of a table; ``save`` has the number of steps per saved one, and of steps of the run before."""
         course = Course(self.parts, calls, rows, solved, *save, self.known)
         run(self.memory, self.dim, self.kind, self._own(calls), table, course)
 
@@ -213,7 +213,7 @@ class Stepper:
         return Rows(*(np.zeros((1, width)) for width in self.widths))
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
-        """Take the single step of a table; True if it is solved. Overwrites its rows."""
+        """Take the single step of a table, and overwrite ``rows`` with its records; True if it is solved."""
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
         self._run(table, (1, 0), self._none, rows, solved)
@@ -243,7 +243,7 @@ class Stepper:
         self._list_served |= steps > 0
 
     def reached(self) -> Configuration:
-        """Configuration at the end of the last trial step, by its last iterate."""
+        """Configuration at the end of the last trial step, from its last iterate."""
         return Configuration(*(field.copy() for field in self.memory.views(self._ends)))
 
     def within(self, given: CompiledCoupling) -> Within:

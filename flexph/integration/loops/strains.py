@@ -103,7 +103,7 @@ def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], li
 
 
 def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: tuple[list[_Point], Any]) -> Strains:
-    """Strain rows in the order of their points."""
+    """Strain rows sorted by their points."""
     (columns, near), (points, elements), s = matrices, grouped, a.strains
     v, p, e = (np.concatenate([np.zeros(0, dtype=int), *part]) for part in zip(*points, strict=True))
     of_vector, of_product = _places(v, len(a.vector_fixed) - sizes.vectors), _places(p, a.first.size - sizes.products)

@@ -76,7 +76,7 @@ class StrikeSteps(Stepper):
             self._tell()
 
     def _raise(self, *, is_solved: bool) -> None:
-        """Raise the exception of a function called in or between the times of steps, see :meth:`Stepper._raise`."""
+        """Raise the exception of a function called at or between the times of steps, see :meth:`Stepper._raise`."""
         super()._raise(is_solved=is_solved)
         if isinstance(error := self._between.error, Exception):
             self.failure = error

@@ -38,7 +38,7 @@ class TimeCallback:
         return Between(self._callback.address, self._times, self._table)
 
     def _fill_table(self, kind: int) -> int:
-        """Fill the table of one step with the data of a kind; return 0."""
+        """Fill the table of one step with the data of a kind (over the step, or at one time); return 0."""
         given, table, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:
             rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)

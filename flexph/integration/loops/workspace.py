@@ -40,7 +40,7 @@ def constants_of_redundant(mechanism: Model) -> Constants:
 
 
 def constants_by(parts: tuple[int, int]) -> Callable[[Model], Constants]:
-    """Builder of constant arrays by two flags: multipliers of least norm, steps that lose energy."""
+    """Function that builds constant arrays; ``parts`` flags multipliers of least norm, and steps that lose energy."""
     of_decaying = constants_of_redundant_decaying if parts[0] else constants_of_decaying
     return of_decaying if parts[1] else constants_of_redundant if parts[0] else constants
 
@@ -58,7 +58,7 @@ def banded_memory(mechanism: Model) -> Memory:
 def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying: bool = False) -> Memory:
     """Memory before a run in which each body has separate matrices, for derivatives with respect to those of one body.
 
-    With a ``banded`` border it is a memory for Gauss collocation; ``decaying``, for steps that lose energy.
+    If ``banded`` it has a banded border, for Gauss collocation; if ``decaying``, arrays of steps that lose energy.
     """
     k = mechanism.once(banded_constants if banded else constants_of_decaying if decaying else constants)
     if (near := mechanism.once(NearPairs)).lists:
@@ -73,7 +73,7 @@ def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying:
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
     """Memory of a mechanism before a run, by the flags ``parts`` of :func:`constants_by`.
 
-    It has the contacts with the numbers ``near``, by default those by which unknowns are ordered.
+    It has the contacts with the numbers ``near``, by default those by which unknowns are ordered (NearPairs.in_order).
     """
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])

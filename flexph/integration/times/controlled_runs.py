@@ -151,7 +151,7 @@ def one_by_one(
     *,
     held_by: Callable[[Any, ControlLoops], Any] = held_steps,
 ) -> Iterator[Accepted]:
-    """Take steps one by one; ``held_by`` makes the stepper under the present outputs of the controllers."""
+    """Take steps one by one; ``held_by`` creates the stepper for the present outputs of the controllers."""
     plan = plan_of(run, loops, grid, save_every)
     for k in range(plan.next, plan.times.size):
         start, time = run.start, float(plan.times[k])

@@ -288,7 +288,9 @@ def follow(
     bar: Bar,
     journal: Journal | None = None,
 ) -> Any:
-    """Record accepted steps until there are no more or an event ends the run; finished steps are kept in any case.
+    """Record accepted steps until there are no more or an event ends the run; return the ``result`` of the run.
+
+    Finished steps are kept in any case.
 
     The journal, if given, writes the checkpoint of the run.
     """
@@ -333,7 +335,7 @@ def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) 
 def prescribed(
     run: Run, stepper: Stepper, grid: Array, save_every: int, *, memory: Memory | None = None
 ) -> Iterator[Accepted]:
-    """Take one step from each time to the next, from the present state on, with the ``memory`` of the iteration."""
+    """Yield one step from each time to the next, from the present state on; ``memory`` is that of the iteration."""
     if memory is not None and run.restart:
         memory.restore(run.restart)
     restart = () if memory is None else memory.kept

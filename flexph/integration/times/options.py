@@ -129,7 +129,7 @@ SAME_TIME = 1e-9
 
 
 def ascending(times: Sequence[float] | Array) -> Array:
-    """Check for two or more ascending times with steps that double precision resolves."""
+    """Check for two or more ascending times with steps that double precision resolves; return them as an array."""
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")
@@ -160,7 +160,7 @@ def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") ->
 
 
 def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
-    """Check for ascending times from a start [s], equal to the first one up to round-off, which it then replaces."""
+    """Check that times ascend from a start [s]; it replaces a first time that differs from it by round-off."""
     grid = ascending(times)
     if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
         raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")

@@ -53,7 +53,7 @@ def controlled(
     *,
     memory: Memory | None = None,
 ) -> Iterator[Accepted]:
-    """Take steps of controlled size from each time to the next; raises StepControlFailed.
+    """Yield accepted steps of controlled size from each time to the next; raises StepControlFailed.
 
     A resumed run continues from its step size, the error of its last step, the state of the estimate, and the
     ``memory`` of the iteration.

@@ -43,7 +43,7 @@ class Chunk:
         self.done, self.failed = 0, False
 
     def last(self, k: int) -> LastStep:
-        """Record of the step before step k for controllers; that of the last chunk if no controller reads it."""
+        """Record of the step before step k, for controllers; that of the last chunk if none of them reads it."""
         if not (k and self.loops.read_steps):
             return self.loops.last
         before = self.rows.state[k - 2] if k > 1 else self.run.start.x

@@ -68,7 +68,7 @@ class DividedSteps(ABC):
 
 
 class PythonCoupledSteps(DividedSteps):
-    """Compiled steps with controllers in Python: a step is repeated until the inputs by the controllers converge."""
+    """Compiled steps with controllers in Python: a step is repeated until the inputs that they set converge."""
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
         blocks, coupled, loops = self._blocks, self._coupled, self._loops
@@ -151,7 +151,7 @@ def coupled_as_one(
 
 
 def _diverged(start: StepStart, time: float) -> StepFailed:
-    """StepFailed for a step whose coupling with the controllers did not converge."""
+    """Create the StepFailed of a step whose coupling with the controllers did not converge."""
     error = StepFailed("the coupling of mechanism and controllers did not converge", 0, np.nan)
     error.span = (start.time, time)
     return error
@@ -165,9 +165,9 @@ def stepper_with_controllers(blocks: BlockStepper, loops: ControlLoops) -> Any:
 
 
 class _Singles:
-    """Single steps of a pair, and the step of twice their length; the second continues the controllers of the first.
+    """Steps for an error estimate: both single steps of a pair, and one of twice their length.
 
-    ``results`` are the steps taken.
+    A step from the end of the last one continues its controllers. ``results`` are the steps taken.
     """
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:

@@ -64,7 +64,7 @@ def assemble(s, dim, kind, h, before):
 
 
 def add_position_columns(s, dim, kind, h):
-    """Add the rows of v and λ in the columns of q, without Gonzalez' ratio; derivatives at midpoints count half."""
+    """Add the entries in rows of v and λ, columns of q, without Gonzalez' ratio: half of those at the middle."""
     nv = s.weight.size
     for k in range(s.spring_kinds.size):
         if kind == BY_SECANTS:

@@ -40,7 +40,7 @@ def add_opposite(ends, k, dim, shift, out, j, value):
 
 
 def set_lines(ends, offsets, dim, q, out):
-    """Write the lines between two points each into ``out``."""
+    """Write the vectors of all lines, each from one point to another, into ``out``."""
     for k in range(out.shape[0]):
         for j in range(dim):
             out[k][j] = component(ends, offsets, k, dim, q, j)

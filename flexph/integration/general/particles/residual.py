@@ -54,9 +54,9 @@ def set_residual(s, dim, kind, k, h, before):
 
 
 def set_rod_shares(s, dim):
-    """Set the coefficients of Δq in the rods' discrete gradients, beyond their lines.
+    """Set the multiples of Δq that the discrete gradients of rods add to terms along the rods.
 
-    With them the step compensates earlier round-off.
+    With them a step also removes the round-off that earlier steps left in the lengths of rods.
 
     See :func:`flexph.systems.discrete_gradients.discrete_jacobian`.
     """

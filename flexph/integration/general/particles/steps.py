@@ -33,7 +33,7 @@ ACCOUNTED = cython.declare(cython.double, FED_BACK)
 
 
 def take_steps(arrays: Any, table: int, dim: int, kind: int) -> None:
-    """Take one step from each time to the next by a kind of costates, up to one that is not solved.
+    """Take one step from each time to the next, up to one that is not solved, with costates of the given kind.
 
     ``arrays`` is a Space, ``table`` the address of the table of its addresses and shapes.
     """

@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
-    """Write the states of springs and the forces of anchors at ``at`` into a flat state, from entry ``first`` on."""
+    """Write the spring states and anchor forces of the state ``at`` into a flat state, from entry ``first`` on."""
     at = cython.declare(cython.Py_ssize_t)
     of_pairs = cython.declare(cython.Py_ssize_t)
     d = dim

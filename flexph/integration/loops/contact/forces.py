@@ -61,12 +61,12 @@ def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
 
 
 def _begins_skin(m: Memory, c: int) -> bool:
-    """True for the first of the faces of a skin that a ball may touch."""
+    """True if contact c, of a ball with a face, is the first one with the faces of its skin."""
     return c == 0 or m.contacts_skin[c] != m.contacts_skin[c - 1]
 
 
 def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
-    """Set gaps and forces of a ball at the faces of a skin, the first of which is given.
+    """Set gaps and forces of a ball at the faces of a skin, of which contact ``first`` has the first one.
 
     The gap g is that of the closest face: A at the start of the step, B at its end. Since Δg lies between those of both
     faces, Δg = θ Δg_A + (1 − θ) Δg_B with 0 ≤ θ ≤ 1, and the force P of the law acts by θP on A and (1 − θ)P on B.
@@ -111,7 +111,7 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
 
 
 def _gap_resolution(m: Memory, dim: int, c: int) -> float:
-    """Round-off of the gap to a face, from the vectors at the end of the step in ``touch.last``."""
+    """Round-off of the gap to a face, estimated from the vectors at the end of the step in ``touch.last``."""
     size = m.contacts_offset[c]
     for i in range(dim):
         for k in range(3):
@@ -122,7 +122,7 @@ def _gap_resolution(m: Memory, dim: int, c: int) -> float:
 
 
 def _press_face(m: Memory, dim: int, c: int, h: float, before: float, after: float, share: float) -> None:
-    """Set the ``share`` of the force on a ball that acts on a face of a skin, by the gaps of the skin at both ends."""
+    """Set the force between a ball and a face, the ``share`` θ or 1 − θ of that of the skin, from gaps of the skin."""
     own_before = m.touch_before[c]
     own_after = m.touch_after[c]
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -226,7 +226,7 @@ def add_contact_torques(m: Memory, dim: int) -> None:
 
 
 def store_contacts(m: Memory, dim: int) -> None:
-    """Write the energies of compliant contacts and their anchors at ``at`` into ``touch.stored``, by connection."""
+    """Write the energies of compliant contacts and anchors in the state ``at`` into ``touch.stored``, by connection."""
     fill(m.touch_stored, 0.0)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
@@ -252,7 +252,7 @@ def _anchor_energy(m: Memory, dim: int, c: int, is_start: bool) -> float:
 
 
 def add_surface_outputs(m: Memory, dim: int, out: Array) -> None:
-    """Add the friction along driven surfaces, the outputs of their speeds, to ``out``."""
+    """Add the friction along driven surfaces to ``out``: it is the output conjugate to their speed, an input."""
     for c in range(m.contacts_kind.size):
         if m.contacts_driven[c] >= 0 and is_active(m, c):
             for t in range(dim - 1):

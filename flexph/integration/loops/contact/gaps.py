@@ -85,7 +85,7 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
 
 
 def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
-    """Distance of a point to the surface of a contact; sets ``touch.place`` and ``touch.near`` at an end of a step."""
+    """Distance of a point to the surface of a contact; set ``touch.place`` and ``touch.near`` at an end of a step."""
     for i in range(dim):
         m.touch_place[end][i] = dot(dim, vector[0], vector[1 + i])
     surfaces = Surfaces(
@@ -151,7 +151,7 @@ def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float
 
 
 def _differentiate_face(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d to a face, that of d² over d₀ + d₁, and the gradient at the end.
+    """Set the discrete gradient of the distance d to a face (that of d², divided by d₀ + d₁) and its end gradient.
 
     The base point is the closest point at the start of the step. ``touch.part`` are the coefficients of V, W and U in
     the vector from it to the point, along which the slip is measured.
@@ -187,7 +187,7 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d of segments, that of d² over d₀ + d₁, and the gradient at the end.
+    """Set the discrete gradient of the distance d of segments (that of d², divided by d₀ + d₁) and its end gradient.
 
     Base points are the closest points at the start of the step.
     """
@@ -263,7 +263,7 @@ def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
 
 
 def differentiate_gap(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of a gap from the vectors ``touch.first`` to ``touch.last``, and the gradient there."""
+    """Set the discrete gradient of a gap from the vectors ``touch.first`` to ``touch.last``, and its end gradient."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     v0 = m.touch_first
@@ -327,7 +327,7 @@ def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of a distance from an axis, whose direction vector is longer than one if its section bends."""
+    """Set the gradients of a distance from an axis, whose direction is no unit vector if its section bends."""
     sign = m.contacts_sign[c]
     v0 = m.touch_first
     v1 = m.touch_last
@@ -348,7 +348,7 @@ def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
 
 
 def axial_weights(dim: int, first: Array, last: Array) -> tuple[float, float]:
-    """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)), with V·W = Π, |W| = s, m = 1/s and q = mΠ at both ends."""
+    """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)), with Π = V·W, s = |W|, m = 1/s and q = mΠ at each end."""
     p0 = dot(dim, first[0], first[1])
     p1 = dot(dim, last[0], last[1])
     s0 = sqrt(dot(dim, first[1], first[1]))

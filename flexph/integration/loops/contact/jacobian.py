@@ -1,11 +1,13 @@
 """Blocks of the Jacobian for compliant contacts, one contact after the other.
 
-A gap has the discrete gradient n = Σ B_k f̄_k and the end derivative e = Σ W_k f_k over its vectors, and its force F
+A gap is a function of vectors k, with the discrete gradient f̄_k and the end gradient f_k with respect to each. B_k
+and W_k are the discrete gradient and the end derivative of vector k with respect to the unknowns x. For the gap these
+are n = Σ B_k f̄_k and e = Σ W_k f_k, and its force F adds
 
     −h ∂(F n)/∂x = −h F' n eᵀ − h F Σ B_k (∂f̄_k/∂x)ᵀ
 
-with, for distances, ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁): the term with eᵀ reduces the slope, the term with B_V W_Vᵀ is the change
-of the direction of the force.
+to the Jacobian. For distances ∂f̄ = (W − f̄ eᵀ)/(d₀ + d₁): the term with eᵀ reduces the slope F', the term B_V W_Vᵀ is
+the change of the direction of the force.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the change of the force at a face by the gap of the other face with which it shares the force of a ball."""
+    """Add the derivative of the force at a face with respect to the gap of the face that shares the ball with it."""
     change = m.touch_along[0]
     for i in range(m.touch_begin[5]):
         change[i] = m.touch_normal[i]
@@ -116,7 +118,7 @@ def _first_row(m: Memory) -> int:
 
 
 def differentiate_contact(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the vectors V, W, U of a contact, their rows of B and W, and the gradients n and e of the gap by unknowns."""
+    """Set the vectors V, W, U of a contact, their rows of B and W, and the gradients n and e of its gap."""
     d = dim
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
@@ -182,7 +184,7 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
 
 
 def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add the change of the direction of the force to the Jacobian; return by how much this reduces the slope."""
+    """Add the change of the direction of the force to the Jacobian; return by how much this reduces the slope F'."""
     kind = m.contacts_kind[c]
     force = m.contacts_sign[c] * m.touch_force[c]
     if kind == OFFSET:
@@ -215,7 +217,7 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the change of the direction of the force on a ball at a surface, with its coordinates V·W_i there.
+    """Add the change of the direction of the force on a ball at a surface, as its coordinates V·W_i there change.
 
     The discrete gradient n of the distance has the derivatives ``touch.bent``.
     """
@@ -401,7 +403,7 @@ def _differentiate_weights(m: Memory, dim: int) -> None:
 
 
 def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the changes of friction with the slip and, through the normal force, with the gap."""
+    """Add the derivatives of friction by the slip and, through the normal force, by the gap to the Jacobian."""
     _differentiate_slips(m, dim, c)
     change = m.touch_along[0]
     for t in range(dim - 1):

@@ -16,7 +16,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def potential(m: Memory, c: int, depth: float) -> float:
-    """Potential V of a depth ≥ 0 [J]."""
+    """Elastic energy V of contact c at a depth of penetration ≥ 0 [J]."""
     if m.contacts_exponent[c] == 1.0:
         return 0.5 * m.contacts_stiffness[c] * depth * depth
     return 0.4 * m.contacts_stiffness[c] * depth * depth * sqrt(depth)
@@ -38,7 +38,7 @@ def set_normal_force(m: Memory, c: int, h: float) -> None:
 
 
 def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, float, float, float]:
-    """Elastic force F, ∂F/∂g₁, the fraction of the path in contact, and its derivative with respect to g₁."""
+    """Elastic force F over a step, ∂F/∂g₁, fraction of the path in contact, and its derivative with respect to g₁."""
     is_linear = cython.declare(cython.bint)
     K = m.contacts_stiffness[c]
     d0 = larger(-before, 0.0)

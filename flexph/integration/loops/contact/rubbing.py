@@ -231,7 +231,7 @@ def _length(dim: int, a: Array) -> float:
 
 
 def _turn_anchor(m: Memory, dim: int, c: int) -> None:
-    """Set the components of an anchor force along the tangents at the start of the step, with unchanged magnitude."""
+    """Turn the anchor force at the start of the step into the tangents of the contact, with unchanged magnitude."""
     first = m.contacts_anchor[c]
     size = 0.0
     length = 0.0

@@ -45,7 +45,7 @@ def border_of(m: Memory, dim: int, b: int) -> int:
 
 
 def assemble(m: Memory, dim: int, h: float, b: int) -> None:
-    """Assemble the part of the matrix of a body that is due to numerical loss."""
+    """Assemble the part of the bordered matrix of a body that is due to numerical loss, from zero."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     first = m.filter_reduced[b]
@@ -63,7 +63,7 @@ def assemble(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
-    """Enter the coupling of spins with each other, and the sums of the shift."""
+    """Enter the coupling of spins with each other, and the equations that define the sums of the shift."""
     d = dim
     J = m.filtering_spin
     s = 1 if d == 2 else 3

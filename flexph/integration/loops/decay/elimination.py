@@ -82,7 +82,7 @@ def _enter_plain(m: Memory, dim: int, b: int) -> None:
 
 
 def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
-    """Eliminate spins and shifts from the border W; store the factors, and the solutions in the rows of both in W."""
+    """Eliminate spins and shifts from the border W: store the factors, and write the solutions into their rows of W."""
     A, pivot = _last(m, dim, b)
     first = border_of(m, dim, b) - m.filter_rows[b]
     size = A.shape[0]

@@ -1,4 +1,4 @@
-"""Bodies with full matrices in steps that lose energy: B, A and the end rates, from their free vibrations."""
+"""Bodies with full matrices in steps that lose energy: B, A (see kernels.decay) and end rates, from free vibrations."""
 
 from __future__ import annotations
 

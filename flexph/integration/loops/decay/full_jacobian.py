@@ -15,7 +15,7 @@ if not cython.compiled:
 
 
 def add_decay(m: Memory, dim: int, h: float, b: int) -> None:
-    """Correct the Jacobian of a body: for w₁, which differs from 2ŵ − w₀, and for the softened stresses."""
+    """Correct the Jacobian of a body for end rates w₁ that differ from 2ŵ − w₀, and for the softened stresses."""
     size = m.vibration_size[b]
     at = m.vibration_at[b]
     B = block(m.decay_mobility, m.vibration_matrix[b], size, size)
@@ -77,7 +77,7 @@ def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
 
 
 def _rate_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """Write the derivatives of the momentum rows of a body by w₁ at constant u₁ into N."""
+    """Write the derivatives of the momentum defects of a body with respect to w₁ at constant u₁ into N."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s

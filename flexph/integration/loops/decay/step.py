@@ -49,7 +49,7 @@ def end_rates(m: Memory, dim: int) -> None:
 
 
 def add_decay(m: Memory, dim: int, h: float) -> None:
-    """Correct the Jacobian; for banded bodies assemble their matrices, which are eliminated later."""
+    """Add the numerical loss to the Jacobian: for banded bodies in separate matrices, which are eliminated later."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             add_full(m, dim, h, b)

@@ -146,7 +146,7 @@ def shift_forms(mechanism: Model) -> Array:
 
 @kept
 def _in_turn(entry: Index) -> tuple[Index, ...]:
-    """Order that interleaves entries: adding to the same sum twice in succession stalls."""
+    """Order of additions in which successive ones go to different sums, as adding to the same sum twice stalls."""
     return (np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable"),)
 
 
@@ -211,7 +211,7 @@ def _blocks(ptr: Index, col: Index, i: Index, j: Index) -> tuple[Index, Index, I
 
 
 def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Index) -> Stiffness:
-    """Stiffness of the stresses: a constant matrix for pairs of linear strains; others are summed in each Jacobian."""
+    """Stiffness of the stresses: a constant matrix for pairs of linear strains, data to sum others in a Jacobian."""
     i, j, value = entries_of(a.stiffness)
     bent = strain.curved[i] | strain.curved[j]
     constant = pattern.values(_constant(strain, i[~bent], j[~bent], value[~bent]))

@@ -85,7 +85,7 @@ def _second(slopes: Any, weights: Any) -> Second:
 
 
 def count_products(slopes: Any, weights: Any) -> float:
-    """Number of products of two slope entries that the matrices G_i sum."""
+    """Number of products of two slope entries that are summed in the matrices G_i."""
     sizes = np.bincount(entries_of(slopes)[0], minlength=slopes.shape[0]).astype(float)
     return float(np.square(sizes)[entries_of(weights)[1]].sum())
 

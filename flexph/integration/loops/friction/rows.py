@@ -23,7 +23,7 @@ if not cython.compiled:
 
 
 def curve_of(m: Memory, spring: int) -> int:
-    """Number of the curve along which a point slips; negative if ``spring`` is a measure of springs."""
+    """Number of the curve along which a point slips, for a slip ``spring``; negative if it is a measure of springs."""
     return spring - m.joints_stiffness.size
 
 
@@ -54,7 +54,10 @@ def set_friction_forces(m: Memory) -> None:
 
 
 def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
-    """Set the defects by unit friction forces, the corrections by them, and D and E of the law; needs the factors."""
+    """Set the defects and corrections due to unit friction forces, and from them D and E of the law (see .law).
+
+    The Jacobian must have been factored.
+    """
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)
     copy(m.trial_force, m.rub_on_product)
@@ -77,7 +80,7 @@ def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: floa
 
 
 def slip_change(m: Memory, k: int) -> float:
-    """Change of slip rate k by the solution of the border in ``system.x``."""
+    """Change of slip rate k due to the correction of the unknowns of the border in ``system.x``."""
     total = 0.0
     row = m.rub_row[k]
     for i in range(row.size):
@@ -120,7 +123,7 @@ def set_unit_defects(m: Memory, dim: int, q: int, h: float) -> None:
 
 
 def _products(m: Memory, spring: int) -> tuple[Any, Any]:
-    """Indices of the product of a component and −1, or of the sine and cosine products of an angle."""
+    """Indices of the products of a measure of springs: (product, −1) of a component, (sine, cosine) of an angle."""
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     if spring < lengths + components:
@@ -151,7 +154,7 @@ def set_gradients(m: Memory) -> None:
 
 
 def differentiate_slips(m: Memory, dim: int, h: float) -> None:
-    """Set the derivatives of the slip rates by the unknowns of the border, at the state of the Jacobian."""
+    """Set the derivatives of the slip rates with respect to the unknowns of the border, at the Jacobian's state."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         fill(m.rub_row[q], 0.0)
@@ -184,7 +187,10 @@ def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
 
 
 def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
-    """Largest sum of the absolute terms of a slip rate at velocities v, w, du, with φ̄u̇ in ``shift``."""
+    """Size of the terms of slip rates at velocities v, w, du: the largest sum of their absolute values.
+
+    ``shift`` is φ̄u̇ of the bodies.
+    """
     x = m.rub_terms
     largest = 0.0
     fill(x, 0.0)
@@ -209,7 +215,7 @@ def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) 
 
 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at ``at`` into ``out``, from node velocities in ``run.moved``; return the largest term."""
+    """Write the slip rates at ``at`` into ``out``, from node velocities in ``run.moved``; return their largest term."""
     t = m.bearings_spring.shape[1]
     largest = 0.0
     set_curves_at_rest(m)

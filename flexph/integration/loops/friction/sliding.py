@@ -1,7 +1,7 @@
 """Dry friction of joints that slide over a whole step, as a function of its slip rates and joint forces.
 
-The law of :mod:`.law` is then T = −μ|λ| s/|s|, which is smooth. Functions over recorded numbers have it in place of the
-iteration that solves the set-valued law.
+The law of :mod:`.law` is then T = −μ|λ| s/|s|, which is smooth. Functions over recorded numbers use it in place of
+the iteration that solves the set-valued law.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if not cython.compiled:
 def slide(
     m: Memory, dim: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
 ) -> None:
-    """Set the friction forces of the iterate of a step by the law of sliding bearings; arguments as of its residual."""
+    """Set the friction forces of the iterate of a step by the law of sliding bearings; arguments as of ``residual``."""
     trial(m, dim, 0, contact, h, before, after, offset, inputs)
     measure_slips(m, h)
     set_sliding_forces(m)

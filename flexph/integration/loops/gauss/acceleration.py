@@ -47,7 +47,7 @@ def accelerate(a: Acceleration, count: int) -> None:
 
 
 def _keep_pair(a: Acceleration, count: int) -> None:
-    """Replace the oldest pair by the last move and its change of the corrections."""
+    """Replace the oldest pair (s, y) by the last move s and the change y of the corrections due to it."""
     n = a.x.size
     depth = a.moves.shape[0] - 1
     oldest = (count - 1) % depth

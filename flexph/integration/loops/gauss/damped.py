@@ -122,7 +122,7 @@ def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, x: Array
 
 
 def _set_reach(m: Memory, g: Scheme, h: float) -> None:
-    """Set the increments of unknowns for differences: of motions by lengths or angles, of multipliers by their size."""
+    """Set the increments of the unknowns for finite differences, by the size of each kind (see :func:`_reach`)."""
     a = g.damped
     length = reference_length(m)
     mass = 0.0
@@ -142,7 +142,7 @@ def _set_reach(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _reach(a: Damped, first: int, last: int, least: float) -> None:
-    """Set increments of the unknowns from ``first`` to ``last``, relative to the largest one and at least ``least``."""
+    """Set the increments of unknowns ``first`` to ``last``, in proportion to the largest one, at least ``least``."""
     size = least
     for k in range(first, last):
         size = larger(size, fabs(a.x[k]))
@@ -170,7 +170,7 @@ def _differentiate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> 
 
 
 def _scale_rows(a: Damped) -> None:
-    """Divide the rows of the Jacobian and of the defects by the largest derivatives."""
+    """Divide each row of the Jacobian and its defect by the largest derivative in the row."""
     n = a.x.size
     for i in range(n):
         largest = 0.0

@@ -190,7 +190,7 @@ def _subtract_corrections(dim: int, g: Scheme) -> None:
 
 
 def _energy_scale(g: Scheme, h: float) -> float:
-    """Energy scale of a step [J]: mean of its kinetic and elastic energies, doubled, and the work of the weights."""
+    """Energy scale of a step [J]: twice the mean kinetic and elastic energy, plus the absolute work of gravity."""
     total = 0.0
     for n in range(g.stages.size):
         s = stage(g.stages, n)

@@ -136,7 +136,7 @@ def _stage(run: Memory, before: Memory, cells: Index) -> Memory:
 
 
 def _system(middle: Memory, before: Memory) -> Memory:
-    """Memory with a separate linear system, complex or not, and the values of a stage."""
+    """Memory that shares the values of a stage, with a separate linear system, real or complex."""
     system = before.copy()
     addresses = system.addresses[_OWN]
     system.addresses[:] = middle.addresses

@@ -63,7 +63,7 @@ def set_prescribed_rates(m: Memory, g: Scheme, given: AtNodes) -> None:
 
 
 def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Set the forces on products at all nodes by constraints and springs, and spring rates in ``trial.extension``."""
+    """Set the forces of constraints and springs on products at all nodes, and spring rates in ``trial.extension``."""
     for i in range(g.stages.size):
         coefficient = given.coefficient[row_of(given.coefficient, given, i)]
         set_constraint_forces(stage(g.stages, i), coefficient, coefficient)
@@ -205,7 +205,7 @@ def _add_angle(m: Memory, g: Scheme, h: float, k: int, angle: int) -> None:
 
 
 def _angle_rate(s: Memory, angle: int) -> float:
-    """Rate of an angle of a rope at a node, from its slopes."""
+    """Rate of an angle of a rope at a node, from its derivatives with respect to products and their rates."""
     rate = s.string_by_sine[angle] * s.stage_product_rate[s.ropes_sine[angle]]
     return rate + s.string_by_cosine[angle] * s.stage_product_rate[s.ropes_cosine[angle]]
 
@@ -352,7 +352,7 @@ def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _set_rope_slopes(s: Memory, k: int) -> None:
-    """Take the damping of rope k out of its slopes where it is slack, and its law, too, where damping makes it so."""
+    """Remove the damping of rope k from its slopes if it is slack; also its law if damping cancels the tension."""
     damping = s.trial_tension[k] - s.trial_law[k]
     s.stage_law_slope[k][2] = 0.0
     if s.end_spring[s.joints_state[k]] <= 0.0:

@@ -72,7 +72,7 @@ def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> N
 
 
 def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers within a step with the states at its nodes; 0 if all agree, 1 to repeat it, else failure."""
+    """Call the controllers with the states at the nodes of a step: 0 if all agree, 1 to repeat it, else an error."""
     if within.address == 0:
         return 0
     for i in range(g.stages.size):
@@ -154,7 +154,7 @@ def begin_step(m: Memory, dim: int, g: Scheme, coefficient: Array, offset: Array
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
-    """Write the gaps of the position constraints at ``at`` into ``run.gap``."""
+    """Write the gaps of the position constraints at the state ``at`` into ``run.gap``."""
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
     for i in range(m.joints_term_row.size):
@@ -163,7 +163,7 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
 
 
 def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Set positions and velocities of ``at`` to those at the end; increments are summed up before they are added."""
+    """Move the state ``at`` to the end of the step; increments of all stages are summed up before they are added."""
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
         _advance_rotation(m, dim, g, h, b)
@@ -234,7 +234,7 @@ def _advance_rotation(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
 
 
 def _orthogonalise(m: Memory, dim: int, b: int) -> None:
-    """Orthogonalise R by R(3 − RᵀR)/2: round-off of the tableau would move RᵀR from 1 to one side at every step."""
+    """Orthogonalise R by R(3 − RᵀR)/2, as round-off of the tableau lets RᵀR drift from 1 in one direction."""
     R = m.at_R[b]
     form = m.run_frame
     d = dim

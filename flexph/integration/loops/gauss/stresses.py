@@ -66,7 +66,7 @@ def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
 
 
 def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
-    """Subtract δσ̇ from the stress rates, from the corrections of the rates u̇; ``trial.stress`` is work space."""
+    """Subtract δσ̇, computed from the corrections of u̇, from the stress rates; ``trial.stress`` is work space."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         fill(s.stage_du_change, 0.0)

@@ -58,7 +58,8 @@ def _write(field: Array, first: int, x: Array, correction: Array) -> int:
 def set_weights(g: Scheme, mixed: bool, energy: float, weight: Array) -> None:
     """Set the weights of the squares of the unknowns, so that each kind of them adds up to an energy.
 
-    They are inertias for velocities, and ``energy`` divided by the sum of squares for multipliers and stress rates.
+    They are inertias for velocities, for flexible rates their mean; for multipliers and for stress rates they are
+    ``energy`` divided by the sum of squares.
     """
     k = cython.declare(cython.Py_ssize_t)
     loads = 0.0

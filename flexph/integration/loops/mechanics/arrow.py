@@ -103,7 +103,7 @@ def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
 
 
 def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
-    """Factor the inner block F of a body, compute F⁻¹ C, and subtract R F⁻¹ C from the border.
+    """Factor the inner block F of a body, and subtract R F⁻¹ C from the border; False if F is singular.
 
     The columns C are those of ω̄, φ̄ᵀ (through which φ̄u̇̄ and ṙ̄ act) and of the masters; the rows R those of ω̄, φ̄u̇̄ and
     the masters.
@@ -138,7 +138,7 @@ def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
-    """Index of the unknown of the border to which row k of R of a body belongs: of ω̄, φ̄u̇̄ or a master."""
+    """Index of the border unknown of row k of R of a body: a component of ω̄ or φ̄u̇̄, or a master."""
     s = 1 if dim == 2 else 3
     if k < s:
         return m.border_w[b][k]
@@ -220,7 +220,7 @@ def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
 
 
 def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
-    """Solve for the inner coordinates of a body at zero border, and subtract their effect from the border rows."""
+    """Solve for the inner coordinates of a body with border unknowns zero; subtract their effect from border rows."""
     pushed = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x

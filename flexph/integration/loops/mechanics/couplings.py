@@ -158,7 +158,7 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
 
 
 def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) -> None:
-    """Add to a row ``left`` times the end derivative of a product by its vector v."""
+    """Add ``left`` times the part of a product's end derivative that is due to its vector v to a row."""
     right = cython.declare(Number)
     first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
     for j in range(m.border_end_first[v], m.border_end_last[v]):

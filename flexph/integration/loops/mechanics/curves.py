@@ -47,7 +47,10 @@ def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
 
 
 def rate_curves(m: Memory, dim: int, others: Array) -> None:
-    """Write the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, at the speeds of nodes in ``run.moved``."""
+    """Write the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, at the node velocities ``run.moved``.
+
+    ``others`` are the values of all vectors.
+    """
     for c in range(m.curves_input.size):
         for j in range(dim):
             total = 0.0
@@ -117,7 +120,7 @@ def slip_along(m: Memory, c: int) -> float:
 
 
 def add_unit_force_along(m: Memory, c: int) -> None:
-    """Add the forces on products by a unit force along the curve c, conjugate to the slip of :func:`slip_along`."""
+    """Add a unit force along curve c, conjugate to the slip of :func:`slip_along`, to the forces on products."""
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
             m.trial_force[m.curves_product[k][j]] += m.path_along[c][j] * m.path_mean[k]
@@ -168,7 +171,7 @@ def tangent_slope(m: Memory, c: int, k: int, j: int, row: Array) -> float:
 
 
 def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
-    """Set the derivatives of the constraint defects by a product at the end, as the directions n̄ turn with τ."""
+    """Set the derivatives of the constraint defects with respect to an end product, as directions n̄ turn with τ."""
     row = m.path_row
     for i in range(dim - 1):
         straight = 0.0

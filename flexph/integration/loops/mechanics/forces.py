@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def set_forces_on_products(m: Memory, h: float, before: Array, after: Array) -> None:
-    """Set the forces on products by constraints and springs, and the spring states at the end."""
+    """Set the forces of constraints and springs on products, and the spring states at the end."""
     set_constraint_forces(m, before, after)
     set_tensions(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
@@ -73,7 +73,7 @@ def _forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def add_forces_on_nodes(m: Memory, dim: int) -> None:
-    """Add the forces on nodes from those on products."""
+    """Add the forces on nodes that result from those on products."""
     for p in range(m.trial_force.size):
         first = m.joints_first[p]
         second = m.joints_second[p]

@@ -141,14 +141,14 @@ def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arr
 
 
 def derive(m: Memory, dim: int, space: Array) -> None:
-    """Set inertia products, momenta, arms, vectors and products of ``at`` from its positions and velocities."""
+    """Set inertia products, momenta, arms, vectors and products of the state ``at`` from its motion."""
     derive_momenta(m, dim, space)
     node_arms(m, dim, m.at_R, m.at_u, space, m.at_arm)
     vectors(m, dim, m.at_r, m.at_arm, m.at_vector, m.at_product)
 
 
 def derive_momenta(m: Memory, dim: int, space: Array) -> None:
-    """Set the inertia products and momenta of ``at``; φ̄u is left in ``space``."""
+    """Set the inertia products and momenta of the state ``at``; φ̄u is left in ``space``."""
     rates = m.run_mean_rate
     mean_shapes(m, dim, m.at_du, rates)
     mean_shapes(m, dim, m.at_u, space)
@@ -183,7 +183,7 @@ def mean_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speeds(m: Memory, dim: int) -> None:
-    """Write the velocities of all nodes at ``at`` into ``run.moved``."""
+    """Write the velocities of all nodes in the state ``at`` into ``run.moved``."""
     mean_shapes(m, dim, m.at_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]

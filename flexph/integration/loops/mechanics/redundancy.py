@@ -90,7 +90,10 @@ def factor_assembled(m: Memory, dim: int, decay: int) -> bool:
 
 
 def _factor_border(m: Memory) -> bool:
-    """Write the solutions Z for the columns E σ and W⁻¹N, and factor [EᵀZ; NᵀW⁻¹Z] minus the unit matrix on y."""
+    """Write the solutions Z for the columns E σ and W⁻¹N, and factor [EᵀZ; NᵀW⁻¹Z] minus the unit matrix on y.
+
+    False if this matrix is singular.
+    """
     count = m.null_number[0]
     rows = m.redundancy_row.size
     for k in range(2 * count):
@@ -128,7 +131,7 @@ def _products(m: Memory, x: Array, out: Array) -> None:
 
 
 def solve(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Solve for the corrections of the unknowns from the defects, by the bordered Jacobian."""
+    """Solve for the corrections of the unknowns from the defects, with the bordered Jacobian."""
     reduce(m, dim, decay, h)
     solve_least(m)
     expand(m, dim, h)

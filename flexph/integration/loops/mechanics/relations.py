@@ -87,7 +87,7 @@ def _slope(m: Memory, i: int, s: float) -> float:
 
 
 def store_extensions(m: Memory) -> None:
-    """Store the extensions of spring-dampers with a relation before a correction."""
+    """Store the extensions of spring-dampers with a resistive relation, before a correction changes them."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         m.trial_before[i] = m.trial_extension[i]

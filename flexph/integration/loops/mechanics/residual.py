@@ -203,7 +203,7 @@ def _set_stresses(m: Memory, h: float) -> None:
 
 
 def set_predicted_mean_stresses(m: Memory, h: float) -> None:
-    """Replace the mean stresses σ̃ by those that belong to the end stresses ``trial.ahead``, for a Jacobian."""
+    """Replace the mean stresses σ̃, for a Jacobian, by those that follow from the end stresses ``trial.ahead``."""
     for i in range(m.trial_stress.size):
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
 
@@ -253,7 +253,7 @@ def write_elastic_stresses(m: Memory, strains: Array, stresses: Array) -> None:
 
 
 def balance(m: Memory, dim: int, h: float) -> None:
-    """Set the momentum defects by inertia, weight, forces on bodies, stresses and damping."""
+    """Set the momentum defects: changes of momenta less the impulses of weight, forces, stresses and damping."""
     d = dim
     momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
     for b in range(m.inertia_mass.size):
@@ -294,7 +294,7 @@ def _turning_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
-    """Inertial force f_u on flexible coordinate i by the rotation of its body."""
+    """Inertial force f_u on flexible coordinate i due to the rotation of its body."""
     s = 1 if dim == 2 else 3
     force = 0.0
     for j in range(s):

@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def term_increment(m: Memory, i: int) -> float:
-    """Gain w Π̄_by of term i over a step, for an angle κ w Π̄_by, from the products at both ends."""
+    """Factor of ΔΠ in the increment of velocity term i over a step (see terms.angles.term_gain)."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_gain(
@@ -27,7 +27,7 @@ def term_increment(m: Memory, i: int) -> float:
 
 
 def increment_slopes(m: Memory, i: int) -> tuple[float, float]:
-    """Derivatives of the gain of term i with respect to its products Π and Π_by at the end of the step."""
+    """Derivatives of :func:`term_increment` with respect to the products Π and Π_by at the end of the step."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_slopes(
@@ -41,7 +41,7 @@ def increment_slopes(m: Memory, i: int) -> tuple[float, float]:
 
 
 def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
-    """Component a·Rω of the world spin in spin term i, with R of ``at``; with w = ω̄ it is the exact mean of a step."""
+    """Component a·Rω of the world spin in spin term i, with R at the start; exact mean of a step if w is ω̄."""
     b = m.rolling_spin_body[i]
     if dim == 2:
         return m.rolling_spin_axis[i][0] * w[b][0]
@@ -80,7 +80,7 @@ def add_gap(m: Memory, dim: int, h: float) -> None:
 
 
 def add_squares(m: Memory, gap: Array) -> None:
-    """Add the squares ½wΠ² of position constraints at ``at`` to ``gap``."""
+    """Add the squares ½wΠ² of position constraints at the state ``at`` to ``gap``."""
     for i in range(m.rolling_row.size):
         if m.rolling_square[i]:
             gap[m.rolling_row[i]] += 0.5 * m.rolling_weight[i] * m.at_product[m.rolling_product[i]] ** 2

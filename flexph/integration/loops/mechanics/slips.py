@@ -1,6 +1,7 @@
 """Friction against slips in loops, of wheels and along curves (formulas of kernels.rates.slips).
 
-Relations of slips come after those of the spring-dampers. A component without terms is that of a point on a curve.
+Resistive relations of slips come after those of the spring-dampers. A slip component without terms is that of a point
+on a curve.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def _load_wheels(m: Memory) -> None:
 
 
 def _factor(m: Memory, i: int) -> float:
-    """Third factor Π̄_also of the gain of term i: the mean of its product over the step."""
+    """Further factor Π̄_also of slip term i, in its gain: the mean of a product over the step."""
     return 0.5 * (m.at_product[m.slips_also[i]] + m.end_product[m.slips_also[i]])
 
 

@@ -63,7 +63,7 @@ def _add_couples(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Write the derivative of a node's arm into ``system.moved``: by component a of ω̄, or by u̇̄ along a body axis."""
+    """Write the derivative of a node's arm by component a of ω̄, or by u̇̄ along a body axis, into ``system.moved``."""
     turn = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -81,7 +81,7 @@ def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Add the torque of a node's force by the change ``system.moved`` of its arm along body axis a, in rows of ω̄."""
+    """Add the torque of a node's force as u̇̄ moves its arm by ``system.moved`` along body axis a, in rows of ω̄."""
     value = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -199,7 +199,7 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, sectio
 
 
 def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
-    """Add Bᵀ times component i of a force on node n to a column of the border.
+    """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border.
 
     If the column is that of component ``spin`` of the spin of the node's body (else ``spin`` is −1), rows of u̇̄ are
     stored in ``system.col``.
@@ -227,7 +227,7 @@ def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int,
 
 
 def _add_section_torque(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
-    """Add R̄⁻¹ and ψᵀR̄⁻¹ times component i of the torque on section t to a column."""
+    """Add R̄⁻¹ and ψᵀR̄⁻¹ times a torque ``value`` about axis i on section t to a column of the border."""
     b = m.loads_torque_body[t]
     for c in range(3):
         add(m, m.border_w[b][c], column, m.trial_inverse[b][c][i] * value)

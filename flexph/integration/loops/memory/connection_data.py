@@ -122,7 +122,7 @@ class Ropes(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Forces of inputs on nodes, their torques on sections, and followers (f), inputs given in the axes of sections."""
+    """Loads by inputs: forces on nodes, torques on sections, and followers (f), whose axes are those of sections."""
 
     node_row: Index
     node_input: Index
@@ -174,7 +174,7 @@ class Border(NamedTuple):
 
 
 def border_width(border: Border) -> int:
-    """Number of stored entries in a row of a banded border; row exchanges add no more than there are columns."""
+    """Number of stored entries in a row of a banded border, with fill-in by row exchanges up to all columns."""
     size, width = border.size.tolist()
     return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
 
@@ -226,7 +226,7 @@ class Contacts(NamedTuple):
 
 
 class Surfaces(NamedTuple):
-    """Boxes and meshes, see kernels.surfaces.surfaces.Surfaces."""
+    """Surfaces of contacts, boxes and meshes (see kernels.surfaces.surfaces.Surfaces)."""
 
     half: Matrix
     root: Index

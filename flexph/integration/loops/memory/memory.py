@@ -107,7 +107,7 @@ class Memory:
         self.addresses, self.address = addresses, address_of(addresses)
 
     def span_fields(self, *, is_complex: bool = False) -> None:
-        """Set the rows of spans, fields seen as one vector, from those of their first and last field."""
+        """Set the table rows of spans, runs of fields seen as one vector, from those of their first and last field."""
         self.is_complex = is_complex
         first, last = self.addresses[_FIRST], self.addresses[_LAST]
         size = np.where(_OF_SYSTEM & is_complex, 16, 8)

@@ -192,7 +192,8 @@ class Given(NamedTuple):
     """Length of a step [s], its inputs, and coefficients and offsets of the joints (see :class:`Table`).
 
     ``before`` and ``after`` are the coefficients at both ends, ``offset`` and ``last_offset`` the offsets at the end
-    and at the start, ``own_coefficient`` and ``own_offset`` the rates at the end; ``moves`` is True if they change.
+    and at the start, ``own_coefficient`` and ``own_offset`` their rates at the end. ``moves`` is True if
+    coefficients change with time.
     """
 
     h: float

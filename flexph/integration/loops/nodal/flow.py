@@ -50,7 +50,7 @@ def add_flows(m: Memory, dim: int, h: float) -> None:
 
 
 def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies −½u² rᵀK r of flows at ``at``, with the speeds at the end of the step, to ``out``."""
+    """Add the energies −½u² rᵀK r of flows in the state ``at``, with the speeds at the end of the step, to ``out``."""
     for f in range(m.flows_frame.size):
         k = m.flows_owner[f]
         speed = factor_at(m, SPEEDS, k, 1)

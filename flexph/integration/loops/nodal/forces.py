@@ -33,7 +33,7 @@ def begin_strains(m: Memory, dim: int) -> None:
 
 
 def _strain_at_start(m: Memory) -> None:
-    """Set the strains of rows with a law at the start of a step, from its products."""
+    """Set the strains of rows with a law at the start of a step, from the products there."""
     for e in range(m.strains_stress.size):
         if m.strains_law[e] >= 0:
             value = m.strains_factor[e] * m.nodal_product[m.strains_product[e]]
@@ -88,14 +88,14 @@ def _evaluate_laws(m: Memory, h: float) -> None:
 
 
 def _largest_slope(m: Memory, k: int, x: float) -> float:
-    """Slope of law k; next to a kink of a law by pieces the larger of both slopes, as slack rods rest at kinks."""
+    """Slope of law k; at a kink of a piecewise law the larger of both slopes, as slack rods rest at kinks."""
     if m.joints_law_function[k][0] != 0:
         return law_value(m, k, 2, x)
     return larger(law_value(m, k, 2, x - KINK), law_value(m, k, 2, x + KINK))
 
 
 def add_line_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of rows with a law at ``at``, with the factors of time at the end of the step."""
+    """Add the energies of rows with a law in the state ``at``, with their factors of time at the end of the step."""
     _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _set_products(m, dim, m.nodal_vector, m.nodal_product)
@@ -212,7 +212,7 @@ def add_strain_forces(m: Memory, dim: int) -> None:
 
 
 def set_stress_forces(m: Memory, dim: int) -> None:
-    """Set the forces on products, vectors and columns by the stresses in ``nodal.stress``."""
+    """Set the forces on products, vectors and columns due to the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):
         m.nodal_on_product[m.strains_product[e]] -= m.nodal_gradient[e][0] * m.nodal_stress[e]
@@ -289,7 +289,7 @@ def predict_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_columns(m: Memory, dim: int, h: float, b: int) -> None:
-    """Set the changes of the columns of frame b by a correction.
+    """Set the changes of the columns of frame b due to a correction.
 
     The spin δω of the correction turns its directions by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄.
     """

@@ -42,7 +42,7 @@ def add_strains(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Set derivatives B and W of a frame's directors by its spin, and add the change of its torque by their levers."""
+    """Set derivatives B and W of directors by their frame's spin, and add the torque's change as the levers turn."""
     turn = m.system_turn[b][0][0]
     value = 0.0
     for c in range(2):
@@ -60,7 +60,7 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_frame(m: Memory, b: int) -> None:
-    """Set the derivatives of the directors of a frame by its spin: B with R̄⁻ᵀ and mean levers, W at the end."""
+    """Set the derivatives of directors by their frame's spin: B in the mean, with R̄⁻ᵀ and mean levers, W at the end."""
     for c in range(3):
         k = 4 * b + 1 + c
         x = m.nodal_end_column[k][0]
@@ -116,7 +116,7 @@ def _turn_torque(m: Memory, h: float, b: int) -> None:
 
 
 def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
-    """Add to the border the derivatives of forces on an element's positions and directors by its unknowns."""
+    """Add the derivatives of an element's forces on positions and directors by its unknowns to the border."""
     first = m.strains_frame_ptr[element]
     frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
     width = m.nodal_columns.shape[1]
@@ -205,7 +205,7 @@ def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
-    """Set the derivatives ∂g/∂Π of the products of a point, by stresses and by the gradients of strains."""
+    """Set the derivatives ∂g/∂Π at a point, due to changes of the stresses and of the strain gradients."""
     fill(m.nodal_couple, 0.0)
     base = m.strains_product_ptr[point]
     for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
@@ -227,7 +227,7 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
 
 
 def _add_law_stiffness(m: Memory, e: int, base: int) -> None:
-    """Add the part of ∂g/∂Π by the slope of the mean stress of strain row e, which has a law."""
+    """Add the part of ∂g/∂Π due to the slope of the mean stress of strain row e, which has a law."""
     for s in range(3):
         i = m.strains_product[e] if s == 0 else m.strains_square[e][s - 1]
         for t in range(3):

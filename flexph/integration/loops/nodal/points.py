@@ -69,7 +69,7 @@ def move_means(m: Memory, v: Array) -> None:
 
 
 def distribute_mean_forces(m: Memory) -> None:
-    """Add the forces on nodes that are means of points to those on these points, which do not turn."""
+    """Distribute the forces on nodes that are means of points to these points, which have no spin."""
     for k in range(m.points_node.size):
         n = m.points_node[k]
         for i in range(m.trial_torque.shape[1]):

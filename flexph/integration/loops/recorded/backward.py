@@ -83,7 +83,8 @@ def backward_of(
     """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
 
     ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
-    ``instants`` is the number of times at which a step calls functions of time, or 0 without derivatives by the times
+    ``varied`` are the indices of the constants with respect to which derivatives are wanted. ``instants`` is the number
+    of times at which a step calls functions of time, or 0 without derivatives by the times
     of steps.
     """
     states, means, by_state = run
@@ -154,7 +155,7 @@ def _copied(reals: Array, into: Array | None) -> Array:
 
 
 def recorded_zeros(shape: tuple[int, ...]) -> Array:
-    """Cells of constants that are zero."""
+    """Recorded numbers that are zero, as constants of a record."""
     cells = np.zeros(shape, complex)
     cells.ravel().view(np.int64)[1::2] = -1
     return cells

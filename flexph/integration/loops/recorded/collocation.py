@@ -55,7 +55,10 @@ if not cython.compiled:
 
 
 def go_back_by_nodes(m: Memory, r: RecordedMemory, dim: int, c: Collocated, first: int, last: int) -> int:
-    """Propagate the adjoint ``c.run.carried`` from the state after the last step back to that before the first one."""
+    """Propagate the adjoint ``c.run.carried`` back over the steps from ``last`` (exclusive) to ``first``.
+
+    Return the number of a step that failed, or −1.
+    """
     failed = -1
     for i in range(last - first):
         if failed < 0 and not _step_back(m, r, dim, c, last - 1 - i):
@@ -78,7 +81,7 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int) ->
 
 
 def _add_by_times(c: Collocated, k: int, entry: int) -> None:
-    """Add derivatives by the times of step k, from those by its length and by the times of its nodes."""
+    """Add derivatives with respect to the times of step k, from those by its length and by its node times."""
     c.run.by_times[k] -= c.run.adjoint[entry]
     c.run.by_times[k + 1] += c.run.adjoint[entry]
     for i in range(c.scheme.nodes.size):

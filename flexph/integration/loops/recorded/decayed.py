@@ -66,7 +66,7 @@ def decayed_of(
     """Arrays of the backward sweep, and the addresses of recorded numbers, which the caller must keep alive.
 
     ``run`` has the states (N + 1, n) as the loops have them, first iterates of mean velocities and multipliers (N, y),
-    and ∂Φ/∂x.
+    and ∂Φ/∂x. For ``varied`` see :func:`.backward.backward_of`.
     """
     states, means, by_state = run
     unknowns = np.zeros((len(means), 3 * means.shape[1]))

@@ -58,7 +58,10 @@ if not cython.compiled:
 
 
 def go_back_decaying(m: Memory, r: RecordedMemory, dim: int, d: Decayed, first: int, last: int) -> int:
-    """Take the adjoint ``d.run.carried`` from the state after the last step to the one before the first."""
+    """Propagate the adjoint ``d.run.carried`` back over the steps from ``last`` (exclusive) to ``first``.
+
+    Return the number of a step that failed, or −1.
+    """
     failed = -1
     for i in range(last - first):
         if failed < 0 and not _step_back(m, r, dim, d, last - 1 - i):
@@ -68,7 +71,7 @@ def go_back_decaying(m: Memory, r: RecordedMemory, dim: int, d: Decayed, first: 
 
 
 def _step_back(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int) -> bool:
-    """Take the adjoint back over step k; False if the step is not solved again, or its system is singular."""
+    """Propagate the adjoint back over step k; False if the step is not solved again, or its system is singular."""
     b = d.run
     given = given_of(b.table, k)
     if not _set_program(m, r, dim, d, k, given) or not solve_back(m, dim, b, k, given.h):

@@ -12,7 +12,7 @@ from .backward import Backward
 
 
 class Forward(NamedTuple):
-    """Forward sweep over N steps: the run, and the derivatives of its start and constants by q parameters.
+    """Forward sweep over N steps: the run, and derivatives of its start and constants with respect to q parameters.
 
     ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of its
     table, with one row or as many as the table, and ``by_times`` of its times, if these depend on parameters.
@@ -33,7 +33,10 @@ class Forward(NamedTuple):
 
 
 def forward_of(run: Backward, derivatives: Sequence[Sequence[Array]]) -> Forward:
-    """Arrays for derivatives of (constants, start, times, coefficients, offsets, inputs, moved) by each parameter."""
+    """Arrays of a forward sweep.
+
+    ``derivatives`` are those of (constants, start, times, coefficients, offsets, inputs, moved) by each parameter.
+    """
     parts = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
     constants, start, times, coefficients, offsets, inputs, moved = parts
     states = np.zeros((len(run.states), *start.shape))

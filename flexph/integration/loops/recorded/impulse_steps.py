@@ -81,7 +81,7 @@ def _set_end_rates(m: Memory, dim: int) -> None:
 
 
 def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> None:
-    """Write the defects of the velocities at the end: v₁ − (2v̄ − v₀), and for bodies that vibrate B Δp more."""
+    """Write the defects of the velocities at the end: v₁ − (2v̄ − v₀), plus B Δp for bodies that vibrate."""
     place = cython.declare(cython.Py_ssize_t)
     s = m.x_w.shape[1]
     n = m.x.size
@@ -114,7 +114,7 @@ def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> Non
 def _write_impulse_defects(
     m: Memory, dim: int, after: Array, own_coefficient: Array, own_offset: Array, out: Array
 ) -> None:
-    """Write the defects of the impulse and of velocities that joints allow, and the end of the step to ``at``."""
+    """Write the defects of the impulse and of the velocities v° to ``out``, and the end of the step to ``at``."""
     n = m.x.size
     velocities = m.at_velocities.size
     copy(m.end_state, m.at_state)
@@ -151,7 +151,7 @@ def _write_impulse_defects(
 
 
 def _set_impulse_forces(m: Memory, dim: int, after: Array) -> None:
-    """Set the forces on bodies and nodes by the impulses of the joints at ``at``."""
+    """Set the forces on bodies and nodes due to impulses of the joints at the positions of the state ``at``."""
     velocities = m.at_velocities.size
     copy(m.at_arm, m.trial_lever)
     copy(m.at_vector, m.trial_mean)

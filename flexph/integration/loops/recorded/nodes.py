@@ -38,7 +38,7 @@ class RecordedScheme(NamedTuple):
 
 
 class RecordedNodes(NamedTuple):
-    """Recorded time-dependent data at the nodes of a step, as of ``memory.structures.AtNodes``."""
+    """Recorded numbers of the time-dependent data at the nodes of a step (see ``memory.structures.AtNodes``)."""
 
     coefficient: Array
     coefficient_rate: Array
@@ -94,7 +94,7 @@ def given_of_steps(table: GaussTable, tableau: Tableau) -> Array:
 
 
 def add_by_given(by_given: Array, table: GaussTable, tableau: Tableau, out: dict[str, Array]) -> None:
-    """Add derivatives by the data of steps to those by the fields of a table."""
+    """Add derivatives with respect to the data of steps to those with respect to the fields of a table."""
     first, steps = 0, len(by_given)
     for name, rows, each, width in widths_of(table, tableau):
         index = each * np.arange(steps)[:, None] + np.arange(rows)
@@ -109,7 +109,8 @@ def collocated_of(
     """Arrays of the backward sweep, and the memories that they point to, which the caller must keep alive.
 
     ``run`` holds the states (N + 1, n) in the layout of the loops, and ∂Φ/∂x; ``timed`` asks for derivatives by the
-    times of the steps. Addresses of recorded numbers are first among the memories.
+    times of the steps; ``varied`` is as in :func:`.backward.backward_of`. Addresses of recorded numbers are first
+    among the memories.
     """
     states, by_state = run
     memories = StageMemories(m, before_runs(m), tableau)

@@ -84,7 +84,10 @@ LENGTH = cython.declare(cython.Py_ssize_t, 6)
 
 
 def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, last: int) -> int:
-    """Propagate the adjoint ``b.carried`` from the state after the last step back to that before the first one."""
+    """Propagate the adjoint ``b.carried`` back over the steps from ``last`` (exclusive) to ``first``.
+
+    Return the number of a step that failed, or −1.
+    """
     failed = -1
     for i in range(last - first):
         if failed < 0 and _step_back(m, r, dim, b, last - 1 - i) != 0:
@@ -189,7 +192,7 @@ def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def _set_residual(m: Memory, b: Backward, k: int) -> float:
-    """Set the adjoint and the residual of the transposed system at the covector; return its largest entry."""
+    """Set the adjoint and the residual of the transposed system for the covector μ; return the largest residual."""
     for i in range(b.covector.size):
         b.opposite[i] = -b.covector[i]
     pull(ALL, b.carried, b.opposite, b.adjoint)
@@ -231,7 +234,7 @@ def _solve(m: Memory, b: Backward, k: int) -> bool:
 
 
 def row_of(rows: Array, k: int) -> Array:
-    """Row k, or the only row."""
+    """Row k of a table, or its only row if the values are constant."""
     return rows[k if rows.shape[0] > 1 else 0]
 
 

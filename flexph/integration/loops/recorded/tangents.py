@@ -53,7 +53,7 @@ def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, l
 
 
 def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) -> bool:
-    """Set the derivatives of the end of step k by all parameters; False if its system is singular."""
+    """Set the derivatives of the state after step k by all parameters; False if the step's system is singular."""
     b = f.run
     given = given_of(b.table, k)
     set_program(m, r, dim, b, k, given)
@@ -67,7 +67,7 @@ def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) ->
 
 
 def _set_inputs(f: Forward, k: int, j: int) -> None:
-    """Set the derivatives of all input numbers of step k by parameter j; those of the unknowns are zero."""
+    """Set the derivatives of all inputs of the program of step k by parameter j; those of the unknowns are zero."""
     b = f.run
     fill(f.unknowns, 0.0)
     entry = _set(b.adjoint, 0, f.states[k][j])
@@ -99,7 +99,7 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
 
 
 def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
-    """True if a defect is round-off of its terms, as if the derivatives of a translated body cancel."""
+    """True if a defect is round-off of its terms, such as where the derivatives of a translated body cancel."""
     b = f.run
     push_sizes(b.adjoint, b.carried, m.defect)
     return left <= UNRELIABLE * largest_absolute(m.defect)

@@ -125,7 +125,7 @@ def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: f
 
 
 def _find_touching(m: Memory, dim: int, size: float) -> bool:
-    """Set all gaps at the start; True if a rigid contact touches, in a mechanism of a size [m]."""
+    """Set all gaps at the start; True if a rigid contact touches, within a tolerance relative to ``size`` [m]."""
     touches = cython.declare(cython.bint)
     touches = False
     for c in range(m.contacts_kind.size):
@@ -136,7 +136,7 @@ def _find_touching(m: Memory, dim: int, size: float) -> bool:
 
 
 def _touches(m: Memory, c: int, size: float) -> bool:
-    """True if a contact is rigid and touches."""
+    """True if a contact is rigid and touches, within a tolerance relative to ``size`` [m]."""
     return m.contacts_rigid[c] and m.touch_before[c] <= TOUCHING * size
 
 

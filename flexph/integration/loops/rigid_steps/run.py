@@ -91,7 +91,7 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
 
 
 def _is_balanced(m: Memory) -> bool:
-    """True if the energy of a step balances roughly; nearly redundant impulses may grow without bound."""
+    """True if the energy of a step balances roughly: not if nearly redundant impulses have grown without bound."""
     scale = 0.0
     for i in range(m.run_energy.size):
         scale += fabs(m.run_energy[i]) + fabs(m.run_back_energy[i])

@@ -80,7 +80,7 @@ def no_solids(dim: int, bodies: int) -> Solids:
 
 
 def _cells(columns: Any, d: int) -> dict[str, Any]:
-    """Cells (consecutive points that depend on the same nodes) and the slopes of their shape functions, by field."""
+    """Fields of Solids for cells (consecutive points that depend on the same nodes) and slopes of shape functions."""
     rows = sparse.csr_array(columns)
     rows.sort_indices()
     points = rows.shape[0] // d

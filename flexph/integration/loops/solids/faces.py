@@ -161,7 +161,7 @@ def _add_skew(A: Array, x: Array, factor: float) -> None:
 
 
 def face_block(m: Memory, dim: int, one: int, other: int) -> None:
-    """Write ∂(force on a node)/∂(end position of another node) by a load on a face into ``solid.K``.
+    """Write ∂(force of a load on one node)/∂(end position of another node) into ``solid.K``.
 
     ``one`` and ``other`` are the entries of both nodes in the sample of the face.
     """

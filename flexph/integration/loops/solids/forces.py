@@ -82,7 +82,7 @@ def strain_solids(m: Memory, dim: int, h: float) -> None:
 
 
 def _evaluate_laws(m: Memory, h: float) -> None:
-    """Set the stresses of rows with a law; their damping uses the change of stress by the undeformed stiffness."""
+    """Set the stresses of rows with a law; their damping is in proportion to the undeformed stiffness."""
     call_one(m.system_python[0], MEAN)
     rows = m.solids_pair.shape[0]
     for q in range(m.solid_strain.shape[0]):
@@ -164,7 +164,7 @@ def add_frame_torques(m: Memory, dim: int, torque: Array) -> None:
 
 
 def predict_solid_stresses(m: Memory, dim: int, h: float) -> None:
-    """Write the stresses after a correction to first order, from those at the end, into ``solid.ahead``.
+    """Write the end stresses after a correction, to first order, into ``solid.ahead``.
 
     The correction is subtracted from the mean velocities.
     """
@@ -206,7 +206,7 @@ def predict_solid_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_places(m: Memory, dim: int, h: float) -> None:
-    """Write the motion of nodes by a correction into ``solid.on``; frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
+    """Write the motion of nodes due to a correction into ``solid.on``; frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -216,7 +216,7 @@ def _move_places(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
-    """Add the motion of mesh node k due to the change of its frame's spin by a correction."""
+    """Add the motion of mesh node k due to a correction of its frame's spin."""
     b = m.solids_frame[k]
     x = m.system_torque
     for i in range(dim):
@@ -249,7 +249,7 @@ def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
 
 
 def add_law_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of laws at ``at`` to those of the bodies in ``out``."""
+    """Add the energies of laws in the state ``at`` to those of the bodies in ``out``."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     _strain(m, dim, m.solid_before, m.solid_first)

@@ -58,7 +58,7 @@ def _set_stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """Set the derivatives of nodes by the spins of their frames, and add the changes of torques by levers and R̄⁻¹.
+    """Set the derivatives of nodes by frame spins, and add the changes of torques as levers and R̄⁻¹ change.
 
     The change of R̄⁻¹ for the torque of the stresses σ̃ is in mechanics.jacobian; here it is added for the difference
     of the mixed iteration.
@@ -94,7 +94,7 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, k: int) -> None:
-    """Set the derivatives of node k by the spin of its frame: B with R̄⁻ᵀ and the mean lever, W at the end."""
+    """Set the derivatives of node k by the spin of its frame: B in the mean, with R̄⁻ᵀ and mean lever, W at the end."""
     b = m.solids_frame[k]
     end = m.system_torque
     mean = m.system_moved
@@ -207,7 +207,7 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 def _add_block(m: Memory, dim: int, h: float, one: int, other: int, k: int, width: int) -> None:
     """Add the block of two nodes in ``solid.K`` to the border, for positions and spins of their frames.
 
-    The block begins at entry k; ``width`` is the distance of its entries.
+    The block begins at entry k; ``width`` is the distance between its entries.
     """
     s = 1 if dim == 2 else 3
     b = m.solids_frame[one]

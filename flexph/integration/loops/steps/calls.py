@@ -47,7 +47,7 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
 
 
 def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
-    """Notify the controllers within steps of the start of a pair, which may be rejected, with the state there."""
+    """Pass the state at the start of a pair to the controllers within steps, which store theirs for a rejection."""
     if within.address != 0:
         store(m, dim, within.state[0])
         call_two(within.address, within.data, BEGIN)
@@ -60,7 +60,7 @@ def withdraw_within(within: Within) -> None:
 
 
 def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers after a trial solution: 0 if all agree, 1 to repeat the step from its start, else failed."""
+    """Call the controllers after a trial solution: 0 if all agree, 1 to repeat the step from its start, else error."""
     if within.address == 0:
         return 0
     store(m, dim, within.state[0])
@@ -69,7 +69,7 @@ def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -
 
 
 def ask_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers with the states in ``within.state``: 0 if all agree, 1 to repeat the step, else failure.
+    """Call the controllers with the states in ``within.state``: 0 if all agree, 1 to repeat the step, else an error.
 
     If the step is to be repeated, its start is restored and the new trial inputs are added; else they are removed.
     """

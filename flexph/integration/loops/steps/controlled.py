@@ -58,7 +58,7 @@ UNSOLVED = cython.declare(cython.double, _UNSOLVED)
 
 
 def is_controlled(m: Memory, dim: int, table: Table, course: Course) -> bool:
-    """Take all pairs of steps of a block if their size is controlled by their error; False if it is not."""
+    """Take all pairs of steps of a block if the loops control their size; False, and no step, if they do not."""
     pair = course.parts.pair
     if pair.found.size == 0:
         return False

@@ -71,7 +71,7 @@ def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
 
 
 def free_rates(m: Memory) -> float:
-    """Largest slip rate without friction."""
+    """Largest slip rate that the bearings would have without friction."""
     largest = 0.0
     for k in range(m.rub_slip.size):
         total = m.rub_slip[k]

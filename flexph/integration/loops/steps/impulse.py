@@ -39,7 +39,7 @@ INSTANT = cython.declare(cython.double, 2.0**-500)
 
 
 def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
-    """Factor [[2M, −Gᵀ], [G, 0]] at ``at``, the Jacobian in the limit of short steps; False if it is singular."""
+    """Factor [[2M, −Gᵀ], [G, 0]] at the state ``at``, the Jacobian in the limit of short steps; False if singular."""
     _reset_trial(m, dim)
     m.run_length[0] = INSTANT
     fill(m.system_jacobian, 0.0)
@@ -103,7 +103,7 @@ def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
 
 
 def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
-    """Add the work of ``share`` times the impulses of driven joints at ``at`` to the flows."""
+    """Add the work of ``share`` times the impulses of driven joints at the state ``at`` to the flows."""
     for row in range(impulse.size):
         m.run_gap[row] = own_offset[row]
     for term in range(m.joints_term_row.size):

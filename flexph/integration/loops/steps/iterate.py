@@ -104,7 +104,7 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
 
 
 def correction_work(m: Memory, h: float) -> float:
-    """Sum of the absolute work of the defects along a correction [J], and a measure of changes of friction by loads.
+    """Sum of the absolute work of the defects along a correction [J], and of its effect on friction through loads.
 
     A correction δN of a load N changes the work W of friction by W δN/N. As the work of defects is of second order in
     the correction, W (δN/N)² is added.

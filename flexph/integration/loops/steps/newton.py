@@ -189,7 +189,7 @@ def begin(m: Memory, dim: int, kinds: Kinds) -> None:
 
 
 def _best(m: Memory, size: float, best: float) -> float:
-    """Smaller one of the size of the last correction and of the ``best`` one; store the iterate if it is the former."""
+    """Smaller one of the ``size`` of the last correction and ``best``; store the iterate if that is ``size``."""
     if size < best:
         copy(m.x, m.best)
         return size

@@ -87,7 +87,7 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
 
 
 def _largest_share(m: Memory, taken: float) -> float:
-    """Largest share, up to 1, of the change of impulses to those of the law with which no energy is created.
+    """Largest share, at most 1, of the change from the given impulses to those of the law that creates no energy.
 
     The change may return the energy ``taken`` [J] that the friction of the step itself dissipated.
     """
@@ -105,7 +105,7 @@ def _largest_share(m: Memory, taken: float) -> float:
 
 
 def _apply_share(m: Memory, dim: int, share: float) -> None:
-    """Write ``share`` times the change of impulses into ``rub.found``, and change the velocities by it."""
+    """Write ``share`` times the change of impulses into ``rub.found``, and add its effect to the velocities."""
     for q in range(m.rub_force.size):
         m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])
         for i in range(m.at_velocities.size):

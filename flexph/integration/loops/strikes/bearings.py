@@ -42,7 +42,7 @@ def friction_of(m: Memory, c: int) -> float:
 
 
 def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
-    """Largest sum of absolute terms of a slip rate at velocities; 0 without bearings."""
+    """Size of the terms of slip rates at velocities v, w, du (friction.rows.slip_size); 0 without bearings."""
     if m.rub_slip.size == 0:
         return 0.0
     mean_shapes(m, dim, du, m.trial_c)
@@ -102,7 +102,7 @@ def begin_slips(m: Memory, dim: int) -> None:
 
 
 def write_slips(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at ``at`` into ``out``; return the size of their terms."""
+    """Write the slip rates at the state ``at`` into ``out``; return the size of their terms."""
     node_speeds(m, dim)
     return end_rates(m, dim, out)
 
@@ -131,7 +131,7 @@ def rate_at_end(m: Memory) -> None:
 
 
 def record_struck(m: Memory, dim: int, settles: bool) -> None:
-    """Add the loss by the change of impulses from ``strike.given`` to the flows; ``rub.slip`` holds earlier slips."""
+    """Add the friction loss due to the change of impulses since ``strike.given``; ``rub.slip`` are slips before it."""
     write_slips(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):

@@ -36,7 +36,7 @@ def set_inverse_masses(m: Memory, dim: int) -> None:
 
 
 def set_inverse_jacobians(m: Memory, dim: int, h: float) -> None:
-    """Set the inverse Jacobians of all bodies at a trial, without the coupling between bodies."""
+    """Set the inverse Jacobian of each body at the iterate, without the coupling between bodies."""
     turn_bodies(m, dim, 0, h)
     _turn_nodes(m, dim, h)
     for b in range(m.inertia_mass.size):
@@ -80,7 +80,7 @@ def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _turn_nodes(m: Memory, dim: int, h: float) -> None:
-    """Set the part of the Jacobian of each body by forces on its nodes and by the turning normals of ball contacts."""
+    """Set the part of each body's Jacobian due to forces on its nodes and turning normals of its ball contacts."""
     fill(m.strike_inverse, 0.0)
     d = dim
     n = m.strike_inverse.shape[1]

@@ -209,7 +209,7 @@ def _is_at_rest(m: Memory, scale: float) -> bool:
 
 
 def _solve_laws(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: float, begins: bool) -> float:
-    """Solve the laws of all islands for their impulses, and add the changes by them; return the largest defect."""
+    """Solve the laws of all islands for impulses, and add the resulting changes; return the largest defect."""
     rests = cython.declare(cython.bint)
     rubs = cython.declare(cython.bint)
     scale = TINY
@@ -237,7 +237,7 @@ def _solve_laws(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, we
 
 
 def _solve_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve the law of an island for its impulses, and add the changes by them; return the defect."""
+    """Solve the law of an island for its impulses, and add the resulting changes; return the defect."""
     count = island.contacts
     for i in range(island.rows):
         for k in range(count):

@@ -89,7 +89,7 @@ def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def update_stresses(m: Memory, dim: int, h: float) -> None:
-    """Update the stresses of nodal bodies by the changes of velocities, for the next Jacobian (see nodal.forces)."""
+    """Update the stresses of nodal bodies for the next Jacobian, to first order in changes of velocities."""
     if m.strains_stress.size + m.solids_frame.size > 0:
         d = dim
         for b in range(m.inertia_mass.size):
@@ -139,7 +139,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
-    """Factor the masses and joints at ``at``; False if joints are dependent, or their rank is uncertain."""
+    """Factor the masses and joints at the state ``at``; False if joints are dependent, or their rank is uncertain."""
     if kinds > 1 and not find_dependent(m, dim, coefficient):
         return refuse(m, DOUBTFUL, 0)
     return factor_instant(m, dim, kinds > 1, coefficient) or refuse(m, DEPENDENT, 0)
@@ -184,7 +184,7 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Set the diagonal response of each row without a slip of a bearing to that of its other rows, or to 1."""
+    """Set the diagonal response of each row of a bearing that has no slip to the largest of its slips, or to 1."""
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):
         largest = larger(largest, m.strike_own[r][c])
@@ -246,7 +246,7 @@ def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
 
 
 def rate_by_response(m: Memory, c: int, r: int, response: Array) -> float:
-    """Change of rate r of a contact or bearing by a response of the bodies."""
+    """Change of rate r of a contact or bearing due to a response of the bodies, a row of ``strike.response``."""
     if is_bearing(m, c):
         q = slip_of(m, c, r)
         return response[response.size - m.strike_slide.size + q] if q >= 0 else 0.0
@@ -263,7 +263,7 @@ def rate_by_response(m: Memory, c: int, r: int, response: Array) -> float:
 
 
 def add_coupled_impulse(m: Memory, place: int, impulse: float) -> None:
-    """Add the changes by an impulse, from row ``place`` of the responses."""
+    """Add the changes of velocities and joint impulses due to an impulse, by row ``place`` of the responses."""
     first = cython.declare(cython.Py_ssize_t)
     response = m.strike_response[place]
     n = m.strike_change.shape[1]

@@ -84,7 +84,7 @@ def _at_start(p: Prescribed) -> Given:
 
 
 def prepare(m: Memory, dim: int) -> None:
-    """Set the gaps, rows and rates of all rigid contacts at ``at``; the rates of other contacts are zero."""
+    """Set the gaps, rows and rates of all rigid contacts at the state ``at``; rates of other contacts are zero."""
     set_levers(m, dim)
     if are_apart(m):
         set_inverse_masses(m, dim)
@@ -120,7 +120,7 @@ def _may_bounce(m: Memory, h: float, size: float) -> bool:
 
 
 def _predict_positions(m: Memory, dim: int, h: float) -> None:
-    """Set the positions of nodes at the end of a free step, minus the displacements at the velocities at its start."""
+    """Store the node positions after a step without contacts, less the displacements at its start velocities."""
     _predict_displacements(m, dim, h)
     for k in range(m.nodes_body.size):
         for i in range(dim):
@@ -129,7 +129,7 @@ def _predict_positions(m: Memory, dim: int, h: float) -> None:
 
 
 def _predict_displacements(m: Memory, dim: int, h: float) -> None:
-    """Set the displacements of the nodes in a step at their present velocities."""
+    """Store the displacements of the nodes in a step h at constant present velocities."""
     node_speeds(m, dim)
     for k in range(m.nodes_body.size):
         for i in range(dim):

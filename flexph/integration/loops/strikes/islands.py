@@ -78,7 +78,7 @@ def _append_coupled(m: Memory, first: int, place: int) -> int:
 
 
 def rows_of(m: Memory, dim: int, first: int, last: int) -> int:
-    """Number of rates of each contact of an island: d if one has friction, else 1."""
+    """Number of rates of each contact of an island: d if any of them has friction, else 1."""
     for k in range(first, last):
         if friction_of(m, m.strike_member[k]) > 0.0:
             return dim
@@ -128,7 +128,7 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
 
 
 def _add_coupling(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int, r: int) -> None:
-    """Add to D the coupling of two contacts by a common body: rates at side ``own`` by impulses at side ``other``."""
+    """Add the coupling of two contacts of a body to D: rates at side ``own`` due to impulses at side ``other``."""
     for i in range(r):
         for j in range(r):
             total = 0.0
@@ -138,7 +138,7 @@ def _add_coupling(m: Memory, D: Array, own: int, other: int, k: int, l: int, cou
 
 
 def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
-    """Change of rate r of a contact or bearing by changes of the velocities of all bodies."""
+    """Change of rate r of a contact or bearing due to changes of the velocities of all bodies."""
     if is_bearing(m, c):
         return m.strike_slide[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.strike_bend)
@@ -151,7 +151,7 @@ def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
 
 
 def rate_size(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
-    """Sum of the absolute terms of rate r of a contact at velocities; 0 for bearings (see friction.rows)."""
+    """Sum of the absolute terms of rate r of a contact at velocities v, w, du; 0 for bearings (see friction.rows)."""
     if is_bearing(m, c):
         return 0.0
     total = 0.0
@@ -167,7 +167,7 @@ def rate_size(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int
 
 
 def add_impulse(m: Memory, member: int, r: int, impulse: float) -> None:
-    """Add the changes of velocities by an impulse in row r of a member of an island."""
+    """Add the changes of velocities due to an impulse in row r of a member of an island."""
     if not are_apart(m):
         if impulse != 0.0:
             add_coupled_impulse(m, member * m.strike_own.shape[0] + r, impulse)
@@ -176,7 +176,7 @@ def add_impulse(m: Memory, member: int, r: int, impulse: float) -> None:
 
 
 def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
-    """Add the changes of velocities by an impulse in row r of a contact of free bodies to ``change``."""
+    """Add the changes of velocities due to an impulse in row r of a contact of free bodies to ``change``."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:
@@ -185,7 +185,7 @@ def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> No
 
 
 def law_defect(m: Memory, dim: int, c: int) -> float:
-    """Defect of the law of a contact at its impulses and rates [m/s] (see tests/samples/cones.py)."""
+    """Defect [m/s] of the law of a contact, given its impulses and rates (see tests/samples/cones.py)."""
     normal = m.strike_impulse[0][c]
     r = 1.0 / own_response(m, c, 0)
     missed = fabs(normal - larger(normal - r * m.strike_rates[0][c], 0.0)) / r
@@ -206,7 +206,7 @@ def law_defect(m: Memory, dim: int, c: int) -> float:
 
 
 def own_response(m: Memory, c: int, r: int) -> float:
-    """Change of rate r of a contact by a unit impulse along it, D_rr; 1 where it would be zero."""
+    """Change D_rr of rate r of a contact due to a unit impulse along it; 1 where it would be zero."""
     total = 0.0 if are_apart(m) else m.strike_own[r][c]
     for side in range(2 if are_apart(m) else 0):
         if m.contacts_sides[c][side] >= 0:

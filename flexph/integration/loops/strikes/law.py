@@ -32,9 +32,10 @@ the second number."""
 
 
 def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: float, again: bool) -> Island:
-    """Prepare the law of an island, the members ``ends``; ``again`` if its rows may be those of the last preparation.
+    """Prepare the law of the island whose members are numbered from ``ends[0]`` to ``ends[1]`` (exclusive).
 
-    An island that is too large for the loops is returned with zero contacts.
+    ``again`` is True if rows of the last prepared island may be reused. An island that is too large for the loops is
+    returned with zero contacts.
     """
     first, last = ends
     n = m.strike_rate.shape[2]
@@ -106,7 +107,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
 
 
 def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
-    """Number the bodies of an island breadth first from ``begin``; return how many there are."""
+    """Number the bodies of an island breadth first from ``begin``; return their number."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     place = law.place[0]
@@ -134,7 +135,7 @@ def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int)
 
 
 def _gather(m: Memory, law: LawSpace, island: Island) -> None:
-    """Copy the Jacobian rows and impulse responses of the contacts of an island into ``law``, for the law by bodies.
+    """Copy the Jacobian rows and impulse responses of an island's contacts into ``law``, to solve for body velocities.
 
     Also store the position of the bodies of each contact in their order, and mark the band as not factored
     (``law.made``).

@@ -98,7 +98,7 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
 
 
 def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
-    """Set the velocities of ``at`` to those after an impact or settling, and record the losses."""
+    """Set the velocities of the state ``at`` to those after an impact or settling, and record the losses."""
     add_changes(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
@@ -109,7 +109,7 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
 
 
 def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
-    """Largest sum of the absolute terms of a rate, among the first ``members`` members of islands."""
+    """Scale of the rates: largest sum of the absolute terms of one, among the first ``members`` members of islands."""
     scale = 1e-300
     for k in range(members):
         for i in range(dim):
@@ -120,7 +120,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
 
 
 def add_changes(m: Memory) -> None:
-    """Add the changes to the velocities."""
+    """Add the changes due to impulses to the velocities of the state ``at``."""
     d = m.at_v.shape[1]
     for b in range(m.inertia_mass.size):
         for a in range(d):
@@ -154,7 +154,7 @@ def _solve_impact(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island
 
 
 def solve_near(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
-    """Solve for impulses near those in ``x``, with a weight that grows until the law is solved; return the defect.
+    """Solve for impulses near those in ``law.x``, with a weight that grows until the law is solved; return the defect.
 
     If no weight is large enough, weights are adapted from step to step. Impulses of nearly redundant contacts may then
     be far from the given ones: eight contacts between two boxes may slip a little.
@@ -181,7 +181,7 @@ def _set_first_rates(m: Memory, law: LawSpace, island: Island, elastic: bool) ->
 
 
 def energy_change(law: LawSpace, size: int) -> float:
-    """Change of kinetic energy by the impulses ``law.x``, from rates before them and changes of these [J]."""
+    """Change of kinetic energy [J] due to the impulses ``law.x``, from rates ``law.y`` before them and changes."""
     total = 0.0
     for i in range(size):
         total += law.x[i] * (law.y[i] + 0.5 * law.moved[i])
@@ -189,7 +189,7 @@ def energy_change(law: LawSpace, size: int) -> float:
 
 
 def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
-    """Move ``x`` from the plastic impulses towards those in ``kept``, only so far that no energy is created."""
+    """Move ``law.x`` from the plastic impulses towards those in ``law.kept``, only so far that no energy is created."""
     size = island.rows * island.contacts
     move_rates(m, kinds, law, island, law.x, law.moved)
     at_rest = energy_change(law, size)
@@ -211,7 +211,7 @@ def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
 
 
 def add_impulse_changes(m: Memory, law: LawSpace, island: Island) -> None:
-    """Add the changes of velocities by the impulses of an island."""
+    """Add the changes of velocities due to the impulses of an island."""
     for k in range(island.contacts):
         for i in range(island.rows):
             add_impulse(m, island.first + k, i, law.x[i * island.contacts + k])

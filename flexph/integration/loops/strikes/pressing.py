@@ -28,7 +28,7 @@ REPEATED = cython.declare(cython.Py_ssize_t, 12)
 
 
 def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses of an island near those in ``x``, with the pressing of its bearings; return the defect."""
+    """Solve for impulses of an island near those in ``law.x``, and pressing impulses of bearings; return the defect."""
     if kinds == 0:
         return solve_island(law, island, weight, rests)
     if not _has_bearing(m, island):
@@ -48,7 +48,7 @@ def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
 
 
 def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:
-    """Write the changes of the rates by impulses x into ``out``; zero in the normal rows of bearings."""
+    """Write the changes of the rates due to impulses x into ``out``; zero in the normal rows of bearings."""
     multiply_compliance(law, island, x, out)
     if kinds > 0:
         for k in range(island.contacts):
@@ -65,7 +65,7 @@ def _has_bearing(m: Memory, island: Island) -> bool:
 
 
 def _set_joint_impulses(m: Memory, law: LawSpace, island: Island) -> None:
-    """Set the impulses of joints at the impulses in ``x``, and the size of these for each bearing."""
+    """Set the joint impulses that result from the impulses in ``law.x``, and for each bearing their size |λ|."""
     for k in range(m.rub_base.size):
         row = m.bearings_row[k]
         total = m.rub_base[k] + m.strike_carried[0] * m.strike_held[row]
@@ -80,7 +80,7 @@ def _set_joint_impulses(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _joint_response(m: Memory, island: Island, l: int, row: int) -> float:
-    """Change of the joint impulse in a constraint row by unit impulse l of an island."""
+    """Change of the joint impulse in a constraint row due to unit impulse l of an island."""
     k = l % island.contacts
     r = l // island.contacts
     if r > 0 and friction_of(m, m.strike_member[island.first + k]) == 0.0:
@@ -118,7 +118,7 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _direction(m: Memory, e: int) -> float:
-    """Component e of the directions n of joint impulses."""
+    """Entry e of the directions n = λ/|λ| of the joint impulses of bearings."""
     parts = cython.declare(cython.Py_ssize_t)
     owner_size = m.rub_size[m.bearings_owner[e]]
     parts = 0

@@ -68,7 +68,7 @@ def end_part(m: Memory, dim: int) -> None:
 
 
 def set_velocity_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
-    """Set the velocity defect of joints and drives at ``at``."""
+    """Set the velocity defect of joints and drives at the state ``at``."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 
@@ -80,7 +80,7 @@ def record_defect(m: Memory, missed: float, scale: float) -> None:
 
 
 def largest_defect(m: Memory) -> float:
-    """Largest relative defect of a contact law in a step; the round-off of positions raises its scale."""
+    """Largest relative defect of a contact law in a step; a floor of the scale is the round-off of positions."""
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
 
@@ -103,12 +103,12 @@ def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: 
 
 
 def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
-    """Add the loss of a contact to its column of a kind (see memory.codes)."""
+    """Add a loss of a contact to its column for this kind of loss (see memory.codes)."""
     m.run_flow[m.contacts_struck[c][kind]] += lost
 
 
 def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
-    """Add the work of a moving surface by an impulse of row r of a contact."""
+    """Add the work done by a moving surface with an impulse in row r of a contact."""
     if r > 0 and m.contacts_surface[c] >= 0:
         m.run_flow[m.contacts_surface[c]] += impulse * m.touch_carried[c][r - 1]
 

@@ -36,7 +36,7 @@ def set_levers(m: Memory, dim: int) -> None:
 
 
 def set_rows(m: Memory, dim: int, c: int) -> None:
-    """Set the rows of a contact at ``at``."""
+    """Set the rows of a contact at the state ``at``."""
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
     differentiate_gap(m, dim, c)
@@ -132,12 +132,12 @@ def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> in
 
 
 def _side(m: Memory, c: int, b: int) -> int:
-    """Index of the rows of a contact on the side of a body."""
+    """Index of the rows of contact c for the velocities of its side b."""
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
 def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
-    """Add a node of V, W or U to the rows, for the first ``by`` velocities of its side."""
+    """Add the contribution of a node of V, W or U to the rows, for the first ``by`` velocities of its side."""
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
     for i in range(by):
@@ -184,7 +184,7 @@ def _add_shapes(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: 
 
 
 def bending(m: Memory, c: int, r: int, rates: Array) -> float:
-    """Part of rate r of a contact by the rates of flexible coordinates."""
+    """Part of rate r of a contact due to the rates of flexible coordinates."""
     total = 0.0
     for i in range(m.strike_bend.size):
         total += m.strike_bend_rate[c * m.strike_impulse.shape[0] + r][i] * rates[i]
@@ -192,7 +192,7 @@ def bending(m: Memory, c: int, r: int, rates: Array) -> float:
 
 
 def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
-    """Add the spin of a body to the rows of slips."""
+    """Add the contribution of the spin of a side's body to the rows of slips."""
     b = m.contacts_body[c][side]
     d = dim
     act = m.strike_act[_side(m, c, b)]
@@ -210,7 +210,7 @@ def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
 
 
 def set_free_response(m: Memory, dim: int, c: int) -> None:
-    """Set the velocities of free bodies by unit impulses of a contact."""
+    """Set the velocity changes of free bodies due to unit impulses of a contact."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         p = 2 * c + side
@@ -236,7 +236,7 @@ def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
 
 
 def surface_rate(m: Memory, c: int, r: int) -> float:
-    """Part of rate r of a contact by a moving surface."""
+    """Part of rate r of a contact due to a moving surface."""
     return m.touch_carried[c][r - 1] if r > 0 and m.contacts_surface[c] >= 0 else 0.0
 
 
@@ -253,7 +253,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """Rate r of a contact at ``at``, or of a bearing from ``rub.slip``."""
+    """Rate r of a contact at the state ``at``, or of a bearing from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du) - surface_rate(m, c, r)

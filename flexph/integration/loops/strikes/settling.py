@@ -128,7 +128,7 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
 
 
 def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
-    """Set ``x`` to the change of impulses, scaled so that it returns no more energy than ``taken`` [J]."""
+    """Set ``law.x`` to the change of impulses, scaled down if it would return more than the energy ``taken`` [J]."""
     slope = 0.0
     curve = 0.0
     size = island.rows * island.contacts

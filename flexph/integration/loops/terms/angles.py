@@ -1,4 +1,4 @@
-"""Discrete gradients of angles (see kernels.springs), and gains of velocity terms (see kernels.rates.slips)."""
+"""Discrete gradients of angles (see kernels.springs), and gains of velocity terms, their factors of ΔΠ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def kappa(y: float, x: float) -> tuple[float, float, float]:
 
 
 def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> float:
-    """Gain w Π̄_by of a term, for an angle κ w Π̄_by, from its products Π (p0, p1) and Π_by (q0, q1) at both ends."""
+    """Factor of ΔΠ in the increment of a velocity term over a step: w Π̄_by, for an angle κ w Π̄_by.
+
+    ``p0`` and ``p1`` are the product Π at both ends, ``q0`` and ``q1`` the product Π_by.
+    """
     mean = weight * 0.5 * (q0 + q1)
     if angular:
         mean *= kappa(p1 * q0 - q1 * p0, q0 * q1 + p0 * p1)[0]
@@ -29,7 +32,7 @@ def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: 
 
 
 def term_slopes(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> tuple[float, float]:
-    """Derivatives of the gain with respect to Π and to Π_by at the end, p1 and q1."""
+    """Derivatives of :func:`term_gain` with respect to Π and to Π_by at the end, p1 and q1."""
     half = 0.5 * weight
     if not angular:
         return 0.0, half

@@ -52,7 +52,7 @@ def limit_of(m: Memory, slip: int) -> float:
 
 
 def stiffness(m: Memory, i: int, k: int, l: int) -> float:
-    """Entry (k, l) of the matrix C of a creep law: along, across, and spin."""
+    """Entry (k, l) of the creep stiffness C of law i; its components are along, across, and spin."""
     if k == l:
         return m.joints_parameter[i][7 if k == 2 else k]
     if k == 1 and l == 2:
@@ -61,7 +61,7 @@ def stiffness(m: Memory, i: int, k: int, l: int) -> float:
 
 
 def linear_force(m: Memory, slip: int, k: int) -> float:
-    """Component k of C s."""
+    """Component k of the linear creep force C s of a slip s."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     total = 0.0
@@ -80,7 +80,7 @@ def tangential_force(m: Memory, slip: int) -> float:
 
 
 def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
-    """Saturation q(x) of a creep law, and its slope."""
+    """Saturation q(x) of a creep law, and its derivative."""
     kind = m.joints_kind[i]
     if kind == HYPERBOLIC:
         return 1.0 / (1.0 + x), -1.0 / ((1.0 + x) * (1.0 + x))
@@ -102,7 +102,7 @@ def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
 
 
 def slope_by_load(m: Memory, slip: int, k: int) -> float:
-    """Derivative of component k of the force by the load N of the wheel; zero if N ≤ 0."""
+    """Derivative of component k of the force with respect to the load N of the wheel; zero if N ≤ 0."""
     i = m.joints_stiffness.size + slip
     limit = limit_of(m, slip)
     if limit <= 0.0:
@@ -113,7 +113,7 @@ def slope_by_load(m: Memory, slip: int, k: int) -> float:
 
 
 def add_creep(m: Memory, slip: int) -> None:
-    """Add the derivatives of the forces by slips and rolling speed to the Jacobian, from the rows of the slip."""
+    """Add the derivatives of the forces with respect to slips and rolling speed to the Jacobian, by the slip's rows."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1

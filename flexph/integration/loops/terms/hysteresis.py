@@ -20,7 +20,7 @@ SMALL = cython.declare(cython.double, 1e-3)
 
 
 def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
-    """Mean force of a spring with hysteresis over a slip ``change`` in a time h, and internal extension at its end."""
+    """Mean force of a spring with hysteresis over a slip ``change`` in a time h, and internal extension after it."""
     if m.joints_path_kind[i] != BOUC_WEN:
         return _bend_bristles(m, i, z0, change, h)
     sign = 1.0 if change >= 0.0 else -1.0
@@ -49,7 +49,7 @@ def path_energy(m: Memory, i: int, z: float) -> float:
 
 
 def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
-    """Mean and end of z along a slip ≥ 0 of dz/ds = 1 − (β sgn z + γ)|z|, in a segment on each side of zero."""
+    """Mean and end value of z over a slip ≥ 0, dz/ds = 1 − (β sgn z + γ)|z|, exact on each side of z = 0."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     left = slip
@@ -71,7 +71,7 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
 
 
 def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
-    """Derivative (z₁ − z̄)/s of the mean of z by a slip s ≥ 0; no cancellation for short slips on one side of zero."""
+    """Derivative (z₁ − z̄)/s of the mean of z by the slip s ≥ 0; no cancellation for short slips on one side of zero."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     c = beta + gamma if z >= 0.0 else beta - gamma
@@ -83,7 +83,7 @@ def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
 
 
 def _first(x: float) -> float:
-    """Function (1 − e⁻ˣ)/x."""
+    """Mean of e⁻ᵗ over t from 0 to x: (1 − e⁻ˣ)/x."""
     return -expm1(-x) / x if x != 0.0 else 1.0
 
 
@@ -95,7 +95,7 @@ def _second(x: float) -> float:
 
 
 def _follow_parts(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
-    """Mean and end of z along a slip ≥ 0 by the midpoint rule in equal parts."""
+    """Mean and end value of z over a slip ≥ 0, by the midpoint rule in equal parts."""
     part = slip / PARTS
     total = 0.0
     for _ in range(PARTS):
@@ -106,7 +106,7 @@ def _follow_parts(m: Memory, i: int, z: float, slip: float) -> tuple[float, floa
 
 
 def _parts_slope(m: Memory, i: int, z: float, slip: float) -> float:
-    """Derivative of the mean of z in equal parts by a slip s ≥ 0."""
+    """Derivative of the mean of z, by the midpoint rule in equal parts, with respect to the slip s ≥ 0."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     n = m.joints_path_parameter[i][3]
@@ -166,7 +166,7 @@ def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tup
 
 
 def _bristle_slope(m: Memory, i: int, z: float, slip: float, h: float) -> float:
-    """Derivative of the mean force of bristles by a slip s ≥ 0."""
+    """Derivative of the mean force of bristles with respect to the slip s ≥ 0."""
     p = m.joints_path_parameter[i]
     rate = slip / h
     x = rate / p[5]

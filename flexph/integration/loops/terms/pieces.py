@@ -36,7 +36,7 @@ def count_pieces(m: Memory, c: int) -> int:
 
 
 def piece_at(m: Memory, c: int, s: float) -> int:
-    """Number of the piece at place s; beyond the ends, that of the end piece."""
+    """Number of the piece at place s; beyond an end of the curve, number of the piece there."""
     low = cython.declare(cython.Py_ssize_t)
     high = cython.declare(cython.Py_ssize_t)
     low = 0
@@ -249,6 +249,6 @@ def first_used(m: Memory, c: int, s0: float, s1: float) -> int:
 
 
 def end_used(m: Memory, c: int, s0: float, s1: float) -> int:
-    """Number after that of the last point on which the curve between two places depends."""
+    """One more than the number of the last point on which the curve between two places depends."""
     e = most(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * (e + 1) + 1

@@ -1,4 +1,4 @@
-"""Sums of gains times products, as rows of the border: the effect of their forces, and the changes of their values.
+"""Weighted sums of products, as rows of the border: the effect of their forces, and the changes of their values.
 
 Row ``acting`` is the effect of a unit force on a sum, by the discrete gradient B; row ``moved`` is the derivative of a
 sum at the end with respect to the unknowns, by the end derivative W. Blocks of the Jacobian are outer products of both.
@@ -28,7 +28,7 @@ def begin_rows(m: Memory) -> None:
 
 
 def add_product(m: Memory, dim: int, p: int) -> None:
-    """Add product p times the gains ``rows.act`` and ``rows.move`` to all rows."""
+    """Add product p to all rows, with the weights ``rows.act`` and ``rows.move``."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]

@@ -108,7 +108,7 @@ def _tangent_angle(m: Memory, k: int, product: Array) -> float:
 
 
 def span_slope(offset: float, l0: float, l1: float) -> float:
-    """Change of the length of a rope by one of its spans, divided by the change of the product Π of this span."""
+    """Change of the length of a rope through one of its spans, divided by the change of the product Π of the span."""
     square = offset * offset
     return (1.0 - square * kappa(offset * (l0 - l1), l0 * l1 + square)[0]) / (l0 + l1)
 

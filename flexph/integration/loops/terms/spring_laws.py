@@ -71,7 +71,7 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def factor_at(m: Memory, kind: int, i: int, end: int) -> float:
-    """Value i of a kind at the start (``end`` 0) or at the end (1) of the step, see kernels.arrays."""
+    """Time-dependent value i of a kind (see kernels.arrays) at the start (``end`` 0) or at the end (1) of the step."""
     return m.trial_moved[m.joints_timed[kind][0] + i + end * m.joints_timed[kind][1]]
 
 
@@ -118,7 +118,7 @@ def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
 
 
 def slope_at(m: Memory, i: int, x: float, rate: float, along: int) -> float:
-    """Slope ∂F/∂x (along 0) or ∂F/∂v (1) of the force law of a spring, by a difference from its force there."""
+    """Slope ∂F/∂x (along 0) or ∂F/∂v (1) of the force law of a spring, by a forward difference."""
     step = APART * larger(fabs(x if along == 0 else rate), 1.0)
     near = x + step if along == 0 else x
     after = call_three(m.joints_force_law[i], near, rate if along == 0 else rate + step, m.trial_time[0])
@@ -178,18 +178,18 @@ def _function_mean(m: Memory, k: int, before: float, change: float) -> float:
 
 
 def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> float:
-    """Energy defect ΔV − F Δx, zero if it is round-off."""
+    """Energy change ΔV less the work F Δx of the mean force; zero if it is round-off."""
     after = before + change
     return force_defect(m, k, before, after, mean * change, fabs(mean) * (fabs(before) + fabs(after)))
 
 
 def force_defect(m: Memory, k: int, before: float, after: float, done: float, size: float) -> float:
-    """Energy defect ΔV − ``done`` of the work of law k, zero if it is round-off of terms of this ``size``."""
+    """Energy change ΔV of law k less the work ``done``; zero if it is round-off of terms of this ``size``."""
     return energy_defect(law_value(m, k, 0, before), law_value(m, k, 0, after), done, size)
 
 
 def energy_defect(first: float, last: float, done: float, size: float) -> float:
-    """Defect of the work ``done`` between two energies, zero if it is round-off of terms of this ``size``."""
+    """Energy change from ``first`` to ``last`` less the work ``done``; zero if round-off of terms of this ``size``."""
     defect = last - first - done
     size += fabs(first) + fabs(last)
     return 0.0 if fabs(defect) <= ROUND_OFF * size else defect

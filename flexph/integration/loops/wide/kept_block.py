@@ -105,7 +105,7 @@ class _Factor:
 
 
 class _Part:
-    """A part of the border by rows, from the indices of its entries and their rows and columns."""
+    """Part of the border stored by rows, given the storage indices, rows and columns of its entries."""
 
     def __init__(self, entry: Index, row: Index, column: Index, shape: tuple[int, int]) -> None:
         order = np.lexsort((column, row))
@@ -214,7 +214,7 @@ class KeptBlock:
             return None
 
     def _flexible(self, h: float) -> Any:
-        """Block of the coordinates by stresses and constant damping: h D̄ᵀ(½h + β)C⁻¹D₁, geometric and viscous terms."""
+        """Block of the coordinates due to stresses and damping: h D̄ᵀ(½h + β)C⁻¹D₁, geometric and viscous terms."""
         a, m = self._a, self._m
         strain, rise, viscous = a.strain, a.rise, a.viscous
         if self._slope.size:
