@@ -50,7 +50,7 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
     neighbours: dict[str, list[str]] = {name: [] for name in mechanism.bodies}
     held = [name for name in placed if name in neighbours]
     for c in mechanism.connections:
-        if not c.is_load and c.kind != "sensor":
+        if (c.rows or not c.is_load) and c.kind != "sensor":
             own = c.owners
             for other in own[1:]:
                 neighbours[own[0]].append(other)

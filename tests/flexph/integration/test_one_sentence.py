@@ -20,6 +20,7 @@ from flexph import (
     spherical,
     spring_damper,
 )
+from flexph.joints import point_on_curve
 from flexph.methods import Exact, ExactGauss
 
 BAR = rigid.bar(1.0, 2.0)
@@ -126,6 +127,11 @@ def test_bodies_without_joint_and_place(joints, lost):
         mechanism.assemble_all({"b": [0.0, 0.1]})
     placed = {"c": (3.0, 0.0, 0.0), "d": (4.0, 0.0, 0.0)}
     silent(lambda: mechanism.assemble(guess={k: v for k, v in placed.items() if f"'{k}'" in lost}))
+
+
+def test_a_bead_that_a_motor_moves_along_a_curve_has_a_place():
+    along = point_on_curve("bead.point", ["b.root", "b.tip"], motor=True)
+    silent(lambda: connect({"b": BAR, "bead": rigid.point(0.3)}, [PIN, along]).assemble())
 
 
 def test_bodies_that_have_a_place_are_not_told():
