@@ -32,7 +32,7 @@ WIDER, SEAT, TIP = 1.08, np.radians(65.0), 0.06  # of seats relative to rollers,
 STIFFNESS, DAMPING, MASS = 5e5, 40.0, 0.005  # [N/m], [N s/m], of a roller [kg]
 RADIUS = PITCH / (2.0 * np.sin(np.pi / TEETH))
 APART = SPAN * PITCH
-"""Radius of the pitch circle and distance of the sprockets [m]."""
+"""Distance between the axes of the sprockets [m]; RADIUS is that of their pitch circles [m]."""
 LOADED = 0.05
 """Time in which the load grows [s]."""
 

@@ -173,7 +173,7 @@ def figures(result: Result | Comparison) -> dict[str, Any]:
 def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: tables, plots, the moving rod for mesh viewers, and the run itself.
 
-    For a general method only its differences from the exact scheme are written. Return the summary numbers.
+    For a general method, write its run and a table of energy and deflection only. Return the summary numbers.
     """
     if isinstance(result, Comparison):
         middle = result.reference.mechanism.bodies["rod"].ports["middle"].shape

@@ -39,7 +39,7 @@ from flexph.plot.axes import legend_above, new_figure
 MOTOR = "motor"
 BAND = (20.0, 3e3)
 SHOWN = 4
-"""Damping ratios in the summary."""
+"""Number of damping ratios in the summary."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """A gyroscope in a gimbal, driven by a torque on its second axis ([rigid] sec. 7.2), in three kinds of coordinates.
 
 A disc (mass m, radius r, width w) spins about its x' axis in a massless gimbal of the angles α (spin), β and γ (outer
-axis, z), ``R = R_z(γ) R_y(β) R_x(α)``; its centre rests, I_O is (15). A constant torque M acts on the axis of β, and
-the axle precesses: it turns about z. α and γ do not appear in the energy, so that with A = I_x', C = I_y' = I_z'
-p = A ω_x' is constant, P = C γ̇ cos²β − p sin β too, and one equation is left for β:
+axis, z), ``R = R_z(γ) R_y(β) R_x(α)``; its centre rests, and I_O is that of eq. (15). A constant torque M acts on the
+axis of β, and the axle precesses: it turns about z. α and γ do not appear in the energy, so that with A = I_x',
+C = I_y' = I_z' p = A ω_x' is constant, P = C γ̇ cos²β − p sin β too, and one equation is left for β:
 
     C β̈ = M − p γ̇ cos β − C γ̇² sin β cos β,    steady precession  M = Ω cos β (p + C Ω sin β),
 

@@ -59,7 +59,7 @@ def gyroscope(orientation: rigid.Orientation) -> rigid.MultibodySystem:
 def solve(
     kept: str, times: Array, torque: float, spin: float, *, tilt: float = 0.0, start: Start = "rest"
 ) -> Trajectory:
-    """Run from α = γ = 0 and β = ``tilt`` [rad], with the spin only or in steady precession (``start``)."""
+    """Run in the coordinates ``kept`` from α = γ = 0, β = ``tilt`` [rad], with spin only or in steady precession."""
     orientation = KEPT[kept]
     rate = steady(torque, spin, tilt) if start == "steady" else 0.0
     system, inputs = gyroscope(orientation), {"second axis": [torque]}

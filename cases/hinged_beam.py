@@ -157,7 +157,7 @@ def stresses(solution: Solution) -> dict[str, Array]:
 def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: tables, plots, the moving beam for mesh viewers, and the run itself.
 
-    For a general method only its differences from the exact scheme are written. Return the summary numbers.
+    For a general method, write its run and a table of energy and spin only. Return the summary numbers.
     """
     if isinstance(result, Comparison):
         return write_comparison(result, folder, _spins(result))

@@ -100,7 +100,7 @@ def pushed(mechanism: Mechanism, rest: State, times: Array) -> Solution:
 
 
 def critical(of: Any, low: float, high: float) -> float:
-    """Speed u at which the fastest growth of exponents vanishes."""
+    """Speed u between ``low`` and ``high`` at which the largest growth of the exponents ``of(u)`` vanishes."""
     return float(brentq(lambda u: np.max(of(u).real), low, high, xtol=1e-4))
 
 
@@ -132,7 +132,7 @@ def tip(solution: Solution) -> Array:
 
 
 def last_cycles(solution: Solution, count: int = 4) -> Array:
-    """Indices of the saved times at which the last cycles begin: the tip crosses the axis upwards."""
+    """Indices of the saved times at which the last cycles begin and end: the tip crosses the axis upwards."""
     y = tip(solution)
     passes: Array = np.flatnonzero((y[:-1] < 0.0) & (y[1:] >= 0.0))
     return passes[-count - 1 :]

@@ -133,7 +133,7 @@ def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: current at equilibrium, linearised motion, final height, balance."""
+    """Checks: current at equilibrium, linearised motion, balance, and decay of a run."""
     result = run(end=0.5)
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
                 kind="closed form", tolerance=1e-9)  # fmt: skip

@@ -86,9 +86,9 @@ def _sizes(solution: Solution) -> Array:
 
 
 def write(result: Comparison, folder: Path, curves: Mapping[str, Array]) -> dict[str, Any]:
-    """Write to ``folder``: the run, its energy and further curves over time, and the differences from the exact scheme.
+    """Write to ``folder``: the run by the general method, and a table of its energy and further ``curves`` over time.
 
-    Return the summary numbers.
+    Return the summary numbers, with the differences from the exact scheme.
     """
     trajectory, energy = result.trajectory, result.trajectory.ledger.total_energy
     trajectory.save(folder / "trajectory.h5")

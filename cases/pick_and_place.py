@@ -238,7 +238,7 @@ def _placement(mechanism: Mechanism, pose: Pose, name: str) -> tuple[Array, Arra
 
 
 def checks() -> Iterable[Check]:
-    """Checks: inverse kinematics, balance, the block, and stiff links against a rigid arm."""
+    """Checks: inverse kinematics, balance, the block at rest, and its sag with links 100 times as stiff."""
     result = run(step=2e-3, period=2e-3)
     apart = []
     for place in (PICK, raised(PICK), raised(PLACE), PLACE):

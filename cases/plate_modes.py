@@ -29,7 +29,7 @@ THEORIES = {"kirchhoff": "Kirchhoff-Love", "reissner_mindlin": "Reissner-Mindlin
 THICK = {"kirchhoff": 1e-2, "reissner_mindlin": 1e-1}  # of the convergence, over the side
 THICKNESSES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 POLYNOMIALS_LOCK = 2e-3
-"""Thickness below which the clamped plate with shear uses the series of the thin one: shear is 4e-5 there."""
+"""Thickness below which the clamped plate with shear uses the series of the thin one: the effect of shear is 4e-5."""
 Cells = Literal["quad", "triangle"]
 
 
@@ -204,7 +204,7 @@ def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> N
 
 
 def checks() -> Iterable[Check]:
-    """Checks: frequencies of 8 × 8 quadrilaterals within 0.5 % of series, at every thickness."""
+    """Checks: frequencies of 8 × 8 quadrilaterals within 0.5 % of series, at thicknesses from 0.1 to 1e-5."""
     result = run(cells="quad", refine=3)
     source = {
         ("hinged", "kirchhoff"): "Navier's series",

@@ -58,7 +58,8 @@ def thin_ritz(edges: str, count: int) -> Array:
 def thick_ritz(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
     """Frequencies ω of a clamped square with shear and rotary inertia, by Rayleigh-Ritz.
 
-    The functions are x(1 − x) times Legendre polynomials. They lock for thickness below about 0.01.
+    The functions are x(1 − x) times Legendre polynomials. Below a thickness of about 1e-3 the large stiffness in shear
+    leaves few correct digits, and below 1e-4 none.
     """
     t, G, nu = thickness, _products(1), POISSON
     shear, bend, a = _shear(t, correction), t**3, 0.5 * (1.0 - nu)

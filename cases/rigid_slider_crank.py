@@ -133,7 +133,7 @@ def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callabl
 
 
 def of_one_freedom(times: Array, torque: float, load: float) -> Array:
-    """Reference φ, φ̇, φ₂ and x_B (k, 4) at ascending times, by a Runge-Kutta method of order 8 to 1e-12."""
+    """Reference φ, φ̇, φ₂ and x_B (k, 4) at ascending times, by a Runge-Kutta method of order 8, tolerance 1e-12."""
     motor, push = loads(torque, load)
 
     def rates(t: float, y: Array) -> list[float]:
@@ -187,7 +187,7 @@ def mesh(step: float, duration: float = DURATION) -> Array:
 
 
 def motion(run: Trajectory) -> Array:
-    """Angles φ, φ̇, φ₂ and x_B at all times (k, 4), as in :func:`of_one_freedom`."""
+    """Angle φ, rate φ̇, angle φ₂ and position x_B at all times (k, 4), as in :func:`of_one_freedom`."""
     phi, x, _, phi2 = run["positions"].T
     return np.column_stack([phi, run["crank.spin"], phi2, x])
 

@@ -291,7 +291,7 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: ledger, accuracy of the step, and first-order convergence of sampling to the port."""
+    """Checks: ledger, accuracy of the step, first-order convergence of sampling to the port, and the regulator."""
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

@@ -1,7 +1,7 @@
 """A ball that rolls over a rubber pad, and one at rest on it: faces of a solid that deforms, in contact.
 
 The top of the pad is a skin of triangles between nodes of the solid. At rest the height of the ball follows from the
-solid without contact: its weight acts on the corners of the face below it, by the place of the foot of its centre.
+solid without contact: its weight is shared by the corners of the face below, according to the projection of its centre.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def at_rest(elements: int) -> tuple[float, float]:
 
 
 def face_below(centre: Array, corners: Array, cells: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], Array]:
-    """Corners of the face that is closest to a point, of those that contain its foot, and their shares of a load."""
+    """Corners of the face nearest to a point, among faces on which its projection falls, and their shares of a load."""
     inside = []
     for cell in cells:
         a, b, c = corners[list(cell)]
@@ -111,7 +111,7 @@ def face_below(centre: Array, corners: Array, cells: Iterable[tuple[int, ...]]) 
 
 
 def static_height(body: Body, ports: list[str], shares: Array, height: float) -> float:
-    """Height [m] of the ball on the pad that its weight loads at three ports, from a first height and shares."""
+    """Height [m] of the ball at rest, by iteration of its weight's shares at three ports from first values of both."""
     loads = [force(port, name=f"load {k}") for k, port in enumerate(ports)]
     mechanism = connect({"pad": body}, [PLACED, *loads], gravity=GRAVITY)
     normal, pose = np.array([0.0, 0.0, 1.0]), mechanism.assemble({})

@@ -47,7 +47,7 @@ from .synchronous_generator import (
 )
 
 METHOD = DiscreteGradient("mean_value")
-"""Gonzalez' correction along Δx adds webers, newton metre seconds and radians, so that it depends on units."""
+"""Mean-value gradient, as Gonzalez' depends on units: its correction adds webers, newton metre seconds and radians."""
 TURNS = 10  # made before a loaded run begins: p is large, and checks by differences move θ in proportion to its size
 CYCLES_SHORT, REFINED = 3.0, (25, 50, 100, 200)  # cycles and steps per cycle of the refinement
 Inputs = Mapping[str, Callable[[float], Any] | float]

@@ -85,7 +85,7 @@ def run(
 def fastest(
     made: tuple[Mechanism, State], angle: float, at_end: dict[str, tuple[Quantity, float]], sizes: tuple[int, int]
 ) -> OptimalControl:
-    """Fastest slew of an arm from a guess that takes 1.2 times as long as a rigid one; sizes are nodes, and steps."""
+    """Fastest slew of an arm from a guess of 1.2 times the rigid arm's time; ``sizes``: nodes and steps."""
     guessed, limit = 1.2 * RIGID, limit_of(angle)
     times, table = np.linspace(0.0, guessed, sizes[1] * (sizes[0] - 1) + 1), np.linspace(0.0, guessed, sizes[0])
     smooth = 6.0 * INERTIA * angle / guessed**2 * (1.0 - 2.0 * table / guessed)
@@ -134,7 +134,7 @@ def switches(optimum: OptimalControl) -> Array:
 
 
 def residual(result: Result) -> float:
-    """Largest deflection after the slew over the largest one in it."""
+    """Largest deflection after the slew, divided by the largest one during the slew."""
     own, times = np.abs(bend(result.solution)), result.solution.times
     return float(own[times >= result.optimum.duration].max() / own.max())
 

@@ -6,7 +6,7 @@ and sets the torque u = U tanh(vᵀ tanh(W s + b) + c) of s = (cos α, sin α, �
 
 Training minimises a cost Φ(α, u) of the angles αⱼ and torques uₖ of the periods over the weights w. A run with given
 torques has the derivatives S = ∂α/∂u (:class:`flexph.gradients.Responses`), lower triangular as causes precede effects.
-With the feedback u = π(α, w) the total derivative by each torque follows backwards in time,
+With the feedback u = π(α, w) the total derivative with respect to each torque follows backwards in time,
 
     Dₖ = ∂Φ/∂uₖ + Σⱼ (∂Φ/∂αⱼ + Σᵢ Dᵢ ∂πᵢ/∂αⱼ) Sⱼₖ,   dΦ/dw = Σₖ Dₖ ∂πₖ/∂w.
 
@@ -168,7 +168,7 @@ class Training:
         return {"motor": (np.column_stack([self.starts, self.ends]).ravel(), values)}
 
     def __call__(self, w: Array) -> tuple[float, Array]:
-        """Cost and its gradient by the weights."""
+        """Cost of weights w, and its gradient with respect to them."""
         network = Network.of(w)
         torques = controlled(network, self.times).controls["motor"][:: self.substeps, 0]
         values, by = self.run.derivatives(**dict(zip(self.names, torques.tolist(), strict=True)))

@@ -40,7 +40,7 @@ def share(option: str, text: str | None) -> float | None:
 
 
 def material_of(text: str | None, mesh: Path, given: dict[str, Any]) -> Elastic | None:
-    """Material from its numbers, or by its name in the mesh file; None to use the materials that the file assigns."""
+    """Material from the text of its constants or its name in the mesh file; None for the assigned materials."""
     if text is None:
         return None
     try:

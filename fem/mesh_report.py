@@ -85,9 +85,9 @@ def mesh_report(
     """Report on a mesh or drawing, for a density [kg/m³] or, if None, the densities of the file.
 
     A density from a mesh file is in the units of the file, and so are the reported mass and the masses of the file.
-    ``omit`` leaves out keywords, cards and element types; ``request`` has the unit of lengths, and the cells of a
-    drawing. Raises ValueError if :func:`fem.solid` would refuse the mesh, except for its regions, for constraints and
-    for several pieces: a warning and a note report the latter two.
+    ``omit`` leaves out keywords, cards and element types; ``request`` has the unit of lengths, and the cell sizes for
+    a drawing. Raises ValueError for the reasons of :func:`fem.solid`, except that regions are not checked, and that
+    constraints and several pieces only cause a warning and a note.
     """
     request, sized = with_size(mesh, request)
     drawn = isinstance(mesh, str | os.PathLike) and is_drawing(Path(mesh), request)
@@ -168,7 +168,7 @@ def _constraint_notes(held: MeshContents) -> list[str]:
 
 
 def _piece_notes(mesh: SolidMesh) -> list[str]:
-    """Note that :func:`fem.solid` refuses a mesh of several pieces; empty for one piece."""
+    """A note for a mesh of several pieces, which :func:`fem.solid` refuses; empty for one piece."""
     try:
         refuse_pieces(mesh)
     except ValueError as error:

@@ -104,7 +104,7 @@ def _kinematics(placed: Sequence[Block]) -> Any:
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
-    """Function (ζ₀, ζ₁) ↦ block-diagonal Z̄ of all systems, Z at the midpoint where undefined; None if in all."""
+    """Function (ζ₀, ζ₁) ↦ block-diagonal Z̄, Z at the midpoint for systems without a Z̄; None if no system has one."""
     if all(b.system.kinematics_mean is None for b in placed):
         return None
     mean = lambda b, zeta0, zeta1: b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])  # noqa: E731

@@ -209,7 +209,7 @@ class _Gyroscopic:
 
 
 def _mean(system: MultibodySystem, basis: Any) -> Callable[[Array, Array], Array]:
-    """Function of a step for the product Z̄ S, with S at the midpoint."""
+    """Function (ζ₀, ζ₁) ↦ Z̄ S of the ends of a step, with S at the midpoint."""
     return lambda zeta0, zeta1: system.Z_mean(zeta0, zeta1) @ at(basis, 0.5 * (zeta0 + zeta1))
 
 

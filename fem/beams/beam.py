@@ -85,7 +85,7 @@ def _view(frames: Sequence[Body], places: Array) -> View:
 
 
 def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
-    """Combine the section stresses of all frames into one; None if those of the section are unknown."""
+    """Combine the section stresses of all frames into one; None if no frame has any, as for an unknown outline."""
     own = [view.sections for view in views if view.sections is not None]
     if not own:
         return None

@@ -27,7 +27,7 @@ _DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
 
 @dataclass(frozen=True)
 class Field:
-    """A finite-element field over n equal elements: a family of shape functions, continuous at the nodes or not.
+    """A finite-element field over n equal elements: shape functions, and whether it is continuous at the nodes.
 
     Continuous fields have the coordinates of the nodes, then the interior ones of the elements (P2: the middle value).
     The discontinuous family ``Gauss`` is linear on each element, with the values at its two Gauss points as

@@ -87,7 +87,7 @@ def _rotation(unit: LineMesh) -> sparse.csr_array:
 
 
 def _kept(mesh: LineMesh) -> np.ndarray:
-    """Indices of the drawn corners without doubles: all but the last of each element, and the tip."""
+    """Indices of the drawn points of the axis without repetition: all but the last of each element, and the tip."""
     keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
     return np.append(keep, mesh.elements * (CELLS + 1) - 1)
 

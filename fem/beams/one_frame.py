@@ -1,9 +1,9 @@
 """A beam in one floating frame: inertia, elasticity, ports, loads and buckling loads of its mesh.
 
 The strain is 'linear' or 'von_karman'. Linear strain omits the moments of the axial force on deflections relative to
-the body frame, hence Euler buckling. The omitted load is that of a column supported as the frame is: clamped at the
-root, or simply supported at the chord. In space neither strain includes lateral-torsional buckling; its critical moment
-is estimated by a closed form for a beam whose torsion is held at one end.
+the body frame, hence Euler buckling. The missing buckling load is that of a column with the supports of the reference
+condition: clamped at the root, or simply supported at the chord. In space neither strain includes lateral-torsional
+buckling; its critical moment is estimated by a closed form for a beam whose torsion is held at one end.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_arr
 
 
 def _load(mesh: LineMesh) -> LoadPort:
-    """Load port whose displacements are the means over each element."""
+    """Load port whose displacements are the mean displacements of the elements."""
     middle = mesh.on_axis(mesh.points(np.array([0.5])))
     return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))
 

@@ -18,8 +18,8 @@ PREFIX = "flexph_aggregation_"
 AGGREGATION = {"pc_gamg_aggressive_coarsening": 0, "pc_gamg_threshold": 0.05}
 """Options of GAMG: one layer of strong neighbours; this needs 20 steps of conjugate gradients instead of 40."""
 SWEEPS = 2
-"""Steps of the smoother (Chebyshev on symmetric sweeps) before and after each correction. Compared with nodal blocks
-they cost a third more time on regular cells, and half on cells with an aspect ratio of five."""
+"""Steps of the smoother (Chebyshev on symmetric sweeps) before and after each correction. Compared with smoothing by
+nodal blocks, solutions take a third more time on regular cells, and half the time on cells of aspect ratio five."""
 
 
 def multigrid(system: System, pc: Any) -> None:

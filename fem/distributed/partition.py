@@ -29,7 +29,7 @@ class Part:
 
 
 class Share(NamedTuple):
-    """Data sent to a rank: its part, the first coordinate of each rank, and its rows of the vectors.
+    """Data sent to a rank: its part, the first coordinate of each rank, and its rows of vectors in all coordinates.
 
     ``held`` (own,): held coordinates; ``linear`` (own,): coordinates that move corners of cells; ``rigid`` (own, r):
     rigid motions of the solid that are not held; ``loads`` (own, k): loads of the static responses.
@@ -128,7 +128,7 @@ def _owners(touched: list[Array], size: int, dim: int) -> Array:
 
 
 def _submodel(model: SolidModel, picks: list[Array], nodes: Array) -> SolidModel:
-    """Model of the cells ``picks`` of each block, with the nodes ``nodes`` only."""
+    """Model of part of the cells, with indices ``picks`` in each block, and of their nodes ``nodes`` only."""
     mesh, start = model.mesh, model.mesh.starts
     used = [(b, block, own) for b, (block, own) in enumerate(zip(mesh.blocks, picks, strict=True)) if len(own)]
     blocks = tuple(Block(block.kind, np.searchsorted(nodes, block.nodes[own])) for _, block, own in used)

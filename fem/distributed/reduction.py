@@ -182,7 +182,7 @@ def _responses_and_modes(system: System, share: Share, choices: Choices, timed: 
 
 
 def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -> Body | None:
-    """Body on rank 0 with coordinates û, u = T û, None elsewhere; its frame still follows the held coordinates."""
+    """Reduced body on rank 0 with coordinates û, u = T û, None on other ranks; its frame moves as before reduction."""
     comm, part, k = system.comm, system.part, vectors.shape[1]
     nodal = system.displacements(vectors)
     inertia = _summed(comm, solid_inertia(part.model, nodal))
@@ -236,7 +236,7 @@ def _summed(comm: Any, own: Inertia) -> Inertia:
 
 
 class Moments(NamedTuple):
-    """Integrals ∫ρYYᵀ of a body with Y = (1, X), (1 + d, 1 + d), and ∫ρφ_i Y of its coordinates, (own, d, 1 + d)."""
+    """Integrals ∫ρYYᵀ, (1 + d, 1 + d), with Y = (1, X), and ∫ρφ_i Yᵀ, (own, d, 1 + d), with φ_i of coordinate i."""
 
     whole: Array
     loads: Array
@@ -252,7 +252,7 @@ def moments(system: System) -> Moments:
 
 
 def inertia_loads(system: System) -> Array:
-    """Inertia loads (own, k) of unit rigid motions, without loads at round-off.
+    """Inertia loads (own, k) of unit rigid motions, leaving out those that are zero to round-off.
 
     See :func:`flexph.bodies.held_body.inertia_forces`.
     """

@@ -24,9 +24,9 @@ SPARE = 6
 """Number of modes computed in addition to the requested ones."""
 EXACT, SETTLED, FREE_OF_FACTOR, LOOSE = 1e-12, 1e-10, 1e-9, 1e-4
 """Tolerances: residual of a static response relative to its load, residual of 1/ω² by a factor, error in energy of a
-mode by multigrid, and of a mode that is only searched for."""
+mode by multigrid, and tolerance of the search for missed modes."""
 TRIES, STEPS, SEARCHED = 5, 5000, 300
-"""Largest numbers of searches for missed modes, of iteration steps, and of LOBPCG steps."""
+"""Largest numbers of searches for missed modes, of steps of linear and Krylov-Schur solvers, and of LOBPCG steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def prepared(system: System, solver: Solver) -> Factored | Multigrid:
 
 
 def responses(search: Factored | Multigrid, loads: Array) -> Array:
-    """Static responses (own, k) to loads (own, k); loads on a free body are balanced by its inertia."""
+    """Compute static responses (own, k) to loads (own, k); loads on a free body are balanced by its inertia."""
     return _solutions(search.ksp, search.system.balanced(loads))
 
 
@@ -116,7 +116,7 @@ def _solutions(ksp: Any, loads: Array) -> Array:
 
 
 def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
-    """Vectors (own, count) of the lowest modes; the search repeats until no mode below the last one is missing."""
+    """Compute vectors (own, count) of the lowest modes; repeat the search until none below the last one is missing."""
     system = search.system
     if not count:
         return np.zeros((len(system.held), 0))

@@ -53,7 +53,7 @@ class System:
         return rest
 
     def here(self, vectors: Array) -> Array:
-        """Vectors for all coordinates of the cells of this rank, from the rows (own, k) of each rank."""
+        """Gather the rows of vectors (own, k) for all coordinates of the cells of this rank from their ranks."""
         scatter, whole, here = self._scatter()
         local = np.empty((len(self.part.coordinates), vectors.shape[1]))
         for k, given in enumerate(vectors.T):

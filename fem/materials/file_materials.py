@@ -124,7 +124,7 @@ def law_notes(contents: MeshContents) -> list[str]:
 
 
 def unit_notes(contents: MeshContents) -> list[str]:
-    """Note that the materials of a file are not plausible in SI units; empty if they are, or if this is undecidable."""
+    """A note if the materials of a file are not plausible in SI units; empty if they are, or if this is undecidable."""
     text = other_units(contents)
     return [text] if text else []
 

@@ -24,7 +24,8 @@ TERMS = 99
 class SectionPoints(NamedTuple):
     """Factors (q, 3, 6) from N, Q_y, Q_z, T, M_y, M_z to the stresses (σ_xx, τ_xy, τ_xz) at q points of a section.
 
-    ``round``: True if the points follow the direction of bending; ``complete``: True if shear stresses are known.
+    ``round``: True for a circular section, whose points turn with the direction of bending; ``complete``: True if
+    shear stresses are known.
     """
 
     factors: Array

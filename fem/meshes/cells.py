@@ -56,7 +56,7 @@ DRAWN: dict[str, tuple[Corners, ...]] = {
     "wedge": ((0, 1, 2, 5), (0, 1, 5, 4), (0, 4, 5, 3)),
     "pyramid": ((0, 1, 2, 4), (0, 2, 3, 4)),
 }
-"""Simplices that draw a cell if a mesh mixes types."""
+"""Simplices, as corners of a cell, that are drawn in place of the cell if a mesh mixes types."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def drawing(mesh: SolidMesh) -> Drawing:
 
 
 def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Array, corners: list[Array]) -> tuple:
-    """Maps from stresses at the points to stresses at the nodes of the drawn cells, one map for each piece.
+    """Maps from stresses at the stress points to stresses at the nodes of the drawn cells, one map for each piece.
 
     All arguments have one entry for each block of cells. ``own`` (nodes, q) or (k, nodes, q): values at all nodes of a
     cell of the polynomials through its stress points. ``firsts``: number of the first stress point. ``corners``

@@ -17,7 +17,7 @@ TOUCHING = 1e-6
 
 
 def refuse_pieces(mesh: SolidMesh) -> None:
-    """Raise ValueError that lists some cells unless all cells are connected by facets."""
+    """Raise ValueError, with the numbers of some separate cells, unless all cells are connected by facets."""
     f = mesh.facets
     cells = mesh.numbered(f.places[:, :2])
     size = int(mesh.starts[-1])

@@ -122,8 +122,8 @@ class SolidMesh(Memo):
 class Facets(NamedTuple):
     """Facets of the cells of a mesh, each once for every cell that has it.
 
-    ``corners`` are sorted nodes, padded by −1; ``places`` are (block, cell, side). ``label`` numbers the distinct
-    facets, ``cells`` counts the cells of each.
+    ``corners`` are sorted nodes, padded by −1; ``places`` are (block, cell, side). ``label`` is the number of each
+    among the distinct facets, ``cells`` the number of cells of each distinct facet.
     """
 
     corners: Array  # (f, 4)
@@ -168,12 +168,12 @@ def jacobians(points: Array, block: Block, slopes: Array) -> Array:
 
 
 def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
-    """Blocks with cells of positive volume: kinds with the opposite orientation throughout are mirrored.
+    """Blocks with cells of positive volume: blocks in which all cells have negative volume are mirrored.
 
     ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in
     the plane, where programs orient cells as seen from above or below their surface.
 
-    Raises ValueError with the numbers of cells that are flat or folded, or inverted while others of their kind are not.
+    Raises ValueError with the numbers of cells that are flat or folded, or inverted while others of the block are not.
     """
     blocks_righted = []
     for block in blocks:

@@ -18,9 +18,9 @@ FLAT = 1e-5
 TURNED = 1e-6
 """Sine of the angle from the z axis up to which the normal is the z axis."""
 ALONG_X = np.cos(np.deg2rad(0.1))
-"""Cosine of the angle of the normal from the x axis above which that axis has no direction in the plane."""
+"""Cosine of the angle between normal and x axis above which the projection of the x axis is too short to be used."""
 FOLD = 20.0
-"""Angle [°] between neighbours from which a surface is folded, and curved below it."""
+"""Angle [°] between neighbouring cells from which the message calls a surface folded; below it, curved."""
 
 
 class PlaneAxes(NamedTuple):
@@ -31,7 +31,7 @@ class PlaneAxes(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """True for the axes of the file themselves."""
+        """True if the axes of the plate are the axes of the file, with the same origin."""
         return not self.origin.any() and np.array_equal(self.axes, np.eye(3))
 
 
@@ -41,9 +41,9 @@ PLAIN_AXES = PlaneAxes(np.eye(3), np.zeros(3))
 def flattened(mesh: meshio.Mesh) -> tuple[meshio.Mesh, PlaneAxes]:
     """Mesh with its points in the axes of its plane (N, 2), and these axes.
 
-    The x axis is the projection of that of the file, or of its z axis if the plane is across x; the normal is that of
-    the cells, in a plane z = constant the z axis. The origin is the point of the plane nearest to that of the file.
-    Meshes with points (N, 2), with volumes or without cells are returned unchanged.
+    The x axis of the plane is the projection of the x axis of the file, or of its z axis if the plane is perpendicular
+    to x; the normal is that of the cells, but the z axis in a plane z = constant. The origin is the point of the plane
+    nearest to that of the file. Meshes with points (N, 2), with volumes or without cells are returned unchanged.
 
     Raises ValueError for a mesh that is not flat, with the angles between its cells.
     """

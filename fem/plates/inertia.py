@@ -15,7 +15,7 @@ from .coordinates import LocalRows
 from .model import MASS, PlateModel
 
 MANY = 4_000_000
-"""Number of entries of cells that are collected before they are summed."""
+"""Number of matrix entries of cells that are collected before they are summed to a sparse matrix."""
 
 
 def plate_inertia(model: PlateModel) -> Inertia:

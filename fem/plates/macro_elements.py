@@ -108,7 +108,7 @@ def _centre(corners: Array) -> Array:
 
 
 def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
-    """Bernstein coefficient next to a corner, a third of the way to another point: w + ∇w·(x − x_i)/3, (k, 4c)."""
+    """Bernstein coefficient next to corner x_i, a third of the way to point x: w + ∇w·(x − x_i)/3, (k, 4c)."""
     lever = (to - start) / 3.0
     return unit[3 * corner] + lever @ unit[3 * corner + 1 : 3 * corner + 3]
 

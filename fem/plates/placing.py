@@ -36,7 +36,7 @@ def placed(body: Body, plane: PlaneAxes) -> Body:
 
 
 def with_port_at(body: Body, name: str, at: Any) -> Body:
-    """Body with a port at a point [m] that moves rigidly with the region of the port: u' = u + θ × (at − X)."""
+    """Body with the port moved to the point ``at`` [m], rigidly tied to the port's region: u' = u + θ × (at − X)."""
     point = check.array(f"at of port {name!r}", at, (3,))
     port = body.ports[name]
     assert port.rotation is not None

@@ -75,7 +75,7 @@ def plate(
 ) -> Body:
     """A flat plate with the axes of its mesh, in the x-y plane or any other: [flex] eq. (24)-(29).
 
-    In axes of the plate, z across it and x the projection of that of the mesh, a point (x, y, z) moves by
+    In axes of the plate, z along its normal and x the projection of the x axis of the mesh, a point (x, y, z) moves by
     (u_x − zβ_x, u_y − zβ_y, w). With the membrane forces N, moments M and shear forces Q per length and the compliance
     S of plane stress
 
@@ -281,7 +281,7 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Matrix from u to the rotations of evenly spread cells: (β_y, −β_x) of the normals, then in the plane."""
+    """Matrix from u to the rotations of evenly spread cells: (β_y, −β_x) of normals, then rotations in the plane."""
     turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]
@@ -313,9 +313,9 @@ def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort
 
 
 def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Array, Array, list[Any], Array]:
-    """Samples of cells or edges: the element of each, area or length, matrix of its displacement, and position.
+    """Samples of the loaded cells or edges: load element of each, area or length, displacement matrix, and position.
 
-    All samples belong to one element if the load is ``uniform``.
+    A ``uniform`` load has a single load element, to which all samples belong.
     """
     owner, measures, rows, at, start = [], [], [], [], 0
     samples = _cells(model, loaded) if loaded.kind == "volume" else edge_samples(model, loaded.facets)

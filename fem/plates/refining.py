@@ -23,7 +23,7 @@ Drawn = Callable[[CellSizes], PlateModel]
 
 
 def refined_plate(model: PlateModel, plane: PlaneAxes, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
-    """Body on a mesh that meets a criterion, by bisection, or by new meshes of a drawing (``drawn``)."""
+    """Refine the mesh of a plate until it meets the criterion ``to``, by bisection or new meshes of a drawing."""
     if drawn is None:
         simplices_of_degree_one(model.mesh)  # refuses others
     finer = partial(_finer, plane=plane, to=to, build=build, drawn=drawn)

@@ -62,7 +62,7 @@ def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Ar
 
 
 def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Samples at Gauss points on edges, given as (block, cell, side), with lengths as weights."""
+    """Samples at Gauss points on edges, with lengths as weights; ``places`` are (block, cell, side) of each edge."""
     share, weights = gauss_points(EDGE_POINTS)
     sampled = []
     for b in np.unique(places[:, 0]):

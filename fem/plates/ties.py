@@ -83,7 +83,7 @@ def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, 
 
 
 def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
-    """Coordinates (size, 6) of nodes that move rigidly, v + ω × (x − x̄); centre x̄ (3,); radius.
+    """Coordinates (size, 6) in the six rigid motions v + ω × (x − x̄) of nodes, their centre x̄ (3,), and radius.
 
     ω is scaled by the radius.
     """
@@ -145,8 +145,8 @@ def _nodes_of(model: PlateModel, motion: Any) -> Array:
 def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
     """Mean displacement (3, size) and rotation (3, size) of a region.
 
-    The rotation is the mean of that of the normals; about the normal it is that of the best-fitting rigid motion, for a
-    single node the mean ½ curl u of its adjacent cells.
+    The rotation out of the plane is the mean rotation of the normals. In the plane it is that of the best-fitting rigid
+    motion, for a single node the mean ½ curl u of its adjacent cells.
     """
     parts, centre = samples(model, place), centre_of(model, place)[:2]
     total = sum(w.sum() for *_, w in parts)
@@ -195,7 +195,7 @@ def without_rigid_motion(
 
 
 def _refuse_loose(model: PlateModel, basis: Any) -> None:
-    """Raise ValueError if supports leave a rigid motion free: if one lies in the span of the basis."""
+    """Raise ValueError if supports leave a rigid motion free, that is, if one lies in the span of the basis."""
     motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
     fit = sparse.linalg.splu(sparse.csc_array(basis.T @ basis))
     off = motion - basis @ fit.solve(np.asarray(basis.T @ motion))

@@ -89,7 +89,7 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 
 
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
-    """Stress tensor at the face z = ½ side t, at the moment points; weights are areas times t/6 (energy of bending)."""
+    """Stress tensor at the face z = ½ side t, at the moment points; weights, areas times t/6, give bending energy."""
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)
     count = len(areas)

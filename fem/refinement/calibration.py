@@ -17,14 +17,14 @@ from flexph.numerics.arrays import Array
 from .criteria import Round
 
 SPREAD, RECENT = 3.0, 2
-"""Least ratio of the estimates on two meshes that are compared, and number of the last such meshes that are.
+"""Least ratio of the estimates on two meshes for a comparison, and number of latest earlier meshes that are used.
 
 Estimates alternate by some 20 % with the pattern of bisected cells, which smaller ratios would amplify.
 """
 MARGIN = 1.25
-"""Factor of extrapolated errors; without it the largest was down to 0.84 of the largest true error."""
+"""Factor of extrapolated errors; without it the largest one was as low as 0.84 of the largest true error."""
 UNMEASURED = 4.0
-"""Factor of estimates without a mesh to compare with; their lowest index was 0.31 (degree 1, errors of 15 %)."""
+"""Factor of estimates without an earlier mesh; their lowest ratio to true errors was 0.31 (degree 1, errors 15 %)."""
 
 
 def safe_errors(earlier: Sequence[Round], names: Sequence[str], values: Array, estimates: Array) -> Array:

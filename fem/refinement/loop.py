@@ -19,11 +19,11 @@ from .criteria import MOST_ROUNDS, Refinement, Round
 from .recovery import StressPoints, stress_errors
 
 COVERED = 0.5
-"""Share of the cells that need a patch of their own, or the mesh is too coarse for an estimate."""
+"""Least share of the cells that have a patch; with fewer, the mesh is too coarse for an estimate."""
 NO_ENERGY = 1e-14
-"""Compliance, relative to the largest of its kind at a port, that is none: the port does not move in this way."""
+"""Compliance, relative to the largest at its port, up to which the port counts as held in this direction."""
 SMALLEST, RATIO = 0.35, 0.6
-"""Least factor of cell sizes in one round, and share of the tolerance that is aimed at."""
+"""Least factor by which a round changes cell sizes, and the error it aims at as a share of the tolerance."""
 
 
 class Meshed(NamedTuple):
@@ -80,7 +80,7 @@ def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> 
 
 
 def _targets(body: Body, to: Refinement) -> tuple[list[str], Array, Array, Array]:
-    """Criteria in words, their shapes (n, k), values, and the factors of the squared relative errors of stresses."""
+    """Criteria in words, their displacements (n, k), values, and factors from squared stress errors to their errors."""
     held = HeldBody(body)
     names, shapes, values, factors = [], [np.zeros((body.size, 0))], [], []
     if to.count:
@@ -130,7 +130,7 @@ def _not_reached(last: Round, to: Refinement, why: str) -> ValueError:
 
 
 def marked(estimate: Estimate, share: float) -> Array:
-    """Smallest set of cells with a share of the squared error; all cells without an estimate."""
+    """Smallest set of cells that has a ``share`` of the squared error; all cells if there is no estimate."""
     if not estimate.known:
         return np.ones(len(estimate.cells), dtype=bool)
     order = np.argsort(-estimate.cells, kind="stable")

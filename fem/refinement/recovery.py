@@ -25,7 +25,7 @@ WELL_POSED = 1e-4
 SPARE = 4.0 / 3.0
 """Least ratio of the points of a patch to the coefficients of its polynomial."""
 CHUNK = 40_000
-"""Pairs of a point and a corner that are summed at once."""
+"""Number of pairs of a point and a corner that are summed at once."""
 INTEGRATED = 4
 """Degree of polynomials whose integrals over cells are exact."""
 
@@ -100,7 +100,7 @@ def _polynomials(barycentric: Array, count: int) -> Array:
 class Errors(NamedTuple):
     """Energies of the differences between smooth and computed stresses by cells (cells, k).
 
-    ``bare`` numbers the cells that have no well-posed patch at any corner.
+    ``bare``: numbers of the cells that have no well-posed patch at any corner.
     """
 
     energies: Array
@@ -110,7 +110,7 @@ class Errors(NamedTuple):
 def stress_errors(mesh: SolidMesh, material: Array, points: StressPoints, *, sigma: Array, compliance: Any) -> Errors:
     """Energies ∫ (σ* − σ) : S (σ* − σ) of one kind of stress, for all stresses (m, k) of a body with compliance C.
 
-    ``material`` (cells,) numbers the materials, across which stresses may jump.
+    ``material`` (cells,) is the material index of each cell; stresses may jump between materials.
     """
     c, samples, k = points.components, points.samples, sigma.shape[1]
     values = sigma[points.rows].reshape(len(points.cell), -1)  # components and columns of a point

@@ -142,7 +142,7 @@ def cable(
 
 
 def _tangents(line: HermiteLine) -> Array:
-    """Weights (E, q, N) of the points in r' at the ends of the drawn pieces of each element."""
+    """Weights (E, q, N) of the mass points in r' at the ends of the drawn pieces of each element."""
     elements = line.borders.size - 1
     s = line.borders[:-1, None] + np.diff(line.borders)[:, None] * np.arange(DRAWN + 1) / DRAWN
     return line.at(s.ravel(), 1).reshape(elements, DRAWN + 1, -1)

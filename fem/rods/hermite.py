@@ -33,7 +33,7 @@ class HermiteLine(NamedTuple):
     mass: Array
 
     def at(self, s: Array, derivative: int = 0) -> Array:
-        """Weights (k, N) of the points in r(s), r'(s) or r''(s)."""
+        """Weights (k, N) of the mass points in r(s), or in its derivative r'(s) or r''(s)."""
         rows: Array = hermite_rows(self.borders, s, derivative) @ self.points
         rows[np.abs(rows) < SMALL * np.abs(rows).max(initial=0.0)] = 0.0
         return rows

@@ -25,7 +25,7 @@ RESULTANTS = (
 IN_THE_PLANE = (("axial_force", "N"), ("shear_force", "N"), ("bending_moment", "N m"))
 """Resultants N, Q₂, M₃ of each point of a planar rod."""
 OF_SIX = {2: [0, 1, 5], 3: [0, 1, 2, 3, 4, 5]}
-"""Places of the stresses among the six resultants, by the dimension."""
+"""Indices of the stress coordinates among the six resultants, by the dimension."""
 FACES = ("axial_stress_y_upper", "axial_stress_z_upper", "axial_stress_y_lower", "axial_stress_z_lower")
 """Axial stresses N/A ∓ M₃ c/I₃ at y = ±c and N/A ± M₂ c/I₂ at z = ±c."""
 EDGES = ("axial_stress_upper", "axial_stress_lower")
@@ -84,7 +84,7 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
 
 
 def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool) -> dict[str, StressField]:
-    """Fields of resultants and axial stresses at the faces of the section; each point has ``each`` cells."""
+    """Fields of resultants, and of axial stresses at faces if ``known``; ``each`` drawn cells show one point."""
     names, own = (RESULTANTS if dim == 3 else IN_THE_PLANE), OF_SIX[dim]
     stiffness, unit = np.array([p.stiffness for p in points])[:, own], np.eye(len(own))
     fields = {

@@ -31,9 +31,9 @@ from .solid import solid
 from .ties import Tie
 
 FIRM = 2.6e7
-"""Young's modulus over density of steel, aluminium and titanium [m²/s²], which a hollow part of them has, too."""
+"""Young's modulus over density of steel, aluminium and titanium [m²/s²]; it is the same for hollow parts."""
 ALONG, POISSON = 20, 0.3
-"""Cells along a shape, and Poisson's ratio, if none is given."""
+"""Largest number of cells along the longest edge, and Poisson's ratio, if these are not given."""
 UNIT = Material(young=1.0, density=1.0, poisson=POISSON)
 """Material with which the mass of a body is its volume."""
 ALLOY = Material(young=7e10, density=2700.0, poisson=0.33)

@@ -24,7 +24,7 @@ Drawn = Callable[[CellSizes], SolidModel]
 
 
 def refined_solid(model: SolidModel, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
-    """Body on a mesh that meets a criterion, by bisection, or by new meshes of a drawing (``drawn``)."""
+    """Refine the mesh of a solid until it meets the criterion ``to``, by bisection or new meshes of a drawing."""
     if drawn is None:
         simplices_of_degree_one(model.mesh)  # refuses others
     return refined(_meshed(model, build), to, partial(_finer, to=to, build=build, drawn=drawn))

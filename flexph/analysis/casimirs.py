@@ -254,7 +254,7 @@ def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[Quad
 
 
 def _states(view: SystemView) -> Iterator[Array]:
-    """Random states near the given one."""
+    """Yield random states near the given one, without end."""
     rng, sizes = np.random.default_rng(2), SPREAD * view.sizes
     while True:
         yield view.x + sizes * rng.uniform(-1.0, 1.0, view.x.size)

@@ -43,7 +43,7 @@ CLOSED = 1e-15
 
 
 class _Step(NamedTuple):
-    """Step that is linearised: start, end and table, and the displacements (n_v, g) that close its joints."""
+    """Step that is linearised: its start, end and time table, and the displacements (n_v, g) that close its joints."""
 
     start: StepStart
     end: StepStart

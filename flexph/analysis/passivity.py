@@ -48,7 +48,7 @@ class PassivityReport:
 
     @property
     def passive(self) -> Literal["yes", "no", "undecided"]:
-        """Passivity: "yes" if a storage function is known, "no" if R generates energy or H has no lower bound."""
+        """Passivity: "no" if J is not skew or R is not ⪰ 0, otherwise the answer of ``bounded_on_constraints``."""
         if self.skew_defect > check.ROUND_OFF or self.lowest_resistance < -FLAT:
             return "no"
         return self.bounded_on_constraints

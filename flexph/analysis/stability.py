@@ -25,8 +25,8 @@ AT_REST = 1e-8
 DEFINITE = 1e-8
 """Eigenvalue of the second variation (unit diagonal) above which it is definite; limited by second differences of H."""
 GROWING = 1e-6
-"""Real part of an eigenvalue, relative to the largest modulus, above which it grows: defective zeros of the pencil err
-by the square root of round-off."""
+"""Real part of an eigenvalue, relative to the largest modulus, above which a motion grows: defective zeros of the
+pencil err by the square root of round-off."""
 SEARCH = Corrections(most=50, settled=1e-13)
 """Gauss-Newton iteration for equilibria; changes are measured relative to the sizes of the states."""
 
@@ -133,7 +133,7 @@ def _rest(view: SystemView) -> float:
 def _second_variation(
     view: SystemView, constraints: Array, casimirs: CasimirReport
 ) -> tuple[Array, Array, float, Array]:
-    """α, a basis of its kernel within the constraints, the distance of ∇H from span α, and the variation on that basis.
+    """Gradients α, basis of their kernel within the constraints, distance of ∇H from span α, variation on the basis.
 
     All of them refer to scaled states x₁/scales. α are the gradients of all Casimirs, or of the linear ones alone if
     the co-distribution is singular or not integrable, as the other Casimirs then do not exist.

@@ -401,7 +401,7 @@ def _two_port(kind: Any, first: Any, second: Any, ratio: float) -> TwoPort:
 @checked
 @dataclass(frozen=True)
 class Pulse:
-    """Pulse width modulation: closed during the first ``duty`` (0 to 1) of every ``period`` [s] after ``start`` [s].
+    """Pulse width modulation: closed in the first part ``duty`` (0 to 1) of every ``period`` [s] from ``start`` [s] on.
 
     Parameters
     ----------

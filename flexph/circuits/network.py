@@ -198,7 +198,7 @@ class Circuit(Model):
         ----------
         inputs : mapping, optional
             Inputs of the run by source, in addition to those of the sources; diodes depend on them.
-        positions : Sequence[mapping, optional
+        positions : sequence of mapping, optional
             Modes to include, by positions of switches (closed is True); by default all.
 
         Returns
@@ -210,6 +210,8 @@ class Circuit(Model):
 
     def along(self, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input] | None = None) -> list[dict[str, Any]]:
         """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`.
+
+        Those of a two-port belong to its first pair of nodes.
 
         Parameters
         ----------

@@ -53,7 +53,7 @@ class Positioned:
 
 
 def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
-    """All possible modes by name. Raises ValueError if there is none."""
+    """All possible modes by name. Raises ValueError if there is none, or if there are too many switches to try all."""
     free = [name for name in circuit.switches if name not in circuit.positions]
     if not free:
         raise ValueError("the circuit has no switches or diodes without a position: see phdae()")

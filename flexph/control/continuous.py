@@ -128,7 +128,7 @@ class ControllerStepper(Protocol):
         """Advance a state by one step of length h."""
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the l laws' forces."""
+        """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the forces of l laws."""
 
     def rates(self, x: Array) -> Array:
         """Rates of the ports closed by laws, as far as the state stores them."""
@@ -181,7 +181,7 @@ class LinearSteps:
         return ControllerStep(end, self.energy(end), output[: self._open], lost, output[self._open :])
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
-        """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the l laws' forces."""
+        """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the forces of l laws."""
         change = -self.B.T @ self._matrices(h)[1][:, self._open :]
         return change[: self._open], change[self._open :]
 

@@ -68,7 +68,10 @@ class ContinuousLoop:
         return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
 
     def acting(self, span: tuple[float, float]) -> Array:
-        """External inputs over a step, (m,), minus the mean rates of the references."""
+        """External inputs (m,) at the middle of a step, minus the mean rates of the references.
+
+        Inputs held by other controllers are included.
+        """
         t0, t1 = span
         inputs = self._inputs.at(0.5 * (t0 + t1)) + self.held
         if not self.given.references:
@@ -76,7 +79,10 @@ class ContinuousLoop:
         return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
 
     def acting_over(self, times: Array) -> Array:
-        """External inputs of all steps between times, (k, m), without those held by other controllers."""
+        """External inputs of all steps between times, (k, m), minus the mean rates of the references.
+
+        Inputs held by other controllers are not included.
+        """
         inputs, h = self._inputs.at_times(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
         if not self.given.references:
             return np.broadcast_to(inputs, (h.size, inputs.shape[1]))

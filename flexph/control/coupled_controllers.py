@@ -138,7 +138,7 @@ class CoupledControllers:
     def step(
         self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None
     ) -> tuple[Any, ControllersStep]:
-        """Solve a coupled step from a state, with controllers at ``states``; raises StepFailed."""
+        """Solve a coupled step of the mechanism from the state x, with controllers at ``states``; raises StepFailed."""
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
         mechanism = self.outputs, self.at_all_ports, span, take

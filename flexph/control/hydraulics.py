@@ -299,7 +299,7 @@ def _identric(a: float, b: float) -> float:
 
 
 def _beyond(fluid: _Cylinder, x: Array) -> str | None:
-    """Warning of a piston beyond its stroke, or of a pressure below that of vapour."""
+    """Warning of a piston beyond its stroke, a pressure below vacuum, or a valve beyond full opening; None without."""
     position = float(np.linalg.norm(x[3:-1])) - fluid.length
     if not 0.0 <= position <= fluid.stroke:
         return f"the piston is beyond its stroke of {fluid.stroke:.6g} m, at {position:.6g} m: add a stop"

@@ -158,7 +158,7 @@ class Line(NamedTuple):
 
     @classmethod
     def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
-        """Line through a trial's rates and forces, from its rates and their derivatives by forces.
+        """Line through a trial's rates and forces, from its rates and their derivatives with respect to forces.
 
         ``left`` (m, 1 + m) are the rates, and their derivatives with respect to the forces, after elimination of all
         other unknowns.

@@ -40,7 +40,7 @@ class Characteristic(Resistance):
     Parameters
     ----------
     relations : tuple of Relation
-        Functions ρ_i, as for friction.
+        Functions ρ_i, such as :func:`flexph.laws.viscous`.
     controlled : {"effort", "flow"}
         Argument of the functions.
     """

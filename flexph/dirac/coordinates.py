@@ -28,7 +28,7 @@ ROUND_OFF = 1e-15
 SOLVED = 1e-11
 """Accepted residual of equations, relative to their terms: round-off, and errors of slopes by differences."""
 SWEEPS = 20
-"""Equilibrations of rows and columns; each halves the logarithm of the imbalance."""
+"""Number of equilibrations of rows and columns; each halves the logarithm of the imbalance."""
 INVERTIBLE = 1e-10
 """Ratio of the smallest singular value of scaled ∂²H/∂s² to the largest, below which s is not determined."""
 

@@ -19,7 +19,7 @@ from .resistance import Resistance
 from .storage import LagrangianStorage
 
 GROWN = 20.0
-"""Growth of the multipliers' forces b, relative to their largest entry at the sample, that ends this choice of them."""
+"""Largest entry of b, which maps multipliers to forces, relative to the sample, up to which their choice is valid."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
 class Regularity:
     """Dimensions of ``G_D(x) = {f : ∃e, (f, e) ∈ D(x)}`` and ``P_D(x) = {e : ∃f, (f, e) ∈ D(x)}`` at some states.
 
-    The value is true in conditions (``bool``) if both dimensions are equal at all points: near regular points they are
+    Its truth value (``bool``) is True if both dimensions are the same at all points: near regular points they are
     constant ([survey] sec. 7).
 
     Attributes
@@ -64,7 +64,7 @@ def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Se
     Returns
     -------
     Regularity
-        Dimensions, which are true if equal at all states.
+        Dimensions at each state; its truth value is True if they are equal at all states.
     """
     states = check.array("points", points, (None, None))
     ranks = [dimensions(structure(x)) for x in states]

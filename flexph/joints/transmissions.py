@@ -60,7 +60,7 @@ def turn_of(
 
 
 def coupled(name: str, *terms: tuple[Weighed, ...], unit: str = "N") -> Row:
-    """Constraint row that keeps the sum of the terms constant."""
+    """Constraint row that keeps the sum of weighted increments ``terms`` zero."""
     return Row(name, Transmission(tuple(term for own in terms for term in own)), unit)
 
 
@@ -298,7 +298,7 @@ def coupled_joints(
 ) -> Connection:
     """Couple two joint coordinates by ``0 = Δq₁ − i Δq₂``, counted from the assembled pose.
 
-    A single coordinate is held by ``0 = Δq₁``.
+    Without a ``second`` coordinate the first one is held, ``0 = Δq₁``.
 
     The rows are those of :func:`flexph.gear`, but each coordinate has its own carrier. The multiplier is the torque
     [N m] or force [N] on the first coordinate.

@@ -101,7 +101,7 @@ def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
 
 
 def pull(a: Arrays, nodes: Any) -> Any:
-    """Rows of the vectors between nodes, from the rows of the nodes: (v·d, n_v)."""
+    """Rows (v·d, n_v) of the Jacobian of the vectors between nodes, from the rows of the nodes."""
     if sparse.issparse(nodes):
         return sparse.csr_array(sparse.kron(a.incidence, sparse.eye_array(a.dim)) @ nodes)
     k, width = a.node_body.size, nodes.shape[1]

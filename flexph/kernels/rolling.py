@@ -70,7 +70,7 @@ def weights(a: Arrays, values: Array, products: Array) -> Any:
 
 
 def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
-    """Derivatives of the forces λ·gain on products by the end products of a step, dense (p, p).
+    """Derivatives of the forces λ·gain on products with respect to the products at the end of a step, (p, p).
 
     If both ends are the same state, they are half of the derivatives at this state.
     """

@@ -119,14 +119,14 @@ def wound_off(ropes: Ropes, product: Array) -> Array:
 
 
 def out_of_plane(ropes: Ropes, product: Array) -> Array:
-    """Components (w, …) [m] of the spans along the axes of their sheaves; those below FLEET are set to zero."""
+    """Magnitudes (w, …) [m] of the components of spans along their sheaves' axes; zero up to the fleet angle FLEET."""
     square = product[ropes.square[ropes.angle_span]]
     apart = square - product[ropes.sine] ** 2 - product[ropes.cosine] ** 2
     return np.sqrt(np.where(apart > FLEET**2 * square, apart, 0.0))
 
 
 class Slopes(NamedTuple):
-    """First and second derivatives of spans with respect to V·V, and of weighted angles to the sine and cosine."""
+    """First and second derivatives ∂/∂(V·V) of spans, and ∂/∂(sine), ∂/∂(cosine) of weighted angles."""
 
     span: Array  # (k,)
     by_sine: Array  # (w,)

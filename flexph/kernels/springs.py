@@ -13,9 +13,9 @@ from .spring_arrays import Springs
 
 TINY = float(np.finfo(float).tiny)
 SUBSTITUTIONS = 100
-"""Largest number of substitutions for collocated lengths."""
+"""Largest number of successive substitutions for the lengths of springs at collocation points."""
 ROUND_OFF = 2e-16
-"""Change, relative to the longest, at which the substitutions for collocated lengths end."""
+"""Change of a length, relative to the longest one, at which these substitutions end."""
 
 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:

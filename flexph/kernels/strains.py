@@ -39,7 +39,7 @@ class Strains(NamedTuple):
 
 
 class Gradient(NamedTuple):
-    """Derivatives (e,) of strains by Π and by the squares of both directors, at a state or as a discrete gradient."""
+    """Derivatives (e,) of strains with respect to Π and the squares of both directors, at a state or over a step."""
 
     product: Array
     first: Array

@@ -62,7 +62,7 @@ def _largest_column(p: Any) -> float:
 LARGEST_DENSE = 16
 """Number of constraints in a connected group up to which its null space is computed by dense QR."""
 LISTED = 4
-"""Number of constraints up to which all those that a redundant one follows from are named."""
+"""Largest number of constraints that a message lists in full as the cause of a redundant one."""
 
 
 class RedundantConstraintWarning(UserWarning):

@@ -66,7 +66,7 @@ SETTLED = 1e-7
 SINGULAR = 1e-3
 """Last relative correction above which a matrix counts as singular to round-off."""
 NOISE = 1e-10
-"""Solution, relative to its right-hand side and to the largest one, that is round-off: a load that only joints feel."""
+"""Size of a solution, relative to a random load's at equal load, that is round-off: only constraints carry its load."""
 TINY = float(np.finfo(float).tiny)
 THRESHOLD = 0.03
 """Relative size of an acceptable pivot in its column: fewer entries, and the corrections allow it."""

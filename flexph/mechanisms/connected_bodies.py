@@ -20,7 +20,7 @@ from .model.accounts import Accounts
 from .model.model import CENTRE, PARTS
 
 AT_CENTRE = 1e-9
-"""Distance of a port from the centre of mass, relative to the furthest port, up to which it counts as located there."""
+"""Distance of a port from the centre of mass, relative to the furthest port, up to which the port is at the centre."""
 
 
 @quantities(gravity="m/s^2")

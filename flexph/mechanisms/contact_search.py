@@ -34,7 +34,7 @@ PULLS = 1e-9
 ENTERED = 1e-9
 """Penetration (negative gap), relative to the size of the mechanism, up to which a contact counts as just closed."""
 PLACED = 1e-6
-"""Gap in the pose, relative to the size of the mechanism, up to which a contact begins closed."""
+"""Gap in the pose, relative to the size of the mechanism, up to which a contact starts the search closed."""
 CHANGES = 100
 """Largest number of contacts that are closed or released one by one."""
 
@@ -94,7 +94,7 @@ class Search:
         return {touch.name for touch in self.rigid if gaps[touch.name] <= PLACED * self.size}, self.pose
 
     def begins_closed(self, held: Sequence[Touch]) -> bool:
-        """True if contacts that friction may hold are closed in the pose, and are points on planes."""
+        """True if all contacts ``held``, which friction may hold, are points on planes and closed in the pose."""
         gaps = self._gaps(self.start)
         return all(t.has_tangents and abs(gaps[t.name]) <= PLACED * self.size for t in held)
 

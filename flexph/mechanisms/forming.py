@@ -16,7 +16,7 @@ from ..numerics import checks as check
 
 
 def formed(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> tuple[Connection, ...]:
-    """Connections formed for the dimension of the bodies, with the welds of split bodies.
+    """Connections in their form for the plane or for space, with the welds of split bodies.
 
     Raises ValueError for unknown ports and for connections of the same name.
     """

@@ -15,7 +15,7 @@ Mechanism = Any
 AWAY = 0.1
 """Displacement relative to the size of the mechanism, or rotation, beyond which an equilibrium is another pose."""
 LIGHT = 1e-6
-"""Normal force, relative to the largest one, at which a contact is about to open."""
+"""Normal force, relative to the largest one, below which a contact counts as about to open."""
 
 
 class Held(NamedTuple):

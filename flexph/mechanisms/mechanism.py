@@ -87,7 +87,7 @@ class Mechanism(Model):
     bodies : mapping
         :class:`flexph.Body` or :class:`flexph.bodies.NodalBody` by name.
     connections : tuple of Connection
-        Joints and force elements, formed for the dimension of the bodies.
+        Joints and force elements, in their form for the dimension of the bodies (plane or space).
     gravity : array
         (d,) [m/s²].
     """

@@ -28,7 +28,7 @@ FRICTION = ": friction: "
 MOST, DIGITS = 1e6, 1e-5
 """Largest factor of the coefficients of friction that is tried, and the relative error of the least one."""
 SLIPS = 1e-6
-"""Relative excess of friction above its bound that counts as none: forces balance to as much."""
+"""Relative excess of friction above its bound that counts as zero: the balance of forces has the same accuracy."""
 
 
 class Slips(ArithmeticError):

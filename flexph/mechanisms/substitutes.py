@@ -23,7 +23,7 @@ from ..laws.elastic_laws import ElasticLaw, one_sided, potential
 from .model.model import Model
 
 KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
-"""Kinds of measures by those of gaps."""
+"""Kind of the measure m (component, length or angle) for each kind of gap."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Touch:
 
     @property
     def has_tangents(self) -> bool:
-        """True for a point against a plane, which friction can hold without a torque."""
+        """True for a point with sticking friction on a plane, which friction can hold without a torque."""
         sticks = self.is_rigid or self.holding > 0.0
         return sticks and self.gap.kind == "offset" and self.gap.radii == (0.0, 0.0) and self.friction > 0.0
 

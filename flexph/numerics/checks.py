@@ -34,7 +34,7 @@ SMALL = 40_000
 """Number of entries of a matrix, zeros among them, up to which dense operations are faster."""
 
 FEW = 9
-"""Number of entries up to which a value is shown, that of a rotation matrix."""
+"""Number of entries up to which an error shows the value itself: that of a rotation matrix."""
 
 _NAME = re.compile(r"(?!\.\.?$)[^/\0\ud800-\udfff]+")
 

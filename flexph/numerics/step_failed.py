@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class StepFailed(ArithmeticError):
-    """Failure of a time step, with the number of iterations and the last relative correction.
+    """Exception: a time step failed, with the number of iterations and the last relative correction.
 
     ``span`` are the times of the step or substep, if known.
     """
@@ -16,11 +16,11 @@ class StepFailed(ArithmeticError):
 
 
 class TimedError(ValueError):
-    """Error in a user's function whose message already names the time."""
+    """Exception of a user's function whose message already names the time."""
 
 
 class MotionEnded(StepFailed):
-    """End of the range of a model within a step, after a ``share`` of it; not a failure of the solver.
+    """Exception: the range of a model ends after the fraction ``share`` of a step; not a failure of the solver.
 
     ``advice`` tells what to do.
     """

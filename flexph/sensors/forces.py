@@ -185,7 +185,7 @@ _WAYS = ("pressing", "friction")
 
 
 def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
-    """Law of dry friction of a joint; raises ValueError, listing the existing names, if it has none."""
+    """Law of dry friction of a joint; raises ValueError if it has none, or one that varies in time."""
     known = {c.name: c.form.bearing.friction for c in mechanism.connections if c.form.bearing is not None}
     law: CoulombFriction = check.lookup("joint with CoulombFriction", joint, known)
     if law.factor is not None:

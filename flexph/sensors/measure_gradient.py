@@ -1,4 +1,4 @@
-"""Gradient of a sensor's measure, or of its rate, with respect to the flat state: :mod:`.loops` in reverse."""
+"""Gradient of a sensor's measure, or of its rate, with respect to the flat state: :mod:`.loops` in reverse mode."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def rate(quantity: Quantity) -> Quantity:
     Raises
     ------
     ValueError
-        For accelerations, and for other quantities of a state.
+        For an acceleration, and for a quantity of states that has no rate.
     """
     if quantity.of_rate is not None:
         kind, unit = f"rate of the {quantity.kind}", f"{quantity.unit}/s"

@@ -317,7 +317,7 @@ def spring_force(joint: str) -> Quantity:
 
 
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
-    """Raise ValueError for laws with a schedule, whose factor a flat state does not determine."""
+    """Raise ValueError for laws, masses and speeds that vary in time, and for bodies that break within the run."""
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
             raise ValueError(

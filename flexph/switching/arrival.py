@@ -214,7 +214,7 @@ LOOSE = 1e-10
 
 
 class Impulsive(NamedTuple):
-    """State (n,) after impulses of algebraic costates: ``E(x⁺ − x⁻)`` (n,), ∫z dt (n,), free quantities (k, n)."""
+    """State (n,) after impulses of algebraic costates, ``E(x⁺ − x⁻)`` (n,), ∫z dt (n,), and free quantities (k, n)."""
 
     state: Array
     impulse: Array

@@ -16,7 +16,7 @@ SINGULAR = 1e-6
 """Smallest singular value of ∂g/∂x₂, relative to that at the mode's start, below which a branch ends: at a fold,
 round-off of time of 1e-16 leaves about 1e-8."""
 NEARLY = 1e-3
-"""Ratio of singular values up to which a failing step is attributed to a fold; other failures leave about 1."""
+"""Ratio of singular values up to which a failing step is attributed to a fold; at other failures it is about 1."""
 APART = 0.1
 """Distance of stage values from the end values, relative to their size, that indicates another branch."""
 ITERATIONS = 60

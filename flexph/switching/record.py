@@ -46,7 +46,7 @@ class Record:
             self.outputs[name].append(steps.outputs.get(name, np.full((k, width), np.nan)))
 
     def switch(self, switch: ModeChange) -> None:
-        """Record a switch: one instant after it."""
+        """Record a switch, and the instant after it with the time of the instant before."""
         before, after = switch.energy
         ledger = system_ledger(
             np.array([before, after]),

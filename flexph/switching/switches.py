@@ -80,7 +80,7 @@ class Switches:
     def _immediate_cause(
         self, at: Instant, used: list[Transition] | None, branch: Branch | None = None
     ) -> Bound | Transition | None:
-        """Cause that ends a mode at the instant at which it is entered; ``used`` is None at the start of a run."""
+        """Watch the mode of an instant, and return the cause that ends it at once; ``used`` is None as a run starts."""
         branch = branch or self.driven.branch(at.mode, at.time, at.state, entered=False)
         self.watch = Leaving(bounds(self.system, at.mode), branch, at.time, at.size)
         return (None if used is None else self._due(at, used)) or self.watch.at_once(at.time)

@@ -19,7 +19,7 @@ ROUND_OFF = 1e-9
 """Relative change of states whose effect on a function counts as zero when a mode is entered: states at a switch are
 accurate to 1e-13, algebraic ones by differences to about 1e-10."""
 LOOKS = 8
-"""Number of points at which a step that starts at zero is searched for an inside value."""
+"""Number of points of a step at which a negative value of a bound is sought, if the bound is zero at its start."""
 
 
 @dataclass(eq=False)
@@ -95,7 +95,7 @@ class Leaving:
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:
-        """First bound that the mode violates when it is entered; bounds whose condition is false are postponed."""
+        """First bound with a true condition that the mode violates when it is entered; others that it violates wait."""
         for bound in self.bounds:
             if bound.beyond and bound.allows(time, self.branch.state):
                 return bound

@@ -19,7 +19,7 @@ ROUND_OFF = 4.0 * np.finfo(float).eps
 TOLERANCE = 1e-9
 """Defect of a discrete gradient, relative to its terms, above round-off of sums of some thousand terms."""
 MADE_UP = 1e-9
-"""Share of the possible change of a function in a step up to which the step corrects errors of earlier steps."""
+"""Largest F(x₀) that a step corrects with ``kept``, as a share of the possible change of F in the step."""
 MEAN_POINTS = 4
 """Number of Gauss points of the mean value gradient, exact for Hamiltonians of degree 8."""
 

@@ -64,7 +64,7 @@ class Table:
         return table
 
     def by_values(self, times: Array, weights: Array) -> Array:
-        """Derivatives (k, m) of Σ w u(t) by the values of the nodes, for weights w (times, m), of :meth:`at_times`."""
+        """Derivatives (k, m) of Σ w u(t) with respect to the table's values, with weights w (times, m)."""
         k = self._pieces(times)
         share = ((times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]))[:, None]
         out = np.zeros((self.times.size, weights.shape[1]))
@@ -73,7 +73,7 @@ class Table:
         return out
 
     def _pieces(self, times: Array) -> Array:
-        """Node at the end of the piece of each time."""
+        """Index into the table of the end of the interval that contains each time."""
         return np.clip(np.searchsorted(self.times, times, side="right"), 1, self.times.size - 1)
 
     def covers(self, times: Array) -> bool:

@@ -157,7 +157,7 @@ class Dashpot:
 @checked
 @dataclass(frozen=True, eq=False)
 class Drag:
-    """A damper against the relative velocity w of its ends in all directions: ``η (1 + α ℓ²) w`` ([dg] eq. (48)).
+    """A damper with the force ``η (1 + α ℓ²) w``, w the relative velocity of its ends, ℓ their distance ([dg] (48)).
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class Drag:
     coefficient : float
         η ≥ 0 [N s/m].
     growth : float
-        α ≥ 0 [1/m²], with the squared distance of the ends.
+        α ≥ 0 [1/m²], by which the force grows with the squared distance ℓ² of the ends.
     name : str, optional
         Name of its account in the ledger.
     """
@@ -189,7 +189,7 @@ FIXED = -1
 
 
 class Points(NamedTuple):
-    """Named points with their slices in a vector of positions, in 2 or 3 dimensions; ``place`` is the given vector."""
+    """Named points: slices in a vector of positions, this vector ``place`` for the sample, and dimension 2 or 3."""
 
     parts: Mapping[str, slice]
     place: Array

@@ -16,7 +16,7 @@ from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
 from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
-"""Length relative to that of the sample below which a spring without force at zero length uses its limit V'(ℓ)/ℓ."""
+"""Length, relative to that at the sample, at which V'(ℓ)/ℓ replaces its limit at ℓ = 0, if the force is zero there."""
 
 
 class Lines:

@@ -60,7 +60,7 @@ class Orientation(ABC):
         """Kinematic matrix (size, spins), ``ζ̇ = Z(ζ) ω`` with ω in body axes."""
 
     def defect(self, zeta: Array) -> float:
-        """Distance of ζ from the nearest coordinates of a rotation; zero for angles, which always describe one."""
+        """Defect of ζ as coordinates of a rotation, such as | |ζ| − 1 |; zero for angles, which always describe one."""
         return 0.0
 
     @abstractmethod

@@ -122,14 +122,14 @@ class _Disc:
         return PositionMap.of_terms(span.stop, tuple(terms))
 
     def _turned_height(self, turned: Array) -> Array:
-        """Part of the height due to the orientation, ``n·(R X − through) − ρ √(1 − (n·a)²)``, with the pivot."""
+        """Part of the height from the orientation, ``n·(R X − through) − ρ √(1 − (n·a)²)``; plus n·pivot if pivoted."""
         R, pivot = self.body.orientation.rotation(turned), self.body.pivot
         tilt = self.normal @ R @ self.axis
         over = self.normal @ (R @ self.point + (0.0 if pivot is None else pivot) - self.ground)
         return np.array([over - self.radius * self._sine(1.0 - tilt * tilt)])
 
     def _turned_slope(self, turned: Array) -> Array:
-        """Derivatives (1, size) of the height in the coordinates of the orientation."""
+        """Derivatives (1, size) of the height with respect to the coordinates of the orientation."""
         of, n = self.body.orientation, self.normal
         tilt = n @ of.rotation(turned) @ self.axis
         slope: Array = n @ of.jacobian(turned, self.point)

@@ -30,7 +30,7 @@ ACTS = 1e-10
 
 
 def refuse_undetermined(system: SystemModel) -> None:
-    """Raise ValueError if ker M ∩ ker (c'Z, A) has a velocity on which no damper or potential acts.
+    """Raise ValueError if ker M ∩ ker (c'Z, A) has a velocity on which no damper, potential or gyroscopic force acts.
 
     The equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` of such a velocity is empty. A velocity is determined if it is so at one
     of the positions near the sample: a spring acts across its direction only away from the sample.
@@ -52,7 +52,7 @@ def refuse_undetermined(system: SystemModel) -> None:
 
 
 def _undetermined(system: SystemModel, zeta: Array) -> Array:
-    """Basis (n_kin, j) of the velocities that no constraint, damper or potential determines at a position.
+    """Basis (n_kin, j) of the massless velocities that neither constraints nor forces determine at a position.
 
     Velocities are in the units in which the constraints are scaled.
     """

@@ -111,7 +111,7 @@ class Equations:
     def _means(self, key0: bytes, key1: bytes) -> Blocks:
         """Blocks over a step: Z, C and A from the positions at both ends, velocity-dependent terms at the midpoint.
 
-        The keys are bytes of (ζ, ϖ), as results are cached by them; so are those of the methods below.
+        The keys, by which results are cached, are bytes of (ζ, ϖ); those of the methods below are bytes of ζ.
         """
         s, x0, x1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         zeta0, zeta1 = x0[: s.positions], x1[: s.positions]
@@ -122,8 +122,8 @@ class Equations:
     def _step_means(self, key0: bytes, key1: bytes) -> tuple[Array, list[Array], Array, Array]:
         """Means of matrices over a step: Z̄, discrete Jacobians D̄ of the constraints, D̄Z̄, and Ā.
 
-        Z̄ at the midpoint is exact for rotation matrices and quaternions. Results are cached for the last positions,
-        while an iteration changes velocities alone.
+        Z̄ at the midpoint is exact for rotation matrices and quaternions. Results are cached for the last positions, so
+        that an iteration which changes only velocities uses them again.
         """
         s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         Z = s.Z_mean(zeta0, zeta1)

@@ -94,7 +94,7 @@ class StepPositions:
 
     @property
     def step(self) -> Array:
-        """StepPositions ζ₁ − ζ₀."""
+        """Displacement ζ₁ − ζ₀."""
         return self.end - self.start
 
     def part(self, span: slice) -> StepPositions:

@@ -146,7 +146,7 @@ def resistive_relation(system: MultibodySystem, zeta: Array) -> ResistiveRelatio
 RANK = 1e-10
 """Ratio of a singular value to the largest one below which M, or c', counts as singular."""
 SYMMETRIC = 1e-6
-"""Relative defect of a Hessian by differences above which its gradient is not one."""
+"""Relative asymmetry of a Hessian by differences above which the given gradient is not that of any function."""
 
 
 @dataclass(frozen=True)

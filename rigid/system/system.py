@@ -129,8 +129,8 @@ class MultibodySystem(SystemModel):
         Raises
         ------
         ValueError
-            If constraints depend on others, so that multipliers are not determined, and if neither constraints, dampers
-            nor potentials determine massless velocities.
+            If constraints depend on others, so that multipliers are not determined, and if neither constraints nor
+            forces determine massless velocities.
         """
         refuse_dependent(self)
         refuse_undetermined(self)

@@ -11,7 +11,9 @@ from ...systems.derivatives import KnownDerivatives
 from .floating_blocks import FloatingBlocks, State
 
 DOUBLED, CANONICAL = (3.0, -2.0, -2.0, 1.0), (1.0, -1.0, -2.0, 0.0)
-"""Coefficients of the coupling of ω with u̇ in Γ: from u̇, from v_P, from ω, and [ω]× times the levers."""
+"""Coefficients of the coupling of ω with u̇ in both forms of Γ, paper and canonical: from u̇, from v_P, from ω, and
+[ω]× times the levers.
+"""
 
 
 class FloatingSlopes(Memo):

@@ -227,9 +227,9 @@ def call_feedback(step: int, data: int) -> int:
 
 
 def iterate(data: int, step: int) -> int:
-    """Process a trial of a step; return AGREED, FAILED, or AGAIN with the inputs of the next trial set.
+    """Process a trial of a step; return CONVERGED, FAILED, or AGAIN with the inputs of the next trial set.
 
-    Steps count from the start of those that may be withdrawn. The codes BEGIN and GO_BACK are passed in place of the
+    Steps count from the start of those that may be withdrawn. The codes BEGIN and WITHDRAW are passed in place of the
     index of a step.
     """
     a = coupling_at(data)

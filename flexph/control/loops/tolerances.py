@@ -19,6 +19,6 @@ STEPS, SHORTEST = 200, 1e-3
 MET = 1e-14
 """Distance of rates from their line, divided by the largest of its terms, that counts as solved."""
 HOLDS = 1e3
-"""Weight of laws that hold a rate: a residual there would push the held part in every step."""
+"""Weight, in the residual, of laws that hold a rate: a residual there would push the held part in every step."""
 SHIFT = 1e-6
 """Finite-difference step of an input, divided by its size."""

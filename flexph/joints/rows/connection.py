@@ -164,7 +164,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Slip:
-    """Slip velocity of one or two components, and the friction force [N] against its magnitude [m/s].
+    """Slip velocity of one or two components, and the friction force [N] as a function of its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
     a creep law the last component is the rolling speed, and a third one before it the rate of spin. If a creep law
@@ -251,7 +251,7 @@ class Connection(Remade):
 
     @property
     def is_load(self) -> bool:
-        """True for an external port alone, without a joint or spring."""
+        """True for a connection whose external port takes forces or torques, not one that sets a factor or a speed."""
         return self.input is not None and self.input.kind not in ("factor", "speed")
 
     @property

@@ -177,7 +177,7 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
 
 
 def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured:
-    """Gaps to faces at both ends, and their gradients; only the closest face of a skin has a negative gap."""
+    """Gaps to faces at both ends, and their gradients; of the faces of a body (skin), only the closest is negative."""
     near, bent = _near_faces(c, numbers, before, after)
     d0, d1 = np.sqrt(near[:, :, 0]).T
     mean, end = np.zeros_like(before), np.zeros_like(before)

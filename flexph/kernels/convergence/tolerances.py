@@ -12,16 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 LEAST_SPACING = 0.2
-"""Smallest distance of the midpoints of two steps, relative to the next one, for linear extrapolation of velocities."""
+"""Least distance of the midpoints of two steps, in lengths of the next step, to extrapolate velocities linearly."""
 
 LEFT = 10.0
-"""Velocity defect that a pair of steps may add, relative to its error; the defect is at the ends of steps only."""
+"""Velocity defect that a pair of steps may add, relative to its admissible error; it is at the ends of steps only."""
 
 HISTORY = 5
 """Number of rows of history from which alternating steps are predicted."""
 
 WEIGHT_LIMIT = 1e3
-"""Largest weight of such a row: above it, two rows are too alike."""
+"""Largest weight of a row of history in a prediction; a larger one shows that two rows are too alike."""
 
 TINY = float(np.finfo(float).tiny)
 
@@ -68,7 +68,8 @@ class Tolerances(NamedTuple):
         rate.
     mixed
         Correction above which the mixed iteration renews the Jacobian each time: with an old one, a larger correction
-        leaves strains that are not small, and large stresses. Up to 1e-3 all samples take as many iterations.
+        leaves strains that are not small, and large stresses. Limits up to 1e-3 take equally many iterations
+        in all sample mechanisms.
     noise
         Correction below which the Jacobian is kept, as corrections are round-off.
     iterations, searches

@@ -21,7 +21,7 @@ from ...numerics.arrays import Array
 
 
 class Flow(NamedTuple):
-    """Flow along a body of N frames from the ``first`` on, with speed u(t), and ends by weights of the frames.
+    """Flow along a body of N frames from the ``first`` on, with speed u(t); its ends are weighted sums of frames.
 
     ``name`` is that of the speed in messages.
     """

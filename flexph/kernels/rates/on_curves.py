@@ -151,7 +151,7 @@ def curve_sums(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], change: A
 def curve_weights(
     curves: tuple[Curve, ...], points: tuple[OnCurve, ...], shape: tuple[int, int], means: Array | None = None
 ) -> tuple[Array, Array]:
-    """Rows (g, p): forces on products for unit multipliers, and derivatives of the constraints by the end products.
+    """Rows (g, p): forces on products for unit multipliers, and ∂(constraints)/∂(products at the end).
 
     ``means`` are the mean products of a step (p,); without them the rotation of the normals is neglected, which is
     exact for points on their curves.

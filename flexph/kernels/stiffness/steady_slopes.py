@@ -1,4 +1,4 @@
-"""Rows, slips and dampers in a steady motion: their rates and forces, and the derivatives by displacements.
+"""Rows, slips and dampers in a steady motion: rates, forces, and derivatives with respect to displacements.
 
 Displacements ξ = (δr, θ, δu) have δr in axes that turn with the world spin of the motion, θ and δu in the axes of their
 bodies, which may have spins of their own. A rate changes by its coefficients times ξ̇ plus the matrices here times ξ.

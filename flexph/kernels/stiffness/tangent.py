@@ -226,7 +226,7 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
 
 
 def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
-    """Derivative (p, p) of the forces on products by the products, for terms whose weights depend on products.
+    """Derivative ∂(forces on products)/∂(products), (p, p), of terms whose weights depend on products.
 
     These are velocity terms and points on curves. The derivatives over a step are half as large, as its weights are
     means of both ends; here they are doubled.

@@ -27,24 +27,24 @@ if not cython.compiled:
 
 VALUE = cython.declare(cython.Py_ssize_t, 0)
 SIZE = cython.declare(cython.Py_ssize_t, 1)
-"""Distance without its sign."""
+"""Index of the distance without its sign."""
 SIGN = cython.declare(cython.Py_ssize_t, 2)
 CODE = cython.declare(cython.Py_ssize_t, 3)
-"""Number of the closest feature and its side; below −1 that of a blend of two faces, −1 of more."""
+"""Index of the code of the closest feature and its side; below −1 that of a blend of two faces, −1 of more."""
 FLAT = cython.declare(cython.Py_ssize_t, 4)
-"""1 for a feature with a constant gradient, a face."""
+"""Index of the flag 1 for a feature with a constant gradient, a face."""
 GRADIENT = cython.declare(cython.Py_ssize_t, 5)
 AWAY = cython.declare(cython.Py_ssize_t, 8)
-"""Vector from the closest point of a side or corner, times the sign."""
+"""First index of the vector from the closest point of a side or corner, times the sign."""
 CURVATURE = cython.declare(cython.Py_ssize_t, 11)
 PLACE = cython.declare(cython.Py_ssize_t, 20)
-"""Closest point."""
+"""First index of the closest point."""
 WIDTH = cython.declare(cython.Py_ssize_t, 23)
-"""Number of places."""
+"""Number of entries of the results."""
 MEETING = cython.declare(cython.Py_ssize_t, 8)
 """Largest number of faces that a blend takes at once."""
 NEAR = cython.declare(cython.double, 1e-8)
-"""Way, relative to the distances, up to which gradients at both ends of a step are averaged only."""
+"""Displacement, relative to the distances, up to which the discrete gradient is just the mean of those at both ends."""
 
 
 def nearest(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> None:
@@ -168,7 +168,7 @@ def _square(x: Array, out: Array) -> float:
 
 
 def _closest(s: Surfaces, t: int, dim: int, x: Array, out: Array) -> int:
-    """Write the closest point of a cell; return its region: 0 the face, 1 to 3 a side, 4 to 6 a corner."""
+    """Write the closest point of a cell to x; return its region: 0 the face, 1 to 3 a side, 4 to 6 a corner."""
     if dim == 2:
         return _on_segment(s, t, x, out)
     return _on_triangle(s, t, x, out)
@@ -275,7 +275,7 @@ def _feature(s: Surfaces, k: int, t: int, region: int, dim: int, x: Array, out: 
 
 
 def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array) -> None:
-    """Write the curvature at a side or a corner: ``weight`` times the part across gradient and side."""
+    """Write the curvature at a side or a corner: ``weight`` times the projection across the gradient and the side."""
     square = 0.0
     first = s.corner[t][region - 1 if region < 4 else 0]
     second = s.corner[t][region % 3 if region < 4 else 1]

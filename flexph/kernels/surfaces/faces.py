@@ -26,9 +26,9 @@ if not cython.compiled:
 
 PRODUCTS = cython.declare(cython.Py_ssize_t, 6)
 BENT = cython.declare(cython.Py_ssize_t, 9)
-"""Number of products, and place of the second derivatives (6, 6)."""
+"""Number of products, and first index of the second derivatives (6, 6) in the results."""
 FEATURE = cython.declare(cython.Py_ssize_t, 47)
-"""Place of the kind of the closest part: inside, on the edges along W, along U and between their ends, or a corner."""
+"""Index of the kind of the closest part: inside, on the edges along W, along U and between their ends, or a corner."""
 INSIDE = cython.declare(cython.Py_ssize_t, 0)
 ALONG_FIRST = cython.declare(cython.Py_ssize_t, 1)
 ALONG_SECOND = cython.declare(cython.Py_ssize_t, 2)
@@ -63,7 +63,7 @@ def closest_on_face(corners: int, x: Array, out: Array) -> None:
 
 
 def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
-    """Store the place (s, t), measured from the base point, as the closest one if it is closer than that in ``out``."""
+    """Store the parameters (s, t) of a point, measured from the base point, if it is closer than the one in ``out``."""
     square = x[0] - 2.0 * s * x[1] - 2.0 * t * x[2] + s * s * x[3] + 2.0 * s * t * x[4] + t * t * x[5]
     if square < out[SQUARE]:
         out[SQUARE] = square
@@ -105,7 +105,7 @@ def _try_third_edge(x: Array, out: Array) -> None:
 
 
 def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
-    """Store a place on an edge, limited to its ends, if it is closer than that in ``out``.
+    """Store a point of an edge, with its parameter limited to the ends, if it is closer than the one in ``out``.
 
     ``place`` is s, on the edge along U it is t.
     """

@@ -32,19 +32,19 @@ if not cython.compiled:
 SQUARE = cython.declare(cython.Py_ssize_t, 0)
 FIRST = cython.declare(cython.Py_ssize_t, 1)
 SECOND = cython.declare(cython.Py_ssize_t, 2)
-"""Places s and t of the closest points."""
+"""Indices of the parameters s and t of the closest points."""
 FIRST_SQUARE = cython.declare(cython.Py_ssize_t, 4)
 SECOND_SQUARE = cython.declare(cython.Py_ssize_t, 5)
-"""Places of |W|² and |U|² after the products π."""
+"""Indices of |W|² and |U|² after the products π."""
 SLOPE = cython.declare(cython.Py_ssize_t, 3)
 BASE = cython.declare(cython.Py_ssize_t, 45)
-"""Places s₀ and t₀ of the base points, on the segments."""
+"""First index of the parameters s₀ and t₀ of the base points, on the segments."""
 BEND = cython.declare(cython.Py_ssize_t, 7)
-"""Gradient (4,) and second derivatives (4, 4) by the products."""
+"""First index of the gradient (4,) and the second derivatives (4, 4) with respect to the products."""
 EVEN = cython.declare(cython.double, 1e-6)
 """The number ε: closest points of segments within 1e-3 rad of parallel pass from end to end."""
 SAME = cython.declare(cython.double, 1e-8)
-"""Change of the products, relative to them, up to which gradients at both ends of a step are averaged only."""
+"""Relative change of the products up to which the discrete gradient is just the mean of those at both ends."""
 NOISE = cython.declare(cython.double, 1e-15)
 """Round-off of D relative to the sum of its terms, which the gradients do not correct."""
 
@@ -80,7 +80,7 @@ def closest_points(x: Array, out: Array) -> None:
 
 
 def _is_inside(s: float, base: float) -> bool:
-    """True if a place, measured from the base point, is not at an end of its segment."""
+    """True if a parameter s, measured from the base point, is not at an end of its segment."""
     return -1.0 - base < s < 1.0 - base
 
 
@@ -93,7 +93,7 @@ def _within(s: float, base: float) -> float:
 
 
 def _take_points(x: Array, s: float, t: float, out: Array) -> None:
-    """Store the places s and t, measured from the base points, if they are closer than those in ``out``."""
+    """Store the parameters s and t, measured from the base points, if their points are closer than those in ``out``."""
     first = s * s + EVEN * (s + out[BASE]) ** 2
     second = t * t + EVEN * (t + out[BASE + 1]) ** 2
     square = x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3]
@@ -170,7 +170,7 @@ def mean_slopes(count: int, x: Array, y: Array, first: Array, last: Array, out: 
 
 
 def _terms(count: int, x: Array, near: Array) -> float:
-    """Sum of the terms of D without their signs."""
+    """Sum of the magnitudes of the terms of D."""
     total = 0.0
     for i in range(count):
         total += fabs(near[SLOPE + i] * x[i])

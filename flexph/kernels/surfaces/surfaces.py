@@ -10,7 +10,7 @@ from ...numerics.arrays import Array
 
 Index = np.ndarray
 VALUE, GRADIENT, PLACES = 0, 5, 48
-"""Places of the value and of the gradient, and number of entries, of the results of :mod:`.closest`."""
+"""Indices of the value and of the gradient in the results, and number of entries of the results, of :mod:`.closest`."""
 
 
 class Surfaces(NamedTuple):

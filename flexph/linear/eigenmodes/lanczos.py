@@ -32,7 +32,7 @@ OUTSIDE = 1e-2
 DOUBT = 1e-9
 """Accepted probability of overlooking a mode."""
 UNEVEN = 10.0
-"""Largest ratio by which a random vector may contain less of a mode than an even one (M compared with its diagonal)."""
+"""Factor that the test grants on n: random vectors are uniform in the diagonal of M, not in M itself."""
 
 
 class Krylov(NamedTuple):

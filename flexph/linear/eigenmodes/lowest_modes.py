@@ -51,10 +51,11 @@ class LowestModes:
 def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     """Lowest ``count`` modes and the number of motions without strain; None if these are nearly all motions.
 
-    Motions without strain are found first: they are the null space of D, by rank, and the Lanczos method works in their
-    complement. The shift s of K + s M is positive and far above round-off. Sylvester's law of inertia certifies that no
-    mode is missed: for ω between two frequencies beyond the requested ones, the factor of K − ω²M has as many negative
-    pivots as there are motions without strain and modes below ω. Raises ArithmeticError if that cannot be certified.
+    Motions without strain, the null space of D, are found first, by inverse iteration or by rank, and the Lanczos
+    method works in their complement. The shift s of K + s M is positive and far above round-off. Sylvester's law of
+    inertia certifies that no mode is missed: for ω between two frequencies beyond the requested ones, the factor of
+    K − ω²M has as many negative pivots as there are motions without strain and modes below ω. Raises ArithmeticError if
+    that cannot be certified.
     """
     local = condensed(c, d)
     prepared = None if local is None else _condensed_pencil(m, c, d, local)
@@ -177,7 +178,7 @@ def _side_by_side(motions: Any, vectors: Array) -> Any:
 
 
 def _gap_after(frequencies: Array, count: int) -> int | None:
-    """Number of modes, at least ``count``, below the widest relative gap of the frequencies; None within a cluster."""
+    """Number of modes, at least ``count``, below the widest relative gap of the frequencies; None if too narrow."""
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))
     return count + widest if gaps[widest] > GAP else None

@@ -60,9 +60,10 @@ class SmallMotion(NamedTuple):
 
 
 class Modal(NamedTuple):
-    """Modal coordinates of M and ½(K + Kᵀ): VᵀMV = 1, VᵀKV = diag(squares) on those that are not neutral.
+    """Modal coordinates of M and K_s = ½(K + Kᵀ): VᵀMV = 1, VᵀK_sV = diag(squares) on those that are not neutral.
 
-    ``vectors`` are V (n, n), the k neutral ones last; ``squares`` (n − k,), descending in magnitude.
+    ``vectors`` are V (n, n), last the k neutral ones, without stiffness within the errors of K; ``squares`` (n − k,)
+    descend in magnitude.
     """
 
     vectors: Array

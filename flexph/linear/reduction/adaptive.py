@@ -22,9 +22,9 @@ from .retained_states import RetainedStates
 GRID = 400
 """Number of frequencies in the band at which the residual is evaluated."""
 AGREED = 2
-"""Number of successive points at which the error must be below the tolerance, as one may be met by chance."""
+"""Number of successive points at which the error must be below the tolerance: at a single one it may be by chance."""
 ALIKE = 0.3
-"""Ratio to the largest error above which other directions are added, too."""
+"""Error of an input direction, relative to the largest one, above which its solution is added, too."""
 POOR = 0.1
 """Error of the result, relative to the largest |H|, above which a warning is issued."""
 

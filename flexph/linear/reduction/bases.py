@@ -20,7 +20,7 @@ from .retained_states import RetainedStates, kept_basis
 RIGID = 1e-10
 """Strain of a rigid motion, relative to the terms of which it is the difference: the accuracy of vectors."""
 UNSTRAINED = 1e-6
-"""Stress of a combination of motions, relative to theirs, below which it is rigid, its energy round-off of theirs."""
+"""Stress of a combination of motions, relative to the stresses of the motions, below which it counts as rigid."""
 
 
 def stresses(parts: Split, velocities: Array) -> Array:

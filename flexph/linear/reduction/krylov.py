@@ -139,7 +139,7 @@ def real(vectors: Array) -> Array:
 
 
 def _product(shifted: Shifted, first: Array, second: Array) -> Array:
-    """Energy inner products of pairs, by the leading unknowns of both halves."""
+    """Energy inner products of pairs (x_j, x_{j−1}), summed over both halves; only leading unknowns have energy."""
     n, half = shifted.size, len(first) // 2
     product: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
     return product + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])

@@ -25,7 +25,7 @@ SMALL = 40
 """Largest number of states with which all frequencies are solved at once, and largest number of frequencies for which a
 Schur form does not pay."""
 CHUNK = 4_000_000
-"""Complex numbers in a batch of matrices: 64 MB."""
+"""Number of complex entries in a batch of matrices: 64 MB."""
 NEAR = 1e13
 """Growth of a solution in energy coordinates above which its frequency is a pole: 500 units of the last digit."""
 
@@ -130,7 +130,7 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
 
     The left and right kernels N of J − R are equal, so that H(0) is finite if NᵀB = 0. A structure without free rigid
     motions has H(0) = 0: constant forces cause no velocity. Raises ValueError if a rigid motion without damping (or an
-    integrator) is driven or observed.
+    integrator) is driven or observed, and for other systems of more than 2000 states.
     """
     if _is_held(system):
         return np.zeros((output.shape[1], into.shape[1]))

@@ -118,7 +118,7 @@ ALWAYS = 600
 LARGEST = 2000
 """States up to which steps are exact if few step lengths need a matrix exponential."""
 WORK = 1.2e10
-"""Cubed states times step lengths that take some ten seconds."""
+"""Largest cube of the number of states, times the number of different step lengths: some ten seconds of work."""
 MOST = 512
 """Number of substeps per interval above which a response counts as not converged."""
 POINTS = 60
@@ -143,10 +143,10 @@ def settled_response(
 ) -> tuple[Array, int, float]:
     """Response by the midpoint rule, with substeps doubled until no response changes by more than the tolerance.
 
-    Their numbers are alternately even and odd (1, 2, 5, 10, 21 …): motions faster than the steps alternate in sign,
-    which equal parities would not reveal. Returns values (k, p, m), the substeps, and the last change relative to the
-    largest value of each response. Raises ArithmeticError if, by the second order of the rule, more than 512 substeps
-    would be needed.
+    The numbers of substeps are alternately odd and even (1, 2, 5, 10, 21 …): motions faster than the steps alternate in
+    sign, which numbers of one parity would not reveal. Returns values (k, p, m), the number of substeps, and the last
+    change relative to the largest value of each response. Raises ArithmeticError if, by the second order of the rule,
+    more than 512 substeps would be needed.
     """
 
     def respond(substeps: int) -> Array:
@@ -187,7 +187,7 @@ def reduced_error(
     kind: Kind,
     progress: bool,
 ) -> tuple[float, Array]:
-    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output, and its frequencies (k,).
+    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output; frequencies (k,) in use.
 
     By Parseval on the line s = 1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse; T is the last time.
     The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and over those of

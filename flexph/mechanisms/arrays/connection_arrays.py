@@ -57,9 +57,9 @@ def indices(values: Any) -> np.ndarray:
 
 
 UPRIGHT = 1.0 - 1e-8
-"""Cosine of the tilt of a moving surface down to which wheels roll on it (0.14 mrad)."""
+"""Least cosine of the tilt of a moving surface on which wheels may roll (a tilt of 0.14 mrad)."""
 FLAT = 1e-6
-"""Sine of the angle between a disc and the ground above which it has a point of contact."""
+"""Sine of the angle between a disc and the ground, above which the disc has a single point of contact."""
 
 
 def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
@@ -175,7 +175,7 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
 
 
 def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
-    """Index, among all contacts, of the compliant contact that gives a wheel its normal force."""
+    """Index, among all contacts, of the compliant contact ``name``, whose normal force loads a wheel."""
     touching = {c.name: (i, c) for i, c in enumerate(c for c in connections if c.touches)}
     number, contact = check.lookup("contact", name, touching, wheel)
     if contact.form.group is not None:

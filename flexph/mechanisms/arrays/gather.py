@@ -48,7 +48,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
     """Masses, weights and contracted inertia integrals about the centres of mass, as fields of the kernel arrays.
 
     If ``folded``, the low-rank terms of the mean shapes are added to the matrices; otherwise they are separate fields.
-    The second mapping has the fields that differ in the separate form.
+    The second mapping has the fields whose values differ if these terms are separate.
     """
     owned = list(bodies.values())
     contractions, moving, forms = _contracted(owned)
@@ -76,7 +76,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
 
 
 def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int, list[Any]]]:
-    """Inertia integrals about the centres of mass, factors (b,), and the forms M, N_a, K_ab by index of the body.
+    """Inertia integrals about the centres of mass, factors (b,), and forms M, N_a, K_ab of each body by its index.
 
     The factor of a body is 1 if its momenta depend on the deformation u, and 0 if they are those at u = 0.
     """
@@ -119,7 +119,7 @@ def _sparse(form: Any) -> Any:
 
 
 def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
-    """Left factors m φ̄ᵀB, B = 1, cross_a, cross_aᵀcross_b, of the shifts of all forms to the centres of mass."""
+    """Left factors m φ̄ᵀB, B = 1, cross_a, cross_aᵀcross_b, of the terms that shift forms to the centres of mass."""
     (mean, body), d = _means(bodies), next(iter(bodies.values())).dim
     basis, n = cross(d), body.size
     forms = np.concatenate([np.eye(d)[None], basis, square_of(basis).reshape(-1, d, d)])

@@ -142,7 +142,7 @@ def load_arrays(
     places: Mapping[BodyVector, int],
     nodes: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, slice]]:
-    """Maps of all inputs to node forces and section torques, the sections, and the slices of the inputs by name."""
+    """Maps of all inputs to node forces and section torques, the loaded sections, and the slices of inputs by name."""
     dim = next(iter(bodies.values())).dim
     start = np.cumsum([0, *(b.size for b in frames_of(bodies).values())])
     starts = iter(nodes["load_start"])
@@ -199,7 +199,7 @@ def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tup
 def _points(
     c: Connection, bodies: Mapping[str, AnyBody], places: Mapping[BodyVector, int], starts: Any
 ) -> tuple[int, Any]:
-    """First node of a force or load, and the map from element densities to node forces, sparse (nodes, elements).
+    """First node of a force or load, by its index, and the map (nodes, elements), sparse, of densities to node forces.
 
     The map is None for the force at a point.
     """

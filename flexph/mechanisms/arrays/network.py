@@ -47,8 +47,8 @@ class Term:
 class Network:
     """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 
-    ``unshifted`` are the sparse fields of the arrays before the shift to the centre of mass; ``means`` are points of
-    joints and loads that are weighted means of nodes.
+    ``unshifted`` are the sparse fields of the arrays before the inertia integrals are shifted to the centres of mass;
+    ``means`` are points of joints and loads that are weighted means of nodes.
     """
 
     arrays: Arrays

@@ -34,7 +34,7 @@ class NodalParts(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Point of a joint or load that is a mean of nodes: its index, the first frame, and the weights (N,)."""
+    """Point of a joint or load that is a mean of nodes: its index, that of the first frame, and the weights (N,)."""
 
     place: int
     frame: int
@@ -70,7 +70,7 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
 
 
 def _crossed(e: DirectorStrain) -> Array:
-    """True for the products of strains that are marked as crossed, (p,); all False without such marks."""
+    """True for the crossed products (J V)·W of strains, J a quarter turn, (p,); all False if none are marked."""
     return np.zeros(e.first.size, dtype=bool) if e.crossed is None else e.crossed
 
 

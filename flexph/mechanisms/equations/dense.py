@@ -63,7 +63,7 @@ class Matrices:
 
     @cached_property
     def coupled(self) -> Array:
-        """Vectors a_k = (∂M/∂u_k) w on the spins, (s, n)."""
+        """Spin components (s, n) of the vectors a_k = (∂M/∂u_k) w."""
         return coupled(self.a, self.Pu, self.Pdu, self.spin)
 
     @cached_property
@@ -256,7 +256,7 @@ def strain_viscosity(a: Arrays) -> Array:
 
 
 def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:
-    """Write values (s, n) to the columns and, times ``below``, to the rows of u̇ (in place)."""
+    """Write values (s, n) to the rows of u̇ and, times ``below``, to its columns, at their body's spins (in place)."""
     u = np.arange(k.velocities - k.flexible, k.velocities)
     for own, row in zip(k.own, values, strict=True):
         inner[own, u], inner[u, own] = below * row, row

@@ -95,7 +95,7 @@ def _stresses(mechanism: Model) -> slice:
 
 
 def _dense_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """Functions of a small system and their derivatives, with the ``driven`` constraint rows as inputs."""
+    """Functions of a small mechanism's equations and their derivatives, with the ``driven`` rows as inputs."""
     blocks = ConstantBlocks(mechanism, anchors, driven)
     matrices = lru_cache(maxsize=LATEST)(lambda key: Matrices(blocks, np.frombuffer(key)))
 

@@ -24,7 +24,7 @@ class Slopes:
         return np.zeros((self.f.size,) * 2)
 
     def costate(self) -> Array:
-        """Derivative ∂z/∂x: slopes of ∂T/∂u = ½ wᵀ(∂M/∂u)w and of the laws of springs and strains, one elsewhere."""
+        """Derivative ∂z/∂x: slopes of ∂T/∂u = ½ wᵀ(∂M/∂u)w, of the laws of springs and strains, and 1 for v and λ."""
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
         slope[f.q, f.q] = 0.0
@@ -78,7 +78,7 @@ class Slopes:
         return slope
 
     def _spin(self, w: Array) -> Array:
-        """Spins ω in a costate w for each u, (n, s)."""
+        """Spins ω (n, s) in a costate w, for each flexible coordinate that of its body."""
         return w[self.f.v][self.k.own].T
 
     def _add_to_spins(self, out: Array, values: Array) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """Functions of the system, with the ``driven`` constraint rows as inputs."""
+    """Functions of the equations of a large mechanism, with the ``driven`` constraint rows as inputs."""
     system = _Sparse(mechanism, anchors, driven)
     return {
         "E": system.descriptor,

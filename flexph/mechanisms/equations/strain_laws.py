@@ -34,14 +34,14 @@ class StrainLaws:
         return values
 
     def costate(self, values: Array) -> Array:
-        """Stresses (m,) of the state ``values``; those of these rows follow from their strains by the laws."""
+        """Stresses (m,) of the state ``values``; the rows with a law have the stresses of their strains."""
         stresses = values.copy()
         for part in self.a.strains.laws:
             stresses[self.stress[part.rows]] = part.law.at(part.strain(values[self.stress])).stress
         return stresses
 
     def slopes(self, values: Array) -> Array:
-        """Derivatives (m, m) of the stresses with respect to the states: tangents of the laws, and one elsewhere."""
+        """Derivatives (m, m) of the stresses with respect to the states: tangents of the laws, else the identity."""
         slopes = np.eye(values.size)
         for part in self.a.strains.laws:
             own = self.stress[part.rows]

@@ -146,12 +146,12 @@ class AccountRows:
 
     @property
     def first_row(self) -> int:
-        """First column of the works of joints, driven ones first."""
+        """Index of the first column with works of joints, of which the driven ones come first."""
         return self.first_surface + self.carried.size + len(FLOWS) * self.flowing.size
 
     @property
     def first_surface(self) -> int:
-        """First column of the works of moving surfaces."""
+        """Index of the first column with works of moving surfaces."""
         return len(self._inputs) + self.references.size + self.scheduled.size
 
     @property

@@ -139,7 +139,7 @@ def check_consistent(
 
 
 def start_table(mechanism: Model, state: State, forcing: Forcing | None = None) -> TimeTable:
-    """Time table for a run from a state under inputs; raises ValueError if the state has the wrong size."""
+    """Time table for a run from a state under inputs; raises ValueError for a wrong number of states or multipliers."""
     if state.x.shape != (mechanism.layout.size,):
         raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
     rows = mechanism.layout.multipliers

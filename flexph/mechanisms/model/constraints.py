@@ -113,7 +113,7 @@ def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time:
 def rates_at(
     mechanism: Model, place: tuple[Configuration, Derived], table: TimeTable, time: float
 ) -> tuple[Any, Array]:
-    """Matrix G and right-hand side b of G v = b at an evaluated configuration; G may be dense."""
+    """Matrix G and right-hand side b of G v = b at a configuration with its derived quantities; G may be dense."""
     return rates_under(mechanism, place, table.at(time)[0], table.rates(time))
 
 

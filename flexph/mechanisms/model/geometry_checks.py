@@ -26,7 +26,7 @@ CONCENTRIC = 1e-12
 
 
 def check_lengths(mechanism: Model, product: Array) -> None:
-    """Raise ValueError if a spring or a span of a rope has zero length."""
+    """Raise ValueError if a spring has zero length, or a rope no straight span between two points of its path."""
     springs, names = mechanism.network.arrays.springs, [name for name, _ in measures(mechanism.connections)]
     squares = product[springs.length_product]
     for name, square in zip(names, squares, strict=False):
@@ -60,7 +60,7 @@ def check_discs(mechanism: Model, product: Array) -> None:
 
 
 def is_surface(mechanism: Model, row: int) -> bool:
-    """True if a constraint row belongs to a wheel that rolls on a moving body."""
+    """True if a row whose product must stay positive belongs to a wheel on a moving body, not to a disc."""
     law = laws(mechanism)[row]
     return isinstance(law, Rolling)
 

@@ -89,7 +89,7 @@ PARTS = (CENTRE, "rotation", "deformation", "velocity", "spin", "deformation_rat
 
 
 def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], rows: tuple[str, ...]) -> Layout:
-    """Layout for given bodies, springs and anchors (with sizes), and constraint rows."""
+    """Layout for given bodies, names and sizes of the states of springs and anchors, and names of constraint rows."""
     dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
     k, s = entry_count(dim), spins(dim)
     sizes = (

@@ -56,7 +56,7 @@ class Bends(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    """Frame with the slices of its deformation and stresses in a state, and rows of the rotations that joints hold."""
+    """Floating frame: slices of its deformation and stresses in a state, and rows of the rotations that joints hold."""
 
     body: Body
     deformation: slice

@@ -47,7 +47,7 @@ class ControlledFactor(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """Function of time, its name, and the columns of its values at the beginning and at the end of a step.
+    """Function of time, its name, and the columns of its values at both ends of a step in a row of prescribed values.
 
     For a free length or angle both columns are the column of its change over the step.
     """
@@ -212,7 +212,7 @@ class References:
         return references, factors
 
     def _values(self, times: Array) -> Array:
-        """Rows of the steps between the times, without the changes of references."""
+        """Rows of prescribed values of the steps between the times, without the changes of the references."""
         rows = np.zeros((len(times) - 1, self.width))
         for first, count in self._ones:
             rows[:, first : first + 2 * count] = 1.0

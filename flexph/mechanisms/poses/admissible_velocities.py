@@ -116,8 +116,8 @@ def project(
 def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Array | None, Array]]:
     """Yield the metrics of successive projections: rigid motions first, then all velocities.
 
-    Each is the mass of the leading velocities, the mass of the coordinates, their ``directions`` (n_v, n) (None if
-    the coordinates are the velocities), and the units of the coordinates.
+    Each consists of the mass of the leading velocities, the mass of the coordinates, their ``directions`` (n_v, n),
+    None if the coordinates are the velocities, and the units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion
     unit = displacement_sizes(a, lever(a))
@@ -182,6 +182,6 @@ def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, directions: Ar
 
 
 def _energy(M: Any, v: Array) -> float:
-    """Kinetic energy of the leading velocities, those of M [J]."""
+    """Kinetic energy [J] of the leading velocities, to which the mass matrix M belongs."""
     leading = v[: M.shape[0]]
     return 0.5 * float(leading @ (M @ leading))

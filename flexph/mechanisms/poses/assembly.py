@@ -89,7 +89,7 @@ def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
 
 
 def _pose(closure: Closure, at: Placed, size: float) -> Pose:
-    """Pose at the end of a closure; raises ValueError if a joint is open."""
+    """Pose with closed joints at the end of a closure; raises ValueError if a joint is still open."""
     if closure.open_by(at, size) > OPEN:
         raise ValueError(explain_open(closure, at, size))
     return Pose(*at, closure.here(at).stated, tuple(closure.mechanism.frames))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 LARGE = 300
-"""Number of flexible coordinates above which shifts of low rank are kept out of their mass matrix."""
+"""Number of flexible coordinates above which low-rank shifts are stored separately from their mass matrix."""
 
 
 def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
@@ -101,7 +101,7 @@ def impact_at(
 
 
 def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
-    """Impulse after which the port leaves with e times its speed along a direction (Newton's law)."""
+    """Impulse after which the port leaves with e times its speed of approach along a direction (Newton's law)."""
     e, velocity = Rigid(restitution=law[0]).restitution, level.rates(v)
     moves = HELD * float(level.terms(v).max())
     way = -velocity if law[1] is None else check.array("direction", law[1], velocity.shape)

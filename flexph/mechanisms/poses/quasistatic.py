@@ -158,7 +158,7 @@ def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
 
 
 def _mean(mechanism: Model) -> Any:
-    """Border rows (k, n) of the mass integrals, such as mean motions of the bodies; no rows if they are folded in."""
+    """Rows (k, n) of the low-rank terms of the mass integrals; no rows if the integrals include these terms."""
     a = mechanism.network.arrays
     return np.zeros((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
 

@@ -258,7 +258,7 @@ class _BodyVectors:
         return np.einsum("td,td->t", self.vector(product.first), self.vector(product.second))
 
     def end(self, place: BodyVector | None, vector: Vector) -> Array:
-        """World position of an end on which a point force acts; on the ground, the other end of the gap."""
+        """World position of an end on which a point force acts; on the ground (None), the one fixed in the vector."""
         if place is not None:
             return self.point(place)
         fixed = np.zeros(self._dim) if vector.fixed is None else np.array(vector.fixed)

@@ -45,7 +45,7 @@ BELOW = 1e-3
 STEPS, KEPT, SPARE = 5, 3, 2
 """Number of Krylov blocks, number of last blocks that span the space, and extra vectors in a block."""
 AT_ONCE = 10_000
-"""Entries of the joint rows of poses treated together: small arrays reuse cached memory."""
+"""Number of entries of joint rows in poses that are treated together; small arrays stay in the cache."""
 MARGIN = 1e-9
 """Admitted relative error of ω²."""
 DEPENDENT = 1e-8

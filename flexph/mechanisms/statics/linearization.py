@@ -172,7 +172,7 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """Bodies with velocities, index of the first velocity of each among the states (k,), and unrotated entries.
+    """Bodies with velocities, index of the first one of each among the states (k,), and entries equal in both axes.
 
     ``same_row`` and ``same_column`` are rows and columns of entries that are equal in body and world axes.
     """

@@ -74,7 +74,7 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """Number of successive corrections without stored energy (nothing holds the mechanism); each doubles the next."""
+    """Number of successive corrections without stored energy (nothing holds the mechanism); each halves the damping."""
 
     doublings: int = 0
 
@@ -96,7 +96,7 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """Result of Newton's method from the start; it fails unless each correction is smaller than the one before."""
+        """Result of Newton's method from the start; it fails unless each correction is at most half of the last one."""
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
@@ -161,7 +161,7 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium by compiled corrections; None if one is not unique or a spring law has no value there."""
+        """Equilibrium by compiled corrections; None if one is not unique, or a spring law has no value after it."""
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:

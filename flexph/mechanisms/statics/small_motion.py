@@ -214,7 +214,7 @@ def _message(steady: Steady, solution: Solution, *, periodic: bool) -> str:
 
 
 def shape_parts(mechanism: Model) -> dict[str, slice]:
-    """Slices of the shapes by name: centre, rotation and deformation of each body."""
+    """Slices of the shapes by name: ``centre``, ``turn`` and ``deformation`` of each body, as ``body.turn``."""
     cv, cw, cu = mechanism.network.arrays.columns
     parts: dict[str, slice] = {}
     at = int(cu[0]) if cu.size else 0

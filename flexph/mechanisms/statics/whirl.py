@@ -12,11 +12,11 @@ from ...numerics.arrays import Array, dense
 from ...numerics.rotations import spin_map
 
 COMMON = 1e-6
-"""Square of the common motion of all bodies, relative to those of single bodies, above which it gives the sense."""
+"""Square of the common motion, relative to that of single bodies, above which the common motion gives the sense."""
 EQUAL = 1e-8
-"""Distance of exponents, relative to the largest and to the spin, up to which they are one."""
+"""Distance of exponents, relative to the largest and to the spin, up to which they count as equal."""
 INDEPENDENT = 1e-6
-"""Smallest singular value of unit shapes of one exponent that span its motions."""
+"""Smallest singular value of the unit shapes of one exponent from which on they span its space of motions."""
 
 
 def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Array) -> Array:

@@ -39,7 +39,7 @@ STEADY = 1e-7
 RANK = 1e-9
 """Singular value, relative to the largest, below which an unknown of the balance is undetermined."""
 SLIGHT = 1e-3
-"""Share of the inertia forces that the largest force is taken to be at least."""
+"""Relative change of velocities, during a displacement by the size, whose inertia forces bound forces from below."""
 TINY = float(np.finfo(float).tiny)
 STATES = "the state must be at rest, in one steady rotation, or roll steadily"
 

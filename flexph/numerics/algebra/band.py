@@ -39,7 +39,7 @@ LEAST = cython.declare(cython.double, 0.1)
 SPARSE = cython.declare(cython.Py_ssize_t, 6_000)
 CACHED = cython.declare(cython.Py_ssize_t, 30_000)
 AHEAD = cython.declare(cython.Py_ssize_t, 4)
-"""Numbers of entries of a matrix above which zero factors are skipped and rows are prefetched, and of rows ahead."""
+"""Number of entries of a matrix above which zero factors are skipped and rows prefetched, and their lead in rows."""
 
 
 def factor(A: Array, pivot: Array, w: int) -> bool:

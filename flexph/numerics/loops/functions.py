@@ -35,7 +35,7 @@ def _called(function: Callable[..., float]) -> tuple[Callable[..., float], dict[
 _functions: dict[int, Callable[..., float]] = {}
 """Functions by their addresses."""
 DEPTH = 10
-"""Largest number of functions within functions that are compared."""
+"""Largest depth of functions enclosed in functions that are compared."""
 
 
 def address_of(function: Callable[..., float]) -> int:
