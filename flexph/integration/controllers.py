@@ -36,7 +36,7 @@ def loops_of(
 
 
 def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismMethod) -> None:
-    """Raise ValueError if a method has no controllers within steps, or one bears the name of an energy account."""
+    """Raise ValueError if a method takes no controllers within steps, or a controller has the name of an account."""
     coupled = loops.coupled
     assert coupled is not None
     name = (coupled.controllers or coupled.feedback)[0].name

@@ -171,7 +171,7 @@ def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
 
 
 def _refuse(method: GeneralMethod, takers: str, *options: str) -> None:
-    """Raise ValueError if a method has one of the named options, which are for the method ``takers`` only."""
+    """Raise ValueError if a method has one of the named options, which are for ``takers`` only."""
     for option in options:
         value = getattr(method, option)
         if not (value is None or value is False):

@@ -215,7 +215,10 @@ def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) 
 
 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at ``at`` into ``out``, from node velocities in ``run.moved``; return their largest term."""
+    """Write the slip rates at the state ``at`` into ``out``; return the size of their terms.
+
+    The velocities of nodes are read from ``run.moved``.
+    """
     t = m.bearings_spring.shape[1]
     largest = 0.0
     set_curves_at_rest(m)
