@@ -144,17 +144,17 @@ class _Calls:
     def slope(self, x: Array, out: Array) -> Array:
         """Derivatives of f."""
         self.last = np.array(x)
-        out[:] = self._asked(self.problem.slope, x, out * np.nan)
+        out[:] = self._asked(self.problem.slope, x, np.full_like(out, np.nan))
         return out
 
     def constraints(self, x: Array, out: Array) -> Array:
         """Values of c; NaN where they have none."""
-        out[:] = self._asked(self.problem.constraints, x, out * np.nan)
+        out[:] = self._asked(self.problem.constraints, x, np.full_like(out, np.nan))
         return out
 
     def slopes(self, x: Array, out: Array) -> Array:
         """Derivatives of c, row by row."""
-        out[:] = np.ravel(self._asked(self.problem.slopes, x, out * np.nan))
+        out[:] = np.ravel(self._asked(self.problem.slopes, x, np.full_like(out, np.nan)))
         return out
 
     def goes_on(self, *_: Any) -> bool:

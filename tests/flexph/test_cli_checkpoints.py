@@ -74,7 +74,7 @@ def run_in_a_process(out, *options):
 
 
 def send(number):
-    return lambda: os.kill(os.getpid(), number)
+    return lambda: signal.raise_signal(number)
 
 
 def tables(out):

@@ -113,7 +113,7 @@ def test_places_that_cannot_be_replaced_are_named(tmp_path, kind):
 
 def test_signals_wait_until_a_file_is_whole(tmp_path):
     def write(file):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         file.attrs["whole"] = 1
 
     with pytest.raises(KeyboardInterrupt):

@@ -186,7 +186,7 @@ def test_what_cannot_set_a_stiffness_is_refused():
             lambda: integrate(mechanism, start, TIMES, changes=[release("spring", at=0.5)]),
             "cannot be combined with",
         ),
-        (lambda: Simulator(mechanism, start), "which a Simulator does not take"),
+        (lambda: Simulator(mechanism, start), "which a Simulator does not support"),
         (lambda: run.measured(energy("total")), "laws that do not depend on time"),
         (lambda: controlled(controlled(1.0)), "no factor yet"),
         (lambda: scheduled(controlled(1.0), math.cos), "no factor yet"),

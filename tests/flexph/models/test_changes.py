@@ -75,7 +75,7 @@ def test_a_file_may_have_a_joint_that_begins_to_hold(tmp_path):
         ("- {at: 0.5}", "write either lock, a joint, or release"),
         ("- {lock: elbow, at: 2 s}", "outside of the run"),
         ("- {lock: elbow, at: 2 m}", "length"),
-        ("- {lock: elbow, when: {measure: angle, port: fore.root}}", "a sensor needs reaches="),
+        ("- {lock: elbow, when: {measure: angle, port: fore.root}}", "reaches= must be given if when= is a sensor"),
         ("- {lock: elbow, when: {measure: angle, port: fore.root}, reaches: 2 m}", "which measures a length: write an"),
         ("- {lock: elbow, when: {measure: rate, port: fore.root}, reaches: 2 deg}", "an angular velocity"),
     ],
