@@ -193,7 +193,7 @@ def write(result: Result | Comparison, folder: Path) -> dict[str, Any]:
 
 
 def _spins(result: Comparison) -> dict[str, Array]:
-    """Spin of the root section in world axes [rad/s], about z and y."""
+    """Spin of the root section about the world axes z and y [rad/s], (k,) each, by the names of their table columns."""
     R = result.trajectory["beam.rotation"].reshape(-1, 3, 3)
     spin = np.einsum("tij,tj->ti", R, result.trajectory["beam.spin"])
     return {"omega_z_world_rad_s": spin[:, 2], "omega_y_world_rad_s": spin[:, 1]}

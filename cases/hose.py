@@ -105,7 +105,10 @@ def critical(of: Any, low: float, high: float) -> float:
 
 
 def by_modes(speed: float, share: float, count: int = 10) -> Array:
-    """Exponents of a cantilever with positive frequencies, by Galerkin's method with its modes without flow."""
+    """Exponents s [1/s] of small motions e^{st} of the cantilevered pipe with frequencies Im s > 0, in ascending order.
+
+    Galerkin's method with the first ``count`` modes of the pipe without flow.
+    """
     x, w = leggauss(80)
     x, w = 0.5 * (x + 1.0), 0.5 * w
     middle = np.pi * (np.arange(count) + 0.5)

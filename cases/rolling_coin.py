@@ -94,7 +94,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: closed forms and their order, exact quantities, (7.1), Moffatt's rate, energy, slip and height."""
+    """Checks: closed forms and convergence to them, exact quantities, Moffatt's rate, energy, slip and height.
+
+    The sum of the Jacobi identity ([survey] eq. (7.1)) must not vanish, as the constraints are nonholonomic.
+    """
     source = "[survey] ex. 4.1"
     coarse, fine = run(steps=240), run(steps=480)
     for name, motion in fine.motions.items():

@@ -124,7 +124,7 @@ ALONG = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Floquet:
-    """Floquet multipliers of small motions about a periodic one: sums of ξ(t) = Re(p(t) e^{st}), p periodic.
+    """Floquet multipliers of a periodic motion: small motions about it are sums of Re(p(t) e^{st}) with periodic p.
 
     Attributes
     ----------

@@ -201,10 +201,12 @@ def _by_cells(field: TensorField, stress: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class CurrentTensor:
-    """Stress tensor at p points that depends on the deformation, ``of(F, σ)`` with F (k, p, d, d) and σ (k, m).
+    """Stress tensor at p points of a body that depends on the deformation, as in solids of finite strain.
 
-    The result (k, p, 6) has components (xx, yy, zz, xy, yz, xz). ``positions`` (p, d) [m] and volumes ``weights`` (p,)
-    are those of the points; ``cell`` (p,) is the cell of each point, ``drawn`` (c,) the mesh cell of each drawn cell.
+    ``of(F, σ)`` returns its components (xx, yy, zz, xy, yz, xz), (k, p, 6), in k states of the body with deformation
+    gradients F (k, p, d, d) at the points and stress coordinates σ (k, m). The points have ``positions`` (p, d) [m] and
+    integration weights (volumes) ``weights`` (p,), and lie in the mesh cells ``cell`` (p,). ``drawn`` (c,) is the mesh
+    cell of each drawn cell.
     """
 
     unit: str

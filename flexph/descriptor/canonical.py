@@ -145,7 +145,7 @@ class _Form(Memo):
 
     @once
     def complement(self) -> Array:
-        """Orthonormal rows Q (r − p, r) that complete the weights ℓ at the sample to a basis."""
+        """Orthonormal rows Q (r − p, r) that, with the rows of the weights ℓ at the system's sample, are a basis."""
         return kernel(self.weights(self.system.sample)).T
 
     def psi(self, x: Array) -> Array:

@@ -19,8 +19,8 @@ Names = tuple[str, str]
 def gyrator_structure(ports: Names, coupling: Any) -> DiracStructure:
     """Gyrator ``f₁ = C e₂, f₂ = −Cᵀ e₁``, C (m₁, m₂).
 
-    Between external ports (f, e) = (u, y) of two systems, where u = −f of the connected element, it is
-    ``u₁ = −C y₂, u₂ = Cᵀ y₁``, the interconnection of :func:`flexph.interconnection.gyrator`.
+    If it connects two systems with flows u as inputs and efforts y as outputs, its efforts are e = y and its flows
+    f = −u: then ``u₁ = −C y₂, u₂ = Cᵀ y₁``, the interconnection of :func:`flexph.interconnection.gyrator`.
 
     Parameters
     ----------

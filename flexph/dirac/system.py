@@ -217,7 +217,10 @@ class PortHamiltonian(Remade):
         )
 
     def _descriptor(self, extra: int) -> Any:
-        """Matrix diag(X'(ξ), 0)."""
+        """Descriptor matrix diag(X'(ξ), 0) of the states x = X(ξ) of the storage and ``extra`` algebraic states.
+
+        It is a matrix if X' is constant, otherwise a function of the state of the whole system.
+        """
         one = self.energy.descriptor
         zero = np.zeros((extra, extra))
         if isinstance(one, Constant):

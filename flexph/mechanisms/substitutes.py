@@ -56,7 +56,10 @@ class Touch:
 
     @property
     def has_tangents(self) -> bool:
-        """True for a point with sticking friction on a plane, which friction can hold without a torque."""
+        """True if sticking friction can hold the contact by constraints or springs along the tangents.
+
+        The contact must be that of a point with a plane: on a ball or disc, friction would also exert a torque.
+        """
         sticks = self.is_rigid or self.holding > 0.0
         return sticks and self.gap.kind == "offset" and self.gap.radii == (0.0, 0.0) and self.friction > 0.0
 

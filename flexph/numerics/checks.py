@@ -44,7 +44,7 @@ _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 
 
 def shown(value: Any) -> str:
-    """Text of a value for a message: the shape or number of many entries; long texts are cut."""
+    """Text of a value for a message; if it has many entries, their number or its shape instead. Long texts are cut."""
     match value:
         case np.ndarray() if value.size > FEW:
             return f"an array of shape {value.shape}"

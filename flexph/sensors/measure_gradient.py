@@ -12,7 +12,10 @@ if not cython.compiled:
 
 
 def gradients_at(address: int) -> None:
-    """Write the gradients of the measure in the struct at ``address``, a row for each state."""
+    """Write the gradients of a measure, or of its rate, with respect to the flat state, a row for each given state.
+
+    The struct at ``address`` contains the states and the index of the measure, and receives the gradients.
+    """
     p = memory_at(address)
     s = p.arrays
     for row in range(p.states.shape[0]):

@@ -156,7 +156,10 @@ def _labelled(labels: Array, values: Array) -> TextMatrix:
 
 
 def _assembled(index: Array, values: Array, size: int, labels: Array) -> Any:
-    """Sparse matrix of distinct entries; ``labels`` are their labels in the file, for errors."""
+    """Sparse matrix (size, size) with ``values`` at the rows and columns ``index`` (entries, 2).
+
+    Raises ValueError for an entry that occurs twice, with its row and column as written in the file, ``labels``.
+    """
     refuse_huge((size, size), 8 * len(values))
     order = np.lexsort(index.T[::-1])
     repeated = np.flatnonzero(np.all(np.diff(index[order], axis=0) == 0, axis=1))

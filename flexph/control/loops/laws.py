@@ -208,7 +208,10 @@ def _newton_step(w: Laws) -> None:
 
 
 def meet_laws(a: Coupling) -> bool:
-    """Set the forces of laws for the next trial, and add their effect on the defects; False if they do not converge."""
+    """Solve the controller laws for their forces, for the next trial of a step; False if that does not converge.
+
+    Add the effect of the change of the forces to the defects of the inputs, which are in a column of ``space``.
+    """
     w, q = a.laws, a.tried.size
     if not _meet_all(w):
         return False

@@ -185,7 +185,11 @@ class TimeTable:
         return values
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
-        """Coefficients and offsets for given values of the driven constraints; the others keep their anchors."""
+        """Coefficients of terms and offsets of rows if the laws of driven constraints have given values.
+
+        ``values`` are those of all laws, concatenated, but only those of driven constraints are read. Other constraints
+        keep the values in the anchors, which are given or were measured in the assembled pose.
+        """
         coefficient, offset = self._fixed[0].copy(), self._fixed[1].copy()
         for i in self._driven:
             law, value = self._laws[i], values[self._own[i]]

@@ -77,7 +77,10 @@ class RealConstants:
             self.held[which] = own
 
     def section(self, which: int) -> ShellSection:
-        """Section of the shells with a set: thickness, and the reason if they are no plate of one thickness."""
+        """Section of the shells that refer to the set of real constants with the number ``which``.
+
+        Its ``why`` is the reason if the set does not describe a plate of constant thickness.
+        """
         own = self.held[which]
         corners, others = own.values[:CORNERS], own.values[CORNERS:]
         thickness = corners[0] if corners else 0.0

@@ -316,7 +316,7 @@ def _gear_words(gear: ProposedGear) -> str:
 
 
 def summary(proposal: Proposal) -> list[str]:
-    """Lines on the ground, each joint, each gear pair and the free parts."""
+    """Lines of text that name the ground, the joints, the gears (also those left out), free parts and overlaps."""
     return [
         f"ground: {proposal.ground}, {proposal.reason}",
         *(f"{_sureness(joint)}: {_kind(joint)} of {joint.first} and {joint.second}" for joint in proposal.joints),

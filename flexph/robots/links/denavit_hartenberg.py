@@ -104,8 +104,8 @@ def denavit_hartenberg(
     convention : {"standard", "modified"}
         Convention of the table.
     flexible : mapping, optional
-        Function by link from its length [m] to a body with the ports ``root`` and ``tip``, see
-        :func:`flexph.exchange.read_urdf`.
+        Flexible links, not the last one, by their names ``link JOINT``: for each a function that takes the length of
+        the link [m] and returns a body with the ports ``root`` and ``tip``, see :func:`flexph.exchange.read_urdf`.
 
     Returns
     -------

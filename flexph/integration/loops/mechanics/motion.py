@@ -75,7 +75,11 @@ def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
 
 
 def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array) -> None:
-    """Write the momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇."""
+    """Write the momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centres of mass.
+
+    ``w`` are the spins ω of the bodies, ``u`` and ``du`` the flexible coordinates and their rates u̇, ``Pu`` and ``Pdu``
+    the inertia products (with M, N and K) of these two.
+    """
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(s):

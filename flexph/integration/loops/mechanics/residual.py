@@ -186,7 +186,10 @@ def _turn_in_space(m: Memory, h: float, b: int) -> None:
 
 
 def turn_products(m: Memory, dim: int, h: float) -> None:
-    """Set the inertia products of the rates x, and by linearity those of u at the end and in the mean of the step."""
+    """Set the inertia products M u̇̄, N_a u̇̄ and K_ab u̇̄ of the mean deformation rates u̇̄ over a step, which are unknowns.
+
+    By linearity set also those of the deformations u at the end of the step, and of their mean ū.
+    """
     inertia_products(m, dim, m.x_du, m.trial_c, m.trial_rate)
     mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, entries(m.trial_rate))
     mix(m.trial_Pmean, 0, 1.0, m.at_Pu, 0.5 * h, m.trial_rate, entries(m.trial_rate))

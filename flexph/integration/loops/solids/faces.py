@@ -74,7 +74,10 @@ def _unit_forces(m: Memory, dim: int, q: int) -> None:
 
 
 def face_output(m: Memory, dim: int, q: int, c: int) -> float:
-    """Mean velocity conjugate to input c of a sample over a step; call it for c = 0, 1, … in turn: 0 sets the axes."""
+    """Contribution of a sample q to the mean velocity over a step that is power-conjugate to input c of its load.
+
+    Call it for c = 0, 1, … in turn: the call with c = 0 computes the forces of unit inputs, which the others use.
+    """
     if c == 0:
         _unit_forces(m, dim, q)
     total = 0.0
