@@ -68,7 +68,7 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     meshes, alone = meshings(drawing, touches)
     wheels = {name for m in meshes for name in (m.first, m.second)}
     groups = {name: name for name in names}
-    blocks = _bearing_blocks(groups, touches)
+    blocks = _bearing_blocks(groups, _held_without(groups, touches, wheels, ground), touches)
     pins = _loose_pins(groups, {ground, *wheels}, touches)
     pinned = [weld for name, own in pins for weld in _held_pins(name, own, groups, wheels, ground)]
     order = {name: names.index(group) for name, group in groups.items()}
@@ -113,10 +113,20 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
     return best, "a guess: it touches the most parts and is the largest of those; --ground names another"
 
 
-def _bearing_blocks(groups: dict[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
+def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[str], ground: str) -> dict[str, str]:
+    """Groups of parts that pins and contacts hold, if blocks are not welded to the part on which they stand."""
+    held = dict(groups)
+    for name, own in _loose_pins(held, {ground, *wheels}, touches):
+        _held_pins(name, own, held, wheels, ground)
+    _rigid(held, touches, {})
+    return held
+
+
+def _bearing_blocks(groups: dict[str, str], held: Mapping[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
     """Welds of blocks with bores for one shaft to the part on which two or more of them stand along it; merge groups.
 
-    A block that turned about its shaft would leave its seat. A part that holds the shaft itself guides blocks instead.
+    A block that turned about its shaft would leave its seat. A part that holds the shaft itself guides blocks instead,
+    and blocks that are in one group with the part in ``held`` need no weld.
     """
     welds = []
     for shaft in groups:
@@ -135,7 +145,7 @@ def _bearing_blocks(groups: dict[str, str], touches: Sequence[Touch]) -> list[Pr
                 if joint.pair.kind == "planar" and abs(joint.pair.axis @ pins[0].axis) < PARALLEL
             ]
             for joint in pairs if len(pairs) > 1 else ():
-                if groups[joint.first] != groups[joint.second]:
+                if groups[joint.first] != groups[joint.second] and held[joint.first] != held[joint.second]:
                     remark = f"they share one plane, and bear {shaft}: a prismatic joint if it slides along {shaft}"
                     welds.append(replace(joint, pair=_weld(joint.pair), remarks=(remark,)))
                     _join(groups, joint.first, joint.second)
