@@ -31,7 +31,7 @@ from flexph.gradients import Duration, OptimalControl, optimal_control
 from flexph.mechanisms.model.state import State
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
-from flexph.plot.axes import new_figure
+from flexph.plot.axes import legend_above, new_figure
 from flexph.sensors import Quantity, joint_angle, rate
 
 from .checks import near, vanishes
@@ -155,13 +155,12 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     left.plot(edges, level, color="C1", linestyle="--", linewidth=1.0, label="closed form, small angles")
     left.plot(nodes, torques.ravel(), color="C0", linewidth=1.4, label="fastest torque")
     left.set(xlabel="time [s]", ylabel="torque [N m]")
-    left.legend(loc="upper right")
     right.plot(solution.times, np.degrees(turn), linewidth=1.2, label="angle of the hub [°]")
     right.plot(solution.times, 1e3 * deflection, linewidth=1.2, label="deflection of the tip [mm]")
     right.axvline(best.duration, color="black", linewidth=0.8)
     right.set(xlabel="time [s]")
-    right.legend(loc="upper left")
     for axes in (left, right):
+        legend_above(axes)
         axes.grid(alpha=0.3)
     figure.savefig(folder / "fastest.png")
     return {
