@@ -14,8 +14,11 @@ pytestmark = [
 TIMES = 0.01 * np.arange(31)
 ROUND_OFF = 1e-13
 """Of the energies that a run exchanges; 400 runs stay below 1e-14."""
-ENDED, UNSOLVED = 0.19, 0.005
-"""Largest shares of runs that end early, 54 of 400 and 3 of 16, and of those with a step that is too long, 1 of 400."""
+ENDED, UNSOLVED = 0.19, 0.01
+"""Largest shares of runs that end early, 54 of 400 and 3 of 16, and of those with a step that is too long.
+
+These are 1 to 3 of 400: an iteration that does not converge in 100 does so, or not, by the round-off of the processor.
+"""
 CAUSES = ("leaves a sheave", "come to touch", "become perpendicular", "could not be solved")
 """Messages of runs that end early: ropes leave their sheaves, angles vanish, or a step is too long."""
 
