@@ -23,12 +23,13 @@ from ..integration.loops.recorded.forward import forward_of
 from ..integration.methods.exact import Exact
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.differences import ORDER_SIX
 from ..sensors.quantities import Quantity
 from .parameters import Sample, one_by_one, origin_of, varied_by
 from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import Piece
 from .runs.problems import Problem, Times, in_loops, problem_of
-from .runs.readings import AGREED, WEIGHTS, change, readings, readings_by_state
+from .runs.readings import AGREED, change, readings, readings_by_state
 from .runs.run_inputs import array_change
 from .runs.sweeps import Varied, recorded_run, refuse_bent
 
@@ -167,7 +168,7 @@ def changes_by(
     The error is the difference from fourth order, plus the second difference over 3 steps minus 9 times that over
     one step, which is not zero at a kink.
     """
-    fine = {side * k: side * weight / size for k, weight in WEIGHTS.items() for side in (1, -1)}
+    fine = {side * k: side * weight / size for k, weight in ORDER_SIX.items() for side in (1, -1)}
     coarse = {1: 8.0 / 12.0, -1: -8.0 / 12.0, 2: -1.0 / 12.0, -2: 1.0 / 12.0}
     second = {3: 1.0, -3: 1.0, 1: -9.0, -1: -9.0}
     rough = {k: weight + (second.get(k, 0.0) - coarse.get(k, 0.0)) / size for k, weight in fine.items()}

@@ -15,11 +15,12 @@ import numpy as np
 
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
+from ..numerics.differences import ORDER_SIX
 from ..numerics.loops.functions import are_same, function_at
 from ..sensors.quantities import Quantity
 from ..systems.nonlinear import ValidityWarning
 from .runs.problems import Problem, Times, problem_of
-from .runs.readings import AGREED, WEIGHTS, change
+from .runs.readings import AGREED, change
 from .runs.run_inputs import InputWeights, RunInputs, array_change
 from .runs.step_readings import Places, Steps, read_at
 from .runs.sweeps import Varied
@@ -308,8 +309,8 @@ def sixth_order(
     The error is the difference from fourth order, plus that between the second difference of 3 steps and 9 times that
     of one step.
     """
-    changes = [change_of(weights, samples[k], samples[-k]) for k in WEIGHTS]
-    fine = sum(weight * own for weight, (own, _) in zip(WEIGHTS.values(), changes, strict=True)) / size
+    changes = [change_of(weights, samples[k], samples[-k]) for k in ORDER_SIX]
+    fine = sum(weight * own for weight, (own, _) in zip(ORDER_SIX.values(), changes, strict=True)) / size
     coarse = (8.0 * changes[0][0] - changes[1][0]) / (12.0 * size)
     second = {k: change_of(weights, samples[k], here)[0] + change_of(weights, samples[-k], here)[0] for k in (1, 3)}
     rough = max(abs(fine - coarse), abs(second[3] - 9.0 * second[1]) / size)

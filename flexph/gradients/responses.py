@@ -13,6 +13,7 @@ from ..integration.methods.exact import Exact
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
+from ..numerics.differences import ORDER_SIX
 from ..sensors.quantities import Quantity
 from .adjoint import gradients
 from .forward import ForwardSensitivities, forward_sensitivities
@@ -20,7 +21,7 @@ from .functionals import Functional
 from .parameters import step_of
 from .runs.kept_steps import WholeRun
 from .runs.problems import Times, made, problem_of
-from .runs.readings import AGREED, WEIGHTS, readings
+from .runs.readings import AGREED, readings
 from .sensed import component_of, sensed_of
 
 FEW = 3
@@ -164,7 +165,7 @@ def _slope(name: str, function: Callable[..., Any], parameters: Mapping[str, flo
     at = [{**parameters, key: parameters[key] + k * size} for k in (-3, -2, -1, 1, 2, 3)]
     own = [_asked(name, function, one) for one in at]
     pairs = np.array([own[3] - own[2], own[4] - own[1], own[5] - own[0]])
-    fine = float(np.array([*WEIGHTS.values()]) @ pairs) / size
+    fine = float(np.array([*ORDER_SIX.values()]) @ pairs) / size
     coarse = float(8.0 * pairs[0] - pairs[1]) / (12.0 * size)
     noise = 1e-12 * float(np.abs(own).max()) / size
     here = _asked(name, function, parameters)

@@ -18,6 +18,8 @@ STEP = 1e-3
 derivative, and round-off eps/h = 2e-13 of the function."""
 ACCURACY = 1e-10
 """Relative error of a fourth-order difference for tolerances: both errors above, with two digits of margin."""
+ORDER_SIX = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
+"""Weights of central differences of sixth order, by the number of steps to each side."""
 COMPLEX_STEP = 1e-30
 """Step of complex-step derivatives, which have no cancellation and are as accurate as the function."""
 
@@ -56,6 +58,11 @@ def central(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
 def central_of_order_four(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
     """Fourth-order difference ``(8 (f(x + m) − f(x − m)) − (f(x + 2m) − f(x − 2m)))/12``."""
     return (8.0 * central(function, x, move) - central(function, x, 2.0 * move)) / 6.0
+
+
+def central_of_order_six(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
+    """Sixth-order difference ``(45 (f(x + m) − f(x − m)) − 9 (f(x + 2m) − f(x − 2m)) + f(x + 3m) − f(x − 3m))/60``."""
+    return sum(weight * (function(x + k * move) - function(x - k * move)) for k, weight in ORDER_SIX.items())
 
 
 def derivative(

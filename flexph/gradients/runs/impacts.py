@@ -12,7 +12,6 @@ a = a⁺ (other entries) − d_xᵀ μ. The time depends on the state, too: see 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
@@ -26,9 +25,10 @@ from ...kernels.state import Configuration, Derived, derive
 from ...mechanisms.model.constraints import rates_under, velocities_of, with_velocities
 from ...mechanisms.model.state import configuration, flat
 from ...mechanisms.model.time_table import table_of
+from ...mechanisms.poses.impacts import impulses
 from ...numerics.arrays import Array, dense
+from ...numerics.differences import central_of_order_six
 from .problems import Problem
-from .readings import WEIGHTS
 
 MOVED = 1e-2
 """Step of differences of sixth order by an entry of the state, relative to its size or one: defects are polynomials."""
@@ -59,22 +59,6 @@ class Equations(NamedTuple):
     rates: Array
     restitution: float
     gap: float
-
-    def solution(self, v: Array) -> Array:
-        """Unknowns z for velocities v before the impact."""
-        n = v.size
-        held = self._impulses(self.joints, self.rates - self.joints @ v)
-        held[:n] += v
-        bounce = np.append(np.zeros_like(self.rates), -(1.0 + self.restitution) * (self.normal @ held[:n]))
-        struck = self._impulses(np.vstack([self.joints, self.normal]), bounce)
-        struck[:n] += held[:n]
-        return np.concatenate([held, struck])
-
-    def _impulses(self, rows: Array, changes: Array) -> Array:
-        """Changes of velocities by impulses that change the rates of rows, and these impulses."""
-        matrix = np.block([[self.mass, -rows.T], [rows, np.zeros((len(rows), len(rows)))]])
-        solution: Array = np.linalg.solve(matrix, np.append(np.zeros(len(self.mass)), changes))
-        return solution
 
     def defects(self, v: Array, z: Array) -> Array:
         """Defects d of velocities v and unknowns z."""
@@ -140,11 +124,22 @@ def gap_and_row(a: Arrays, c: Configuration, d: Derived, contact: int) -> tuple[
     return float(gaps.before[contact]), np.asarray(by_node.ravel() @ rows)
 
 
+def _unknowns(a: Arrays, u: Array, own: Equations, v: Array) -> Array:
+    """Unknowns z for velocities v before an impact, at flexible coordinates u."""
+    n = v.size
+    held = impulses(a, u, own.joints, (own.rates - own.joints @ v)[:, None])[:, 0]
+    held[:n] += v
+    bounce = np.append(np.zeros_like(own.rates), -(1.0 + own.restitution) * (own.normal @ held[:n]))
+    struck = impulses(a, u, np.vstack([own.joints, own.normal]), bounce[:, None])[:, 0]
+    struck[:n] += held[:n]
+    return np.concatenate([held, struck])
+
+
 def solved(problem: Problem, x: Array, contact: int, time: float) -> tuple[Equations, Array, Array]:
     """Equations of an impact, its unknowns, and the flat state after it."""
     equations = equations_of(problem, x, contact, prescribed_at(problem, time))
     c = configuration(problem.mechanism, x)
-    z = equations.solution(velocities_of(problem.mechanism, c))
+    z = _unknowns(problem.mechanism.network.arrays, c.u, equations, velocities_of(problem.mechanism, c))
     n, g = len(equations.mass), len(equations.rates)
     return equations, z, flat(problem.mechanism, with_velocities(problem.mechanism, c, z[n + g : 2 * n + g]))
 
@@ -194,17 +189,12 @@ def jump_back(problem: Problem, impact: Impact, after: Array) -> JumpBack:
         size = MOVED * max(abs(impact.before[j]), 1.0)
         if np.array_equal(moved(j, size), here):
             continue
-        own = sixth_order(partial(moved, j), size)
+        own = central_of_order_six(partial(moved, j), 0.0, size) / size
         adjoint[j] -= own[0]
         by_gap[j] = own[1]
 
     def later(by: float) -> Array:
         return products(impact.before, prescribed_at(problem, impact.time + by))
 
-    return JumpBack(mu, adjoint, by_gap, -float(sixth_order(later, LATER * impact.span)[0]))
-
-
-def sixth_order(function: Callable[[float], Array], size: float) -> Array:
-    """Derivative at zero by differences of sixth order."""
-    out: Array = sum(w * (function(k * size) - function(-k * size)) for k, w in WEIGHTS.items()) / size  # type: ignore[assignment]
-    return out
+    size = LATER * impact.span
+    return JumpBack(mu, adjoint, by_gap, -float(central_of_order_six(later, 0.0, size)[0] / size))

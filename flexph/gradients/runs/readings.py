@@ -9,11 +9,10 @@ import numpy as np
 from ...integration.loops.memory.data import Index
 from ...mechanisms.mechanism import Mechanism
 from ...numerics.arrays import Array
+from ...numerics.differences import ORDER_SIX
 from ...sensors.panel import Panel, histories
 from ...sensors.quantities import Quantity
 
-WEIGHTS = {1: 45.0 / 60.0, 2: -9.0 / 60.0, 3: 1.0 / 60.0}
-"""Weights of central differences of sixth order."""
 AGREED = 1e-5
 """Largest difference between those of sixth and fourth order, relative to the larger one, of a smooth reading."""
 SENSED = 1e-3
@@ -102,7 +101,7 @@ def differences_by_state(
         pairs = [(first, moved(j, -1)), *((moved(j, by), moved(j, -by)) for by in (2, 3))]
         changes = [change(quantity, *pair) for pair in pairs]
         second = [change(quantity, after, here) + change(quantity, before, here) for after, before in pairs]
-        fine = sum(weight * of for weight, of in zip(WEIGHTS.values(), changes, strict=True))
+        fine = sum(weight * of for weight, of in zip(ORDER_SIX.values(), changes, strict=True))
         coarse = (8.0 * changes[0] - changes[1]) / 12.0
         # second differences grow with the square of the step, except at kinks
         rough = np.maximum(np.abs(fine - coarse), np.abs(second[2] - 9.0 * second[0]))

@@ -16,8 +16,9 @@ from ...integration.blocks.block_stepper import table_over
 from ...integration.loops.memory.structures import Table
 from ...mechanisms.mechanism import Mechanism
 from ...numerics.arrays import Array
+from ...numerics.differences import central_of_order_six
 from ...numerics.rotations import entry_count, spins
-from .impacts import LATER, jump_back, sixth_order
+from .impacts import LATER, jump_back
 from .kept_steps import Piece
 from .problems import in_loops
 from .struck_runs import StruckRun
@@ -79,7 +80,7 @@ def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table
     size = min(LATER * span, 0.1 * float(np.diff(times).min()))
     parts = table.part(row - 1, 2)[1:]
     ends = np.cumsum([part.size for part in parts])[:-1]
-    found = np.split(sixth_order(later, size), ends)
+    found = np.split(central_of_order_six(later, 0.0, size) / size, ends)
     return Table(times, *(own.reshape(part.shape) for own, part in zip(found, parts, strict=True)))
 
 

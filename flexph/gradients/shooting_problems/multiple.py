@@ -24,6 +24,7 @@ from ...mechanisms.poses.neighbours import FreeMotions, Variations, between, fre
 from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
+from ...numerics.differences import central_of_order_six
 from ...numerics.rotations import spins
 from ...systems.inputs import Input
 from ..forward import Change, changes_by, derivatives_along
@@ -31,7 +32,7 @@ from ..functionals import Functional
 from ..parameters import one_by_one, origin_of, step_of, varied_by
 from ..runs.problems import EXACT, Times, in_loops, problem_of
 from ..runs.problems import Problem as RunProblem
-from ..runs.readings import WEIGHTS, change, readings, readings_apart, readings_by_state
+from ..runs.readings import change, readings, readings_apart, readings_by_state
 from ..runs.sweeps import Varied
 from ..sensed import component_of
 from .duration import DURATION
@@ -355,11 +356,10 @@ class SegmentedProblem:
         """Derivative of a functional by the duration, with unchanged readings."""
         size = step_of(parameters[DURATION])
 
-        def at(k: int) -> float:
-            moved = {DURATION: parameters[DURATION] + k * size}
-            return functional.value(self.base.stretched(self.base.times, moved), every)
+        def at(duration: float) -> float:
+            return functional.value(self.base.stretched(self.base.times, {DURATION: duration}), every)
 
-        return sum(weight * (at(k) - at(-k)) for k, weight in WEIGHTS.items()) / size
+        return float(central_of_order_six(at, parameters[DURATION], size) / size)
 
 
 def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
