@@ -188,9 +188,15 @@ class _Problem:
         for name, (lower, upper) in zip(self.start, scaled, strict=True):
             if not lower < 1.0 < upper:
                 raise ValueError(f"start[{name!r}] must lie within its bounds {bounds[name]}, got {self.start[name]}")
-        result = least_squares(
-            self.residuals, np.ones(len(ends)), self.jacobian, np.transpose(scaled), xtol=tolerance, max_nfev=most
-        )
+        sides = np.transpose(scaled)
+        try:
+            result = least_squares(
+                self.residuals, np.ones(len(ends)), self.jacobian, sides, xtol=tolerance, max_nfev=most
+            )
+        except ArithmeticError as error:
+            if len(self.runs.finished) == 1 or not (failure := self._failure(bounds)):
+                raise
+            raise ArithmeticError(f"a derivative of the fit could not be computed{failure}") from error
         if result.status <= 0:
             raise ArithmeticError(
                 f"the fit did not converge within {most} steps; it ended at {text_of(self.named(result.x))}"

@@ -143,6 +143,7 @@ def test_a_fit_shortens_steps_to_runs_that_fail():
     assert found.parameters["b"] == pytest.approx(2.0, rel=1e-6)
 
 
+@pytest.mark.processor
 def test_a_fit_that_ends_next_to_runs_that_fail_says_so():
     t = np.linspace(0.0, 1.0, 9)
 
