@@ -116,7 +116,10 @@ def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
 
 
 def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Array:
-    """Generalised forces (n_v,) on (ṙ, ω, u̇) of products, springs, inputs, flows, weights and stresses."""
+    """Generalised forces (n_v,) on (ṙ, ω, u̇) of products, springs, inputs, flows, weights and stresses.
+
+    Inertia forces are not included.
+    """
     loads = world_loads(a, d.arm, forces.inputs)
     force = node_motion(a, c, d).T @ _node_force(a, (c, d), forces, loads)
     if a.torque_body.size:
