@@ -204,7 +204,10 @@ def _gain(gain: Any, width: int, lean: bool) -> Any:
 
 
 def _square(name: str, value: Any, width: int) -> Array:
-    """A symmetric positive semi-definite matrix, or a number times the identity."""
+    """Symmetric positive semi-definite matrix (width, width) from a matrix or a number, which multiplies the identity.
+
+    Raises ValueError for another matrix.
+    """
     if np.ndim(value) == 0:
         return check.not_negative(name, value) * np.eye(width)
     k = check.array(name, value.toarray() if sparse.issparse(value) else value, (width, width))

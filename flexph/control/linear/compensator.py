@@ -171,7 +171,7 @@ class Compensator:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Controller function of a sampled compensator, from readings to inputs."""
+    """Function of a sampled compensator: from time, readings and state to inputs by port and the next state."""
 
     matrices: tuple[Array, Array, Array, Array]
     sensors: tuple[str, ...]
@@ -186,7 +186,7 @@ class _Law:
         return dict(zip(self.ports, u.tolist(), strict=True)), a @ x + b @ errors
 
     def _wanted(self, given: Any) -> Array:
-        """Returned reference as an array (m,), from a number or one value for each sensor."""
+        """Reference as a number or an array (m,), one for each sensor; raises ValueError for another shape."""
         wanted = check.numbers("reference", given)
         if wanted.shape not in ((), (len(self.sensors),)):
             words = f"a number or one for each sensor, ({len(self.sensors)},)"
