@@ -49,7 +49,7 @@ LOOKED_AT = 20
 
 
 def warn_of_doubts(solution: Solution, h: float) -> None:
-    """Warn if results of a run are doubtful; h is its longest step [s]."""
+    """Warn (ValidityWarning) of all signs that results of a run are doubtful; h is its longest step [s]."""
     warn_of_range(solution.mechanism, solution.times, solution.states)
     for doubt in (
         *_defects(solution),
@@ -63,7 +63,7 @@ def warn_of_doubts(solution: Solution, h: float) -> None:
 
 
 def moves_from_rest(solution: Solution) -> bool:
-    """True if a run starts at rest and ends elsewhere, so that no speed indicates the length of its steps."""
+    """True if a run starts at rest and ends elsewhere: its first state has no speed from which to choose steps."""
     layout, (first, last) = solution.mechanism.layout, solution.states[[0, -1]]
     if first[layout.parts_of_motion].any():
         return False
@@ -75,11 +75,11 @@ def moves_from_rest(solution: Solution) -> bool:
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
-    """Warnings about steps that are too long for accuracy, though the structure is preserved.
+    """Warning about a body that turns so far in a step that its phase is inaccurate, though its energy is kept.
 
-    For a vibration of frequency ω, a step of ``Exact`` changes the phase by 2 atan(½ωh), a step of ``Exact4`` consists
-    of six such steps of which h is the longest, and a step of ``ExactGauss`` has the phase of the Padé approximation
-    (3, 3) of the exponential.
+    h is the longest step [s]. For a vibration of frequency ω, a step of ``Exact`` changes the phase by 2 atan(½ωh), a
+    step of ``Exact4`` consists of six such steps of which h is the longest, and a step of ``ExactGauss`` has the phase
+    of the Padé approximation (3, 3) of the exponential.
     """
     every = solution.states[:, solution.mechanism.layout.spins]
     if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
@@ -98,7 +98,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 
 def _missed_rebounds(solution: Solution) -> list[str]:
-    """Warnings about impacts without restitution, because several impacts follow within a step."""
+    """Warning about contacts with restitution that closed without it, as several impacts followed within a step."""
     ledger, names = solution.ledger, solution.mechanism.once(_contacts_with_restitution)
     if not names:
         return []
@@ -125,7 +125,7 @@ def _contacts_with_restitution(mechanism: Mechanism) -> list[str]:
 
 
 def _inaccurate_impacts(solution: Solution) -> list[str]:
-    """Warnings about contact laws that were solved inaccurately, as in impacts of many contacts."""
+    """Warning about laws of rigid contacts that were solved inaccurately, as in impacts of many contacts."""
     missed = solution.ledger.complementarity_residual
     worst = int(np.argmax(missed)) if len(missed) else -1
     if worst < 0 or missed[worst] <= UNMET:
@@ -138,7 +138,7 @@ def _inaccurate_impacts(solution: Solution) -> list[str]:
 
 
 def _hanging_bodies(solution: Solution) -> list[str]:
-    """Warning about bodies that fall through the ground, because only their ports, not their corners, touch it."""
+    """Warning about a body that falls through the ground, because only some of its ports touch it, not its corners."""
     for connection in solution.mechanism.connections:
         for gap in connection.form.gaps if connection.touches else ():
             point, ground = gap.sides or (None, None)
@@ -161,7 +161,7 @@ def _hanging_bodies(solution: Solution) -> list[str]:
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Warnings about driven angles whose axis no joint fixes, so that s² + c² = 1 is violated."""
+    """Warning about a driven angle in space whose axis no joint holds: sine and cosine do not satisfy s² + c² = 1."""
     m = solution.mechanism
     angles = m.once(_driven_angles)
     if not angles:
@@ -181,12 +181,12 @@ def _axes(solution: Solution) -> list[str]:
 
 
 def _driven_angles(m: Mechanism) -> list[int]:
-    """Indices of the laws that drive angles in space."""
+    """Indices of the laws of a mechanism that drive angles in space; none in the plane, where axes are fixed."""
     return [] if m.layout.dim == 2 else [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
 
 
 def _defects(solution: Solution) -> list[str]:
-    """Warnings about large residuals in the ledger."""
+    """Warnings about a large energy residual, and about velocities that leave the constraints at the ends of steps."""
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
     missed = float(ledger.residual.max(initial=0.0))
     balanced = missed <= UNBALANCED * ledger.exchanged  # part of the scale, as is what is stored at the end
@@ -219,10 +219,11 @@ def _defects(solution: Solution) -> list[str]:
 
 
 def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False) -> str:
-    """Text on a drive that moves too far in a step, with a step size that suffices; empty if there is none.
+    """Text on a drive that moves too far in a step ``span``, with a step size that suffices; empty if there is none.
 
     A step only evaluates sine and cosine of an angle: more than half a turn cannot be distinguished from less in the
-    other direction, and more than a quarter may fail. In ``solved`` steps, displacements are unlimited.
+    other direction, and more than a quarter may fail. For a ``solved`` step the limit is half a turn, and displacements
+    are unlimited.
     """
     try:
         before, after = (table.values(t) for t in span)
@@ -240,7 +241,7 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
 
 
 def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
-    """Text of :func:`of_long_drives` for a sample of the solved steps between the times of a grid."""
+    """Text of :func:`of_long_drives` on the first drive that moves too far, for some steps between times of a grid."""
     table, steps = table_of(mechanism, anchors), len(grid) - 1
     if not table.varies or steps < 1:
         return ""
@@ -250,7 +251,7 @@ def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
 
 
 def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:
-    """Distance by which a drive moves in a step, the largest allowed distance, and their unit."""
+    """Distance that a drive moves from its values ``before`` a step to those ``after`` it, a limit, and their unit."""
     if isinstance(law, Alignment):
         cosine = 0.5 * (np.sum(before * after) - 1.0)
         return float(np.arccos(np.clip(cosine, -1.0, 1.0))), 0.5 * np.pi, "rad"
