@@ -155,7 +155,7 @@ def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEP
         if share > 0.0:
             warn(
                 f"steps of {step:.1g} of the parameter {name!r} change the numbers of the run by {share:.1g} of these: "
-                "digits of its derivative are lost, and larger steps fail; take the sum as the parameter",
+                "digits of its derivative are lost, and larger steps fail; use the sum as the parameter",
                 ValidityWarning,
             )
         return step, samples

@@ -315,7 +315,7 @@ def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
     """Function (start, times, options=) that runs a system by a method; raises ValueError if they do not fit."""
     raise ValueError(
         f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
-        "rigid.MultibodySystem take system.phdae()"
+        "rigid.MultibodySystem use system.phdae()"
     )
 
 
@@ -346,7 +346,7 @@ def _general(method: Method) -> GeneralMethod:
     """Check for a method of general systems; raises ValueError for methods of mechanisms."""
     if not isinstance(method, GeneralMethod):
         raise ValueError(
-            f"{method} is for mechanisms: of other systems take DiscreteGradient(), DiracDissipative(), Gauss(4), "
+            f"{method} is for mechanisms: of other systems use DiscreteGradient(), DiracDissipative(), Gauss(4), "
             "Radau(), BDF() or IDA()"
         )
     return method

@@ -90,7 +90,7 @@ def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) 
 def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
     """Bars of the relative derivatives of objective and limited values by parameters scaled to their bounds."""
     if not best.derivatives:
-        return [Text("The search takes no derivatives.")]
+        return [Text("The search uses no derivatives.")]
     words = "Derivatives times the widths of the bounds of the parameters, in per cent of the value."
     blocks: list[Block] = [Text(words)]
     names = {"The objective": facts["weights"], **{name: {name: 1.0} for name in facts["limits"]}}

@@ -147,7 +147,7 @@ def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> 
     region = _closest(s, closest_cell, dim, x, out)
     _feature(s, k, closest_cell, region, dim, x, out)
     if blend > 0.0 and out[SIGN] > 0.0:
-        _meet(s, k, dim, x, blend, out)
+        _blend_faces(s, k, dim, x, blend, out)
 
 
 def _away_from_box(s: Surfaces, node: int, x: Array) -> float:
@@ -271,10 +271,10 @@ def _feature(s: Surfaces, k: int, t: int, region: int, dim: int, x: Array, out: 
     for i in range(dim):
         out[AWAY + i] = sign * (x[i] - out[PLACE + i])
         out[GRADIENT + i] = out[AWAY + i] / size
-    _bend(s, t, region, dim, sign / size, out)
+    _curvature(s, t, region, dim, sign / size, out)
 
 
-def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array) -> None:
+def _curvature(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array) -> None:
     """Write the curvature at a side or a corner: ``weight`` times the projection across the gradient and the side."""
     square = 0.0
     first = s.corner[t][region - 1 if region < 4 else 0]
@@ -289,7 +289,7 @@ def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array)
             out[CURVATURE + 3 * i + j] = weight * part
 
 
-def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> None:
+def _blend_faces(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> None:
     """Blend the faces whose distance exceeds that of the closest feature by at most ``width``, in order of cells."""
     node = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
@@ -308,11 +308,13 @@ def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> 
             continue
         for t in range(s.cells[node][0], s.cells[node][1]):
             if taken < MEETING and _closest(s, t, dim, x, out) == 0 and _square(x, out) < reach:
-                taken += _take(s, k, t, dim, x, width, out, taken, is_face)
+                taken += _blend_face(s, k, t, dim, x, width, out, taken, is_face)
         node += 1
 
 
-def _take(s: Surfaces, k: int, t: int, dim: int, x: Array, width: float, out: Array, taken: int, is_face: bool) -> int:
+def _blend_face(
+    s: Surfaces, k: int, t: int, dim: int, x: Array, width: float, out: Array, taken: int, is_face: bool
+) -> int:
     """Blend the distance to a face into that in ``out``; return 1, or 0 if its plane is already part of the blend."""
     plane = s.feature[t][0]
     for i in range(taken):

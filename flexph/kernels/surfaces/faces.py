@@ -57,12 +57,12 @@ def closest_on_face(corners: int, x: Array, out: Array) -> None:
     out[SLOPE + 3] = s * s
     out[SLOPE + 4] = 2.0 * s * t
     out[SLOPE + 5] = t * t
-    _bend(x, out)
+    _second_derivatives(x, out)
     out[FIRST] += out[BASE]
     out[SECOND] += out[BASE + 1]
 
 
-def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
+def _keep_if_closer(x: Array, s: float, t: float, feature: int, out: Array) -> None:
     """Store the parameters (s, t) of a point, measured from the base point, if it is closer than the one in ``out``."""
     square = x[0] - 2.0 * s * x[1] - 2.0 * t * x[2] + s * s * x[3] + 2.0 * s * t * x[4] + t * t * x[5]
     if square < out[SQUARE]:
@@ -80,7 +80,7 @@ def _try_inside(x: Array, out: Array) -> bool:
     s = (x[1] * x[5] - x[2] * x[4]) / area
     t = (x[2] * x[3] - x[1] * x[4]) / area
     if s > -out[BASE] and t > -out[BASE + 1] and s + t < 1.0 - out[BASE] - out[BASE + 1]:
-        _take(x, s, t, INSIDE, out)
+        _keep_if_closer(x, s, t, INSIDE, out)
         return True
     return False
 
@@ -119,14 +119,14 @@ def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
         place = least + 1.0
         feature = CORNER
     if edge == ALONG_SECOND:
-        _take(x, -out[BASE], place, feature, out)
+        _keep_if_closer(x, -out[BASE], place, feature, out)
     elif edge == ALONG_FIRST:
-        _take(x, place, -out[BASE + 1], feature, out)
+        _keep_if_closer(x, place, -out[BASE + 1], feature, out)
     else:
-        _take(x, place, 1.0 - out[BASE] - out[BASE + 1] - place, feature, out)
+        _keep_if_closer(x, place, 1.0 - out[BASE] - out[BASE + 1] - place, feature, out)
 
 
-def _bend(x: Array, out: Array) -> None:
+def _second_derivatives(x: Array, out: Array) -> None:
     """Write the second derivatives at the closest point; a closest point at a corner is fixed."""
     s = out[FIRST]
     t = out[SECOND]

@@ -74,7 +74,7 @@ def closest_points(x: Array, out: Array) -> None:
     out[SLOPE + 1] = 2.0 * s
     out[SLOPE + 2] = -2.0 * t
     out[SLOPE + 3] = -2.0 * s * t
-    _bend(a, b, x, out)
+    _second_derivatives(a, b, x, out)
     out[FIRST] += out[BASE]
     out[SECOND] += out[BASE + 1]
 
@@ -104,7 +104,7 @@ def _take_points(x: Array, s: float, t: float, out: Array) -> None:
         out[SECOND] = t
 
 
-def _bend(a: float, b: float, x: Array, out: Array) -> None:
+def _second_derivatives(a: float, b: float, x: Array, out: Array) -> None:
     """Write the second derivatives at the closest points; points at the ends of segments are fixed."""
     first = cython.declare(cython.bint)
     second = cython.declare(cython.bint)
