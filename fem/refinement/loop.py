@@ -42,7 +42,10 @@ class Meshed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Estimated errors of a body on a mesh: its round, and the contribution (cells,) of each cell to the squared error."""
+    """Estimated errors of a body on a mesh: its round, and the contribution of each cell to the squared error.
+
+    ``cells`` (cells,) are the contributions.
+    """
 
     round: Round
     cells: Array
