@@ -33,7 +33,7 @@ Law = Literal["rigid", "anchor"]
 
 
 def block_on_belt(speed: float, law: KelvinVoigt | Rigid) -> Mechanism:
-    """A block whose foot touches a belt with a speed [m/s]."""
+    """Mechanism of a block that touches a belt with the given speed [m/s]; ``law`` is the contact law."""
     shape = box_shape((SIZE, SIZE, SIZE), centre=(0.0, 0.5 * SIZE, 0.0))
     block = rigid.body(MASS, inertia=MASS * SIZE**2 / 6.0, ports={"foot": (0.0, 0.0)}, shape=shape)
     belt = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0), speed=speed)
@@ -71,7 +71,7 @@ def heat(solution: Solution) -> float:
 
 
 def given(solution: Solution) -> float:
-    """Work of the drive of the belt over the run [J]."""
+    """Work [J] that the drive of the belt has done over the run."""
     return float(solution.ledger.work["belt: surface"].sum())
 
 
@@ -99,7 +99,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: displacement, heat and work in closed form by both laws, and the balance."""
+    """Checks: displacement, heat and work against closed forms with both contact laws, and the balance."""
     speed, friction = 1.5, 0.3
     laws: tuple[Law, ...] = ("rigid", "anchor")
     for law in laws:
