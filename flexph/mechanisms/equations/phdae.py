@@ -71,7 +71,7 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
 
 
 def _sample(mechanism: Model, state: State) -> Array:
-    """Flat state with the strains of rows with a law in place of their stresses."""
+    """Flat state of the general equations: rows with a law of the stored energy have strains in place of stresses."""
     a, c, own = mechanism.network.arrays, configuration(mechanism, state.x), _stresses(mechanism)
     if not a.strains.laws:
         return state.x
@@ -81,7 +81,7 @@ def _sample(mechanism: Model, state: State) -> Array:
 
 
 def with_stresses(mechanism: Model, x: Array) -> Array:
-    """State of the general equations with the stresses of rows with a law in place of their strains."""
+    """Flat state of the mechanism from one of the general equations: strains of rows with a law become stresses."""
     if not mechanism.network.arrays.strains.laws:
         return x
     own, x = _stresses(mechanism), x.copy()
@@ -95,7 +95,10 @@ def _stresses(mechanism: Model) -> slice:
 
 
 def _dense_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """Functions of a small mechanism's equations and their derivatives, with the ``driven`` rows as inputs."""
+    """Functions E, J, R, B, z, H of x for a small mechanism, and their derivatives, as arguments of :class:`PHDAE`.
+
+    The rates of the ``driven`` constraint rows are inputs, after the external ones.
+    """
     blocks = ConstantBlocks(mechanism, anchors, driven)
     matrices = lru_cache(maxsize=LATEST)(lambda key: Matrices(blocks, np.frombuffer(key)))
 

@@ -84,7 +84,10 @@ def equilibrium(
 
 
 def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float) -> str:
-    """Message of the error if no search found an equilibrium."""
+    """Message of the error for a mechanism of which no search found an equilibrium.
+
+    ``unbalanced`` is the balance at which a search ended, ``moved`` the last correction relative to the size.
+    """
     given, start = searches.given, searches.start
     spin = given.steady.spin
     if not np.any(spin):
@@ -101,7 +104,11 @@ def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float
 
 
 def not_found(moved: float, reached: float) -> str:
-    """Text for a failed search, from the last correction (relative to the size) and the share of the loads reached."""
+    """Text for a failed search.
+
+    ``moved`` is the last correction relative to the size of the mechanism, ``reached`` the share of the loads up to
+    which there are equilibria, 0 if load steps were not used.
+    """
     if reached > 0.0:
         return (
             "no equilibrium was found under all loads: when they are increased from zero, the equilibria end at "
@@ -115,7 +122,10 @@ def not_found(moved: float, reached: float) -> str:
 
 
 def refuse_nonholonomic(mechanism: Model, what: str) -> None:
-    """Raise ValueError if a constraint on velocities does not fix positions."""
+    """Raise ValueError if a joint constrains velocities without fixing positions, such as rolling.
+
+    ``what`` names the method in the message.
+    """
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if law.of_rates:
             raise ValueError(

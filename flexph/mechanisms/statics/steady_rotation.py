@@ -24,22 +24,28 @@ STEADY = 1e-6
 
 
 class Steady(NamedTuple):
-    """Steady motion: world spin Ω (s,) [rad/s] and velocity v₀ of the field v₀ + Ω × r."""
+    """Steady motion in which points at r have the velocity v₀ + Ω × r.
+
+    ``spin`` is Ω (s,) [rad/s] in the world, ``velocity`` v₀ (d,) [m/s].
+    """
 
     spin: Array
     velocity: Array
 
     def field(self, r: Array) -> Array:
-        """Velocities of points (b, d)."""
+        """Velocities v₀ + Ω × r (b, d) of points at r (b, d)."""
         return self.velocity + r @ skew(self.spin, r.shape[1]).T
 
     def centripetal(self, r: Array) -> Array:
-        """Accelerations Ω × (v₀ + Ω × r) of points (b, d)."""
+        """Accelerations Ω × (v₀ + Ω × r) (b, d) of points at r (b, d)."""
         return self.field(r) @ skew(self.spin, r.shape[1]).T
 
 
 def steady_rotation(mechanism: Model, spin: Any, about: Any) -> Steady:
-    """Steady rotation with a spin about a point; raises ValueError unless gravity is along its axis."""
+    """Steady rotation with a spin about an axis through the point ``about``; at rest if spin is None.
+
+    Raises ValueError unless gravity is along the axis.
+    """
     dim = mechanism.layout.dim
     turning = np.zeros(spins(dim)) if spin is None else check.array("spin", np.atleast_1d(spin), (spins(dim),))
     centre = np.zeros(dim) if about is None else check.array("about", about, (dim,))
@@ -114,7 +120,10 @@ def is_rigid_motion(mechanism: Model, state: State) -> bool:
 
 
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
-    """Steady motion without v₀ whose spin is along gravity; raises ValueError without gravity."""
+    """Steady motion (v₀, Ω) without v₀, with a spin along gravity, that fits given velocities best.
+
+    ``matrix`` maps (v₀, Ω) to velocities, of which ``given`` are wanted. Raises ValueError without gravity in space.
+    """
     dim, g = mechanism.layout.dim, mechanism.gravity
     if dim == 3 and np.any(g):
         axis = np.concatenate([np.zeros(3), g / np.linalg.norm(g)])
