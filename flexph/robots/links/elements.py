@@ -79,7 +79,7 @@ class LinkElement(NamedTuple):
 
 
 class JointElement(NamedTuple):
-    """Joint of a file: kind, parent and child link, pose ``origin`` (4, 4) on the parent, and axis (3,) in this pose."""
+    """Joint of a file: kind, parent and child link, pose ``origin`` (4, 4) on the parent, and axis (3,) there."""
 
     name: str
     kind: str
