@@ -25,12 +25,15 @@ from .schema.runs import Outputs, Reading
 
 
 def headings(name: str, width: int) -> list[str]:
-    """Headings of a column with one or several components."""
+    """Headings of the components of a reading in a table: the name, followed by a number if there are several."""
     return [name] if width == 1 else [f"{name} {i}" for i in range(width)]
 
 
 def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
-    """Columns of a table by heading: the common times, and each component of each reading."""
+    """Table of readings of a run: its times under ``t [s]``, and each component of each reading, by heading.
+
+    ``columns`` are the readings by name; all must have the same times.
+    """
     table: dict[str, Array] = {}
     for name, reading in columns.items():
         times, values = series_of(run, reading)

@@ -70,7 +70,10 @@ def refuse_gmsh_type(path: Path, error: KeyError) -> None:
 
 
 def _place(types: list[int], number: int) -> str:
-    """Text with the count and the first cell of a gmsh type ``number``; empty if the type is not in ``types``."""
+    """Text on the cells of the gmsh type ``number``: how many there are, and the index of the first.
+
+    ``types`` are the types of all cells; the text is empty if the type is not among them.
+    """
     return f" ({types.count(number)}, the first is cell {types.index(number)})" if number in types else ""
 
 
@@ -115,7 +118,7 @@ def read_contents(mesh: Source, omit: Sequence[str] = (), request: MeshRequest =
 
 
 def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
-    """Contents of the selected part in metres, at the temperature of the request.
+    """Contents of a mesh file as requested: the selected part, at a temperature, with lengths in metres.
 
     Raises ValueError for options that only drawings have.
     """

@@ -70,7 +70,7 @@ Matrix = list[list[Number]]
 
 
 def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: Any = None) -> Any:
-    """Union of types, chosen by the form of the value: number or text, mapping, or list.
+    """Union of field types, one for each form of the value: ``scalar`` for a number or text, ``mapping``, ``sequence``.
 
     ``words`` describe the right values in error messages.
     """

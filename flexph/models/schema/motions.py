@@ -75,7 +75,10 @@ def _pieces(times: list[float], coefficients: list[list[float]]) -> Motion:
 
 
 class Pieces(Profile):
-    """A sequence of polynomials, each by coefficients of the powers of the time since it began."""
+    """A motion of consecutive polynomials in the time since the begin of each; ``times`` are the limits between them.
+
+    ``coefficients`` has a list for each polynomial, of the factors of the powers of time.
+    """
 
     makes: ClassVar = staticmethod(_pieces)
     kind: Literal["pieces"] = "pieces"
