@@ -47,7 +47,7 @@ class HeldInputs(Forcing):
         return self.values
 
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
-        """Zeros (1, m) in place of the m inputs, for any times: the steps of a simulator add the held inputs themselves."""
+        """Zeros (1, m) for the m inputs at any times, since the steps of a simulator add the held inputs themselves."""
         return np.zeros_like(self.values)[None]
 
 
