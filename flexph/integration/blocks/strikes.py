@@ -115,8 +115,8 @@ class JudgedPairs(NamedTuple):
     """Stepper of pairs of equal ``single`` steps, with an error estimate.
 
     With the coordinates q at the end of two steps of h and q₂ at the end of one step of 2h, the error of the mean
-    velocity is δ = (q₂ − q)/(6h), that of the pair ε = √(δᵀMδ / (2 E)) / rtol (see :class:`PairError`). Modes that h does
-    not resolve end anywhere within their amplitude a, and count by a/(3h) in place of their velocity ω a.
+    velocity is δ = (q₂ − q)/(6h), that of the pair ε = √(δᵀMδ / (2 E)) / rtol (see :class:`PairError`). Modes that h
+    does not resolve end anywhere within their amplitude a, and count by a/(3h) in place of their velocity ω a.
     """
 
     scheme: Scheme
