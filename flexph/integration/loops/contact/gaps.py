@@ -379,8 +379,9 @@ def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
 def axial_weights(dim: int, first: Array, last: Array) -> tuple[float, float]:
     """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)) in the gradient of the distance from an axis.
 
-    Π = V·W, s = |W|, m = 1/s and q = mΠ are taken at both ends of a step, with the vectors ``first`` and ``last``; bars
-    are their means."""
+    Π = V·W, s = |W|, m = 1/s and q = mΠ are taken at the start (0) and end (1) of a step, with the vectors ``first``
+    and ``last``; bars are means of both.
+    """
     p0 = dot(dim, first[0], first[1])
     p1 = dot(dim, last[0], last[1])
     s0 = sqrt(dot(dim, first[1], first[1]))
