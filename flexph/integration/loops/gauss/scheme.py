@@ -147,7 +147,7 @@ def _system(middle: Memory, before: Memory) -> Memory:
 
 
 def _rows_at_a_node() -> dict[int, int]:
-    """Fields at the start or in the mean of a step, and the fields at its end that replace them, by row in the table."""
+    """Fields at the start or in the mean of a step, and those at its end that replace them, as rows of the table."""
     rows = {ROW[name]: ROW[f"end_{name.removeprefix('at_')}"] for name in FIELDS if name.startswith("at_")}
     for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
         rows[ROW[f"trial_{mean}"]] = ROW[f"end_{node}"]

@@ -315,7 +315,10 @@ def add_works_of_factors(m: Memory, g: Scheme, h: float, given: AtNodes) -> None
 
 
 def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
-    """Compute the forces of the elastic law of spring k at the nodes; their work is exactly the change of its energy."""
+    """Compute the forces of the elastic law of spring k at the nodes.
+
+    Their work is exactly the change of the law's energy.
+    """
     law = m.joints_law[k]
     before = m.at_spring[m.joints_state[k]]
     for i in range(g.stages.size):
