@@ -42,7 +42,11 @@ NO_NODES = {
 def scheme_from(
     mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing
 ) -> tuple[Scheme, Checked]:
-    """Scheme of a method from a consistent start, and the check of the start; raises ValueError if there is none."""
+    """Scheme of a method for a mechanism from a consistent start, and the checked start.
+
+    Raises ValueError if the method does not support the mechanism, and for a start that is inconsistent, has
+    redundant constraints that the method refuses, or rigid bodies that overlap.
+    """
     table = start_table(mechanism, start, forcing)
     checked = check_consistent(mechanism, start, table=table)
     if method.redundant == "refuse":
@@ -60,9 +64,10 @@ def scheme_from(
 
 @singledispatch
 def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
-    """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not support.
+    """Scheme of a method for the mechanism of an initial value problem.
 
-    Compositions, with substeps back in time, and step size control, with second differences, need a longer history.
+    Raises ValueError for parts of the mechanism that the method does not support. Compositions, whose substeps also
+    go back in time, and step size control by second differences need a history of more steps.
     """
     raise TypeError(f"there are no steps of {method} for mechanisms")
 
@@ -89,7 +94,11 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
 
 
 def _is_timed(a: Arrays) -> bool:
-    """True if energies or dry friction of joints depend on time, by laws with a schedule, masses or flows."""
+    """True if energies or dry friction of joints depend on time by themselves.
+
+    The causes are schedules of springs or elastic laws, given factors of masses, flows in pipes, and joints with
+    friction on surfaces whose speed is prescribed.
+    """
     timed = a.springs.scheduled or a.flows or a.mass_factors or (a.bearings.rubbing >= 0).any()
     return bool(timed or any(part.factor is not None for part in a.strains.laws))
 
@@ -136,7 +145,7 @@ def _tolerance(method: Exact | Decaying) -> Tolerance | None:
 
 
 def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
-    """Raise ValueError for rigid contacts and dry friction of joints if a method has no impulses."""
+    """Raise ValueError if a method without impulses gets a mechanism with rigid contacts or dry friction of joints."""
     if isinstance(method, Exact):
         return
     arrays, connections = mechanism.network.arrays, mechanism.connections
@@ -158,7 +167,10 @@ def _refuse_nodes(method: Decaying | ExactGauss, mechanism: Model) -> None:
 
 
 def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
-    """Raise ValueError for large bodies of which a method would have to factor full matrices in each step."""
+    """Raise ValueError for a mechanism with large bodies that a method could solve only by factors of full matrices.
+
+    Bodies without narrow bands are too large for it above a limit of the cost; those about mean axes in any case.
+    """
     for name, body in mechanism.frames.items():
         if body.unshifted is not None:
             raise ValueError(

@@ -113,7 +113,7 @@ def runs_kept(folder: Path, every: float) -> Iterator[None]:
 
 @contextmanager
 def next_checkpoint() -> Iterator[Checkpoint | None]:
-    """Provide the checkpoint of a run that starts within :func:`runs_kept`, or None."""
+    """Context that provides the checkpoint for a run started within :func:`runs_kept`, or None elsewhere."""
     checkpoints = _NEXT.get()
     token = _NEXT.set(None)
     try:
@@ -144,7 +144,11 @@ def ascending(times: Sequence[float] | Array) -> Array:
 
 
 def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
-    """Raise ValueError for a step below the resolution of its times, or below the ``shortest`` step [s] of ``what``."""
+    """Raise ValueError for a step that double precision cannot resolve.
+
+    It is shorter than the resolution of its times, or than ``shortest`` [s], the resolution of the quantities
+    ``what``.
+    """
     lengths, latest = grid[1:] - grid[:-1], max(abs(grid[0]), abs(grid[-1]))
     if lengths.min() >= max(SPACINGS * np.spacing(latest), shortest):
         return
@@ -160,7 +164,10 @@ def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") ->
 
 
 def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
-    """Check that times ascend from a start [s]; it replaces a first time that differs from it by round-off."""
+    """Times as an array, checked to ascend from ``start`` [s].
+
+    A first time that differs from the start by round-off is replaced by it.
+    """
     grid = ascending(times)
     if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
         raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
