@@ -203,7 +203,7 @@ class StepSlope:
 
     ``efforts`` (n_pot,) are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative.
     ``of_forces`` is the derivative of the forces that act on velocities directly, ``of_rows`` that of the constraint
-    rows C̄ϖ̄ and Āϖ̄ with Z̄ϖ̄ constant. ``held`` are the discrete Jacobians D̄ of the rows that are rates of
+    rows C̄ϖ̄ and Āϖ̄ at constant ϖ̄ and Z̄ϖ̄. ``held`` are the discrete Jacobians D̄ of the rows that are rates of
     positions, else zero.
     """
 
