@@ -75,7 +75,8 @@ class VaryingConditions:
     def nearest(self, x0: Array, fixed: Array) -> Array:
         """State with g = 0 near x0, with the least changes relative to the sizes of the states.
 
-        If the system has algebraic states, x0 is returned unchanged, as :meth:`with_algebraic` solves g = 0 for them.
+        States are unchanged where ``fixed`` (n,) is True. If the system has algebraic states, x0 is returned unchanged,
+        as :meth:`with_algebraic` solves g = 0 for them.
         """
         if self.has_algebraic:
             return x0
@@ -105,7 +106,7 @@ class VaryingConditions:
             )
 
     def _slope(self, x: Array) -> tuple[Array, Array]:
-        """Derivative of g along the null space of E (n − r, n − r), and the sizes of states along it."""
+        """Derivative (n − r, n − r) of g along the null space of E at x, and sizes (n − r,) of the states along it."""
         null = self.at(x).V2
         size = np.abs(null.T) @ np.maximum(self.size, np.abs(x))
         return forward(self.algebraic, x, self.algebraic(x), FORWARD * size, directions=null), size
