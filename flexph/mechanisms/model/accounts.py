@@ -20,6 +20,7 @@ from ...kernels.state import (
 )
 from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array
+from ...numerics.memo import Memo
 
 if TYPE_CHECKING:
     from .model import Model
@@ -43,7 +44,7 @@ def _check_distinct(names: tuple[str, ...]) -> None:
             raise ValueError(f"{count} accounts of energy have the name {name!r}: give one of the parts another")
 
 
-class AccountRows:
+class AccountRows(Memo):
     """Names of the energy accounts of a mechanism; rows are flat arrays in the order of the names.
 
     ``elastic``, ``heavy``, ``damped``, ``scheduled`` and ``flowing`` bodies, ``dampers``, springs with moving

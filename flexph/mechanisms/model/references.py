@@ -174,6 +174,8 @@ class References:
 
     def held_at(self, time: float) -> Array:
         """Row of prescribed values of a step of length zero at a time, before controllers are called at that time."""
+        if not self.moves:
+            return self._still
         row: Array = self._values(np.array([time, time]))[0]
         for first, count in (self._places[kind] for kind in (FACTORS, MASSES)):
             row[first + count : first + 2 * count] = row[first : first + count]
