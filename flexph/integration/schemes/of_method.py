@@ -49,7 +49,7 @@ def scheme_from(
     """
     table = start_table(mechanism, start, forcing)
     checked = check_consistent(mechanism, start, table=table)
-    if method.redundant == "refuse":
+    if method.redundant == "refuse" and not checked.is_regular:
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
         refuse_redundant(checked, *(() if takes_all else ("use Exact(redundant='least_norm')",)))
     _refuse_impulses(method, mechanism)
@@ -75,7 +75,7 @@ def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
 @scheme_of.register
 def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
     by_events, tolerance = method.contact == "events", _tolerance(method)
-    is_rigid = bool(problem.mechanism.network.arrays.contacts.laws.rigid.any())
+    is_rigid = bool(problem.mechanism.once(Accounts).rigid.size)
     if is_rigid and tolerance and not by_events:
         raise ValueError(
             f"{method}: impacts at the beginning of steps have an error that does not fall with their length: use "
