@@ -374,5 +374,5 @@ class Body(Described, Memo):
                 "body with the factor to one of its ports"
             )
         if self.mass_factor is not None:
-            raise ValueError("this body has a factor of its mass already: take one function for both")
+            raise ValueError("this body has a factor of its mass already: use one function for both")
         return replace(self, mass_factor=factor)

@@ -292,11 +292,11 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
     move = moves(port)
     if not move.turns:
         raise ValueError(
-            f"{connection.name}: friction exerts a moment on {port!r}, a point mass: take a body with inertia"
+            f"{connection.name}: friction exerts a moment on {port!r}, a point mass: use a body with inertia"
         )
     if move.bends:
         raise ValueError(
-            f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: take a "
+            f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: use a "
             "radius of 0 there, or weld a rigid body to it and use that in the contact"
         )
     return move.body
@@ -336,7 +336,7 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
             if place is not None and moves(place.port).deforms:
                 raise ValueError(
                     f"{connection.name}: restitution is not defined at {place.port!r}, where the body deforms (the "
-                    "effective mass depends on the mesh): take Rigid() without it, or a compliant law"
+                    "effective mass depends on the mesh): use Rigid() without it, or a compliant law"
                 )
 
 
@@ -360,7 +360,7 @@ def refuse_contacts(
             raise ValueError(f"{what} does not support points on curves, and {connection.name!r} is one: leave it out")
         if connection.form.bearing is not None:
             raise ValueError(
-                f"{what} does not support CoulombFriction, and {connection.name!r} has it: leave it out, or take "
+                f"{what} does not support CoulombFriction, and {connection.name!r} has it: leave it out, or use "
                 "coulomb(force, speed=...)"
             )
         if not has_slips and has_slipping_wheel(connection):

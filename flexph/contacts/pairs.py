@@ -196,7 +196,7 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     if not round_:
         kinds = " and ".join(type(shape).__name__ for shape in (first, second))
         raise ValueError(
-            f"a contact needs a point or sphere, or a pin in a hole, got {kinds}: in the plane take a Sphere for a "
+            f"a contact needs a point or sphere, or a pin in a hole, got {kinds}: in the plane use a Sphere for a "
             "disc, in space points or spheres along what is longer"
         )
     if isinstance(first.port, Ground):
@@ -232,9 +232,9 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     """Gap of two shapes in the order of :func:`_ordered`; raises ValueError if they do not fit."""
     for shape in (first, second):
         if dim == 2 and isinstance(shape, Round) and shape.axis is not None:
-            raise ValueError(f"a {type(shape).__name__.lower()} takes no axis in the plane, got {shape.axis}")
+            raise ValueError(f"a {type(shape).__name__.lower()} has no axis in the plane, got {shape.axis}")
     if dim == 2 and isinstance(first, Rim):
-        raise ValueError("a Rim exists in three dimensions only: in the plane take a Sphere for a disc")
+        raise ValueError("a Rim exists in three dimensions only: in the plane use a Sphere for a disc")
     apart, none = _between(first, second), Vector(fixed=(0.0,) * dim)
     sides, radius = (first.port, second.port), first.reach
     if isinstance(second, Plane):

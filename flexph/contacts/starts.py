@@ -42,7 +42,7 @@ def refuse_overlaps(a: Arrays, at: tuple[Configuration, Derived], name_of: Calla
         unit = "rad" if near.contacts.kind[rigid[worst]] == ANGLE else "m"
         raise ValueError(
             f"{name_of(int(number[rigid[worst]]))}: the bodies overlap at the start, by "
-            f"{-gaps[worst]:.3g} {unit}: begin with a gap of zero or more, or take a compliant law"
+            f"{-gaps[worst]:.3g} {unit}: begin with a gap of zero or more, or use a compliant law"
         )
 
 

@@ -91,7 +91,7 @@ def stop(
     """
     body_port(first)
     if isinstance(law, ElasticLaw):
-        check_at_rest("law", law, "take a law of the distance beyond a limit")
+        check_at_rest("law", law, "use a law of the distance beyond a limit")
     elif not isinstance(law, ContactLaw):
         text = f"law must be a ContactLaw, {ContactLaw.remedy}, or an elastic law such as polynomial(k)"
         raise ValueError(f"{text}, got {check.shown(law)}")
@@ -162,7 +162,7 @@ def check_stops(
     side = float(np.copysign(np.pi, end[k]))
     where, advice = f"half a turn away from its limit {gap.name}", "give both limits, or end the run before by an event"
     if len(owner.form.gaps) > 1:
-        where, advice = "through a limit and half way to the other", "take a stiffer law, or shorter steps"
+        where, advice = "through a limit and half way to the other", "use a stiffer law, or shorter steps"
     share = float((side - begin[k]) / (end[k] - begin[k]))
     reason = f"the angle of {owner.name!r} comes to {gap.origin + side:.4g} rad, {where}"
     raise MotionEnded(reason, iterations, share=share, advice=advice)

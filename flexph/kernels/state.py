@@ -308,7 +308,7 @@ def mass_factors(a: Arrays, time: float) -> Array:
     for b, factor in a.mass_factors:
         if factor == "input":
             raise ValueError(
-                f"the mass of frame {b} is an input, which states do not know: take run.ledger for energies, or "
+                f"the mass of frame {b} is an input, which states do not know: use run.ledger for energies, or "
                 "mechanism.with_masses_at(time) for the mass without the input"
             )
         factors[b] = factor(time)

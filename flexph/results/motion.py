@@ -68,7 +68,7 @@ class MotionByName:
         return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
 
     def points(self, body: str, positions: Array, shape: Any) -> Array:
-        """World positions (k, p, d) [m] of material points of a body; ``positions`` (p, d) are in body axes at rest.
+        """World positions (k, p, d) [m] of material points of a body, at undeformed ``positions`` (p, d) in body axes.
 
         ``shape`` (p·d, n) gives the displacements of the points by flexible coordinates. For a body of N nodes it is
         (p, N), weights of the nodes: a point moves with their weighted mean.

@@ -153,7 +153,7 @@ def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> 
     region = _closest(s, closest_cell, dim, x, out)
     _feature(s, k, closest_cell, region, dim, x, out)
     if blend > 0.0 and out[SIGN] > 0.0:
-        _meet(s, k, dim, x, blend, out)
+        _blend_faces(s, k, dim, x, blend, out)
 
 
 def _away_from_box(s: Surfaces, node: int, x: Array) -> float:
@@ -286,10 +286,10 @@ def _feature(s: Surfaces, k: int, t: int, region: int, dim: int, x: Array, out: 
     for i in range(dim):
         out[AWAY + i] = sign * (x[i] - out[PLACE + i])
         out[GRADIENT + i] = out[AWAY + i] / size
-    _bend(s, t, region, dim, sign / size, out)
+    _curvature(s, t, region, dim, sign / size, out)
 
 
-def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array) -> None:
+def _curvature(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array) -> None:
     """Write the second derivatives of the distance to a side or corner of cell ``t`` into ``out``.
 
     They are ``weight`` times the projection normal to the gradient and, at a side, normal to the side.
@@ -307,7 +307,7 @@ def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array)
             out[CURVATURE + 3 * i + j] = weight * part
 
 
-def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> None:
+def _blend_faces(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> None:
     """Blend the distance in ``out`` with those to all faces that are at most ``width`` farther, in order of cells."""
     node = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
@@ -326,11 +326,13 @@ def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> 
             continue
         for t in range(s.cells[node][0], s.cells[node][1]):
             if taken < MEETING and _closest(s, t, dim, x, out) == 0 and _square(x, out) < reach:
-                taken += _take(s, k, t, dim, x, width, out, taken, is_face)
+                taken += _blend_face(s, k, t, dim, x, width, out, taken, is_face)
         node += 1
 
 
-def _take(s: Surfaces, k: int, t: int, dim: int, x: Array, width: float, out: Array, taken: int, is_face: bool) -> int:
+def _blend_face(
+    s: Surfaces, k: int, t: int, dim: int, x: Array, width: float, out: Array, taken: int, is_face: bool
+) -> int:
     """Blend the distance to the face of cell ``t`` into that in ``out``; return 1, or 0 if it is left out.
 
     A face is left out if its plane is already part of the blend, or if x is on the inner side of a closed mesh.

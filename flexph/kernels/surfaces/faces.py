@@ -60,12 +60,12 @@ def closest_on_face(corners: int, x: Array, out: Array) -> None:
     out[SLOPE + 3] = s * s
     out[SLOPE + 4] = 2.0 * s * t
     out[SLOPE + 5] = t * t
-    _bend(x, out)
+    _second_derivatives(x, out)
     out[FIRST] += out[BASE]
     out[SECOND] += out[BASE + 1]
 
 
-def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
+def _keep_if_closer(x: Array, s: float, t: float, feature: int, out: Array) -> None:
     """Store a point of the face as the closest one in ``out`` if it is closer than the point stored there.
 
     s and t are its parameters measured from the base point, ``feature`` the part of the face where it lies.
@@ -86,7 +86,7 @@ def _try_inside(x: Array, out: Array) -> bool:
     s = (x[1] * x[5] - x[2] * x[4]) / area
     t = (x[2] * x[3] - x[1] * x[4]) / area
     if s > -out[BASE] and t > -out[BASE + 1] and s + t < 1.0 - out[BASE] - out[BASE + 1]:
-        _take(x, s, t, INSIDE, out)
+        _keep_if_closer(x, s, t, INSIDE, out)
         return True
     return False
 
@@ -125,14 +125,14 @@ def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
         place = least + 1.0
         feature = CORNER
     if edge == ALONG_SECOND:
-        _take(x, -out[BASE], place, feature, out)
+        _keep_if_closer(x, -out[BASE], place, feature, out)
     elif edge == ALONG_FIRST:
-        _take(x, place, -out[BASE + 1], feature, out)
+        _keep_if_closer(x, place, -out[BASE + 1], feature, out)
     else:
-        _take(x, place, 1.0 - out[BASE] - out[BASE + 1] - place, feature, out)
+        _keep_if_closer(x, place, 1.0 - out[BASE] - out[BASE + 1] - place, feature, out)
 
 
-def _bend(x: Array, out: Array) -> None:
+def _second_derivatives(x: Array, out: Array) -> None:
     """Write the second derivatives of D with respect to the products into ``out``.
 
     If the closest point is a corner, its parameters do not change with the products, and the derivatives are zero.

@@ -77,7 +77,7 @@ def closest_points(x: Array, out: Array) -> None:
     out[SLOPE + 1] = 2.0 * s
     out[SLOPE + 2] = -2.0 * t
     out[SLOPE + 3] = -2.0 * s * t
-    _bend(a, b, x, out)
+    _second_derivatives(a, b, x, out)
     out[FIRST] += out[BASE]
     out[SECOND] += out[BASE + 1]
 
@@ -113,7 +113,7 @@ def _take_points(x: Array, s: float, t: float, out: Array) -> None:
         out[SECOND] = t
 
 
-def _bend(a: float, b: float, x: Array, out: Array) -> None:
+def _second_derivatives(a: float, b: float, x: Array, out: Array) -> None:
     """Write the second derivatives of D with respect to the products into ``out``; closest points at ends do not move.
 
     a and b are (1 + ε)|W|² and (1 + ε)|U|².
