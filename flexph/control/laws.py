@@ -240,10 +240,13 @@ def _newton_step(laws: Sequence[Law], line: Line, point: _Point) -> Array:
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terminated:
-    """``E ẋ = (J − R) x + B u − B_f f, s = B_fᵀ x, f = ρ(s)``: a linear system whose last ports are closed by laws.
+    """Linear system whose last ports are closed by laws between the rate at a port and the force against it.
 
-    In the steps of :class:`flexph.control.Continuous` the laws hold for the means of a step, coupled with the mechanism
-    at the other ports: dry friction is one implicit equation of the step and holds without creep.
+        E ẋ = (J − R) x + B u − B_f f,  s = B_fᵀ x,  f = ρ(s)
+
+    with the rates s and the forces f of the closed ports. In the steps of :class:`flexph.control.Continuous` the laws
+    hold for the means of a step, coupled with the mechanism at the other ports: dry friction is one implicit equation
+    of the step and holds without creep.
 
     Parameters
     ----------

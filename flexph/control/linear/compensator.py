@@ -27,9 +27,12 @@ Reference = Callable[[float], Any]
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Compensator:
-    """``ẋ = A x + B e, u = C x + D e`` from errors e = reference − reading (m,) to inputs u (k,); starts at x = 0.
+    """Linear controller with a state x that starts at zero, from errors e to inputs u of a plant.
 
-    ``second * first`` connects two in series, :func:`append` stacks several with separate inputs and outputs.
+        ẋ = A x + B e,  u = C x + D e
+
+    The errors e (m,) are references minus readings, the inputs u (k,) act at ports. ``second * first`` connects two
+    compensators in series, :func:`append` stacks several with separate inputs and outputs.
 
     Parameters
     ----------
