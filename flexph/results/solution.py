@@ -416,6 +416,11 @@ class Solution(MotionByName, Result, Memo):
         -------
         Solution
             Both runs as one.
+
+        Raises
+        ------
+        ValueError
+            If the later run starts at another time or from another state.
         """
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.final.x):
             raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")

@@ -124,8 +124,10 @@ class Trajectory(SystemResult):
 
         Raises
         ------
+        FileNotFoundError
+            If there is no such file.
         ValueError
-            If the file is missing, damaged or of another format, or the system has other states, parts or ports.
+            If the file is damaged or of another format, or the system has other states, parts or ports.
         """
         own = from_linear(system) if isinstance(system, LinearPHDAE) else system
         if not isinstance(own, PHDAE):
