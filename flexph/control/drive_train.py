@@ -76,8 +76,8 @@ def motor(
     Raises
     ------
     ValueError
-        If the constant, the resistance or the limit is not positive, inductance, inertia or friction is negative, the
-        ratio is zero, the axis is no direction in space, or friction is dry without inertia.
+        If the constant, the resistance, the limit or the stiffness is not positive, inductance, inertia, friction or
+        damping is negative, the ratio is zero, the axis is no direction in space, or friction is dry without inertia.
 
     Examples
     --------
@@ -163,8 +163,8 @@ def gearbox(
     Raises
     ------
     ValueError
-        If the ratio is zero, inertia or friction is negative, the axis is no direction in space, or friction is dry
-        without inertia.
+        If the ratio is zero, the stiffness is not positive, inertia, friction or damping is negative, the axis is no
+        direction in space, or friction is dry without inertia.
 
     Examples
     --------

@@ -109,7 +109,8 @@ def hydraulic_cylinder(
     Raises
     ------
     ValueError
-        For sizes that are not positive, pressures above the bulk modulus, and a vector beyond the stroke.
+        For values that are not positive, of which the leakage may be zero, for pressures that are not below the bulk
+        modulus, and for a vector that is shorter than the cylinder drawn in or longer than that with its stroke.
 
     Examples
     --------

@@ -176,6 +176,11 @@ def port_spring(
     -------
     LinearPHDAE
         Controller, for :func:`feedback`.
+
+    Raises
+    ------
+    ValueError
+        If K is not positive definite, or D not positive semi-definite; both must be symmetric.
     """
     check.count("width", width)
     given = [np.shape(a)[0] for a in (stiffness, damping) if a is not None and np.ndim(a) == 2]

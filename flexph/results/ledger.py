@@ -221,6 +221,11 @@ class Ledger(NamedFields, Labelled):
         -------
         array
             (k + 1,) [J], zero if there is no such part.
+
+        Raises
+        ------
+        ValueError
+            For another word.
         """
         check.choice("kind", word, ("kinetic", "elastic", "potential", "stored"))
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]

@@ -94,6 +94,11 @@ class Compensator:
         -------
         tuple[array, array, array, array]
             A, B, C and D.
+
+        Raises
+        ------
+        ValueError
+            If the period is not positive.
         """
         check.positive("period", period, "s")
         if not len(self.A):
@@ -128,6 +133,11 @@ class Compensator:
         -------
         Sampled
             Controller for ``integrate(controllers={…})``.
+
+        Raises
+        ------
+        ValueError
+            If the period is not positive, or the sensors or ports are not one for each error or output.
         """
         matrices = self.discrete(period)
         outputs, errors = self.D.shape
@@ -210,6 +220,11 @@ def append(*compensators: Compensator) -> Compensator:
     -------
     Compensator
         Compensator from all errors to all outputs.
+
+    Raises
+    ------
+    ValueError
+        Without compensators.
     """
     if not compensators:
         raise ValueError("append needs at least one compensator, got none")
@@ -275,6 +290,11 @@ def notch(frequency: float, *, damping: float = 1.0, depth: float = 0.0) -> Comp
     -------
     Compensator
         Compensator of one error and one output.
+
+    Raises
+    ------
+    ValueError
+        If the frequency or the damping is not positive.
     """
     w, zeta = check.positive("frequency", frequency, "rad/s"), check.positive("damping", damping)
     taken = 2.0 * zeta * w * (check.number("depth", depth) - 1.0)
