@@ -72,7 +72,7 @@ class IndexReport:
 
     @property
     def freedom(self) -> int:
-        """Dimension of the set of consistent states."""
+        """Dimension of the set of consistent states, that is, the number of free initial values."""
         return self.differential - sum(self.constraints)
 
     def __str__(self) -> str:
@@ -206,7 +206,10 @@ class _Split:
         return weights
 
     def next_level(self, kept: Array) -> _Conditions:
-        """Equations of the next level: rows that determine algebraic states, and rates of the ``kept`` combinations."""
+        """Equations of the next level: those that determine algebraic states, and time derivatives of the others.
+
+        The others are the combinations without algebraic states with the indices ``kept``.
+        """
 
         def value(x: Array) -> Array:
             A = self.matrix(x)

@@ -96,7 +96,10 @@ class StabilityReport:
 def stability_report(
     view: SystemView, constraints: Array, *, casimirs: CasimirReport, index: IndexReport
 ) -> StabilityReport:
-    """Stability of a state with its algebraic states; ``constraints`` (k, r) are slopes of the algebraic equations."""
+    """Stability of a state that is consistent, see :class:`StabilityReport`.
+
+    ``constraints`` (k, r) are the derivatives of the algebraic equations with respect to the differential states.
+    """
     rest = _rest(view)
     if rest > AT_REST:
         return StabilityReport(rest, (np.nan, np.nan), np.nan, np.nan, False)

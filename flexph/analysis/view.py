@@ -67,12 +67,12 @@ class SystemView(Memo):
 
     @property
     def V1(self) -> Array:
-        """Directions (n, r) of the differential states."""
+        """Directions (n, r) of the differential states, as orthonormal columns."""
         return self.equations.split.V1
 
     @property
     def V2(self) -> Array:
-        """Directions (n, n − r) of the algebraic states."""
+        """Directions (n, n − r) of the algebraic states, as orthonormal columns."""
         return self.equations.split.V2
 
     def at(self, x: Array) -> SystemView:
@@ -81,7 +81,7 @@ class SystemView(Memo):
 
     @once
     def sizes(self) -> Array:
-        """Magnitudes of the states (n,), the scale of steps of finite differences."""
+        """Magnitude of each state (n,), by which steps of finite differences are scaled."""
         return state_sizes(self.x, self.system.parts.values())
 
     def derivative(self, function: Callable[[Array], Any], x: Array, directions: Array | None = None) -> Array:
@@ -141,7 +141,7 @@ class SystemView(Memo):
 
     @once
     def is_linear(self) -> bool:
-        """True if the given derivatives show that the equations are linear."""
+        """True if E, J, R and B are constant and the given derivative ∂z/∂x is equal at all probes."""
         s = self.system
         if s.exact_derivatives is None or not all(isinstance(m, Constant) for m in (s.E, s.J, s.R, s.B)):
             return False

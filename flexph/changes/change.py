@@ -100,7 +100,10 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor minus the value to be reached; angles are unwrapped."""
+    """Function of (t, state) that is zero when the reading of a sensor reaches a value: their difference.
+
+    Angles are unwrapped from call to call.
+    """
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"

@@ -36,7 +36,8 @@ def branch(plus: Any, minus: Any) -> Branch:
 CURVATURE_STEP = 1e-5
 """Step of the differences for a missing H″, relative to a state or its scale."""
 AGREES = 1e-6
-"""Accepted relative difference of H′ from differences of H, which resolve it to about 1e-10."""
+"""Relative difference of H′ from differences of H up to which it is their derivative; differences resolve about
+1e-10."""
 WIDEST = 60
 """Largest number of times that the interval is doubled in which the state of a given effort is searched."""
 

@@ -70,7 +70,7 @@ class Equations:
         return flow + system.port_matrices(x).flow(u) if u.any() else flow
 
     def terms(self, t: float, x: Array, size: Array, least: float = 0.0) -> Array:
-        """Magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
+        """Sum of the magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
 
         The magnitude of a costate is at least its change if the states change by a thousandth of their sizes, and at
         least ``least`` times that of the largest costate.
@@ -159,10 +159,10 @@ class Equations:
 
 
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
-    """Time derivative of a function, by interpolation in Chebyshev points next to t within the span.
+    """Time derivative of a function at t, by interpolation at Chebyshev points near t within ``span``.
 
-    Windows shrink until two of them agree up to the growing round-off; otherwise the two that agree best are used.
-    Raises ValueError if these do not agree to the accuracy, as at a jump or kink of the function.
+    The interval shrinks until the derivatives of two successive intervals agree up to their round-off; otherwise the
+    best agreement is used. Raises ValueError if it is worse than ``accuracy``, as at a jump or kink of the function.
     """
     t, length = float(t), span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0

@@ -311,7 +311,7 @@ class DiracStructure(NamedPorts):
 
     @checked
     def equals(self, other: DiracStructure, *, tolerance: float = MEMBER) -> bool:
-        """True if both are the same subspace, with :meth:`distance` up to a tolerance [rad]."""
+        """True if both are the same subspace: their :meth:`distance` is at most the tolerance [rad]."""
         return self.size == other.size and self.distance(other) <= tolerance
 
 

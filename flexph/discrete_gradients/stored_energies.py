@@ -41,7 +41,7 @@ class Evaluated(NamedTuple):
 
 
 class StoredEnergy(Protocol):
-    """Stored energy density ψ of strains E (k, c), shear strains doubled."""
+    """Stored energy per volume, ψ, as a function of the strains E (k, c) at k points; shear strains are doubled."""
 
     def at(self, strain: Array) -> Evaluated:
         """Energies ψ, stresses S and tangent moduli ∂S/∂E at strains (k, c)."""
@@ -82,7 +82,10 @@ class LawRows(NamedTuple):
         return self.law.law.factor if isinstance(self.law, LineEnergy) else None
 
     def factor_at(self, time: float) -> float:
-        """Factor of the energy at a time, 1 without a schedule; raises ValueError unless it is a finite number."""
+        """Factor of the energy at a time [s], 1 for a law without a schedule.
+
+        Raises ValueError unless it is a finite number.
+        """
         return self.law.law.factor_at(time) if isinstance(self.law, LineEnergy) else 1.0
 
     def strain(self, rows: Array) -> Array:

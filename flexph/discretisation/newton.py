@@ -48,7 +48,10 @@ class StepEquations:
         return self.differences(x, defect, size) if self.derivative is None else self.derivative(x, self.part) * size
 
     def differences(self, x: Array, defect: Array, size: Array) -> Array:
-        """Jacobian by forward differences."""
+        """Jacobian of the residual by forward differences, with respect to the unknowns divided by their sizes.
+
+        ``defect`` is the residual at x.
+        """
         steps = FORWARD * np.maximum(np.abs(x), size)
         return forward(lambda y: self.residual(y)[0], x, defect, steps) * size
 

@@ -25,7 +25,7 @@ from .newton import Newton, StepEquations
 from .parametrized import ParametrizedPair, dirac_form, gradient_pair
 
 PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
-"""Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
+"""Names of the methods with a discrete gradient of their own, a function of (x₀, x₁)."""
 AROUND = 0.1
 """Distance from the sample, relative to the size of each state, of states at which a discrete gradient is checked."""
 
@@ -155,7 +155,10 @@ class AtState:
 
 
 class OverStep:
-    """Matrices and costate of a system over a step: its means, or its functions in the middle ([dg] definition 8)."""
+    """Matrices and costate of a system over a step: its means, or its functions at the middle ([dg] definition 8).
+
+    The ``middle`` has mean differential states, and the algebraic states of the end.
+    """
 
     def __init__(self, system: PHDAE, middle: Callable[[Array, Array], Array], x0: Array, x1: Array) -> None:
         self.system, self.x0, self.x1, self.place = system, x0, x1, middle(x0, x1)
@@ -177,7 +180,7 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
 
 
 def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:
-    """The systems; if one of them has a discrete gradient pair, the others get the pair of ``gonzalez``."""
+    """The given systems, if none has a discrete gradient pair; else those without one get the pair of ``gonzalez``."""
     if not any("z" in s.means for s in systems):
         return systems
     return tuple(s if "z" in s.means else with_pair(s) for s in systems)

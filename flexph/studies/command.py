@@ -86,7 +86,7 @@ def _values(text: str) -> tuple[str, list[Any]]:
 SUFFIXES = (".yaml", ".yml")
 """Suffixes of model files."""
 NAMED = 10
-"""Largest number of failed samples to name one by one."""
+"""Largest number of failed samples whose errors are printed one by one."""
 
 
 @click.command("study")
@@ -165,7 +165,7 @@ def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool
 
 
 def _grid(name: str, case: Case[Any], given: Sequence[str]) -> Mapping[str, list[Any]]:
-    """Values by parameter from all --set options."""
+    """Values by parameter from the options --set NAME=A,B,…. Raises click.UsageError for other texts."""
     if not given:
         names = ", ".join(parameter.name for parameter in case.parameters)
         raise click.UsageError(f"--set is needed, for example --set NAME=A,B; the parameters of {name} are {names}")

@@ -230,7 +230,7 @@ class LinearPHDAE(NamedPorts):
 
 
 def unknowns(system: LinearPHDAE) -> int:
-    """Number of unknowns of a system, for the choice of threads."""
+    """Number of unknowns of a system, by which a computation on it chooses its number of threads."""
     return system.size
 
 

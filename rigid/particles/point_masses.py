@@ -176,7 +176,7 @@ def particle_system(
 
 KINDS = {name: kind for kind, name in RELATIONS.items()}
 LAW = 5
-"""Largest number of parameters of a damper."""
+"""Largest number of parameters of the law of a damper."""
 
 
 def are_known(springs: Sequence[Spring], dashpots: Sequence[Dashpot | Drag]) -> bool:

@@ -95,7 +95,7 @@ class PlanarMatrix(Orientation):
 
 @checked
 def angle() -> Angle:
-    """Orientation in the plane by the angle φ [rad] from world to body axes: it counts turns and is not redundant.
+    """Orientation in the plane by the angle φ [rad] from world to body axes, which counts full turns.
 
     Returns
     -------
@@ -118,7 +118,8 @@ def planar_matrix() -> PlanarMatrix:
 
 
 NEAR_LOCK = 0.1
-"""Value of |cos β| (|sin β| for proper Euler angles) below which runs warn: 6° from the lock, tenfold rates."""
+"""Value of |cos β| (|sin β| for proper Euler angles) below which runs warn: the rotation is 6° from gimbal lock, and
+the rates of the angles are ten times the spin."""
 LOCK = 1e-12
 """Value of |cos β|, or |sin β|, below which the angles have no rates."""
 

@@ -80,7 +80,7 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 
 def allowed_velocities(rows: Array, omega: Array) -> Array:
-    """Projection of velocities to those that the constraint rows allow."""
+    """Velocities closest to ``omega`` (n_kin,) that satisfy the constraint rows, rows·ϖ = 0."""
     own = singular_vectors(rows, tolerance=RANK, economy=True)
     held = own.right[: own.rank]
     allowed: Array = omega - held.T @ (held @ omega)

@@ -23,7 +23,7 @@ from .system import MultibodySystem
 from .terms import Damper
 
 MEMBER = 1e-10
-"""Relative residual up to which a state counts as a member."""
+"""Relative residual up to which values belong to a relation."""
 STORED = ("positions", "momenta", "resistive")
 
 
@@ -120,7 +120,7 @@ class ResistiveRelation(Remade, Resistance):
         return relative(flow - wanted, largest(flow, wanted))
 
     def contains(self, flow: Array, effort: Array, *, tolerance: float = MEMBER) -> bool:
-        """True if (f_R, e_R) ∈ R_ζ, which then dissipates."""
+        """True if the flow and effort satisfy the relation R_ζ; they then dissipate energy."""
         return self.defect(flow, effort) <= tolerance
 
 

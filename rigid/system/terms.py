@@ -151,7 +151,7 @@ class ExternalPort:
     position: PositionMap | None = None
 
     def part(self, columns: slice) -> ExternalPort:
-        """Port with the columns ``columns`` of B."""
+        """Port with some columns of B, a slice, and the corresponding components of its position."""
         B = self.matrix
         cut = mapped(lambda b: b[..., columns], B) if callable(B) else at(B, np.zeros(0))[:, columns]
         return ExternalPort(cut, None if self.position is None else self.position.part(columns))

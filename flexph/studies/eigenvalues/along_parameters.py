@@ -16,7 +16,10 @@ from ...systems.linear import LinearPHDAE
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """Step of each parameter, from one relative step for all or a step for each."""
+    """Step of each parameter, in its unit, from one relative step for all parameters or a step by parameter.
+
+    Raises ValueError for a relative step of a parameter that is zero.
+    """
     if not at:
         raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):

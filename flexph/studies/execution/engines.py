@@ -20,7 +20,7 @@ IDLE = 30.0
 """Seconds without samples after which a worker ends, also if its parent process was killed."""
 
 MANY = 1000
-"""Number of samples submitted to an executor of unknown size; more would only use memory."""
+"""Number of samples that are submitted at once to an executor of the user; more would only use memory."""
 
 
 class Engine:

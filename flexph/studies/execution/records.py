@@ -119,7 +119,10 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Head of a record file: status, and kinds and shapes of its values; raises OSError if it is damaged."""
+    """Description of a sample in a record file: its status, and kinds and shapes of its values.
+
+    Raises OSError if the file is damaged.
+    """
     with _entries(path) as file:
         return _head(file)
 
@@ -152,7 +155,10 @@ def _head(file: Any) -> dict[str, Any]:
 
 
 def tidy(folder: Path, *, failed: bool) -> None:
-    """Remove unfinished files of killed processes and damaged records; with ``failed`` also failed samples."""
+    """Remove unfinished files of killed processes and damaged records from a folder.
+
+    With ``failed``, records of failed samples are removed, too.
+    """
     for path in folder.iterdir():
         if path.name.startswith(PREFIX):
             path.unlink(missing_ok=True)
