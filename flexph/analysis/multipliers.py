@@ -38,7 +38,7 @@ LATER = (0.0, 0.381966)
 
 
 class Period(NamedTuple):
-    """Period of a motion: the state at its start, and the times of all steps, with the first and the last."""
+    """Period of a motion: the state at its start, and the times (steps + 1,) [s] at which its steps begin and end."""
 
     start: State
     times: Array

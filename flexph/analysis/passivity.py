@@ -17,7 +17,7 @@ QUADRATIC = 1e-6
 """Relative change of the Hessian of H between states up to which H counts as quadratic, and the eigenvalue of the
 scaled Hessian up to which H is flat in a direction."""
 FLAT = 1e-9
-"""Negative eigenvalue of R, relative to the largest one, that counts as round-off."""
+"""Magnitude of a negative eigenvalue of R, relative to the largest one, up to which it is round-off."""
 
 
 @dataclass(frozen=True)

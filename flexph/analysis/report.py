@@ -60,7 +60,7 @@ class Analysis:
     structure : DiracStructure
         Dirac structure of the storage and the ports.
     whole : DiracStructure
-        Dirac structure with the algebraic equations as ports, as they are written.
+        Dirac structure in which the algebraic states have ports as well (:func:`structure_of` with ``algebraic=True``).
     """
 
     state: Array

@@ -41,10 +41,10 @@ class StabilityReport:
     rest : float
         Largest rate of the state, relative to its terms.
     variation : tuple of float
-        Lowest and largest eigenvalue (unit diagonal) of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs
-        that satisfies the algebraic equations.
+        Lowest and largest eigenvalue, scaled to a unit diagonal, of the second variation of H + Σ μₖCₖ on the leaf of
+        the Casimirs that satisfies the algebraic equations.
     distance : float
-        Distance of ∇H from the span of the ∇Cₖ.
+        Distance of ∇H from the span of the ∇Cₖ, relative to ∇H.
     growth : float
         Largest real part of an eigenvalue [1/s].
     asymptotic : bool

@@ -246,7 +246,10 @@ def resistor(
 
 @dataclass(frozen=True)
 class Source:
-    """Port with ``u`` = v and y the current delivered out of plus, or ``u`` = that current and y = v; power in is yu.
+    """Voltage or current source: a port with input u and output y, whose power y u flows into the circuit.
+
+    A voltage source has its voltage as u, and as y the current that it delivers out of its plus node. A current source
+    has this current as u, and its voltage as y.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ def check_switches(tree: Tree) -> None:
 class _Layout:
     """Names and indices of the states of the nodal form: charges and fluxes, node potentials, currents of edges.
 
-    ``potentials`` is their slice, ``current`` the index of the state by edge.
+    ``potentials`` is the slice of the node potentials, ``current`` the index of the state by edge.
     """
 
     def __init__(self, elements: Mapping[str, Element], edges: Sequence[Edge], nodes: Sequence[str]) -> None:

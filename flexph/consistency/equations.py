@@ -34,7 +34,8 @@ state is the displacement of algebraic states for derivatives."""
 NEARER = 0.1
 """Factor by which a displacement is reduced if the system cannot be evaluated at the displaced state."""
 AT_LEAST = 1e-3
-"""Share of a state's size whose effect on a costate is the least magnitude that the costate counts with."""
+"""Displacement of all states, relative to their sizes, whose effect on a costate is the least magnitude with which this
+costate counts in the terms of an equation."""
 LOST = 1e3 * np.finfo(float).eps
 """Change of an equation by a displacement, relative to its terms, up to which it is round-off."""
 STRONG = 1e-3

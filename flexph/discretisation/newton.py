@@ -14,7 +14,8 @@ from ..numerics.step_failed import StepFailed
 from .iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED, Unknowns, invert, newton, relative
 
 LEFT_OVER = 0.3
-"""Slope of the residual along a correction, relative to that at its start, below whose magnitude a line search ends."""
+"""Component of the next correction along the present one, relative to the latter, below whose magnitude a line search
+ends."""
 TRIED = 40
 """Largest number of points of a line search."""
 PARTS = np.linspace(0.125, 1.0, 8)

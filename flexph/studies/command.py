@@ -150,7 +150,7 @@ def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool
     """Function, or name of a case, and samples of a study.
 
     ``name`` is a case or a model file, ``given`` are the texts of the options --set, ``chosen`` is a study of the model
-    file. Raises click's or ValueError for an unknown case.
+    file. Raises click's exceptions, and ValueError for an unknown case.
     """
     if Path(name).suffix in SUFFIXES:
         # it loads scipy, pydantic and pint

@@ -17,8 +17,8 @@ TOLERANCE = 1e-5
 """Error of an entry of a given derivative above which it is wrong, relative to the largest entry of its row. Entries
 are multiplied by the sizes of their states before."""
 ROUND_OFF = 1e-9
-"""Error of a derivative that differences cannot resolve, relative to the largest of the function, and of 1e-3 of its
-change if states change by their sizes."""
+"""Error of a derivative that differences cannot resolve, relative to the function plus 1e-3 of its largest change for
+changes of the states by their sizes."""
 
 
 @checked

@@ -16,8 +16,8 @@ from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
 from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
-"""Length of a spring, relative to its length in the sample, below which V'(ℓ)/ℓ is evaluated at this length, if V'(0) =
-0."""
+"""Length, relative to that of the spring in the sample, at which V'(ℓ)/ℓ is evaluated in place of its limit at ℓ = 0.
+The limit exists if V'(0) = 0."""
 
 
 class Lines:

@@ -197,8 +197,8 @@ def known_terms(
     """Arrays of the springs, rods, dashpots, masses and weights of points, for compiled loops.
 
     ``mass`` is that of each point, ``acceleration`` (dim,) the gravity, ``lines`` the springs, rods and dashpots,
-    ``inputs`` the names of the points on which input forces act. ``has_pair`` is passed on. Raises ValueError for laws
-    that are functions given by the user.
+    ``inputs`` the names of the points on which input forces act. ``has_pair`` is True if the system has the discrete
+    gradient pair of :func:`point_masses`. Raises ValueError for laws that are functions given by the user.
     """
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)

@@ -83,7 +83,7 @@ class PlanarMatrix(Orientation):
         return (unit_length("(cos φ, sin φ), c² + s² = 1"),)
 
     def defect(self, zeta: Array) -> float:
-        """Defect |c² + s² − 1|."""
+        """Defect |c² + s² − 1| of the coordinates."""
         return float(abs(zeta @ zeta - 1.0))
 
     def _from_matrix(self, rotation: Array) -> Array:

@@ -27,8 +27,8 @@ STEP = 1e-3
 """Length of a displacement of the positions, relative to their sizes, over which functions and their derivatives are
 compared."""
 ACTS = 1e-10
-"""Change of a force over a displacement of length STEP, relative to the force, above which the potential acts on the
-displaced velocity. Round-off is 1e-16."""
+"""Change of a force over a displacement of length STEP, relative to the force, above which the potential acts along
+this displacement. Round-off is 1e-16."""
 
 
 def refuse_undetermined(system: SystemModel) -> None:
