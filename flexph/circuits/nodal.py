@@ -144,7 +144,7 @@ class _Losses:
 
 
 def _has_current(edge: Edge, element: Element) -> bool:
-    """True if the current of an edge is a state."""
+    """True if the current of an edge is a state of the nodal form."""
     if isinstance(element, TwoPort):
         return element.kind == "gyrator" or edge.pair == 0
     if isinstance(element, Resistor):

@@ -102,7 +102,10 @@ def _add_coordinates(dataset: Any, samples: Samples, units: Mapping[str, str]) -
 
 
 def _column(values: Any) -> np.ndarray:
-    """Values of a parameter as an array of numbers, or of texts if one of them is a text."""
+    """Values of a parameter as an array of numbers or truth values, or else of texts.
+
+    They are texts if one of them is a text, or if truth values and numbers are mixed.
+    """
     kinds = {type(value) for value in values}
     if str in kinds or (bool in kinds and len(kinds) > 1):
         return np.array([str(value) for value in values])

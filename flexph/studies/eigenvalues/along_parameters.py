@@ -31,7 +31,10 @@ def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) ->
 
 
 def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """System at given parameters without its ``lift``, so that modes are vectors of its states."""
+    """System at given parameters without its ``lift`` and ``parts``, so that modes are vectors of its states.
+
+    Raises ValueError if the user's function does not return a LinearPHDAE.
+    """
     own = check.value_of("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
         raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")

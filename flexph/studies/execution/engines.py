@@ -102,7 +102,7 @@ def _processes(jobs: int | None) -> Iterator[Engine]:
 
 @contextmanager
 def _by_name(name: str) -> Iterator[Executor]:
-    """Context manager with an executor of Dask or MPI."""
+    """Context manager with an executor for the text "dask://host:port" or "mpi". Raises ValueError for other texts."""
     kind, _, address = name.partition("://")
     if kind == "dask" and address:
         Client = _needed("distributed", "dask").Client
