@@ -140,7 +140,10 @@ def _rank(matrix: Array) -> int:
 
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
-    """Reduced mass matrix SᵀM S. Raises ValueError unless it is equal at all given positions ``places``."""
+    """Reduced mass matrix SᵀM S.
+
+    Raises ValueError unless it is equal at all given positions ``places``, and if it is singular while S varies.
+    """
     masses = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
     change = max(float(np.abs(m - masses[0]).max(initial=0.0)) for m in masses)
     size = float(np.abs(masses[0]).max(initial=0.0))

@@ -127,7 +127,7 @@ class SystemView(Memo):
         return self.equations.split.U2.T @ self.flow_slope(x)
 
     def algebraic_slope(self, x: Array) -> Array:
-        """Jacobian ``∂g/∂x₂``, as :meth:`flow_slope`."""
+        """Jacobian ``∂g/∂x₂`` (n − r, n − r) by the algebraic states, as :meth:`flow_slope`."""
         if self.system.exact_derivatives is not None:
             return self.algebraic_slopes(x) @ self.V2
         return self.derivative(self.algebraic, x, self.V2)

@@ -157,7 +157,7 @@ class AtState:
 class OverStep:
     """Matrices and costate of a system over a step: its means, or its functions at the middle ([dg] definition 8).
 
-    The ``middle`` has mean differential states, and the algebraic states of the end.
+    ``middle`` gives the evaluation point of functions without a mean, see :func:`middle_of`.
     """
 
     def __init__(self, system: PHDAE, middle: Callable[[Array, Array], Array], x0: Array, x1: Array) -> None:
@@ -171,7 +171,10 @@ class OverStep:
 
 
 def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
-    """Evaluation point of functions without a mean: middle of differential states, end of algebraic ones."""
+    """Evaluation point, a function of (x₀, x₁), of the system's functions without a mean.
+
+    It is the midpoint if z has a mean; otherwise the middle of the differential and the end of the algebraic states.
+    """
     if "z" in system.means:
         return lambda x0, x1: 0.5 * (x0 + x1)
     own = differential_states(system)[0]

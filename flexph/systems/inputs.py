@@ -52,7 +52,7 @@ class Table:
         return (1.0 - share)[:, None] * values[k - 1] + share[:, None] * values[k]
 
     def with_values(self, values: Any) -> Table | None:
-        """Copy of the table with other values; None unless these are finite numbers of the same shape."""
+        """Copy of the table with other values; None unless these are finite numbers of the same shape and type."""
         try:
             own = np.array(values)
         except ValueError:

@@ -24,7 +24,7 @@ def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
 
     ``{"a": {"b": 1.0}}`` becomes ``a.b``; a list of dicts becomes a column for each name; None becomes NaN; complex
     numbers become ``name.real`` and ``name.imag``. A value that is equal to a parameter with the same name is dropped.
-    Raises ValueError for other types of values.
+    Raises ValueError for a value that differs from the parameter with the same name, and for other types of values.
     """
     if not isinstance(values, Mapping):
         raise ValueError(f"a function of a study must return a dict of values by name, got {check.shown(values)}")

@@ -45,7 +45,10 @@ class Subject:
     """Descriptions of the parameters of a case by name; empty for functions."""
 
     def pickled(self) -> bytes:
-        """Pickled function for workers, with its code if workers cannot import it."""
+        """Pickled function for workers, with its code if workers cannot import it.
+
+        Raises ValueError if the function cannot be pickled.
+        """
         import cloudpickle
 
         try:
@@ -82,7 +85,7 @@ class Subject:
 
 
 def subject(given: Callable[..., Any] | str) -> Subject:
-    """Subject of a function, or of a case by its name."""
+    """Subject of a function, or of a case by its name. Raises ValueError if there is no case with this name."""
     needed_xarray()
     if isinstance(given, str):
         cases = find_cases()
