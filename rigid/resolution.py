@@ -149,7 +149,7 @@ def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array])
     size = float(np.abs(masses[0]).max(initial=0.0))
     if change > CONSTANT * size:
         raise ValueError(
-            f"SᵀM S must be constant, it changes by {change / size:.1e} near the sample: take columns of S whose "
+            f"SᵀM S must be constant, it changes by {change / size:.1e} near the sample: use columns of S whose "
             "products through M do not depend on the positions, such as orthonormal ones (SᵀM S = 1)"
         )
     mass: Array = 0.5 * (masses[0] + masses[0].T)

@@ -80,7 +80,7 @@ class LinearisedSteps:
             if self._is_sum(ends, other):
                 displaced, faster = (np.array(part).reshape(len(ends), -1).T for part in zip(*ends, strict=True))
                 return end, Variations(displaced, faster)
-        raise ArithmeticError(f"the linearised step to t = {time} s did not settle: take shorter steps")
+        raise ArithmeticError(f"the linearised step to t = {time} s did not settle: use shorter steps")
 
     def _is_sum(self, ends: list[Variations], other: Variations) -> bool:
         """True if the sum of the variations ``ends`` equals ``other``, the variation for the sum of the starts."""

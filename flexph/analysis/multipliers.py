@@ -283,7 +283,7 @@ def linearised_period(
 def _method(given: Exact | ExactGauss | None) -> Exact | ExactGauss:
     """Method of the steps, by default ExactGauss()."""
     if isinstance(given, Exact) and given.tolerance is not None:
-        raise ValueError("method must have prescribed steps: take Exact() without a tolerance, and steps=")
+        raise ValueError("method must have prescribed steps: use Exact() without a tolerance, and steps=")
     return given or ExactGauss()
 
 
@@ -296,7 +296,7 @@ def _report(free: FreeMotions, monodromy: Array, period: float, *, closure: floa
     nearest = float(np.abs(multipliers - 1.0).min(initial=np.inf))
     if along and nearest > ALONG:
         raise ArithmeticError(
-            f"a free motion has the multiplier 1 along itself, and the nearest is {nearest:.1e} away: take more steps"
+            f"a free motion has the multiplier 1 along itself, and the nearest is {nearest:.1e} away: use more steps"
         )
     message = f"small motions about a periodic motion of {period:.6g} s that closes to {closure:.1g} "
     message += f"({_verdict(multipliers, period)})" + (

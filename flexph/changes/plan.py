@@ -115,7 +115,7 @@ class Plan:
         if change.name not in self.base.bodies:
             own = {c.name: c for c in (*self.base.connections, *self._added)}
             if not check.lookup("rod, cable or spring", change.name, own).form.measures:
-                raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; take release() for joints")
+                raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; use release() for joints")
             if change.s is not None:
                 raise ValueError(f"rupture({change.name!r}): s must be left out for a spring, got {change.s}")
             if isinstance(change.when, Tension):

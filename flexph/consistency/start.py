@@ -101,7 +101,7 @@ class VaryingConditions:
         if singular_vectors(equilibrated(slope)[0], tolerance=DEPENDENT).rank < len(slope):
             raise Undetermined(
                 f"the index at t = {self.time:.6g} s is above 1, or equations are dependent: if E(x) is not "
-                "semi-explicit, only index 1 is supported; transform(...) the system, or take "
+                "semi-explicit, only index 1 is supported; transform(...) the system, or use "
                 "method=DiscreteGradient() if its null space is constant"
             )
 

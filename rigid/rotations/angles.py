@@ -182,7 +182,7 @@ class Angles(Orientation):
         volume = float(axes[0] @ sides[0])
         if abs(volume) < LOCK:
             raise ValueError(
-                f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: take quaternion() or rotation_matrix()"
+                f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: use quaternion() or rotation_matrix()"
             )
         return sides / volume
 
