@@ -29,8 +29,8 @@ from .system.terms import (
 class Block:
     """One system within a block system, with its name and its slices of the stacked positions and velocities.
 
-    Stacked positions are those of all systems, one after the other. ``whole`` is the number of all stacked positions,
-    and that of all stacked velocities.
+    Stacked positions are those of all systems, one after the other. ``whole`` are the numbers of all stacked positions
+    and of all stacked velocities.
     """
 
     name: str
@@ -113,7 +113,7 @@ def _kinematics(placed: Sequence[Block]) -> Any:
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
-    """Block-diagonal mean Z̄ of the kinematic matrices over a step, as a function of its positions (ζ₀, ζ₁).
+    """Block-diagonal mean Z̄ of the kinematic matrices over a step, as a function of the end positions (ζ₀, ζ₁).
 
     The block of a system without its own ``kinematics_mean`` is its Z at the midpoint. None if no system has one.
     """

@@ -48,7 +48,8 @@ def resolve(
     is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is unchanged. Position constraints, the potential and
     positions of ports are unchanged; other velocity constraints become A S.
 
-    Resolved constraints hold in the mean of each step; the positions they imply, to the order of the method.
+    Resolved constraints hold in the mean of each step. Positions that they preserve are accurate to the order of the
+    method only.
 
     Parameters
     ----------

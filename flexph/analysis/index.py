@@ -193,7 +193,7 @@ class _Split:
         return np.where(self.mask, self._along(x, self.view.V2), 0.0)
 
     def _along(self, x: Array, way: Array) -> Array:
-        """Directional derivatives ∂c/∂x · way."""
+        """Directional derivatives of the equations c = 0 at x, ``∂c/∂x · way``, along the columns of ``way``."""
         return self.view.derivative(self.c, x, way) if self.slope is None else self.slope(x) @ way
 
     def combine(self, A: Array) -> Array:
@@ -208,7 +208,7 @@ class _Split:
     def next_level(self, kept: Array) -> _Conditions:
         """Equations of the next level: those that determine algebraic states, and time derivatives of the others.
 
-        The others are the combinations without algebraic states with the indices ``kept``.
+        The others are those combinations without algebraic states whose indices are ``kept``.
         """
 
         def value(x: Array) -> Array:

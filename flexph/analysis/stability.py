@@ -70,7 +70,11 @@ class StabilityReport:
 
     @property
     def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
-        """Verdict: stable by a strict extremum of H + Σ μₖCₖ, unstable by the linearised system, or undecided."""
+        """Verdict on a state: no equilibrium, asymptotically stable, stable, unstable, or undecided.
+
+        A strict extremum of H + Σ μₖCₖ makes an equilibrium stable, a growing motion of the linearised system unstable;
+        otherwise it is undecided.
+        """
         if not self.is_equilibrium:
             return "no equilibrium"
         lowest, largest = self.variation

@@ -156,7 +156,10 @@ class SystemView(Memo):
 
     @once
     def scales(self) -> Array:
-        """Scale (r,) of each differential state: the value that stores 1 J alone, or its size."""
+        """Scale (r,) of each differential state: its value with the energy ½ J, if all others are zero.
+
+        The scale of a state with hardly any energy is its size.
+        """
         stiff, sizes = np.diag(self.hessian(self.x)), np.abs(self.V1.T) @ self.sizes
         own = stiff * sizes**2 > 1e-9 * float(np.max(stiff * sizes**2, initial=0.0))
         return np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)

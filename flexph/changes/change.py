@@ -100,9 +100,9 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 
 
 class Reaching:
-    """Function of (t, state) that is zero when the reading of a sensor reaches a value: their difference.
+    """Difference between the reading of a sensor and a value, as a function of (t, state) for the search of its zero.
 
-    Angles are unwrapped from call to call.
+    Angles are unwrapped: each is the angle nearest to that of the last call.
     """
 
     def __init__(self, quantity: Quantity, value: float) -> None:

@@ -126,7 +126,7 @@ class Model(Memo):
     """Elements by name between named nodes, as data for the functions of a circuit.
 
     ``positions`` maps the names of switches and diodes to True (closed) or False (open); see :meth:`at`. Systems need
-    all of them.
+    the positions of all switches and diodes.
     """
 
     elements: Mapping[str, Element]

@@ -129,7 +129,7 @@ class Conditions:
     def _columns(self, x: Array) -> Array:
         """Derivatives (n, n − r) of all equations with respect to the algebraic states, with round-off set to zero.
 
-        It also raises the entries of ``size`` that are too small for these states to balance their equations.
+        It also increases the entries of ``size`` that are too small for these states to balance their equations.
         """
         e, s = self.equations, self.split
         columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size

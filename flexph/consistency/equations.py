@@ -254,10 +254,12 @@ def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, 
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:
-    """Largest quotient ``terms/columns`` of each column, (k,), both (n, k) and not negative, over relevant equations.
+    """Size of each of k states at which it balances the other terms of an equation, the largest one of n equations.
 
-    These are the algebraic equations that contain the state, so that the scale of a row cancels. A multiplier is in
-    none of them: for it, the ``differential`` equations (n,) with the strongest dependence count.
+    ``columns`` (n, k) are the magnitudes of the derivatives of the equations with respect to the states, ``terms`` (n,
+    k) those of the other terms; the result (k,) is their largest quotient. Only algebraic equations that contain the
+    state count. A multiplier is in none of them: for it, the ``differential`` equations (n,) with the strongest
+    dependence count.
     """
     inside = np.where(differential[:, None], 0.0, columns)
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)

@@ -105,7 +105,7 @@ class _Form(Memo):
         return d.first[0][:, : d.rank].T @ dense(self.system.E(x))
 
     def weights(self, x: Array) -> Array:
-        """Weights ℓ (p, r) with Dψ₁ = ℓ T."""
+        """Weights ℓ (p, r) by which the rows of T are combined to those of the derivative of ψ₁, Dψ₁ = ℓ T."""
         d = self.decomposition
         turned = self.rows(x) @ d.first[1][:, : d.rank]
         return np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T

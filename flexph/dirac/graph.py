@@ -42,7 +42,7 @@ class Graph:
     def exchanged(self, which: Array) -> Graph:
         """Same structure with v_i and w_i exchanged for the indices ``which``, by principal pivoting.
 
-        Raises ValueError if that block of J is singular, so that the new v_i cannot be inputs.
+        Raises ValueError if the block of J for these indices is singular, so that the new v_i cannot be inputs.
         """
         a, J = np.asarray(which, dtype=int), self.J
         b = np.setdiff1d(np.arange(len(J)), a)

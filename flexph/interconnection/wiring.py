@@ -285,9 +285,9 @@ class Wiring:
         return matrix
 
     def external(self, keep: Collection[str]) -> tuple[dict[str, slice], Array]:
-        """Slices of the external ports by name, and the columns of B of all blocks that they have.
+        """Slices of the external ports by name in the inputs that remain, and their indices in all inputs.
 
-        Ports in ``keep`` are external although a connection uses them.
+        Inputs that no connection uses are external, and so are all inputs of the ports in ``keep``.
         """
         for port in keep:
             self._find(port)

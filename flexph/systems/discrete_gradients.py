@@ -53,7 +53,7 @@ class Invariants:
 
 
 def padded(given: Invariants, n: int, extra: int) -> Invariants:
-    """Invariants of the first n states as invariants of n + ``extra`` states; they do not depend on the others."""
+    """Invariants of the first n states as invariants of n + ``extra`` states, independent of the added states."""
 
     def jacobian(x: Array) -> Array:
         own = dense(given.jacobian(x[:n]))

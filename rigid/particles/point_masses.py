@@ -1,4 +1,7 @@
-"""Point masses in Cartesian coordinates: a multibody system ([rigid] eq. (6)), or a PHDAE for loops ([dg] sec. 6.3)."""
+"""Point masses in Cartesian coordinates: multibody systems ([rigid] eq. (6)), or particle systems ([dg] sec. 6.3).
+
+Particle systems are :class:`flexph.PHDAE` whose steps run in compiled loops.
+"""
 
 from __future__ import annotations
 

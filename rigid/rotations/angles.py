@@ -165,7 +165,10 @@ class Angles(Orientation):
         return a @ b @ c
 
     def slopes(self, zeta: Array) -> Array:
-        """Derivatives ∂R/∂ζ; an elementary rotation about e_i has the derivative of itself times [e_i]×."""
+        """Derivatives ∂R/∂ζ_k, stacked: (3, 3, 3).
+
+        The derivative of an elementary rotation about e_i is this rotation times [e_i]×.
+        """
         (a, b, c), (i, j, k), s = self._factors(zeta), self.axes, cross(3)
         return self._ordered(np.stack([a @ s[i] @ b @ c, a @ b @ s[j] @ c, a @ b @ c @ s[k]]))
 

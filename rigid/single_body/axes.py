@@ -122,7 +122,7 @@ class BodyAxes(Memo):
     def _constant(self, slopes: Callable[[Array], Array], constant: bool) -> Callable[[Array], Array]:
         """Function of orientation coordinates with the values of ``slopes``.
 
-        If they are ``constant``, they are computed once.
+        If these do not depend on the coordinates (``constant``), they are computed once.
         """
         if not constant:
             return slopes

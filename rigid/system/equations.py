@@ -152,7 +152,10 @@ class Equations:
         return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
-        """Mean velocity ϖ̄, the arithmetic mean; massless parts, which have no time derivative, take their value ϖ₁."""
+        """Mean velocity ϖ̄: the arithmetic mean of ϖ₀ and ϖ₁, for massless parts their value ϖ₁ at the end.
+
+        Massless parts have no time derivative.
+        """
         if self.massless is None:
             return 0.5 * (omega0 + omega1)
         return 0.5 * (omega0 + omega1 + self.massless @ (omega1 - omega0))

@@ -142,7 +142,7 @@ def listed(names: list[str]) -> str:
 
 
 def independence(system: SystemModel) -> Independence:
-    """:class:`Independence` of the constraints of a system, with units from its probe positions."""
+    """:class:`Independence` of the constraints of a system, scaled by their entries at its probe positions."""
     return Independence(system, system.once(probes))
 
 

@@ -191,7 +191,7 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
 
 
 def _projection(system: SystemModel, rows: Array, target: Array) -> Array:
-    """Velocity-like displacement δ (n_kin,) of least ½δᵀMδ with Kδ = target."""
+    """Velocity-like displacement δ (n_kin,) of least ½δᵀMδ with Kδ = ``target``, K the constraint ``rows``."""
     return _saddle(system.mass, rows, np.concatenate([np.zeros(system.velocities), target]))[: system.velocities]
 
 
@@ -213,7 +213,7 @@ def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """Conditions on positions: position constraints, and positions of velocity constraints that must be zero."""
+    """Conditions on positions: position constraints, and the positions of closed velocity constraints, kept at zero."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

@@ -165,7 +165,7 @@ class LagrangianSubmanifold:
     system: MultibodySystem
 
     def multipliers(self, zeta: Array, tau: Array) -> Array:
-        """Multipliers λ (k,) of τ = ∇V + c'ᵀλ by least squares."""
+        """Multipliers λ (k,) of given efforts τ = ∇V(ζ) + c'(ζ)ᵀλ, by least squares."""
         zeta, tau = self._checked(zeta=zeta, tau=tau)
         slope = self.system.c_jacobian(zeta)
         return np.linalg.lstsq(slope.T, tau - self.system.V_gradient(zeta), rcond=None)[0]
