@@ -168,7 +168,7 @@ def _source(fullname: str) -> ModuleSpec | None:
 
 
 def _origin() -> str:
-    """Where pip installed this package from: a folder, a URL, or its name on an index."""
+    """Place from which pip installed this package: a folder, a URL, or its name on an index."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
