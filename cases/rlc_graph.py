@@ -35,7 +35,7 @@ FORMS = {"tree": "tree voltages, link currents", "nodal": "node potentials, eq. 
 
 
 def ladder(resistance: float = RESISTANCE) -> Circuit:
-    """Circuit V - R1 - C1 - L - C2 - R2, with open terminals at the output."""
+    """Circuit V - R1 - C1 - L - C2 - R2 with equal resistors, and open terminals at the output."""
     c = 1.0 / (OMEGA * resistance)
     return circuit(
         {
@@ -52,7 +52,7 @@ def ladder(resistance: float = RESISTANCE) -> Circuit:
 
 @dataclass(frozen=True)
 class Result:
-    """The circuit, its step responses in both forms, and its frequency response."""
+    """The circuit, its step responses by form, and its frequency response."""
 
     circuit: Circuit
     steps: dict[str, Trajectory]
@@ -73,7 +73,7 @@ def step_of(times: Any) -> Any:
 
 
 def respond(built: Circuit, times: Array, method: str) -> dict[str, Trajectory]:
-    """Responses to a step of the source in both forms, from rest."""
+    """Responses (runs) of the circuit from rest to a step of its source, by the form of its equations."""
     responses = {}
     for form in FORMS:
         system = built.phdae(form)  # type: ignore[arg-type]
@@ -99,13 +99,13 @@ def run(
 
 
 def apart(steps: dict[str, Trajectory]) -> float:
-    """Largest difference of a charge or flux between both forms, divided by its largest value."""
+    """Largest difference of a charge or flux between both forms, divided by the largest magnitude of it."""
     one, other = (np.hstack([trajectory[name] for name in PARTS]) for trajectory in steps.values())
     return float((np.abs(one - other).max(axis=0) / np.abs(one).max(axis=0)).max())
 
 
 def tellegen(result: Result) -> float:
-    """Largest |v(t)·i(t′)|/Σ|v||i| of all pairs of 20 saved times ([survey] eq. (2.26)): zero in theory."""
+    """Largest |v(t)·i(t′)|/Σ|v||i| over all pairs of about 20 saved times ([survey] eq. (2.26)); zero in theory."""
     chosen = result.steps["tree"].states[:: max(1, len(result.steps["tree"].times) // 20)]
     inputs = {"V": 1.0}
     v = np.column_stack(list(result.circuit.voltages(chosen, inputs).values()))

@@ -73,20 +73,23 @@ def tilts(solution: Solution) -> Array:
 
 
 def first_impact(solution: Solution) -> float:
-    """Time at which the block first stands on both corners [s]."""
+    """Time [s] at which the block first stands on both corners; NaN if it does not."""
     times = solution.events["flat"].times
     return float(times[0]) if len(times) else math.nan
 
 
 def amplitudes(solution: Solution) -> list[float]:
-    """Largest tilt between each pair of impacts, divided by α; the tilt before the first impact is left out."""
+    """Largest tilt between each two successive impacts, divided by α; the tilt before the first impact is left out."""
     edges = np.searchsorted(solution.times, solution.events["flat"].times)
     tilt = np.abs(tilts(solution))
     return [float(tilt[a:b].max() / ALPHA) for a, b in pairwise(edges)]
 
 
 def exact_amplitudes(count: int) -> list[float]:
-    """Closed form of the tilts, divided by α: the kinetic energy falls by the factor r² at each impact."""
+    """Largest tilts after the first ``count`` impacts, divided by α, in closed form.
+
+    The kinetic energy falls by the factor r² at each impact.
+    """
     top, tilts = 1.0 - math.cos(ALPHA), []
     left = math.cos(0.5 * ALPHA) - math.cos(ALPHA)
     for _ in range(count):

@@ -40,7 +40,10 @@ METHODS = ("gonzalez", "mean_value", "dirac")
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of both formulations by method, errors by step, and the hardening of the springs."""
+    """Runs in redundant and in minimal coordinates, by method, and the table of errors by step.
+
+    ``hardening`` is β of the springs.
+    """
 
     redundant: dict[str, Trajectory]
     minimal: dict[str, Trajectory]
@@ -82,7 +85,10 @@ def redundant(hardening: float) -> PHDAE:
 
 
 def minimal(hardening: float) -> PHDAE:
-    """System in x = (x₁, x₂, ẋ₁, ẋ₂): the constraint eliminated, with the invertible mass matrix PᵀMP."""
+    """System in minimal coordinates x = (x₁, x₂, ẋ₁, ẋ₂), with the invertible mass matrix PᵀMP.
+
+    The constraint is eliminated.
+    """
     potential, forces = springs(hardening)
     E, J = np.eye(4), np.zeros((4, 4))
     E[2:, 2:] = KEPT.T @ M @ KEPT
@@ -98,12 +104,12 @@ def minimal(hardening: float) -> PHDAE:
 
 
 def start_redundant() -> Array:
-    """Initial state at rest with both springs stretched, and with the λ of linear springs."""
+    """State in redundant coordinates at rest with both springs stretched, and with the λ of linear springs."""
     return np.array([STRETCH[0], STRETCH[0] + LENGTH + WIDTH, STRETCH[1], 0.0, 0.0, 0.0, STIFFNESS[1] * STRETCH[1]])
 
 
 def start_minimal() -> Array:
-    """Initial state at rest with both springs stretched."""
+    """State in minimal coordinates at rest with both springs stretched."""
     return np.concatenate([STRETCH, np.zeros(2)])
 
 
@@ -127,7 +133,10 @@ def modes(times: Array) -> Array:
 
 
 def reference(hardening: float, times: Array) -> Array:
-    """Elongations (k, 2) at ascending times: the modes, or for hardening springs a Runge-Kutta method of order 8."""
+    """Exact elongations (k, 2) [m] of the springs at ascending times.
+
+    They are superposed modes for linear springs, otherwise those of a Runge-Kutta method of order 8.
+    """
     if hardening == 0.0:
         return modes(times)
     system = minimal(hardening)
@@ -158,12 +167,12 @@ def run(
 
 
 def elongations(trajectory: Trajectory) -> Array:
-    """Elongations x₁ and x₂ of either formulation (k, 2)."""
+    """Elongations x₁ and x₂ (k, 2) [m] of a run in either kind of coordinates."""
     return trajectory["q"][:, [0, -1]]
 
 
 def apart(one: Trajectory, other: Trajectory) -> float:
-    """Largest difference of the elongations of two formulations, divided by the largest elongation."""
+    """Largest difference of the elongations of two runs, divided by the largest elongation of the first."""
     first, second = elongations(one), elongations(other)
     return float(np.abs(first - second).max() / np.abs(first).max())
 
@@ -171,7 +180,10 @@ def apart(one: Trajectory, other: Trajectory) -> float:
 def converge(
     hardening: float, end: float = 1.0, counts: Iterable[int] = (25, 50, 100, 200)
 ) -> Iterable[dict[str, float]]:
-    """Largest errors of the elongations by step, and of λ against the force of the second spring at midpoints."""
+    """Yield largest errors for several steps: of the elongations in both kinds of coordinates, and of λ.
+
+    λ is compared with the force of the second spring at the midpoints of the steps.
+    """
     _, forces = springs(hardening)
     for count in counts:
         split, eliminated = solve(hardening, end / count, end, "gonzalez")
@@ -187,7 +199,7 @@ def converge(
 
 
 def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Orders of convergence from the two finest steps."""
+    """Orders of convergence from the two finest steps of the rows of :func:`converge`, by column."""
     *_, coarse, fine = rows
     ratio = math.log(coarse["step_s"] / fine["step_s"])
     names = ("redundant", "minimal", "lambda_at_middle")
@@ -195,7 +207,7 @@ def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def gap(trajectory: Trajectory) -> Array:
-    """Constraint g = q₂ − x₁ − l₁₀ − w (k,) [m]."""
+    """Defect g = q₂ − x₁ − l₁₀ − w (k,) [m] of the constraint in a run in redundant coordinates."""
     q = trajectory["q"]
     return q[:, 1] - q[:, 0] - LENGTH - WIDTH
 

@@ -39,20 +39,23 @@ Cells = Literal["hexahedron", "tetra"]
 
 
 def bar(cells: str, degree: int, across: int) -> Body:
-    """The bar along x with cells across its height and ten times as many along it: ports ``root``, ``tip``."""
+    """Solid bar along x with ``across`` cells over its height and ten times as many along it.
+
+    Its ports are ``root``, rigid and held, and ``tip``, a mean.
+    """
     mesh = fem.box_mesh((LENGTH, SIDE, SIDE), (10 * across, across, across), simplices=cells == "tetra")
     ports = {"root": fem.Tie("left", "rigid"), "tip": fem.Tie("right", "mean")}
     return fem.solid(mesh, MATERIAL, degree=degree, ports=ports, reference="root")
 
 
 def clamped(body: Body) -> tuple[Mechanism, Pose]:
-    """Mechanism of the bar clamped to the ground, and its pose."""
+    """Mechanism of a bar clamped to the ground at its root, and its pose."""
     mechanism = connect({"bar": body}, [weld("bar.root", GROUND)])
     return mechanism, mechanism.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))})
 
 
 def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
-    """Frequencies [rad/s] by direction of the tip's motion: across, along, or about the axis of the bar."""
+    """Frequencies [rad/s] of modes by family: bending, axial or torsion, by the direction of the tip's motion."""
     deforming = vibration.shapes[6 : 6 + body.size].real
     tip = body.ports["tip"]
     across = np.linalg.norm((tip.shape @ deforming)[1:], axis=0)
@@ -107,9 +110,10 @@ def timoshenko(euler: Array) -> Array:
 
 @dataclass(frozen=True)
 class Level:
-    """Size and results of one mesh.
+    """Results for one mesh of the bar.
 
-    Cells across the height, coordinates, stresses, frequencies by family [rad/s], computing time [s].
+    ``across`` are the cells over the height, ``size`` and ``stresses`` the numbers of coordinates, ``omega`` the
+    frequencies by family [rad/s], ``seconds`` the computing time.
     """
 
     across: int
@@ -121,7 +125,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Result:
-    """All meshes in the order of refinement, the modes of the finest one, and beam theory."""
+    """Results for all meshes in the order of refinement, the modes of the finest one, and beam theory."""
 
     cells: str
     degree: int
@@ -155,7 +159,7 @@ def run(
 
 
 def deviations(result: Result, level: Level) -> dict[str, Array]:
-    """Relative deviations from beam theory, by family."""
+    """Relative deviations of the frequencies of one mesh from beam theory, by family."""
     by_family = {}
     for name, count in FAMILIES.items():
         computed = level.omega[name][:count]

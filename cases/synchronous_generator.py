@@ -149,7 +149,7 @@ SYSTEMS: dict[str, Callable[[], PHDAE]] = {
 
 
 def to_fluxes(x: Array) -> Array:
-    """State (ψ, p, θ) from the state (I, p, θ)."""
+    """State in fluxes, (ψ, p, θ), from the state in currents, (I, p, θ)."""
     return np.concatenate([inductance(x[7]) @ x[:6], x[6:]])
 
 
@@ -162,7 +162,7 @@ def currents(trajectory: Trajectory) -> Array:
 
 
 def start_open(inertia: float = INERTIA) -> Array:
-    """State in currents at full speed, rated voltage at open terminals, d axis on phase a."""
+    """State in currents at full speed, with rated voltage at open terminals and the d axis on phase a."""
     return np.array([0.0, 0.0, 0.0, PEAK / (OMEGA * L_AF), 0.0, 0.0, inertia * OMEGA, 0.0])
 
 

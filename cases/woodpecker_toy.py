@@ -47,7 +47,7 @@ BEAK = 1e-6  # of the mass of the bird, as a point by itself [kg]
 
 
 def _point(x: float, along: tuple[float, float], up: tuple[float, float]) -> Port:
-    """Port at x whose displacements along x and y are ``along`` and ``up`` times (φ_M, φ_S)."""
+    """Port at x [m] along the body, whose displacements in x and y are ``along`` and ``up`` times (φ_M, φ_S)."""
     return Port(np.array([x, 0.0]), sparse.csr_array([along, up]), sparse.csr_array((1, 2)))
 
 
@@ -115,7 +115,7 @@ def _oval(half: tuple[float, float, float], centre: tuple[float, float]) -> Shap
 
 
 def toy() -> Mechanism:
-    """The bird on its pole, with three contacts with friction."""
+    """Mechanism of the bird on its pole, with three contacts with friction."""
     pole, law = Plane(GROUND.at(0.0, 0.0), (1.0, 0.0)), Rigid(friction=FRICTION)
     joints = [
         slider("bird.pole", GROUND.at(0.0, 0.0), direction=(0.0, 1.0)),
@@ -128,7 +128,7 @@ def toy() -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """Published initial state."""
+    """State of the toy at the start, as published but for a small penetration."""
     state = mechanism.consistent_state(mechanism.assemble(guess={"bird": (0.0, 0.0, 0.0)}))
     x, parts, u, du = state.x.copy(), mechanism.layout.parts, np.array(START), np.array(RATES[1:])
     body = mechanism.bodies["bird"]
@@ -144,10 +144,10 @@ def start(mechanism: Mechanism) -> State:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Means over the last two periods of a run, between upward passages of φ_S through zero.
+    """Means over the last two periods of a run: period [s], fall [m], energy loss [J], number of impacts.
 
-    Period [s], fall [m], energy loss [J], number of impacts. Two periods are averaged because the motion approaches its
-    limit cycle from alternating sides.
+    A period is between two upward passages of φ_S through zero. Two periods are averaged because the motion approaches
+    its limit cycle from alternating sides.
     """
 
     period: float
@@ -186,13 +186,16 @@ def cycle(solution: Solution) -> Cycle | None:
 
 
 def _origin(solution: Solution, centre: Array, u: Array) -> float:
-    """Height of the sleeve [m]."""
+    """Height [m] of the sleeve, at the body's centre of mass ``centre`` and its flexible coordinates ``u``."""
     inertia = solution.mechanism.bodies["bird"].inertia
     return float((centre - inertia.centre - inertia.mean_shape @ u)[1])
 
 
 def _impacts(solution: Solution, whole: Array) -> int:
-    """Number of dissipative impacts by contact; impacts in consecutive steps count once."""
+    """Number of dissipative impacts of all contacts in the steps of the mask ``whole``.
+
+    Impacts of a contact in consecutive steps count once.
+    """
     names = [name for name in solution.ledger.dissipation if name.endswith(": impact")]
     count = 0
     for name in names:
@@ -202,12 +205,12 @@ def _impacts(solution: Solution, whole: Array) -> int:
 
 
 def angles(solution: Solution) -> Array:
-    """Angles φ_M and φ_S (k + 1, 2) [rad]."""
+    """Angles φ_M of the sleeve and φ_S of the bird at the saved times (k + 1, 2) [rad]."""
     return solution["bird.deformation"]
 
 
 def summary_numbers(solution: Solution) -> dict[str, Any]:
-    """Summary numbers of the limit cycle."""
+    """Summary numbers: period, fall, energy loss and impacts of the limit cycle, and the range of φ_S."""
     last = cycle(solution)
     swing = angles(solution)[len(solution.times) // 2 :, 1]
     return {
@@ -237,7 +240,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: limit cycle by independent integration, balance, and dissipation."""
+    """Checks: limit cycle against an independent integration, balance, and dissipation."""
     solution = run()
     computed, source = summary_numbers(solution), "independent prototype"
     for name, reference, share in (  # a thousandth, above the last digit of each
