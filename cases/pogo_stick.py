@@ -42,9 +42,9 @@ class Result:
 
 
 def energies(x: Array) -> Array:
-    """Energies [J] of spring, weight and motion, [survey] eq. (5.1).
+    """Energies (3,) [J] of spring, weight and motion at the state x, [survey] eq. (5.1).
 
-    They belong to x = (spring length, height of the bottom of the mass, momentum).
+    x is (spring length, height of the bottom of the mass, momentum).
     """
     length, height, momentum = x
     return np.array(
@@ -71,12 +71,12 @@ def mode(contact: float) -> PHDAE:
 
 
 def gap(x: Array) -> float:
-    """Height y − x of the foot [m]."""
+    """Height y − x [m] of the foot above the ground at the state ``x``."""
     return float(x[1] - x[0])
 
 
 def lift(x: Array) -> float:
-    """Rate ẏ − ẋ = p/m + k(x − x₀)/d at which a free foot would leave the ground [m/s]."""
+    """Rate ẏ − ẋ = p/m + k(x − x₀)/d [m/s] at which a free foot would leave the ground, at the state ``x``."""
     return float(x[2] / MASS + STIFFNESS / DAMPING * (x[0] - LENGTH))
 
 
@@ -99,7 +99,7 @@ def mode_by_force(contact: float) -> PHDAE:
 
         ẋ = p/m − v,  ẏ = p/m,  ṗ = −k(x − x₀) − mg − dẋ,  0 = k(x − x₀) + dẋ + λ
 
-    and 0 = v in contact, 0 = λ in flight.
+    and 0 = v if ``contact`` is 1, 0 = λ in flight, if it is 0.
     """
     J, R = np.zeros((5, 5)), np.zeros((5, 5))
     for i, j, value in ((0, 2, 1.0), (0, 3, -1.0), (1, 2, 1.0), (3, 4, contact)):
@@ -169,7 +169,7 @@ def in_contact(x: Array, t: float) -> Array:
 
 
 def exact_switches(height: float, end: float) -> Iterable[tuple[float, str, Array]]:
-    """Time, name and state of every touch-down and take-off in closed form."""
+    """Yield time [s], name and state of every touch-down and take-off up to ``end``, in closed form."""
     time, state, flies = 0.0, start(height), True
     while True:
         motion, function = (in_flight, gap) if flies else (in_contact, lambda x: -lift(x))

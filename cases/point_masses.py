@@ -161,18 +161,18 @@ def run(
 
 
 def places(run: Trajectory) -> Array:
-    """Positions of a, b and the knot, if there is one (k, 2 or 3, 3) [m]."""
+    """Positions (k, 2 or 3, 3) [m] of a, b and, if there is one, the knot, at the saved times."""
     return run["positions"].reshape(len(run.times), -1, 3)
 
 
 def rod_defects(run: Trajectory) -> Array:
-    """Deviations of the rod lengths from their nominal values (k, 2) [m]."""
+    """Lengths of both rods minus their nominal values (k, 2) [m], at the saved times."""
     a, b = places(run)[:, 0], places(run)[:, 1]
     return np.linalg.norm([a, b - a], axis=2).T - np.array([*RODS.values()])
 
 
 def angular_momentum(run: Trajectory) -> Array:
-    """Angular momentum about the vertical axis (k,) [N m s]."""
+    """Angular momentum about the vertical axis at the saved times (k,) [N m s]."""
     r, v = places(run)[:, :2], run["velocities"].reshape(len(run.times), -1, 3)[:, :2]
     return np.cross(r, v)[:, :, 2] @ np.array([*MASSES.values()])
 
@@ -186,7 +186,7 @@ def rod_forces(run: Trajectory) -> Array:
 
 
 def slope(rows: Sequence[dict[str, float]]) -> float:
-    """Order of convergence of the errors, by least squares of logarithms."""
+    """Order of convergence of the errors of :func:`order_table`, by least squares of logarithms."""
     steps, errors = ([row[name] for row in rows] for name in ("step_s", "error_m"))
     return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
 
@@ -307,7 +307,7 @@ def draw_kept(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conserved quantities over 10 s at two steps, with and without damper and knot; orders.
+    """Checks: conserved quantities over 10 s, with and without damper and knot, and orders of convergence.
 
     The paths are also compared with those of general integrators.
     """

@@ -109,7 +109,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def elastica(load: float, stiffness: float) -> float:
-    """Tip deflection of a cantilever under a force of constant direction (Bisshopp, Drucker 1945) [m]."""
+    """Tip deflection [m] of a cantilever under a force of constant direction (Bisshopp, Drucker 1945).
+
+    ``load`` is the force [N], ``stiffness`` EI [N m²].
+    """
     root = np.sqrt(load * LENGTH**2 / stiffness)
 
     def parts(slope: float) -> tuple[float, float]:
@@ -125,7 +128,7 @@ def elastica(load: float, stiffness: float) -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both planes of the strip against closed forms, and convergence between them.
+    """Checks: both planes of the strip against closed forms, and convergence at angles between them.
 
     Shear adds 1e-4 to the deflection in the chord plane, extension and shear 1e-5 in the flap plane.
     """

@@ -96,7 +96,7 @@ def without_place(system: rigid.MultibodySystem) -> rigid.MultibodySystem:
 
 
 def mechanism() -> Mechanism:
-    """The slider-crank of bodies and joints."""
+    """Mechanism of the slider-crank, made of bodies and joints."""
     inertia = INERTIA_B - MASS * CENTRE**2
     bodies = {
         "crank": rigid.body(1.0, inertia=INERTIA_A, ports={"A": (0.0, 0.0), "C": (CRANK, 0.0)}),
@@ -200,13 +200,13 @@ def mesh(step: float, duration: float = DURATION) -> Array:
 
 
 def motion(run: Trajectory) -> Array:
-    """Angle φ, rate φ̇, angle φ₂ and position x_B at all times (k, 4), as in :func:`of_one_freedom`."""
+    """Angle φ, rate φ̇, angle φ₂ and position x_B (k, 4) of a run at the saved times, as in :func:`of_one_freedom`."""
     phi, x, _, phi2 = run["positions"].T
     return np.column_stack([phi, run["crank.spin"], phi2, x])
 
 
 def gap(run: Trajectory) -> Array:
-    """Distance between the two coupled points C of crank and rod (k,) [m]."""
+    """Distance (k,) [m] between the two coupled points C of crank and rod at the saved times."""
     phi, x, y, phi2 = run["positions"].T
     return np.hypot(CRANK * np.cos(phi) - x - ROD * np.cos(phi2), CRANK * np.sin(phi) - y - ROD * np.sin(phi2))
 
@@ -333,7 +333,10 @@ def draw_pin(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both couplings and the mechanism of joints over 10 s: pin, energy, and motion against an ODE in φ."""
+    """Checks: pin, energy and motion of both couplings and of the mechanism of joints, over 10 s.
+
+    The motion is compared with that of an ODE in φ.
+    """
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
     for step, result in results.items():
         at = f"h = {step:g} s"

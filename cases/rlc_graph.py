@@ -60,13 +60,16 @@ class Result:
 
 
 def transfer(omega: Any) -> Any:
-    """Transfer function V_out/V = ½/((s + 1)(s² + s + 1)), s = iω/ω_c."""
+    """Transfer function V_out/V = ½/((s + 1)(s² + s + 1)) of the ladder at frequencies ω [rad/s], s = iω/ω_c."""
     s = 1j * np.asarray(omega) / OMEGA
     return 0.5 / ((s + 1.0) * (s**2 + s + 1.0))
 
 
 def step_of(times: Any) -> Any:
-    """Voltage V_out (k,) after a step of 1 V: ½(1 − e^{−τ} − (2/√3) e^{−τ/2} sin(√3τ/2)), τ = ω_c t."""
+    """Voltage V_out (k,) [V] at ``times`` after a step of 1 V, in closed form.
+
+    It is ½(1 − e^{−τ} − (2/√3) e^{−τ/2} sin(√3τ/2)) with τ = ω_c t.
+    """
     tau = OMEGA * np.asarray(times)
     wave = 2.0 / math.sqrt(3.0) * np.exp(-0.5 * tau) * np.sin(0.5 * math.sqrt(3.0) * tau)
     return 0.5 * (1.0 - np.exp(-tau) - wave)
@@ -120,7 +123,7 @@ def response_defect(result: Result) -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: sizes of both forms, their difference, Tellegen, Bode curve, balance."""
+    """Summary numbers: sizes of both forms, difference of their runs, Tellegen's theorem, response, balance."""
     corner = frequency_response(result.circuit.linear(), [OMEGA], inputs="V", outputs="out", progress=False)
     return {
         "states": {form: trajectory.system.size for form, trajectory in result.steps.items()},

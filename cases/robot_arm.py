@@ -69,14 +69,14 @@ SENSORS = {f"{joint.name} {kind}": getattr(joint, kind) for joint in JOINTS for 
 
 @dataclass(frozen=True)
 class Result:
-    """A run and its processor time [s]."""
+    """A run of the arm, and its processor time [s]."""
 
     solution: Solution
     seconds: float
 
 
 def profile(t: float) -> float:
-    """Smooth step from 0 to 1 in the time T: 10s³ − 15s⁴ + 6s⁵ with s = t/T."""
+    """Part, from 0 to 1, of the way to the target at the time t: 10s³ − 15s⁴ + 6s⁵ with s = t/T."""
     s = min(max(t / RISE, 0.0), 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
@@ -119,7 +119,7 @@ def arm(controller: Controller, elements: int = 4, payload: float = 0.5) -> Mech
 
 
 def port_motor(joint: Joint) -> Any:
-    """Control law τ = K_p(q_d − q) + K_d(q̇_d − q̇) as a spring and damper with a moving reference."""
+    """Connection for the control law τ = K_p(q_d − q) + K_d(q̇_d − q̇): a spring and damper with a moving reference."""
     first, second = joint.ports
 
     def reference(t: float) -> float:
@@ -201,7 +201,10 @@ def controllers(kind: Controller, period: float, elements: int) -> dict[str, Sam
 
 
 def solve(kind: Controller, step: float, *, period: float = 1e-3, elements: int = 4, end: float = 2.0) -> Result:
-    """Run from rest, with the arm straight along x."""
+    """Run of the arm with controllers of a ``kind`` up to ``end`` [s], from rest, straight along x.
+
+    ``period`` [s] is the time between two calls of a sampled controller.
+    """
     mechanism = arm(kind, elements)
     start = mechanism.consistent_state(mechanism.assemble(placed()))
     times, loops = np.linspace(0.0, end, max(1, round(end / step)) + 1), controllers(kind, period, elements)
@@ -232,7 +235,7 @@ def run(
 
 
 def tip_at(solution: Solution, moments: Iterable[float] = READ) -> Array:
-    """Positions of the tip (k, 2) [m] at the saved times nearest to the given ones."""
+    """Positions (k, 2) [m] of the tip at the saved times nearest to the times ``moments``."""
     tip, times = solution.position("fore.tip"), solution.times
     return np.array([tip[np.abs(times - t).argmin()] for t in moments if t <= times[-1] + 1e-9]).reshape(-1, 2)
 
@@ -300,7 +303,7 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: ledger, accuracy of the step, first-order convergence of sampling to the port, and the regulator."""
+    """Checks: balance, accuracy of the step, convergence of the sampled law to the "port", and the regulator."""
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

@@ -37,7 +37,7 @@ LOSS = 1.0 - 1.5 * math.sin(ALPHA) ** 2
 
 
 def block_on_ground() -> Mechanism:
-    """A block of 1 kg on ground so rough that it does not slide."""
+    """Mechanism of a block of 1 kg on ground so rough that it does not slide."""
     inertia = (WIDTH**2 + HEIGHT**2) / 3.0
     ports, shape = {"left": (-WIDTH, -HEIGHT), "right": (WIDTH, -HEIGHT)}, box_shape((2.0 * WIDTH, 2.0 * HEIGHT, WIDTH))
     block = rigid.body(1.0, inertia=inertia, ports=ports, shape=shape)
@@ -47,7 +47,7 @@ def block_on_ground() -> Mechanism:
 
 
 def leaning(mechanism: Mechanism, tilt: float) -> State:
-    """State at rest on the right corner, tilted by an angle [rad]."""
+    """State of the block at rest on its right corner, tilted by the angle ``tilt`` [rad]."""
     c, s = math.cos(tilt), math.sin(tilt)
     place = (-c * WIDTH + s * HEIGHT, s * WIDTH + c * HEIGHT, -tilt)
     return mechanism.consistent_state(mechanism.assemble(guess={"block": place}))
@@ -67,7 +67,7 @@ def run(
 
 
 def tilts(solution: Solution) -> Array:
-    """Angle of the block [rad]."""
+    """Angle of the block at the saved times (k,) [rad]."""
     rotation = solution.rotations("block")
     return np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])
 
@@ -129,7 +129,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: Housner's closed forms, and the order of convergence to them."""
+    """Checks: tilts and time of impact against Housner's closed forms, and the order of convergence to them."""
     coarse, fine = run(step=8e-3, end=1.3), run(step=4e-3, end=1.3)
     exact, computed = exact_amplitudes(3), amplitudes(fine)
     yield near("first impact [s]", exact_first_impact(), first_impact(fine), 1e-5, source="Housner (1963)")

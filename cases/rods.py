@@ -63,10 +63,10 @@ def draw_axes(
     stacked: bool = False,
     bodies: Mapping[str, Array] | None = None,
 ) -> None:
-    """Draw axes of rods, seen along the world axes: ``xy`` is x to the right and y up.
+    """Draw the axes of several rods, seen along the world axes: the view ``xy`` has x to the right and y up.
 
-    ``pictures``: points (n, 3) by label; ``bodies``: centres (2, 3) of bodies at the ends, by label. The views are
-    next to each other, or ``stacked`` if they are wide.
+    ``pictures`` are points (n, 3) [m] by label, ``bodies`` centres (2, 3) [m] of bodies at the ends of rods, by label.
+    The views are next to each other, or on top of each other if ``stacked``.
     """
     rows, columns = (len(views), 1) if stacked else (1, len(views))
     figure = new_figure(8.0 if stacked else 4.8 * columns, 5.8 if stacked else 4.8)

@@ -58,7 +58,7 @@ def run(
 
 
 def away(result: Result) -> list[float]:
-    """Distance of the tip from its position on the exact circle for each moment, divided by the length."""
+    """Distance of the tip from its position on the exact circle, divided by the length of the rod, for each moment."""
     distances = []
     for turn, state in zip(result.turns, result.states, strict=True):
         angle = 2.0 * np.pi * turn
@@ -68,7 +68,7 @@ def away(result: Result) -> list[float]:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers of a full circle, on which the tip returns to the root."""
+    """Summary numbers for the moment of a full turn, at which the tip returns to the root."""
     return {"tip_distance_rel": away(result)[-1], "nodes": len(result.mechanism.bodies["rod"].frames)}
 
 

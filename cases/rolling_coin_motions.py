@@ -154,7 +154,7 @@ def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 
 
 
 def tilts(solution: Solution) -> Array:
-    """Angle of the coin from the ground (k + 1,) [rad]."""
+    """Angle of the coin from the ground at the saved times (k + 1,) [rad]."""
     return np.arccos(solution.rotations("coin")[:, 2, 2])
 
 

@@ -111,7 +111,7 @@ def rotating_beam(
 
 
 def pose_of(mechanism: Mechanism) -> Pose:
-    """Undeformed pose along x."""
+    """Pose of the undeformed beam along x."""
     return mechanism.assemble({"beam": (0.0, 0.0, 0.0)})
 
 
@@ -186,7 +186,7 @@ def _rounded(share: Array) -> Array:
 
 
 def _real(shape: Array) -> Array:
-    """Real part of a shape, scaled to the largest entry 1.
+    """Real part of a complex shape, which is first divided by its entry of largest magnitude.
 
     The axial part of a chordwise motion has a phase of a quarter period and drops out.
     """
@@ -271,7 +271,7 @@ def as_modes(mechanism: Mechanism, frequencies: Frequencies) -> Eigenmodes:
 
 
 def draw_speeds(result: Result, path: Path) -> None:
-    """Draw the first frequencies against the reference, and the first three of each family."""
+    """Draw over the speed the first frequencies with their reference, and the first three of each family."""
     figure = new_figure(11.0, 4.8)
     first, all_of_them = figure.subplots(1, 2)
     for axes, count in ((first, 1), (all_of_them, COUNT)):
@@ -298,7 +298,7 @@ def draw_speeds(result: Result, path: Path) -> None:
 
 
 def draw_modes(result: Result, path: Path) -> None:
-    """Draw the deflections along the beam at the requested speed."""
+    """Draw the deflections of the flapwise and chordwise shapes along the beam, at the requested speed."""
     stiffened, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
     assert body.view is not None
     x = body.view.points[:, 0]
@@ -359,7 +359,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of flapwise and chordwise modes at the requested speed."""
+    """Scene of the flapwise and chordwise shapes at the requested speed for viewers, by the name "modes"."""
     vibrations = as_modes(result.mechanism, result.at_speed["von_karman"])
     return {"modes": mode_scene(result.mechanism, result.pose, vibrations)}
 

@@ -166,7 +166,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: symmetric rotor against constant equations, asymmetric rotors against Euler's equations."""
+    """Checks: symmetric rotor against its constant equations, asymmetric rotors against Euler's equations."""
     for speed in (60.0, 250.0):
         apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()
         yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")

@@ -36,7 +36,7 @@ def logarithmic(C: Array) -> Array:
 
 
 def by_logarithmic(C: Array) -> Array:
-    """Derivative ∂ψ/∂C of :func:`logarithmic`, for ``fem.StoredEnergy``."""
+    """Derivatives ∂ψ/∂C (k, 3, 3) of :func:`logarithmic` at tensors C (k, 3, 3), for ``fem.StoredEnergy``."""
     volume, inverse, lame = np.sqrt(np.linalg.det(C))[:, None, None], np.linalg.inv(C), BULK - 2.0 / 3.0 * SHEAR
     return np.asarray(0.5 * SHEAR * (np.eye(3) - inverse) + 0.5 * lame * (volume - 1.0) * volume * inverse)
 

@@ -41,13 +41,13 @@ STEPS, STATICS = 500, 4  # of the run until the ball rests; passes of the static
 
 @dataclass(frozen=True)
 class Result:
-    """Run of a ball that rolls over the pad."""
+    """A run of the ball that rolls over the pad."""
 
     solution: Solution
 
     @property
     def path(self) -> Array:
-        """Positions (k, 3) of the centre of the ball [m]."""
+        """Positions (k, 3) [m] of the centre of the ball at the saved times."""
         return self.solution["ball.centre"]
 
 

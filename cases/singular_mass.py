@@ -52,7 +52,10 @@ class Result:
 
 
 def springs(hardening: float) -> tuple[Any, Any]:
-    """Energy V(x) = Σ kᵢ(½xᵢ² + ¼βxᵢ⁴) of the elongations (2,) and its gradient; β = ``hardening`` [1/m²]."""
+    """Two functions of the elongations x (2,): the energy V = Σ kᵢ(½xᵢ² + ¼βxᵢ⁴), and its gradient (2,).
+
+    β [1/m²] is ``hardening``.
+    """
 
     def potential(x: Array) -> float:
         return float(STIFFNESS @ (0.5 * x**2 + 0.25 * hardening * x**4))
@@ -64,7 +67,10 @@ def springs(hardening: float) -> tuple[Any, Any]:
 
 
 def redundant(hardening: float) -> PHDAE:
-    """System in x = (x₁, q₂, x₂, v₁, v₂, v₃, λ) with E = diag(1, M, 0) of rank 5, [dg] eq. (E.2)."""
+    """System in redundant coordinates x = (x₁, q₂, x₂, v₁, v₂, v₃, λ), [dg] eq. (E.2).
+
+    E = diag(1, M, 0) has rank 5.
+    """
     potential, forces = springs(hardening)
     E, J = np.zeros((7, 7)), np.zeros((7, 7))
     E[:3, :3], E[3:6, 3:6] = np.eye(3), M
@@ -126,7 +132,10 @@ def solve(hardening: float, step: float, end: float, method: str) -> tuple[Traje
 
 
 def modes(times: Array) -> Array:
-    """Elongations (k, 2) of linear springs: superposed modes of K φ = ω² PᵀMP φ, PᵀMP-orthonormal."""
+    """Elongations (k, 2) [m] of linear springs in closed form at ``times`` (k,).
+
+    They are superposed modes φ of K φ = ω² PᵀMP φ, which are PᵀMP-orthonormal.
+    """
     mass = KEPT.T @ M @ KEPT
     squares, shapes = eigh(np.diag(STIFFNESS), mass)
     return (np.cos(np.outer(times, np.sqrt(squares))) * (shapes.T @ mass @ STRETCH)) @ shapes.T

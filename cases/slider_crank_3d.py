@@ -64,7 +64,10 @@ class Result:
 
 
 def slider_crank(rod: Rod) -> Mechanism:
-    """Mechanism with revolute axle, spherical joint at the crank pin, universal joint at the slider, and rail."""
+    """Mechanism with a revolute axle, a spherical joint at the crank pin, a universal joint at the slider, and a rail.
+
+    ``rod`` selects the inertia of the rod.
+    """
     crank = rigid.body(
         0.12,
         inertia=(1e-4, 1e-4, 1e-5),  # only the first one takes part
@@ -89,7 +92,7 @@ def slider_crank(rod: Rod) -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """State of the published pose and crank speed; the joints determine all other velocities."""
+    """State in the published pose with the published crank speed; the joints determine all other velocities."""
     pin, end = np.array(PIN), np.array([START, 0.0, 0.0])
     along = (end - pin) / ROD
     cross = np.cross([1.0, 0.0, 0.0], along)
@@ -100,7 +103,7 @@ def start(mechanism: Mechanism) -> State:
 
 
 def solve(rod: Rod, steps: int, duration: float = DURATION) -> Result:
-    """Run with equal steps; the result has the curves of slider and crank."""
+    """Run of the mechanism with ``steps`` equal steps, and its curves of slider and crank."""
     mechanism = slider_crank(rod)
     solution = integrate(mechanism, start(mechanism), np.linspace(0.0, duration, steps + 1))
     turned = solution.rotations("crank")

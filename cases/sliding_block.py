@@ -61,7 +61,10 @@ def stop(solution: Solution) -> float:
 
 
 def exact_stop(speed: float = 1.0, tangent: float = 0.5) -> float:
-    """Stopping distance v²/(2g(μ cos − sin)) [m]."""
+    """Stopping distance v²/(2g(μ cos − sin)) [m] from the speed v [m/s] on a slope.
+
+    ``tangent`` is the tangent of the slope over the coefficient of friction μ.
+    """
     slope = math.atan(tangent * FRICTION)
     return 0.5 * speed**2 / (GRAVITY * (FRICTION * math.cos(slope) - math.sin(slope)))
 

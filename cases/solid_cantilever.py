@@ -67,7 +67,11 @@ def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
 
 
 def theory() -> dict[str, Array]:
-    """Frequencies of beam theory [rad/s]: Timoshenko, Euler-Bernoulli, St. Venant, and the rod with lateral inertia."""
+    """Frequencies [rad/s] of beam theory by family or theory.
+
+    They are Timoshenko's and Euler-Bernoulli's in bending, St. Venant's in torsion, and those of a rod with lateral
+    inertia.
+    """
     E, rho, G, nu = MATERIAL.young, MATERIAL.density, MATERIAL.shear_modulus, 0.3
     area, second = SIDE**2, SIDE**4 / 12.0
     euler = np.array([1.87510407, 4.69409113, 7.85475744]) ** 2 * math.sqrt(E * second / (rho * area)) / LENGTH**2
@@ -217,7 +221,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: frequencies of a mesh of degree 2 against beam theory."""
+    """Checks: frequencies of a mesh of degree 2 in bending, torsion and stretching against beam theory."""
     result = run(degree=2, refine=2)
     source = {"bending": "Timoshenko, Cowper's κ", "torsion": "St. Venant", "axial": "Love"}
     for name, count in FAMILIES.items():
@@ -228,7 +232,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of the finest mesh, by name."""
+    """Scene of the modes of the finest mesh for viewers, by name."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

@@ -130,7 +130,10 @@ def solve(rod: Body, plan: Plan) -> Solution:
 
 
 def deflection(solution: Solution) -> Array:
-    """Deflection of the middle divided by the length (k,), positive at +90° from the chord between the pins."""
+    """Deflection (k,) of the middle of the rod divided by its length, positive at +90° from the chord.
+
+    The chord is the line between the pins.
+    """
     ends = ("rod.root", "rod.tip") if solution.mechanism.bodies["rod"].dim == 2 else ("rod.crank", "rod.slider")
     first, last, middle = (solution.position(port)[:, :2] for port in (*ends, "rod.middle"))
     along, lever = last - first, middle - 0.5 * (first + last)
@@ -216,7 +219,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def apart(computed: Array, wanted: Array) -> float:
-    """Largest difference of two time series, divided by the largest value of the second."""
+    """Largest difference of two time series, divided by the largest magnitude of the second one."""
     return float(np.abs(computed - wanted).max() / np.abs(wanted).max())
 
 

@@ -51,7 +51,10 @@ class Result:
 
 
 def hub_angle(t: float) -> float:
-    """Hub angle (ω_s/T) (t²/2 + (T/2π)² (cos(2πt/T) − 1)) [rad] until T, with the constant rate ω_s after it."""
+    """Angle of the hub at the time t, (ω_s/T) (t²/2 + (T/2π)² (cos(2πt/T) − 1)) [rad] up to T.
+
+    After T the rate is constant, ω_s.
+    """
     if t >= RISE:
         return RATE * (t - 0.5 * RISE)
     return RATE / RISE * (0.5 * t**2 + (RISE / (2.0 * math.pi)) ** 2 * (math.cos(2.0 * math.pi * t / RISE) - 1.0))
@@ -133,7 +136,7 @@ def run(
 
 
 def figures(solution: Solution) -> dict[str, float]:
-    """Summary numbers: largest lag of the tip, its ringing after the rise, and its mean stretch then (von Kármán)."""
+    """Summary numbers: largest lag of the tip with its time; after the rise, largest lag and mean stretch."""
     after, behind = solution.times >= RISE, lag(solution)
     return {
         "tip_lag_max_m": behind.max(),

@@ -27,7 +27,7 @@ START = np.array([0.02, 3.0, 0.01])  # near the axis in the middle [N m s]
 
 
 def structure(p: Array) -> Array:
-    """Structure matrix J(p) of [survey] eq. (2.30)."""
+    """Structure matrix J(p) (3, 3) of a spinning body with the angular momenta p (3,), [survey] eq. (2.30)."""
     return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
 
 
@@ -140,7 +140,7 @@ def level(size: float, axis: int, part: float) -> Array:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: growth about the middle axis by Euler's equations, Casimir of another Hamiltonian, stability verdicts."""
+    """Checks: growth about the middle axis by Euler's equations, Casimir with another Hamiltonian, stability."""
     result = run(end=20.0)
     a, b, c = INERTIA
     rate = 3.0 * math.sqrt((1.0 / a - 1.0 / b) * (1.0 / b - 1.0 / c))

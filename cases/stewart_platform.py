@@ -66,7 +66,10 @@ def motion(end: float) -> Motion:
 
 
 def leg_vectors(place: Array) -> Array:
-    """Vectors (6, 3) from the feet to the heads of the legs; ``place`` (6,) is position and rotation vector."""
+    """Vectors (6, 3) [m] from the feet to the heads of the legs.
+
+    ``place`` (6,) is position and rotation vector of the platform.
+    """
     return place[:3] + Rotation.from_rotvec(place[3:]).apply(HEADS) - FEET
 
 
@@ -151,7 +154,7 @@ def leg_forces(solution: Solution) -> Array:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: deviation of the platform, leg forces, balance."""
+    """Summary numbers: deviation of the platform from its reference motion, forces of the legs, balance."""
     solution = result.solution
     apart = solution.measured(position("platform.middle")) - result.wanted(solution.times)[:, :3]
     return {

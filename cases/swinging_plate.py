@@ -80,7 +80,7 @@ def swing(theory: Theory, strain: Strain, elements: int, young: float = YOUNG) -
 
 
 def solve(mechanism: Mechanism, steps: int, end: float) -> Solution:
-    """Run from the horizontal, undeformed and at rest."""
+    """Run of the plate from the horizontal, undeformed and at rest, in ``steps`` steps up to ``end`` [s]."""
     start = mechanism.consistent_state(mechanism.assemble({"plate": (0.0, 0.0, 0.0)}))
     return integrate(mechanism, start, np.linspace(0.0, end, steps + 1))
 
@@ -202,7 +202,7 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conserved quantities in both theories, and the period of a nearly rigid plate."""
+    """Checks: conserved quantities with both theories of plates, and the period of a nearly rigid plate."""
     for theory, name in THEORIES.items():
         result = run(theory=theory, elements=3, steps=600, end=1.5)  # type: ignore[arg-type]
         rows = {

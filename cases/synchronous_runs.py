@@ -185,10 +185,10 @@ def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def constant_speed(t: float) -> Array:
-    """Shorted currents (6,) at constant speed, in dq coordinates by the matrix exponential.
+    """Currents (6,) [A] at the time t after a short circuit at constant speed, by the matrix exponential.
 
-    ``d(L i)/dt = −(R + ω W L) i + v`` with constant L of (d, q, field, damper d, damper q) and W = [[0, −1], [1, 0]] of
-    the stator. Stator currents enter the flux linkages of the rotor with the factor 3/2.
+    In dq coordinates ``d(L i)/dt = −(R + ω W L) i + v`` with constant L of (d, q, field, damper d, damper q) and W =
+    [[0, −1], [1, 0]] of the stator. Stator currents enter the flux linkages of the rotor with the factor 3/2.
     """
     L = np.zeros((5, 5))
     L[0, 0], L[1, 1], L[2:, 2:] = L_D, L_Q, L_RR
@@ -228,7 +228,7 @@ def textbook_peak() -> float:
 
 
 def angles(trajectory: Trajectory) -> Array:
-    """Load angle δ = θ + π/2 − ωt relative to the network (k + 1,) [rad]."""
+    """Load angle δ = θ + π/2 − ωt relative to the network at the saved times (k + 1,) [rad]."""
     return trajectory["angle"][:, 0] + (0.5 - 2.0 * TURNS) * math.pi - OMEGA * trajectory.times
 
 
@@ -239,7 +239,7 @@ def torques(trajectory: Trajectory) -> Array:
 
 
 def speeds(trajectory: Trajectory) -> Array:
-    """Speed divided by the synchronous speed (k + 1,)."""
+    """Speed of the rotor divided by the synchronous speed, at the saved times (k + 1,)."""
     return trajectory["momentum"][:, 0] / (INERTIA * OMEGA)
 
 

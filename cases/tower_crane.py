@@ -38,7 +38,7 @@ TURN = (0.0, 0.0, 1.0)
 
 
 def smooth(first: float, last: float, period: float) -> Callable[[float], float]:
-    """Function of time from the value ``first`` to ``last`` within a period, with continuous accelerations."""
+    """Function of time that goes from ``first`` to ``last`` in ``period`` [s], with continuous accelerations."""
 
     def value(t: float) -> float:
         s = min(max(t / period, 0.0), 1.0)
@@ -102,7 +102,10 @@ def run(
 
 
 def reference(period: float, times: Array) -> Array:
-    """Positions (k, 3) [m] of the load as a point on two falls below the trolley, by an adaptive integration."""
+    """Positions (k, 3) [m] of the load at ``times`` (k,), as a point on two falls below the trolley.
+
+    They are from an independent adaptive integration.
+    """
     angle, reach, depth = motions(period)
 
     def eye(t: float) -> Array:

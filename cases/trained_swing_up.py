@@ -93,7 +93,7 @@ class Network(NamedTuple):
 
 
 def seen(angle: float, before: float) -> Array:
-    """Inputs s of the network from the angles [rad] of this and of the previous period."""
+    """Inputs s (3,) of the network from the angles [rad] of this period and of the previous one, ``before``."""
     return np.array([math.cos(angle), math.sin(angle), (angle - before) / (8.0 * PERIOD)])
 
 
@@ -124,7 +124,7 @@ ANGLE = joint_angle("hub.axis", zero=-0.5 * math.pi)  # from hanging [rad]
 
 
 def network_controller(network: Network) -> Sampled:
-    """The network as a sampled controller, whose memory is the angle of the period before."""
+    """Sampled controller of the network, whose memory is the angle of the previous period."""
 
     def control(time: float, see: Any, before: float) -> Any:
         return {"motor": network.torque(see["angle"], before)}, see["angle"]
@@ -133,7 +133,7 @@ def network_controller(network: Network) -> Sampled:
 
 
 def controlled(network: Network, times: Array, load: float = LOAD) -> Solution:
-    """Run of the pendulum with the network in control."""
+    """Run of the pendulum with the network in control, at ``times`` and with a load [kg]."""
     mechanism, start = pendulum(load)
     return integrate(mechanism, start, times, controllers={"network": network_controller(network)}, progress=False)
 
@@ -180,7 +180,7 @@ class Training:
         return {"motor": (np.column_stack([self.starts, self.ends]).ravel(), values)}
 
     def __call__(self, w: Array) -> tuple[float, Array]:
-        """Cost of weights w, and its gradient with respect to them."""
+        """Cost of a run with the weights ``w``, and its gradient with respect to them."""
         network = Network.of(w)
         torques = controlled(network, self.times).controls["motor"][:: self.substeps, 0]
         values, by = self.run.derivatives(**dict(zip(self.names, torques.tolist(), strict=True)))

@@ -43,7 +43,7 @@ class Result:
 
 
 def characteristic(current: Array | float) -> Any:
-    """Characteristic V = I − I³/3 ([survey] eq. (4.42))."""
+    """Voltage V = I − I³/3 of the resistor at a current I, its characteristic ([survey] eq. (4.42))."""
     return current - current**3 / 3.0
 
 
@@ -77,7 +77,10 @@ def other_current(_: float, x: Array) -> Array:
 
 
 def oscillator() -> SwitchingPHDAE:
-    """Switching system of the branches I ≤ −1 and I ≥ 1; its jump rules (4.43) conserve charge and energy."""
+    """Switching system of the oscillator on its branches I ≤ −1 and I ≥ 1.
+
+    Its jump rules (4.43) conserve charge and energy.
+    """
     jump = Reset(other_current, keeps={"charge": lambda x: x[0]})
     return SwitchingPHDAE(
         {"left": branch(-1.5), "right": branch(1.5)},
@@ -140,7 +143,7 @@ def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, floa
 
 
 def slope(rows: Iterable[dict[str, float]]) -> float:
-    """Order of convergence of the time of the switch, by least squares over all steps."""
+    """Order of convergence of the time of the first switch, by least squares over all rows of :func:`converge`."""
     table = tuple(rows)
     steps, errors = (np.log([row[name] for row in table]) for name in ("step_s", "time_s"))
     return float(np.polyfit(steps, errors, 1)[0])
@@ -157,7 +160,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: the jumps, the period, and the energy accounts."""
+    """Summary numbers: states at the jumps, period, and energies of a period by account."""
     run = result.run
     times = [s.time for s in run.switches]
     return {

@@ -140,7 +140,7 @@ def rolling(mechanism: Mechanism, speed: float, *, aside: float = 0.0) -> State:
 
 
 def linear() -> CreepLaw:
-    """Creep law without saturation."""
+    """Linear creep law of the wheels, without saturation."""
     return creep(longitudinal=ALONG, lateral=ACROSS)
 
 
@@ -199,7 +199,7 @@ def run(
 
 
 def saturated() -> CreepLaw:
-    """Creep law that saturates by friction."""
+    """Creep law of the wheels that saturates at the limit of friction."""
     return creep(longitudinal=ALONG, lateral=ACROSS, limit=FRICTION)
 
 
@@ -243,7 +243,10 @@ def _draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: exponents of the spectrum and of runs; balance, losses, decay at low speed, and Klingel's frequency."""
+    """Checks: exponents of spectrum and runs against linear equations; balance, losses, decay at low speed.
+
+    The frequency of a slow free wheelset is compared with Klingel's.
+    """
     source, critical = "Wickens 2003, ch. 3", critical_speed()
     for share in (0.3, 1.0, 1.5):
         wanted = closed_form(share * critical)

@@ -52,7 +52,7 @@ def _point(x: float, along: tuple[float, float], up: tuple[float, float]) -> Por
 
 
 def bird() -> Body:
-    """Sleeve and bird as one body with the shapes φ_M and φ_S, without the point mass of the beak."""
+    """Body of sleeve and bird together, with the shapes φ_M and φ_S; the point mass of the beak is left out."""
     up = np.array([L_M, L_G])
     pair = sparse.csr_array(BIRD * np.outer(up, up))
     none = sparse.csr_array((2, 2))
@@ -84,7 +84,10 @@ def bird() -> Body:
 
 
 def drawn() -> View:
-    """View of sleeve, spring and bird, which turn by φ_M about the pole and by φ_S about the end of the spring."""
+    """View of sleeve, spring and bird for pictures.
+
+    They turn by φ_M about the pole and by φ_S about the end of the spring.
+    """
     sleeve = merged_shapes(
         [box_shape((0.001, 2.0 * H_M, 0.006), centre=(side * R_M, 0.0, 0.0)) for side in (-1.0, 1.0)]
         + [box_shape((L_M - R_M, 0.0015, 0.0015), centre=(0.5 * (L_M + R_M), 0.0, 0.0))]
@@ -109,7 +112,7 @@ def drawn() -> View:
 
 
 def _oval(half: tuple[float, float, float], centre: tuple[float, float]) -> Shape:
-    """Shape of an ellipsoid with half axes ``half`` [m]."""
+    """Shape of an ellipsoid with the half axes ``half`` [m] about ``centre`` [m]."""
     ball = sphere_shape(1.0)
     return Shape(ball.points * half + np.array([*centre, 0.0]), ball.triangles)
 
@@ -170,7 +173,7 @@ def run(
 
 
 def cycle(solution: Solution) -> Cycle | None:
-    """Means over the last two periods, or over one if the run has only one; None for a run without a period."""
+    """Means over the last two periods of a run, or over one if it has only one; None for a run without a period."""
     passages = solution.events["swing"]
     periods = min(2, len(passages.times) - 1)
     if periods < 1:
