@@ -116,7 +116,7 @@ class Result:
 
     @property
     def bound(self) -> dict[str, float]:
-        """Smallest standard deviation of an unbiased estimate (bound of Cramér and Rao), by the name of the parameter."""
+        """Smallest standard deviation of an unbiased estimate (bound of Cramér and Rao), by the parameter's name."""
         scaled = self.jacobian * np.array([*TRUTH.values()])
         least = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled))) * np.array([*TRUTH.values()])
         return dict(zip(TRUTH, least.tolist(), strict=True))

@@ -127,7 +127,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
-    """Draw the height and current."""
+    """Draw the height of the ball and the current of the coil over time."""
     figure = new_figure(7.0, 4.6)
     height, coil = figure.subplots(2, 1, sharex=True)
     height.plot(trajectory.times, 1e3 * trajectory["q"][:, 0], linewidth=1.0)

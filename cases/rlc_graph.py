@@ -183,7 +183,7 @@ def draw(result: Result, output: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both forms, Tellegen's theorem, poles, and closed forms of the responses."""
+    """Checks: runs in both forms of the equations, Tellegen's theorem, poles, responses against closed forms."""
     result = run()
     yield vanishes("forms apart", apart(result.steps), 1e-12, source="[survey] eq. (2.26), (2.27)")
     yield vanishes("v(t)·i(t′) / Σ|v||i|", tellegen(result), 1e-14, source="Tellegen's theorem")

@@ -36,10 +36,10 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 
 
 class Result(NamedTuple):
-    """Exponents of the symmetric rotor over its speed, and growth of unequal rotors.
+    """Exponents of the symmetric rotor over its speed, and growth of asymmetric rotors.
 
     ``exponents`` (k, 8) are those across the axis, seen in the world, ``closed`` the same in closed form. ``growth``
-    (k, r) [1/s] is at the speeds ``band`` and for the inequalities (J₁ − J₂)/(J₁ + J₂), ``shares``.
+    (k, r) [1/s] is at the speeds ``band`` and for the asymmetries (J₁ − J₂)/(J₁ + J₂), ``shares``.
     """
 
     speeds: Array  # (k,) [rad/s]
@@ -127,7 +127,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: largest growth [1/s] of all unequal rotors, with its speed [rad/s] and inequality."""
+    """Summary numbers: largest growth [1/s] of all asymmetric rotors, with its speed [rad/s] and asymmetry."""
     speed, share = np.unravel_index(int(np.argmax(result.growth)), result.growth.shape)
     return {"growth_1_s": result.growth.max(), "speed_rad_s": result.band[speed], "share": result.shares[share]}
 

@@ -114,7 +114,7 @@ def kept(solution: Solution) -> dict[str, float]:
 
 
 def period(solution: Solution) -> float:
-    """Time [s] of the first return, at which the middle of the lower edge comes to rest; interpolated in a step."""
+    """Time [s] of the first return, at which the middle of the lower edge comes to rest; interpolated linearly."""
     height, t = solution.velocity("plate.tip")[:, 2], solution.times
     k = int(np.flatnonzero((height[:-1] > 0.0) & (height[1:] <= 0.0) & (t[:-1] > 0.6 * PERIOD))[0])
     return float(t[k] + (t[k + 1] - t[k]) * height[k] / (height[k] - height[k + 1]))

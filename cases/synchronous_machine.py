@@ -78,7 +78,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers of both runs, in per unit of the rating unless stated otherwise."""
+    """Summary numbers of the short circuit and of the load, in per unit of the rating unless stated otherwise."""
     short, loaded = result.short["fluxes"], result.loaded["fluxes"]
     both = (*result.short.values(), *result.loaded.values())
     grid = np.linspace(0.0, math.pi, 181)

@@ -128,8 +128,8 @@ def _bisect(centres: Array, cells: Array, ranks: range, rank: Array) -> None:
 def _owners(touched: list[Array], size: int, dim: int) -> Array:
     """Rank that owns each coordinate, (size,): the lowest rank with a cell that the coordinate moves.
 
-    ``touched`` are these coordinates of each rank. If there are ``dim`` coordinates for each node, those of a node have
-    the same owner; this is assumed if ``dim`` divides ``size``.
+    ``touched`` has, for each rank, the numbers of the coordinates that move its cells. If there are ``dim`` coordinates
+    for each node, those of a node have the same owner; this is assumed if ``dim`` divides ``size``.
     """
     owner = np.full(size, len(touched))
     for r in reversed(range(len(touched))):
