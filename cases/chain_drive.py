@@ -125,7 +125,7 @@ def strands(solution: Solution) -> tuple[Array, Array]:
 def means(solution: Solution) -> dict[str, float]:
     """Means over the second half of the run: ratio of the speeds, and difference of the tensions [N].
 
-    The difference is the tension of the upper strand less that of the lower one.
+    The difference is the magnitude of the mean of the tension of the upper strand less that of the lower one.
     """
     late = solution.times.size // 2
     upper, lower = strands(solution)

@@ -212,7 +212,7 @@ def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
 
 
 def draw_singular(result: Result, path: Path) -> None:
-    """Draw the energy error, and the largest spin of the bars, which should be level; lines mark singular poses."""
+    """Draw the energy error and the largest spin of the bars, zero while they stay level; mark the singular poses."""
     figure = new_figure(8.0, 5.5)
     times, least = result.solution.times, np.finfo(float).eps
     energy, branch = figure.subplots(2, 1, sharex=True)

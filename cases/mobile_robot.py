@@ -217,7 +217,7 @@ def _draw_chassis(axes: Any, pose: Array) -> None:
 
 
 def _orders() -> Iterable[Check]:
-    """Checks: orders of convergence a v + b h² of the distance from the pose without slip.
+    """Checks: the distance from the pose without slip is a v + b h², of first order in v and of second order in h.
 
     v is the creep velocity and h the step. At the default step b h² is −1.0e-5 m, a seventh of a v at the default creep
     and a third at half of it, so that distances alone do not halve with the creep. Each part is checked by differences

@@ -171,7 +171,7 @@ def _displacements(body: Body) -> dict[str, Array]:
 
 
 def _equal(values: Array) -> list[Array]:
-    """Groups of consecutive indices for which s² of the ``values`` s is equal to round-off."""
+    """Groups of consecutive indices, in each of which the squares of the ``values`` are equal to round-off."""
     square = (values**2).real
     apart = np.abs(np.diff(square)) > EQUAL * np.abs(square[1:])
     return np.split(np.arange(len(values)), 1 + np.flatnonzero(apart))

@@ -71,7 +71,7 @@ def run(
 
 
 def drift(values: Array) -> float:
-    """Largest deviation of ``values`` from the first one, divided by this."""
+    """Largest deviation of ``values`` from the first value, divided by the first value."""
     return float(np.abs(values - values[0]).max() / np.abs(values[0]))
 
 

@@ -32,9 +32,10 @@ class Part:
 class Share(NamedTuple):
     """Data that rank 0 sends to each rank: its part of the solid, and the rows that the rank owns.
 
-    ``starts`` are the first coordinates of all ranks, and the number of coordinates. The rows are for each coordinate
-    that the rank owns: ``held`` (own,), True if it is held; ``linear`` (own,), True if it moves corners of cells;
-    ``rigid`` (own, r), the rigid motions of the solid; ``loads`` (own, k), the loads of the static responses.
+    ``starts`` are the first coordinates of all ranks and, as the last entry, the number of all coordinates. The rows
+    are for each coordinate that the rank owns: ``held`` (own,), True if it is held; ``linear`` (own,), True if it moves
+    corners of cells; ``rigid`` (own, r), the rigid motions of the solid; ``loads`` (own, k), the loads of the static
+    responses.
     """
 
     part: Part

@@ -171,10 +171,10 @@ class PlateCoordinates(Memo):
         return tuple(macros)
 
     def local_fields(self, block: int, cells: Array, points: Array) -> tuple[Fields, Fields]:
-        """Components of two fields of a plate at q points of each of the cells (k,) of a block.
+        """Two fields of a plate, by components, at q points of each of the cells (k,) of a block.
 
-        The first field is the displacement (x, y, w), the second β = ∇w − γ. Each component is the sum of the given
-        terms. ``points`` (k, q, 2) are positions.
+        The first field is the displacement (x, y, w), the second β = ∇w − γ. A component is a list of terms whose sum
+        it is. ``points`` (k, q, 2) are positions.
         """
         deflection, of = self.macros[block]
         own = Macro(deflection.pieces[cells], deflection.coefficients[cells])

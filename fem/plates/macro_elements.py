@@ -37,8 +37,8 @@ class Macro:
     def values(self, points: Array, order: int) -> Array:
         """Shape functions of the deflection at points, or their gradients or second derivatives.
 
-        ``order`` is 0, 1 or 2 in this order. At q points ``points`` (k, q, 2) of each of the k cells with c corners
-        they are (k, q, 4c), (k, q, 2, 4c) or (k, q, 3, 4c), the last one over xx, yy, xy.
+        ``order`` 0, 1 or 2 selects which. At q points ``points`` (k, q, 2) of each of the k cells with c corners they
+        are (k, q, 4c), (k, q, 2, 4c) or (k, q, 3, 4c), the last one over xx, yy, xy.
         """
         piece, weights, slopes = self._found(points)
         own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)

@@ -193,7 +193,7 @@ with few digits."""
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
     """Stiffness model of a plate with one thickness [m] for all cells, or one for each named region of cells.
 
-    Raises ValueError for a material that the plane of the plate is not a plane of symmetry of, if it has shear.
+    Raises ValueError for a material without the x-y plane as a plane of symmetry, if the theory has shear.
     """
     if theory == "reissner_mindlin":
         for name, material in solid.materials.items():

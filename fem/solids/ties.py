@@ -174,7 +174,7 @@ class Tied:
 
 
 def given_ties(ports: Any) -> dict[str, Tie]:
-    """Ties by the names of ports, made of the regions for which no tie is given.
+    """Ties by the names of ports: each as given, or made of the region that is given instead of a tie.
 
     Raises ValueError unless ``ports`` is a mapping, and for a reserved name.
     """
