@@ -82,7 +82,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     lost = np.concatenate([[0.0], np.cumsum(np.sum(list(solution.ledger.dissipation.values()), axis=0))])
     write_run(solution, folder)
     write_table(
-        folder / "motion.csv", {"t_s": t, "way_m": place, "speed_m_s": velocity, "work_J": work, "heat_J": lost}
+        folder / "motion.csv", {"t_s": t, "travel_m": place, "speed_m_s": velocity, "work_J": work, "heat_J": lost}
     )
     figure = new_figure(7.0, 5.0)
     above, below = figure.subplots(2, 1, sharex=True)
@@ -95,7 +95,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     for axes in (above, below):
         axes.grid(alpha=0.3)
     figure.savefig(folder / "motion.png")
-    return {"way_m": float(place[-1]), "work_J": given(solution), "heat_J": heat(solution)} | figures(solution)
+    return {"travel_m": float(place[-1]), "work_J": given(solution), "heat_J": heat(solution)} | figures(solution)
 
 
 def checks() -> Iterable[Check]:

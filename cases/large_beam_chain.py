@@ -116,7 +116,7 @@ def run(
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
     if (6 * elements + 1) * beams - 1 <= ORDER:
-        raise ValueError(f"the chain must have more than {ORDER} states to be reduced: take more beams or elements")
+        raise ValueError(f"the chain must have more than {ORDER} states to be reduced: use more beams or elements")
     seconds: dict[str, float] = {}
     with tqdm(total=4, desc="large-beam-chain", delay=1.0, disable=None) as bar:
 

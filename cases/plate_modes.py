@@ -28,8 +28,8 @@ SUPPORTS = {"hinged": "simply supported", "clamped": "clamped"}
 THEORIES = {"kirchhoff": "Kirchhoff-Love", "reissner_mindlin": "Reissner-Mindlin"}
 THICK = {"kirchhoff": 1e-2, "reissner_mindlin": 1e-1}  # of the convergence, over the side
 THICKNESSES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-POLYNOMIALS_LOCK = 2e-3
-"""Thickness below which the clamped plate with shear uses the series of the thin one: the effect of shear is 4e-5."""
+THIN_SERIES_BELOW = 2e-3
+"""Thickness below which frequencies of the clamped plate with shear are those of the thin plate, within 4e-5."""
 Cells = Literal["quad", "triangle"]
 
 
@@ -62,7 +62,7 @@ def series(support: str, theory: str, thickness: float) -> Array:
         return thickness * thin
     if support == "hinged":
         return mindlin(thickness, COUNT)
-    if thickness < POLYNOMIALS_LOCK:
+    if thickness < THIN_SERIES_BELOW:
         return thickness * thin_ritz("clamped", COUNT)
     return thick_ritz(thickness, COUNT)
 

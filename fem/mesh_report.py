@@ -290,7 +290,7 @@ def words(report: MeshReport) -> str:
         lines.append(f"region {r.name!r}: {r.count} {what.get(r.kind, r.kind)}{size}{port}")
     lines += [port_words(port_values(port)) for port in report.ports if port.kind != "plane"]
     if not report.regions:
-        lines.append("no named regions: take functions of x as ports")
+        lines.append("no named regions: use functions of x as ports")
     lines += [f"note: {note}" for note in report.notes]
     return "\n".join(lines)
 

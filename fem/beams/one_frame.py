@@ -47,7 +47,7 @@ COLUMN: Mapping[str, Any] = {
     "load": "axial compression",
     "mode": "Euler buckling",
     "unit": "N",
-    "remedy": "take strain='von_karman', or split the body in several",
+    "remedy": "use strain='von_karman', or split the body in several",
     "compression": True,
 }
 ASIDE: Mapping[str, Any] = {

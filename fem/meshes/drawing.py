@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flexph.bodies.fields import NodeValues
-from flexph.meshes.blocks import BESIDE
+from flexph.meshes.blocks import NO_CELL_BLOCK
 from flexph.numerics.arrays import Array
 
 from .cells import DRAWN, Cell
@@ -39,7 +39,7 @@ class Drawing(NamedTuple):
 
 def drawing(mesh: SolidMesh) -> Drawing:
     """Cells of a mesh to be drawn: as they are, or as simplices if types are mixed or meshio lacks the type."""
-    if len(mesh.blocks) == 1 and mesh.blocks[0].kind.name not in BESIDE:
+    if len(mesh.blocks) == 1 and mesh.blocks[0].kind.name not in NO_CELL_BLOCK:
         kind = mesh.blocks[0].kind
         name, pieces = kind.name, [Piece(0, tuple(range(len(kind.nodes))))]
     else:

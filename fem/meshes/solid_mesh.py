@@ -20,6 +20,11 @@ from flexph.units.arguments import quantities
 from .cells import BESIDE_PRISMS, CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
+STRAIGHT = 1e-4
+"""Distance of a node on an edge from its middle, divided by the size of the cell, up to which the edge is straight.
+
+Decks are printed with few digits.
+"""
 DEGENERATE = 1e-9
 """Jacobian, divided by the size of the cell to the power of its dimension, below which a cell is flat."""
 
@@ -34,6 +39,12 @@ class Block:
     def corners(self) -> Array:
         """Nodes at the corners of the cells, (k, corners)."""
         return self.nodes[:, : self.kind.corners]
+
+    def curved(self, points: Array) -> Array:
+        """Indices of the cells that have a node off the mean of the corners of its edge, face or volume."""
+        at, corners = points[self.nodes], points[self.corners()]
+        means = np.stack([corners[:, list(n)].mean(axis=1) for n in self.kind.nodes], axis=1)
+        return np.flatnonzero(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * cell_sizes(corners))
 
 
 class NamedSet(NamedTuple):
@@ -166,6 +177,11 @@ def facets_of(blocks: tuple[Block, ...]) -> Facets:
     return Facets(keys, np.vstack(places), label.ravel(), count)
 
 
+def cell_sizes(points: Array) -> Array:
+    """Sizes [m] of cells with the points (k, n, d): largest extents along the coordinate axes, (k,)."""
+    return np.ptp(points, axis=1).max(axis=1)
+
+
 def points_in(points: Array, block: Block, order: int) -> Points:
     """Quadrature rule ``order`` in all cells of a block: shape functions, gradients, and weights times volume.
 
@@ -199,7 +215,7 @@ def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: boo
         kind = block.kind
         slopes = np.concatenate([table(kind.name, order)[1] for order in {kind.stress, kind.mass}], axis=2)
         volume = np.linalg.det(jacobians(points, block, slopes))
-        size = np.ptp(points[block.nodes], axis=1).max(axis=1) ** kind.dim
+        size = cell_sizes(points[block.nodes]) ** kind.dim
         flat = np.flatnonzero(np.abs(volume).max(axis=1) <= DEGENERATE * size)
         if flat.size:
             raise ValueError(

@@ -17,7 +17,7 @@ from flexph.numerics.memo import once
 from ..materials.elastic import IN_PLANE
 from ..meshes.cells import corner_slopes
 from ..meshes.regions import region_of_cells
-from ..meshes.solid_mesh import Points, SolidMesh, lagrange
+from ..meshes.solid_mesh import Points, SolidMesh, cell_sizes, lagrange
 from ..solids.model import SolidModel, block_diagonal
 from .coordinates import PlateCoordinates, Theory, point_by_point
 from .macro_elements import Macro
@@ -185,11 +185,6 @@ class PlateModel(PlateCoordinates):
         return self.widened(self.solid.turns(cells, together=together))
 
 
-STRAIGHT = 1e-4
-"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight: decks are printed
-with few digits."""
-
-
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
     """Stiffness model of a plate with one thickness [m] for all cells, or one for each named region of cells.
 
@@ -230,17 +225,14 @@ def straightened(mesh: SolidMesh) -> SolidMesh:
 def _refuse_curved(mesh: SolidMesh) -> None:
     """Raise ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex."""
     for block in mesh.blocks:
-        at = mesh.points[block.nodes]
-        corners = at[:, : block.kind.corners]
-        size = np.ptp(corners, axis=1).max(axis=1)
-        means = np.stack([corners[:, list(n)].mean(axis=1) for n in block.kind.nodes], axis=1)
-        curved = np.flatnonzero(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * size)
+        curved = block.curved(mesh.points)
         if curved.size:
             raise ValueError(
                 f"mesh of a plate must have straight edges with nodes in their middles, got {block.kind.name} cells "
                 f"that are curved: {listed(curved)}; first-order cells are always straight"
             )
+        corners = mesh.points[block.corners()]
         turned = np.einsum("kni,njq->kqij", corners, corner_slopes(block.kind.shape))
-        folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * size**2)
+        folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * cell_sizes(corners) ** 2)
         if folded.size:
             raise ValueError(f"mesh of a plate must have convex quadrilaterals, got others: {listed(folded)}")

@@ -18,9 +18,6 @@ from ..meshes.cells import CELLS
 from ..meshes.reading import sorted_corners
 from ..meshes.solid_mesh import Block, NamedSet, SolidMesh
 
-STRAIGHT = 1e-4
-"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight: decks are printed
-with few digits."""
 SIMPLICES = ("triangle", "tetra")
 
 
@@ -45,10 +42,7 @@ def simplices_of_degree_one(mesh: SolidMesh) -> SolidMesh:
     block = mesh.blocks[0]
     if block.kind.degree == 1:
         return mesh
-    at = mesh.points[block.nodes]
-    corners = at[:, : block.kind.corners]
-    means = np.stack([corners[:, list(n)].mean(axis=1) for n in block.kind.nodes], axis=1)
-    if np.any(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * np.ptp(corners, axis=1).max(axis=1)):
+    if block.curved(mesh.points).size:
         raise ValueError(
             f"refine must be left out for curved {block.kind.name} cells, whose surface between their nodes is not "
             "known: give the drawing, or cells with straight edges"

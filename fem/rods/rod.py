@@ -228,7 +228,7 @@ def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
         if turn > TURNED:
             raise ValueError(
                 f"frames of the curve turn by {turn:.2g} rad from s = {at[0]:.6g} to {at[1]:.6g} m: they must not "
-                f"jump, and an element must not turn by more than {TURNED} rad: take more elements"
+                f"jump, and an element must not turn by more than {TURNED} rad: use more elements"
             )
 
 

@@ -106,6 +106,6 @@ def _warn_of_locking(model: SolidModel) -> None:
     for material in model.materials.values():
         size = np.sqrt(material.compliance.diagonal())
         if np.linalg.eigvalsh(material.compliance / np.outer(size, size))[0] < LOCKING:
-            text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): take degree=2"
+            text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): use degree=2"
             warn(text, ValidityWarning)
             return
