@@ -129,7 +129,10 @@ def knife_edge(
 
 
 def no_motion_along(port: str, ground: Ground, direction: Direction) -> Row:
-    """Row ``0 = (R a)·ṗ``, as a sum over the world axes."""
+    """Constraint row ``0 = (R a)·ṗ``: no velocity of the port p along a direction a fixed in its section R.
+
+    It is written as a sum over the world axes.
+    """
     place, turned = between(port, ground), along(port, direction)
     axes = [Vector(fixed=world_axis(i, len(direction))) for i in range(len(direction))]
     return Row("across", Rolling(tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)))

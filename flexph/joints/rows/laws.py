@@ -34,15 +34,15 @@ class RowLaw:
     of_rates: ClassVar[bool] = False
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients c_k of the products Π_k at a value of the law."""
         return np.zeros((0, *value.shape[1:]))
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint at a value of the law."""
         return 0.0
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return np.zeros((0, *value.shape[1:])), 0.0
 
 
@@ -73,7 +73,7 @@ class Rolling(RowLaw):
     products: ClassVar[tuple[Product, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty array, as the law constrains velocities only and has no value."""
+        """Value of the law in a pose: an empty array, as it constrains velocities only."""
         return np.zeros(0)
 
 
@@ -94,7 +94,7 @@ class Transmission(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty array, as increments may be counted from any pose and the law has no value."""
+        """Value of the law in a pose: an empty array, as increments may be counted from any pose."""
         return np.zeros(0)
 
 
@@ -125,7 +125,7 @@ class Contact(RowLaw):
         return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at any pose: the radius."""
+        """Value of the law in any pose: the radius [m]."""
         return np.array([self.radius])
 
     @property
@@ -148,11 +148,10 @@ class Contact(RowLaw):
 
 @dataclass(frozen=True)
 class CurveShape:
-    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k).
+    """Curve through K points P_k of a body, and the point P that slides on it, as products D_j·(P − P_k).
 
-    The D_j are the d axes of the body's section; the products are d rows of K.
-
-    ``at`` are the values of s at the points; each piece has ``degree`` + 1 of them.
+    The D_j are the d axes of the body's section; the products are d rows of K. ``at`` are the values of the curve
+    coordinate s at the points; each polynomial piece has ``degree`` + 1 of them.
     """
 
     products: tuple[tuple[Product, ...], ...]
@@ -162,7 +161,10 @@ class CurveShape:
 
 @dataclass(frozen=True)
 class PointOnCurve(RowLaw):
-    """Law ``0 = n_i·V(s)``, V(s) from the foot on the curve to the point (:mod:`flexph.kernels.rates.on_curves`)."""
+    """Law ``0 = n_i·V(s)`` of a point on a curve: V(s) is the vector from its foot on the curve to the point.
+
+    n_i are the directions across the curve, i = ``component``, see :mod:`flexph.kernels.rates.on_curves`.
+    """
 
     curve: CurveShape
     component: int
@@ -174,7 +176,7 @@ class PointOnCurve(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty array, as the position on the curve follows from the pose and the law has no value."""
+        """Value of the law in a pose: an empty array, as the place on the curve follows from the pose."""
         return np.zeros((0, *products.shape[1:]))
 
 
@@ -185,15 +187,15 @@ class PlaceOnCurve(PointOnCurve):
     shape = (1,)
 
     def measure(self, products: Array) -> Array:
-        """Array (1, …) of NaN, as products alone do not determine the value."""
+        """Value of the law in a pose: NaN (1, …), as products alone do not determine it."""
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint at a value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return np.zeros((0, *value.shape[1:])), rate[0]
 
 
@@ -210,19 +212,19 @@ class Offset(ProductLaw):
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at a pose with these products."""
+        """Value κ of the law in a pose with the products Π (1, …)."""
         return products[:1]
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficient 1 of the product."""
         return np.ones_like(value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint: the value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return np.zeros_like(value), rate[0]
 
 
@@ -240,15 +242,15 @@ class Angle(ProductLaw):
         return (self.sine, self.cosine)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at a pose with these products."""
+        """Angle θ [rad] in a pose with the products s, c (2, …)."""
         return np.arctan2(products[:1], products[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients cos θ and −sin θ of the products s and c, at the value θ of the law."""
         return np.array([np.cos(value[0]), -np.sin(value[0])])
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return -rate[0] * np.array([np.sin(value[0]), np.cos(value[0])]), 0.0
 
 
@@ -265,19 +267,19 @@ class Length(ProductLaw):
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at a pose with these products."""
+        """Length L [m] in a pose with the product V·V (1, …)."""
         return np.sqrt(products)
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients c_k of the products at the value L of the law."""
         return 0.5 / np.where(value == 0.0, np.inf, value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint at the value L of the law."""
         return 0.5 * value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return -0.5 * rate / value**2, 0.5 * float(rate[0])
 
 
@@ -303,7 +305,10 @@ class Alignment(ProductLaw):
         return self.relative[3 * i : 3 * i + 3] + self.relative[3 * j : 3 * j + 3]
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose; row k of A follows as the cross product of the other two."""
+        """Rotation A (9, …) in a pose with the products (6, …) of the row.
+
+        Its row k follows as the cross product of the other two.
+        """
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         rotation = np.zeros((3, 3, *products.shape[1:]))
         rotation[i], rotation[j] = products[:3], products[3:]
@@ -311,13 +316,13 @@ class Alignment(ProductLaw):
         return rotation.reshape(9, *products.shape[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients c_k of the products at the value A₀ of the law."""
         matrix = value.reshape(3, 3, *value.shape[1:])
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return 0.5 * np.concatenate([-matrix[j], matrix[i]])
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return self.coefficients(rate), 0.0
 
 
@@ -325,7 +330,10 @@ Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | P
 
 
 class LawRows:
-    """Laws of all rows, concatenated: the spans of their values and terms, and the indices of their products."""
+    """Laws of all constraint rows together, which share one array of values and one of terms.
+
+    ``values`` and ``terms`` are the slices of each law in these arrays; ``products`` are the indices of its products.
+    """
 
     def __init__(self, laws: Sequence[Law], products: Sequence[Sequence[int]]) -> None:
         self.laws, self.products = laws, products
@@ -353,7 +361,7 @@ class LawRows:
         self._stated = np.flatnonzero(unanchored)
 
     def measured(self, product: Array) -> Array:
-        """Concatenated values of all laws at a pose with products (p,), or at many (p, k)."""
+        """Values of all laws, concatenated, in a pose with products (p,), or in k poses (p, k)."""
         rows = np.empty((self._given.size, *product.shape[1:]))
         rows[self._value] = product[self._product]
         for i in self._others:
@@ -362,13 +370,16 @@ class LawRows:
         return rows
 
     def anchored(self, product: Array) -> Array:
-        """Values of all laws: given numbers, NaN for functions of time, else the values measured in the pose."""
+        """Values of all laws, concatenated: given numbers, NaN for functions of time, else measured in the pose."""
         rows = self.measured(product)
         rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
         return rows
 
     def prescribed(self, values: Array) -> tuple[Array, Array]:
-        """Coefficients of all terms and offsets of all rows for given values; zero where a value is NaN."""
+        """Coefficients of all terms and offsets of all rows at given values of the laws.
+
+        Both are zero for a law whose value is NaN.
+        """
         coefficient, offset = np.zeros(self.terms[-1].stop if self.terms else 0), np.zeros(len(self.laws))
         plain = values[self._value]
         known = np.isfinite(plain)
