@@ -37,9 +37,10 @@ _UNTOLD = (
 
 @dataclass(frozen=True, eq=False)
 class LowestModes:
-    """Frequencies ω > 0 (k,), ascending [rad/s]; velocities (n, k), vᵀMv = 1; stresses (m, k), σᵀCσ = 1.
+    """Lowest k modes of M and K = DᵀC⁻¹D: frequencies ω > 0 (k,), ascending [rad/s].
 
-    ``rigid`` is the number of motions without strain.
+    ``velocity`` (n, k) are their shapes with vᵀMv = 1, ``stress`` (m, k) their stresses with σᵀCσ = 1. ``rigid`` is the
+    number of motions without strain.
     """
 
     frequencies: Array
@@ -71,9 +72,10 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
 
 
 def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
-    """Shift-invert pencil by K, with its motions without strain; None if K has lost the digits of the lowest ω² > 0.
+    """Pencil of M and the assembled stiffness K with a suitable shift, and its motions without strain.
 
-    The first shift is low enough for solids that are not slender; the lowest frequency that it reveals sets the next.
+    The latter are given by their complement. None if K has lost the digits of the lowest ω² > 0. The first shift is low
+    enough for solids that are not slender; the lowest frequency that it reveals sets the next.
     """
     strained = np.diff(d.indptr) > 0
     ratios = (local.stiffness.diagonal() / m.diagonal())[strained]
@@ -95,7 +97,10 @@ def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[Condens
 
 
 def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Modes by the matrix of M, C and D, with a shift from a first result; None if these are nearly all modes."""
+    """Lowest modes from the mixed matrix of M, C and D, which keeps more digits than K.
+
+    None if these are nearly all modes. The shift follows from a first result for the lowest ω².
+    """
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
@@ -171,21 +176,27 @@ def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
 
 
 def _side_by_side(motions: Any, vectors: Array) -> Any:
-    """Join the columns of motions and vectors into one basis, sparse if there are no vectors."""
+    """Basis with the columns of motions, then of vectors; sparse if there are no vectors."""
     if not vectors.shape[1]:
         return motions
     return np.hstack([motions.toarray() if sparse.issparse(motions) else motions, vectors])
 
 
 def _gap_after(frequencies: Array, count: int) -> int | None:
-    """Number of modes, at least ``count``, below the widest relative gap of the frequencies; None if too narrow."""
+    """Number of modes, at least ``count``, below the widest relative gap of the frequencies.
+
+    None if the gap is too narrow.
+    """
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))
     return count + widest if gaps[widest] > GAP else None
 
 
 def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int) -> int:
-    """Number of eigenfrequencies, zeros included, below the middle of the gap after the first ``cut`` of them."""
+    """Number of all modes, rigid ones included, below the middle of the gap after the first ``cut`` frequencies.
+
+    ``velocity`` are known modes. Raises ArithmeticError if the error of the factor is too large for the gap.
+    """
     low, high = frequencies[cut - 1], frequencies[cut]
     middle = float(np.sqrt(low * high))
     negative, error = pencil.inertia(middle, velocity)
@@ -225,7 +236,10 @@ WIDTH = 8
 
 
 class StrainFree(NamedTuple):
-    """Motions N (n, k) with NᵀMN = 1, D N = 0 up to round-off, and an upper bound of the lowest ω² > 0."""
+    """Motions N (n, k) without strain: NᵀMN = 1, D N = 0 up to round-off.
+
+    ``lowest`` is an upper bound of the lowest ω² > 0.
+    """
 
     motions: Array
     lowest: float
@@ -253,14 +267,14 @@ def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
 
 
 def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Apply further iterations v − (K + s M)⁻¹K v, whose round-off falls with the remaining strain."""
+    """Vectors after further inverse iterations v − (K + s M)⁻¹K v, whose round-off falls with the remaining strain."""
     for _ in range(CORRECTIONS if velocity.shape[1] else 0):
         velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
     return velocity
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Mask of the motions without strain: columns that the corrections have not reduced to zero."""
+    """True for each column (k,) of velocities that has no strain, and that the corrections have not reduced to zero."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
@@ -268,7 +282,7 @@ def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
 
 
 def _orthonormal(pencil: CondensedPencil, x: Array) -> Array:
-    """M-orthonormal basis of the span of vectors, by QR first, as they may span few directions."""
+    """M-orthonormal basis of the span of the vectors x, by QR first, as they may span few directions."""
     size = np.sqrt(pencil.m.diagonal())[:, None]
     q = qr(size * x, mode="economic", check_finite=False)[0] / size
     root = cholesky(q.T @ (pencil.m @ q), lower=True)

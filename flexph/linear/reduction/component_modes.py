@@ -99,7 +99,10 @@ def _loose(ports: Collection[str], what: str) -> str:
 
 
 def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> Array:
-    """Fixed-interface normal modes: lowest velocity shapes with the interface held, φᵀMφ = 1."""
+    """Lowest ``count`` velocity shapes (n, count) of free vibrations with the interface ports held, φᵀMφ = 1.
+
+    ``b`` are the independent columns of the ports. Raises ValueError if a motion stays rigid or there are fewer modes.
+    """
     n, size = parts.velocities.size, parts.velocities.size + parts.stresses.size
     if not count:
         return np.zeros((n, 0))

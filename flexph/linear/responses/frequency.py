@@ -115,7 +115,7 @@ class FrequencyResponse(Labelled):
 
 
 def place(kind: str, name: str | None, names: tuple[str, ...]) -> int:
-    """Index of ``name`` among the names of inputs or outputs; without a name there must be only one."""
+    """Index of ``name`` among the names of inputs or outputs, the ``kind``; without a name there must be only one."""
     if name is None:
         if len(names) > 1:
             raise ValueError(f"name the {kind}: there are {', '.join(map(repr, names))}")
@@ -197,7 +197,7 @@ def frequency_response(
 
 
 def frequencies(omega: Any) -> Array:
-    """Check frequencies that ascend from ω ≥ 0."""
+    """Frequencies as an array, after the check that they ascend from ω ≥ 0."""
     grid = check.array("omega", np.atleast_1d(omega), (None,))
     if not grid.size:
         raise ValueError("omega must hold at least one frequency [rad/s]")

@@ -29,7 +29,10 @@ LOST = 1e-8
 
 
 def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, progress: bool) -> Array:
-    """Exact response ``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B``, with one exponential of [[A, B], [0, 0]] h per step length."""
+    """Response (k, p, m) at the times from rest, exact: ``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B`` for each step length h.
+
+    One exponential of [[A, B], [0, 0]] h is computed for each length.
+    """
     a, b, c, d = state_space(system).between(channels.columns, channels.rows)
     through, (n, m) = d * (kind == "step"), b.shape
     augmented = np.block([[a, b], [np.zeros((m, n + m))]]) if kind == "step" else a
@@ -44,7 +47,10 @@ def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kin
 def midpoint_response(
     system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, substeps: int, progress: bool
 ) -> Array:
-    """Response by the implicit midpoint rule with equal substeps; see :func:`midpoint_states`."""
+    """Response (k, p, m) at the times from rest by the implicit midpoint rule, with equal substeps in each interval.
+
+    See :func:`midpoint_states`.
+    """
     load = channels.input_matrix
     state = np.zeros_like(load)
     if kind == "impulse":
@@ -79,7 +85,10 @@ def midpoint_states(
 
 
 def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
-    """State after an impulse, from ``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``."""
+    """States after a unit impulse of each input, from ``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``.
+
+    Raises ValueError if E does not determine them.
+    """
     rows, diagonal = system.G.shape[0], np.asarray(system.E.diagonal())
     unit = sparse.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
     E, G = unit @ sparse.csr_array(system.E) @ unit, sparse.csr_array(system.G) @ unit
@@ -95,7 +104,7 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
 
 
 class _Steps:
-    """Function of the step length with a cache, so that equal steps are evaluated once."""
+    """Function of a step length that keeps its last values, so that equal steps are evaluated once."""
 
     def __init__(self, make: Callable[[float], Any], span: float) -> None:
         self._function, self._same = make, SAME * span
@@ -168,7 +177,10 @@ def settled_response(
 
 
 def _largest_ratio(difference: Array, values: Array) -> float:
-    """Largest ratio of max|difference| to max|values| over time, among all inputs and outputs."""
+    """Largest relative difference of a response, max|difference|/max|values| over time.
+
+    It is the largest one among all inputs and outputs.
+    """
     apart, size = (np.abs(a).max(axis=0) for a in (difference, values))
     return _worst(apart, size)
 
