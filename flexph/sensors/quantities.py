@@ -288,12 +288,12 @@ def velocity(port: str) -> Quantity:
 
 
 def rate_of(quantity: Quantity) -> Quantity:
-    """Sensor of the rate of a quantity that is measured between ports."""
+    """Sensor of the time derivative of a quantity that is measured between ports."""
     return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 
 def no_measures(dim: int) -> tuple[Measure, ...]:
-    """Empty tuple of measures, for quantities that are computed from states, runs or steps."""
+    """Measures of quantities that are computed from states, runs or steps instead: none."""
     return ()
 
 
