@@ -43,7 +43,7 @@ Places = Array | Steps
 
 
 def steps_of_run(solution: Solution) -> Steps:
-    """All steps of a run, with their multipliers."""
+    """All steps of a run: for each its first and last time, the state at its end and its multipliers."""
     times = solution.times
     return Steps(ends_of(times), solution.states[1:], solution.stage_multipliers, np.arange(len(times) - 1))
 
