@@ -96,11 +96,12 @@ def gear(
     carrier_axes: Directions | None = None,
     name: str | None = None,
 ) -> Connection:
-    """Gear pair: two shafts turn in a constant ratio, ``0 = Δθ₁ − i Δθ₂``, counted from the assembled pose.
+    """Gear pair: two shafts turn in a constant ratio i, ``0 = Δθ₁ − i Δθ₂``, counted from the assembled pose.
 
-    Both angles are relative to a carrier, over any number of turns. Their increments are exact in every step, so that
-    the ratio does not drift, and the torques λ and −iλ together do no work. In a planetary gear, sun and ring are each
-    geared to the planet with the arm as carrier. Hinges must hold the shafts; a gear does not.
+    Both angles are relative to a carrier, over any number of turns. Their increments Δθ are exact in every step, so
+    that the ratio does not drift. The torques on the shafts, λ and −iλ with the multiplier λ, together do no work. In a
+    planetary gear, sun and ring are each geared to the planet with the arm as carrier. Hinges must hold the shafts; a
+    gear does not.
 
     Parameters
     ----------
@@ -274,7 +275,7 @@ def rack(
 
 
 class Turning(NamedTuple):
-    """Angle [rad] of a section relative to that of its carrier."""
+    """Joint coordinate: the angle [rad] of the section at a port relative to the section of its carrier."""
 
     port: str
     carrier: PortName
@@ -286,7 +287,7 @@ class Turning(NamedTuple):
 
 
 class Sliding(NamedTuple):
-    """Offset [m] of a port from a port of its rail, along a direction of the section there."""
+    """Joint coordinate: the offset [m] of a port from a port of its carrier, along a direction of the section there."""
 
     port: str
     carrier: PortName

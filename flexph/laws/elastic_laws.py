@@ -37,7 +37,7 @@ WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
 
 class OutOfRange(ValueError):
-    """Error: a law is not defined at an extension."""
+    """Error of a law that is not defined at an extension."""
 
 
 @dataclass(frozen=True)
@@ -398,7 +398,10 @@ def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> Elastic
         raise ValueError(f"exponent must be at least 1, got {n}")
 
     def log_of(x: float) -> float:
-        """Return log(L/(L + x))."""
+        """Logarithm log(L/(L + x)) of the gas column of length L at the extension x.
+
+        Raises OutOfRange unless x > −L.
+        """
         if x <= -height:
             raise OutOfRange(f"the gas column of {height:.6g} m is compressed by {-x:.6g} m")
         return -log1p(x / height)

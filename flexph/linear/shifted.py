@@ -130,7 +130,7 @@ class Shifted(Memo):
         return self.padded(inputs if self.ports is None else inputs[:, self.columns])
 
     def padded(self, leading: Array) -> Array:
-        """Right-hand side with values ``leading`` in the equations of the leading unknowns, and zero elsewhere."""
+        """Right-hand side with the rows ``leading`` first and zeros in all other equations, such as constraints."""
         return np.vstack([leading, np.zeros((len(self._scale) - len(leading), leading.shape[1]))])
 
     def slope(self, s: complex, x: Array) -> Array:
@@ -144,11 +144,12 @@ class Shifted(Memo):
         return self._unscaled(self._matrices[2] @ self._unscaled(x))
 
     def factor(self, s: complex, *, audited: bool = True) -> Solver:
-        """Function that solves P(s) X = Y for Y (n, k). Raises :class:`Pole` if s is a pole to round-off.
+        """Factor P(s) and return a function that solves P(s) X = Y for X, with any Y (n, k).
 
-        Solutions are refined by their residuals until they converge. s is a pole if the first correction of a solution
-        with a random right-hand side is as large as a thousandth of it, or if another solution does not converge. With
-        ``audited`` False nothing is refined, and only exact poles are found.
+        Raises :class:`Pole` if s is a pole to round-off. Solutions are refined by their residuals until they converge.
+        s is a pole if the first correction of a solution with a random right-hand side is as large as a thousandth of
+        it, or if another solution does not converge. With ``audited`` False nothing is refined, and only exact poles
+        are found.
         """
         s = complex(s).real if complex(s).imag == 0.0 else complex(s)
         p = self._at(s)
@@ -179,7 +180,7 @@ class Shifted(Memo):
         return lambda y: scale * refined(scale * y, gain)
 
     def resolvent(self, s: complex) -> Solver:
-        """Function that solves ``(s E − J + R) x = f + Gᵀλ, G x = 0`` for x (n, k), with any f (n, k) and s ≠ 0.
+        """Return a function that solves ``(s E − J + R) x = f + Gᵀλ, G x = 0`` for x, with any f (n, k), at s ≠ 0.
 
         Raises :class:`Pole` like :meth:`factor`.
         """
@@ -274,7 +275,10 @@ def _largest(ratios: Array) -> float:
 
 
 def _solver(p: Any) -> Solver:
-    """Solver by sparse LU; RuntimeError if the matrix is exactly singular."""
+    """Factor a sparse matrix by LU and return a function that solves for real or complex right-hand sides.
+
+    Raises RuntimeError if the matrix is exactly singular.
+    """
     if not p.shape[0]:
         return lambda y: y
     factors = splu(p, permc_spec="COLAMD", diag_pivot_thresh=THRESHOLD)

@@ -169,7 +169,7 @@ class StandardForm:
 
     @property
     def size(self) -> int:
-        """Number n of states."""
+        """Number n of states x."""
         return len(self.J)
 
     @property
@@ -183,15 +183,15 @@ class StandardForm:
         return self.B.T @ self.Q
 
     def energy(self, x: Array) -> float:
-        """Energy H = ½ xᵀQ x [J]."""
+        """Energy H = ½ xᵀQ x [J] of a state x (n,)."""
         return 0.5 * float(x @ (self.Q @ x))
 
     def expand(self, x: Array) -> Array:
-        """States that ``parts`` names, from x (n,) or (n, k)."""
+        """States of the system from which the standard form was made, from its states x (n,) or (n, k)."""
         return self.lift @ x
 
     def part(self, name: str, x: Array) -> Array:
-        """Named part of a state."""
+        """Entries of one named part of the original states, from states x of the standard form."""
         return self.expand(x)[check.lookup("part", name, self.parts)]
 
 

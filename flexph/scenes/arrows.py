@@ -63,7 +63,7 @@ class PortPlaces:
 
     @property
     def mechanism(self) -> Model:
-        """Mechanism of the ports."""
+        """Mechanism whose ports these are."""
         return self.motion.mechanism
 
     def position(self, port: PortName) -> Array:
@@ -79,7 +79,7 @@ class PortPlaces:
         return places - self._deflection(port) if self.undeformed and self.deformed([port]) else places
 
     def _deflection(self, port: str) -> Array:
-        """Displacement (k, 3) [m] of a port by the deformation of its body, in world axes."""
+        """Displacement (k, 3) [m] of a port due to the deformation of its body, in world axes."""
         (body, at), (name, _, own) = self._owner(port), port.partition(".")
         rotations = self.motion.rotations(name)
         if isinstance(body, SplitBody):
@@ -88,7 +88,10 @@ class PortPlaces:
         return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
 
     def axes(self, port: PortName) -> Array:
-        """Section axes of a port as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
+        """Axes of the section at a port as columns (k, 3, 3) at k times; those of the world for a ground point.
+
+        The axes of the body are turned by the rotation vector ψu of its deformation and made orthonormal.
+        """
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(3), (self.times, 3, 3))
         (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]

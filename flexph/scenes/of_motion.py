@@ -256,7 +256,10 @@ def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] =
 
 
 def bearing_block(size: float, dim: int, hangs: bool) -> Shape:
-    """Shape of a bearing block: a plate with a foot that narrows to the pin at the origin; above it if ``hangs``."""
+    """Shape of a bearing block: a plate with a foot that narrows to the pin at the origin.
+
+    The block is below the pin, or above it if ``hangs``.
+    """
     edges = np.full(3, 1.5)
     edges[dim - 1] = 1.3
     foot = box_shape(tuple(size * edges)).points.copy()

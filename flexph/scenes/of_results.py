@@ -98,6 +98,9 @@ def write_scenes(folder: Path, scenes: Mapping[str, Scene]) -> list[Path]:
 
 
 def scene_files(folder: Path) -> dict[str, Path]:
-    """Scene files in a folder and its subfolders by name, ``scene.vtkhdf`` of each folder first."""
+    """Scene files in a folder and its subfolders, by their path in the folder without suffix.
+
+    In each folder ``scene.vtkhdf`` comes first.
+    """
     files = sorted(folder.rglob(f"{NAME}*{SUFFIX}"), key=lambda path: (path.parent, path.stem != NAME, path.stem))
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}

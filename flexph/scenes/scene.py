@@ -24,7 +24,7 @@ SERIES = ("times", "stored", "work", "dissipated")
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """Energies at k times [J] as sums from the start of a run.
+    """Stored energy, work and loss [J] of a run at k times, each as a sum from its start.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def account_from(lists: Mapping[str, Any]) -> Account:
 
 
 def account_of(ledger: Ledger, times: Array) -> Account:
-    """Account of a run from its ledger and its saved times."""
+    """Energy account of a run for its scene, from its ledger and its saved times."""
     energy = ledger.total_energy
     work, dissipated = (np.append(0.0, np.cumsum(flow)) for flow in (ledger.total_work, ledger.total_dissipation))
     return Account(np.asarray(times), energy - energy[0], work, dissipated, ledger.largest_residual)
@@ -96,7 +96,7 @@ class Field:
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """Smallest and largest value over the run."""
+        """Smallest and largest value of the field over the scene; widened to its ``limits`` if it has any."""
         shown = float(np.nanmin(self.values)), float(np.nanmax(self.values))
         return shown if self.limits is None else (min(shown[0], self.limits[0]), max(shown[1], self.limits[1]))
 
@@ -171,7 +171,7 @@ class Part:
         )
 
     def mapped(self, change: Callable[[Array], Array]) -> Part:
-        """Part with the function ``change``, such as a choice of rows, applied to all arrays that depend on time."""
+        """Copy of the part with ``change``, such as a choice of times, applied to all arrays that depend on time."""
         own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
         return replace(
             self,

@@ -43,12 +43,12 @@ class Rows(MotionByName):
 
     @property
     def state(self) -> Array:
-        """First state as a flat array (n,)."""
+        """First state of the motion as a flat array (n,)."""
         return np.asarray(self._states[0])
 
     @property
     def first(self) -> Rows:
-        """Motion that consists of the first state only."""
+        """Motion that consists of the first state of this one only."""
         return Rows(self.mechanism, self._states[:1])
 
 

@@ -114,7 +114,10 @@ def inside(view: View, body: str, at: Sequence[float]) -> Array:
 
 
 def _half_widths(view: View) -> Array:
-    """Largest distance of a swept section from its line along each axis (3,) [m]; zeros without a section."""
+    """Half widths (3,) [m] of the swept section of a body along its axes: largest distance from its line.
+
+    Else zeros.
+    """
     if view.sweep is None:
         return np.zeros(3)
     return np.append(0.0, np.abs(view.sweep.outline).max(axis=0))

@@ -200,7 +200,7 @@ def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
 
 
 def has_dry_friction(mechanism: Model, name: str) -> bool:
-    """True if a joint with dry friction has this name."""
+    """True if the mechanism has a joint of this name, and the joint has dry friction."""
     return any(c.name == name and c.form.bearing is not None for c in mechanism.connections)
 
 

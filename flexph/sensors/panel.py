@@ -236,7 +236,7 @@ def _panel_bodies(mechanism: Model, elements: Sequence[Connection]) -> dict[str,
 
 
 class _Loop:
-    """Compiled evaluation of all measures of a model."""
+    """Compiled evaluation of all measures of a mechanism at flat states, with their rates and gradients."""
 
     def __init__(self, model: Model) -> None:
         arrays, layout = model.network.arrays, model.layout

@@ -41,7 +41,7 @@ class LastStep(NamedTuple):
 
     @classmethod
     def none(cls, multipliers: Array, x: Array) -> LastStep:
-        """Data before the first step: the multipliers of the start, and zero length."""
+        """Data that stand for a step before the first: multipliers and flat state of the start, no flows, length 0."""
         return cls(multipliers, np.zeros(0), 0.0, x)
 
 

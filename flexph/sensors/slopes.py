@@ -19,7 +19,7 @@ SMALL = 1e-6
 
 
 class Slopes(NamedTuple):
-    """Jacobians of p readings, in the order of the sensors.
+    """Derivatives of p readings with respect to parts of the flat state, one row for each reading.
 
     Attributes
     ----------
@@ -37,7 +37,10 @@ class Slopes(NamedTuple):
 
 
 def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slopes:
-    """Jacobians of all readings about a flat state at rest: exact for measures, else by central differences."""
+    """Derivatives of all readings with respect to the flat state, at a flat state at rest.
+
+    Those of measures are exact, others are central differences.
+    """
     if not sensors:
         raise ValueError("sensors must have at least one quantity by name, got none")
     every = [

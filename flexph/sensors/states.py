@@ -43,7 +43,7 @@ class _Linear:
     part: slice
 
     def __call__(self, x: Array) -> Any:
-        """Reading of a flat state."""
+        """Reading of the sensor at a flat state: a float or an array."""
         value = self.rows @ x[self.part]
         return float(value) if self.rows.ndim == 1 else value
 

@@ -1,4 +1,4 @@
-"""Stiffness and damping coefficients along several axes: one number for all, or one for each."""
+"""Stiffness and damping of a force element along several axes: one coefficient for all axes, or one for each."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
 """Connections: joints, force elements and contacts between named ports.
 
-They are defined by constraint rows, scalar measures of springs, gaps and inputs, all functions of world vectors.
+A connection consists of constraint rows, measures of springs and dampers, gaps, slips and inputs.
 
 Constraints and spring measures are functions of products of two world vectors: their increments over a step are then
 exact, and momentum and angular momentum are conserved ([dg] sec. 6.3, invariants).
@@ -153,12 +153,12 @@ class Measure:
 
     @property
     def is_controlled(self) -> bool:
-        """True if an input sets the factor of its law."""
+        """True if an input sets the factor of the elastic law of the measure."""
         return isinstance(self.law, ElasticLaw) and self.law.is_controlled
 
     @property
     def has_state(self) -> bool:
-        """True if it has a stiffness or a law, and with it a state: the force, or the extension."""
+        """True if the measure has a stiffness or a law; its force or its extension is then a state."""
         return self.stiffness > 0.0 or self.law is not None
 
 
@@ -256,7 +256,7 @@ class Connection(Remade):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Scalar constraints of the connection."""
+        """Scalar constraint rows of the connection in the dimension of its mechanism."""
         return self.form.rows
 
     @property

@@ -1,13 +1,15 @@
-"""Constraint laws of rows, linear in products: offsets, angles, lengths, relative rotations, rates, places on curves.
+"""Laws of scalar constraints on offsets, angles, lengths, relative rotations, rates and coordinates on curves.
 
     0 = Σ c_k(value) Π_k − κ(value)
 
-The value of a law (an offset, an angle, a length, a relative rotation) is a number, a function of time, or None: the
-assembled pose then determines it. Coefficients, offsets and rates are arrays (k,), or (k, times) for many times.
+is the general form, linear in products Π_k of two world vectors. The value of a law (an offset, an angle, a length, a
+relative rotation) is a number, a function of time, or None: the assembled pose then determines it. Coefficients c_k and
+their rates are arrays (k,), or (k, times) for many times; offsets κ are numbers, or (times,).
 
-A law may also have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. In a ``holonomic`` law with products these terms are
-the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no other terms: it constrains velocities, and products of a pose do
-not determine it. Such a law is nonholonomic, or a sum of angles over any number of turns.
+A law may also have ``weighed`` terms w Π_m Π̇_k with a weight w, and ``turns`` a·Ω with a vector a and the spin Ω of a
+body. In a ``holonomic`` law with products the weighed terms are the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no
+other terms: it constrains velocities, and products of a pose do not determine it. Such a law is nonholonomic, or a sum
+of angles over any number of turns.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ TimeFunction = Callable[[float], Any]
 
 
 class RowLaw:
-    """Base of constraint laws, without products and with offset zero."""
+    """Base class of constraint laws; by default without products and with offset zero."""
 
     shape: ClassVar[tuple[int, ...]] = ()
     holonomic: ClassVar[bool] = True
@@ -47,7 +49,7 @@ class RowLaw:
 
 
 class ProductLaw(RowLaw):
-    """Base of constraint laws of products alone."""
+    """Base class of constraint laws that have products, but no terms of rates."""
 
     weighed: ClassVar[tuple[Weighed, ...]] = ()
     turns: ClassVar[tuple[Turn, ...]] = ()
@@ -57,9 +59,10 @@ class ProductLaw(RowLaw):
 class Rolling(RowLaw):
     """Nonholonomic law ``0 = Σ w Π_m Π̇_k + Σ a·Ω``, the ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
 
-    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose of the row, with the force
-    w Π̄_m on Π_k and the torque a on the body, so that its work is zero at every step size. A run ends where the
-    product ``upright`` of two unit vectors, on whose direction the law relies, falls below 1.
+    ``weighed`` are the weights w and products Π_m, Π_k; ``turns`` the vectors a and the bodies with the spins Ω. Over a
+    step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose of the row, with the force w Π̄_m on
+    Π_k and the torque a on the body, so that its work is zero at every step size. A run ends where the product
+    ``upright`` of two unit vectors, on whose direction the law relies, falls below 1.
     """
 
     weighed: tuple[Weighed, ...]
@@ -79,10 +82,10 @@ class Rolling(RowLaw):
 
 @dataclass(frozen=True)
 class Transmission(RowLaw):
-    """Law ``0 = Σ w Δm``: increments of angles and offsets m in a constant ratio, counted from the assembled pose.
+    """Law ``0 = Σ w Δm`` of angles and offsets m, whose increments Δm have a constant ratio.
 
-    Increments of angles include full turns, which sines and cosines of a pose do not show. The law holds for the exact
-    increments of every step, so that the ratio does not drift.
+    Increments are counted from the assembled pose. Those of angles include full turns, which sines and cosines of a
+    pose do not show. The law holds for the exact increments of every step, so that the ratio does not drift.
     """
 
     weighed: tuple[Weighed, ...]
@@ -182,7 +185,7 @@ class PointOnCurve(RowLaw):
 
 @dataclass(frozen=True)
 class PlaceOnCurve(PointOnCurve):
-    """Law ``0 = s − s(t)`` that prescribes the coordinate s of a point on its curve."""
+    """Law ``0 = s − s(t)`` of a port on a curve, whose coordinate s is a function s(t) of time."""
 
     shape = (1,)
 
@@ -201,7 +204,7 @@ class PlaceOnCurve(PointOnCurve):
 
 @dataclass(frozen=True)
 class Offset(ProductLaw):
-    """Law ``0 = Π − κ`` with the value κ."""
+    """Law ``0 = Π − κ`` of a product Π, an offset of a port along a direction; the value is κ."""
 
     product: Product
     value: float | TimeFunction | None = 0.0
@@ -256,7 +259,10 @@ class Angle(ProductLaw):
 
 @dataclass(frozen=True)
 class Length(ProductLaw):
-    """Law ``0 = (V·V/L − L)/2``, scaled so that its multiplier is the tension [N]; the value is L [m]."""
+    """Law ``0 = (V·V/L − L)/2`` of a distance |V|; the value is the length L [m].
+
+    It is scaled so that its multiplier is the tension [N].
+    """
 
     product: Product
     value: float | None = None
@@ -285,11 +291,12 @@ class Length(ProductLaw):
 
 @dataclass(frozen=True)
 class Alignment(ProductLaw):
-    """Law ``0 = e_k · axial(A A₀ᵀ)``: the relative rotation A, with A_ij = d_i·e_j of nine products, equals A₀.
+    """Law ``0 = e_k · axial(A A₀ᵀ)`` of one component k: with those of all three, the relative rotation A equals A₀.
 
-    axial(M) = ½(M_zy − M_yz, M_xz − M_zx, M_yx − M_xy), the sine of a small difference about axis k of the first
-    section. The row is regular up to 90°; all three together have no other solution nearer than 180°. The value is A₀
-    (3, 3), the rotation of the second section relative to the first.
+    A_ij = d_i·e_j are nine products of the axes of both sections. axial(M) = ½(M_zy − M_yz, M_xz − M_zx, M_yx − M_xy)
+    is the sine of a small difference about axis k of the first section. The row is regular up to 90°; all three
+    together have no other solution nearer than 180°. The value is A₀ (3, 3), the rotation of the second section
+    relative to the first.
     """
 
     relative: tuple[Product, ...]
@@ -300,7 +307,7 @@ class Alignment(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row: the two rows of A other than k."""
+        """Products of this component: the two rows of A other than row k."""
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return self.relative[3 * i : 3 * i + 3] + self.relative[3 * j : 3 * j + 3]
 

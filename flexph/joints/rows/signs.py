@@ -49,7 +49,7 @@ class Places(Protocol):
 
 @dataclass(frozen=True)
 class Sign(ABC):
-    """Base of drawing signs, surfaces that move with ports."""
+    """Base class of the signs that a picture draws for connections: surfaces that move with ports."""
 
     @abstractmethod
     def surface(self, places: Places, size: float) -> Moving:

@@ -48,11 +48,11 @@ class Krylov(NamedTuple):
 
 
 def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
-    """Vectors (n, count) of the lowest modes in the complement of other motions.
+    """Shapes (n, count) of the lowest modes of a pencil, in the complement of given motions.
 
-    The block Lanczos method orthogonalises in full and restarts by Ritz vectors. It solves for eight loads at once: it
-    is faster than ARPACK from 36 000 coordinates on, and slower for small systems (benchmarks/large_body.py). Raises
-    ArithmeticError if modes do not converge.
+    The block Lanczos method orthogonalises in full and restarts by Ritz vectors. It solves for eight right-hand sides
+    at once: it is faster than ARPACK from 36 000 coordinates on, and slower for small systems
+    (benchmarks/large_body.py). Raises ArithmeticError if modes do not converge.
     """
     for space in _spaces(pencil, count, complement, seed=complement.count):
         if len(space.values) >= count:

@@ -50,12 +50,15 @@ class LowestModes:
 
 
 def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Lowest ``count`` modes and the number of motions without strain; None if these are nearly all motions.
+    """Lowest ``count`` modes of DᵀC⁻¹D v = ω²M v, and the number of motions without strain.
+
+    M (n, n), C (m, m) and D (m, n) are sparse. The result is None if the requested modes and the motions without strain
+    are nearly all n motions.
 
     Motions without strain, the null space of D, are found first, by inverse iteration or by rank, and the Lanczos
     method works in their complement. The shift s of K + s M is positive and far above round-off. Sylvester's law of
-    inertia certifies that no mode is missed: for ω between two frequencies beyond the requested ones, the factor of
-    K − ω²M has as many negative pivots as there are motions without strain and modes below ω. Raises ArithmeticError if
+    inertia certifies that no mode is missed: for ω between two frequencies beyond the requested ones, the factor of K −
+    ω²M has as many negative pivots as there are motions without strain and modes below ω. Raises ArithmeticError if
     that cannot be certified.
     """
     local = condensed(c, d)
@@ -125,9 +128,10 @@ def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | 
 
 
 def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
-    """Lowest ``count`` modes in addition to rigid motions, sought until the inertia of K − ω²M certifies completeness.
+    """Lowest ``count`` modes in addition to the motions ``rigid``, certified to be complete.
 
-    None if these are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
+    They are sought until the inertia of K − ω²M shows that no mode is missed. None if the modes that are needed for
+    this and the rigid motions are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
     """
     n, wanted = pencil.m.shape[0], count + SPARE
     vectors = np.zeros((n, 0))
@@ -156,11 +160,11 @@ def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> Low
 
 
 def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
-    """Velocities (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
+    """Shapes (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
 
     Modes are sought until random vectors reveal no other one up to the last, with an error probability of 1e-9
-    (:func:`flexph.linear.eigenmodes.lanczos.may_have_missed_modes`). None if these are nearly all motions.
-    Raises ArithmeticError if modes cannot be separated from higher ones.
+    (:func:`flexph.linear.eigenmodes.lanczos.may_have_missed_modes`). None if the modes that are needed for this are
+    nearly all motions. Raises ArithmeticError if modes cannot be separated from higher ones.
     """
     n = pencil.m.shape[0]
     wanted = count + max(SPARE, count // WIDER)
@@ -210,10 +214,10 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """Estimate of a low ω²: the highest ω², by power iteration, divided by (0.3 n)⁴.
+    """Estimate of the order of the lowest ω²: the highest ω², by power iteration, divided by (0.3 n)⁴.
 
-    The highest and lowest bending frequencies of a mesh differ by about the square of its size, 0.3 n; the first result
-    improves the shift.
+    n is the number of velocities. The highest and lowest bending frequencies of a mesh differ by about the square of
+    its size, 0.3 n. The estimate sets a first shift; the lowest frequency found with it sets a better one.
     """
     solve_m, solve_c = splu(m).solve, splu(c).solve
     v = np.random.default_rng(1).standard_normal(m.shape[0])
@@ -246,9 +250,10 @@ class StrainFree(NamedTuple):
 
 
 def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
-    """All motions without strain, by inverse iteration with K + s M, if the lowest ω² > 0 is far above s.
+    """Motions without strain, by inverse iteration with K + s M, and an upper bound of the lowest ω² > 0.
 
-    If the lowest ω² > 0 is near s, so is its bound ``lowest``, and the basis may be incomplete.
+    s is the shift of the pencil. If the bound is far above s, these are all motions without strain; if it is near s,
+    the basis may be incomplete.
     """
     n, width = pencil.m.shape[0], WIDTH
     while True:

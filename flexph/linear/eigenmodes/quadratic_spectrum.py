@@ -92,7 +92,10 @@ class Solution(NamedTuple):
 
 
 def modal_coordinates(motion: SmallMotion) -> Modal:
-    """Modal coordinates of a small motion. Raises ArithmeticError if they contradict the signature of K."""
+    """Modal coordinates of a small motion: modes of M and the symmetric part of K.
+
+    Raises ArithmeticError if the number of negative ω² differs from that of the negative directions of K.
+    """
     M, K = 0.5 * (motion.mass + motion.mass.T), 0.5 * (motion.stiffness + motion.stiffness.T)
     own = signature(motion.stiffness, motion.noise.entries())
     if not len(M):
@@ -210,10 +213,12 @@ def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
 def _newton_step(
     motion: SmallMotion, m: Modal, matrices: tuple[Array, Array], triples: tuple[Array, Array, Array]
 ) -> tuple[Array, Array]:
-    """Eigenvalues s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
+    """Correct eigenvalues s of (s² + D s + K)x = 0 by one Newton step, and estimate the uncertainty that remains.
 
-    The step is exact to second order in the errors of the vectors x and y. The uncertainty by errors of K and of the
-    sums is (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
+    D and K are in modal coordinates; ``triples`` are the s (k,) with right and left vectors x and y. The step solves
+    p(s) = yᵀ(s² + D s + K)x = 0; it is exact to second order in the errors of x and y. The uncertainty by errors of K
+    and by round-off ε of the sums is (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|. Returns the corrected s and
+    their uncertainty.
     """
     (D, K), (s, x, y) = matrices, triples
     square, linear, constant = ((y * part).sum(axis=0) for part in (x, D @ x, K @ x[: K.shape[1]]))

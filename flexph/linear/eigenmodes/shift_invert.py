@@ -24,7 +24,7 @@ class Pencil(Protocol):
 
     @property
     def shift(self) -> float:
-        """Shift s."""
+        """Shift s of the factored matrix K + s M."""
 
     def velocities(self, load: Array) -> Array:
         """Velocities (K + s M)⁻¹b (n, k) for loads b (n, k)."""
@@ -37,7 +37,7 @@ class CountedPencil(Pencil, Protocol):
     """Factored pencil with stresses, which also counts its modes below a frequency by Sylvester's law of inertia."""
 
     def solve(self, load: Array) -> tuple[Array, Array]:
-        """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v under loads (n,) or (n, k)."""
+        """Solve (K + s M) v = b for loads b (n,) or (n, k); return the velocities v and the stresses C⁻¹D v."""
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
         """Number of modes below a frequency [rad/s], rigid ones included, and an error bound of their ω².
@@ -116,7 +116,7 @@ class CondensedPencil(_Strained):
 
     @property
     def highest(self) -> float:
-        """Highest K_ii/M_ii, near the square of the highest frequency."""
+        """Highest ratio K_ii/M_ii of diagonal entries, which is near the square of the highest frequency."""
         return float(np.max(self._local.stiffness.diagonal() / self.m.diagonal()))
 
     def flexibility(self, strain: Array) -> Array:

@@ -125,7 +125,9 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Nu
 
 @computing(unknowns)
 def certify(reduced: LinearPHDAE, omega: Numbers, *, full: LinearPHDAE | None = None) -> Certificate:
-    """Certificate of a reduced system at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system.
+    """Certificate of a reduced system: defects of its properties, tested at the frequencies ``omega`` [rad/s].
+
+    The ``full`` system is needed to test whether its constraints hold; without it they are not tested.
 
     Parameters
     ----------

@@ -44,9 +44,10 @@ def stress_solver(parts: Split) -> Callable[[Array], Array]:
 
 
 def rigid_motions(shifted: Shifted) -> Any:
-    """Basis of the motions without strain that satisfy the constraints, D N = 0, G N = 0, sparse (n, k).
+    """Basis N of the motions without strain that satisfy the constraints, D N = 0, G N = 0, sparse (n, k).
 
-    The system must split. The basis is empty if P(0) is regular; this test is faster and comes first.
+    The system must split into velocities and stresses. If its matrix P(0) can be factored there are none, k = 0; this
+    test is fast and comes first.
     """
     parts = shifted.split
     assert parts is not None

@@ -27,7 +27,7 @@ LARGEST = 1e100
 
 @dataclass(frozen=True)
 class Point:
-    """Expansion point s [rad/s], Im s ≥ 0, and the number of moments matched there."""
+    """Expansion point s [rad/s], Im s ≥ 0, and the number of moments of the transfer function to match there."""
 
     s: complex
     multiplicity: int = 1
@@ -35,10 +35,11 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Expansion point, real vectors that span the solution and its derivatives, and moments of H.
+    """Moments of a transfer function H at a point, and real vectors that span a space which matches them.
 
-    ``moments`` are the matched moments and the next one. ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx +
-    xᴴRx, which cancel at antiresonances. ``directions`` (m, k) are the matched combinations of the inputs, all if None.
+    ``vectors`` span the solution at the point and its derivatives with respect to s. ``moments`` are the matched
+    moments and the next one. ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx + xᴴRx, which cancel at
+    antiresonances. ``directions`` (m, k) are the matched combinations of the inputs; None for all inputs.
     """
 
     point: Point
@@ -136,7 +137,7 @@ def _derive(shifted: Shifted, solve: Solver, s: complex, last: tuple[Array, Arra
 
 
 def real(vectors: Array) -> Array:
-    """Real vectors that span the vectors and their conjugates: real and imaginary part of each column in turn."""
+    """Real vectors that span complex vectors and their conjugates: real and imaginary part of each column in turn."""
     if not np.iscomplexobj(vectors):
         return vectors
     columns = np.empty((len(vectors), 2 * vectors.shape[1]))
@@ -177,7 +178,7 @@ def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list
 
 
 def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
-    """Raise ArithmeticError unless the reduced system has the moments to 1e-8 of their sizes.
+    """Raise ArithmeticError unless a reduced system has the moments of the expansions, to 1e-8 of their sizes.
 
     The change of a moment over a distance 1e-10 |s| of the point is allowed in addition.
     """

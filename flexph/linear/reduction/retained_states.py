@@ -39,12 +39,12 @@ class RetainedStates:
 
     @property
     def count(self) -> int:
-        """Number of retained states."""
+        """Number of states that are retained in the reduced system."""
         return int(self.leading.sum() + self.others.sum())
 
     @property
     def least(self) -> int:
-        """Least order of a reduced system: the retained states, and the ``responses`` of the flexible states."""
+        """Least order of a reduced system: number of retained states plus that of ``responses`` of flexible states."""
         return self.count + self._states * self.responses.shape[1]
 
     @property

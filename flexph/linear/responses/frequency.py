@@ -64,12 +64,15 @@ class FrequencyResponse(Labelled):
 
     @property
     def magnitude(self) -> Array:
-        """Magnitude |H(iω)|, (k, p, m)."""
+        """Magnitude |H(iω)| (k, p, m) at k frequencies, for p outputs and m inputs."""
         return np.abs(self.values)
 
     @property
     def phase(self) -> Array:
-        """Phase arg H(iω) [rad], (k, p, m), continuous along the frequencies."""
+        """Phase arg H(iω) [rad], (k, p, m) at k frequencies for p outputs and m inputs.
+
+        Continuous along the frequencies.
+        """
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:

@@ -141,7 +141,7 @@ NOTHING = 1e-9
 
 
 def affordable(states: int, times: Array) -> bool:
-    """True if exact steps of ``states`` states take seconds at most."""
+    """True if exact steps between the given times take at most seconds for a system of ``states`` states."""
     lengths = np.sort(np.diff(times, prepend=0.0))
     different = int(np.sum(np.diff(lengths, prepend=0.0) > SAME * times[-1]))
     return states <= ALWAYS or (states <= LARGEST and different * float(states) ** 3 <= WORK)
@@ -199,11 +199,13 @@ def reduced_error(
     kind: Kind,
     progress: bool,
 ) -> tuple[float, Array]:
-    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output; frequencies (k,) in use.
+    """Relative error of the responses ŷ of a reduced model, and the frequencies (k,) at which it was computed.
 
-    By Parseval on the line s = 1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse; T is the last time.
-    The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and over those of
-    the reduced system's poles: an estimate for all times, not only the samples.
+    The error is the root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt``, y the response of the system and T the last
+    time, for the input and output where it is largest. By Parseval it follows from transfer functions on the line s =
+    1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse. The integrals are sums over frequencies from
+    1/T to a thousand times those that the times resolve, and over those of the reduced system's poles: an estimate for
+    all times, not only the samples.
     """
     line = _line(times, poles)
     both = (Shifted(system), channels[0]), (Shifted(through), channels[1])

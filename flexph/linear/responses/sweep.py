@@ -95,7 +95,7 @@ class Sweep(Labelled):
 
     @property
     def poles(self) -> Array:
-        """Poles s = ω (−ζ + i√(1 − ζ²)), (k, count) [1/s]."""
+        """Poles s = ω (−ζ + i√(1 − ζ²)) of the tracked modes, (k, count) [1/s]."""
         return self.frequencies * (-self.ratios + 1j * np.sqrt(np.maximum(1.0 - self.ratios**2, 0.0)))
 
 
