@@ -224,7 +224,7 @@ class SmallSteps(NamedTuple):
 
 
 def small_steps(origin: Origin) -> SmallSteps:
-    """Samples with one parameter at a time changed by a small step in both directions."""
+    """Change one parameter at a time by a small step, up and down, and return the data of the run for each change."""
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
     found = {name: stepped(origin, name, size, (-1, 1)) for name, size in sizes.items()}
     return SmallSteps(
@@ -233,7 +233,11 @@ def small_steps(origin: Origin) -> SmallSteps:
 
 
 def sampled_direction(origin: Origin) -> SampledDirection:
-    """Samples with all parameters changed together, by arbitrary fractions of their sizes with arbitrary signs."""
+    """Change all parameters together along one arbitrary direction; return the data of the run for several steps.
+
+    The direction is the same in every call. Along it each parameter changes by half to all of its size, with an
+    arbitrary sign.
+    """
     random = np.random.default_rng(0)
     shares = random.choice([-1.0, 1.0], len(origin.parameters)) * random.uniform(0.5, 1.0, len(origin.parameters))
     direction = {
