@@ -115,7 +115,7 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
 
 
 def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
-    """Table with a row for each name and its text."""
+    """Table with the headings ``first`` and ``second``, and a row for each name and its text."""
     listed = table(first, second)
     for name, words in rows.items():
         listed.add_row(name, words)

@@ -139,7 +139,7 @@ def to_jax(
 
 
 class _Asked:
-    """One value of a function of named parameters, and its Jacobian, as functions of an array of parameters."""
+    """One of the values of a function of named parameters, and its Jacobian, as functions of an array (p,)."""
 
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
         if not callable(getattr(function, "derivatives", None)):

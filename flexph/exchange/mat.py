@@ -73,7 +73,10 @@ def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, lis
 
 
 def _elements(content: bytes, order: str) -> Iterator[Part]:
-    """Yield the tagged parts of ``content``, each checked to end within it; a small part has its data in the tag."""
+    """Yield the tagged parts of ``content``, each checked to end within it; a small part has its data in the tag.
+
+    ``order`` is the byte order, "<" or ">".
+    """
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(order + "II", content, at)
@@ -95,7 +98,10 @@ def _decompressed(data: bytes) -> bytes:
 
 
 def _refuse_misfits(name: str, parts: tuple[Part, ...], order: str) -> None:
-    """Raise ValueError unless flags, dimensions and values of a matrix are consistent."""
+    """Raise ValueError unless the flags, dimensions and values of the matrix ``name`` are consistent.
+
+    ``parts`` are the tagged parts of its element; ``order`` is the byte order, "<" or ">".
+    """
     flags, dimensions, *values = parts
     word, _ = struct.unpack(order + "II", flags.data)
     shape = struct.unpack(f"{order}{len(dimensions.data) // 4}i", dimensions.data)

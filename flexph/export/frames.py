@@ -108,7 +108,10 @@ def instants(solution: Solution, pick: Array) -> Solution:
 def frames_of(
     solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points
 ) -> Iterator[tuple[float, meshio.Mesh]]:
-    """Yield time and mesh for each of the saved times ``pick`` (indices)."""
+    """Yield time and mesh of the bodies ``shown`` for each of the saved times ``pick`` (indices).
+
+    The mesh has displacements, velocities and stresses; ``points`` says how stresses at points are given.
+    """
     layouts = [_layout(view, points) for *_, view in shown]
     starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]

@@ -76,7 +76,8 @@ class PointMass:
 class SpreadMass:
     """A mass, in units of the file, distributed over a region of cells.
 
-    ``by``: ``value`` is a mass per volume, or a total mass distributed in proportion to mass or to volume.
+    ``value`` is a mass per volume if ``by`` is "per volume"; otherwise it is the total mass, distributed in proportion
+    to mass or to volume.
     """
 
     region: str

@@ -79,7 +79,11 @@ class FileMaterial:
         return f"{kinds} at {len(at)} temperatures from {at[0]:g} to {at[-1]:g}"
 
     def scaled(self, stress: float, density: float, time: float) -> FileMaterial:
-        """Material with its constants multiplied by a factor for each quantity, for other units."""
+        """Material with its constants in other units.
+
+        Moduli, density and damping are multiplied by the factors ``stress``, ``density`` and ``time`` of their units;
+        damping in proportion to mass is divided by ``time``.
+        """
         factors = {kind: density if kind == "density" else stress for kind in CONSTANTS}
         return replace(
             self,

@@ -135,7 +135,7 @@ class FrequencyRun(RunOfFile):
 
 
 def times_of(run: TimedRun, start: float) -> Array:
-    """Times of a run [s]."""
+    """Times (k,) [s] of a run that begins at ``start`` [s]: the listed ones, or those of equal steps."""
     if run.times is not None:
         return np.array(run.times)
     return np.linspace(start, run.end, run.steps + 1)

@@ -25,7 +25,7 @@ PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 
 @dataclass(frozen=True)
 class Window:
-    """Region of a picture for the motion: left, upper, right and lower edge [dots]."""
+    """Region of a picture: its left, upper, right and lower edge, in dots or pixels from the upper left corner."""
 
     left: float
     top: float
@@ -283,7 +283,10 @@ def _towards_reader(normals: Array) -> Array:
 
 
 def _lit(base: Array, normals: Array) -> Array:
-    """Colours (n, 3) of lit surfaces: diffuse light, light of the sky and specular reflection."""
+    """Colours (n, 3) of surfaces with the colours ``base`` (n, 3) and unit normals (n, 3) in the axes of the view.
+
+    They have diffuse light, light of the sky and specular reflection.
+    """
     light = (LIGHT / np.linalg.norm(LIGHT)).astype(np.float32)
     half = light + np.array([0.0, 0.0, 1.0], dtype=np.float32)
     half /= np.linalg.norm(half)

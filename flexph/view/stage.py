@@ -216,7 +216,10 @@ def still_image(
     size: tuple[int, int] = (480, 300),
     towards: tuple[float, float, float] | None = None,
 ) -> bytes:
-    """PNG of a scene of triangles at a row, on a transparent background; its camera is that of the whole motion."""
+    """PNG of a scene of triangles at the time of index ``row``, on a transparent background.
+
+    The camera is that for which the whole motion is visible.
+    """
     width, height = size
     window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
     picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)

@@ -85,7 +85,10 @@ class _Model:
         self.poses: dict[str, Array] = {WORLD: np.eye(4)}
 
     def contents(self, fixed: bool) -> Contents:
-        """Contents of the model: tree of joints from the world, and joints that close loops."""
+        """Contents of the model: tree of joints from the world, and joints that close loops.
+
+        ``fixed``: True to weld links that are no child of a joint to the ground.
+        """
         self._place()
         links = {WORLD: LinkElement(WORLD), **{name: _link(name, own) for name, own in self.links.items()}}
         ends = {name: self._ends(name) for name in self.joints}
@@ -136,7 +139,10 @@ class _Model:
         self.poses = {WORLD: np.eye(4), "__model__": _pose(self.own, "the model") @ np.linalg.inv(placement)}
 
     def _sorted(self, ends: dict[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
-        """Names of the joints of the tree, which are the first ones of each child, and of joints that close loops."""
+        """Names of the joints of the tree, and of joints that close loops; ``ends``: parent and child of each joint.
+
+        Of several joints with the same child, the first one in the file belongs to the tree.
+        """
         led: set[str] = {WORLD}
         above: dict[str, str] = {}
         in_tree, loops = [], []
@@ -247,7 +253,7 @@ class _Model:
 
 
 def _reaches(above: dict[str, str], link: str, child: str) -> bool:
-    """True if ``child`` is ``link`` or one of its ancestors in the tree."""
+    """True if ``child`` is ``link`` or one of its ancestors in the tree; ``above``: parent of each link."""
     while link != child and link in above:
         link = above[link]
     return link == child

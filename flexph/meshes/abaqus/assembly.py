@@ -83,7 +83,10 @@ class Builder:
         )
 
     def _take_constraints(self) -> Constraints:
-        """Constraints of the file; also add a node set for each coupling that no existing region describes."""
+        """Constraints of the file.
+
+        Also add a region of the coupled points for each coupling, unless they are a region already.
+        """
         constraints = Constraints(self)
         for name, coupling in constraints.couplings.items():
             if coupling.region == name:
@@ -122,7 +125,10 @@ class Builder:
         return None if row < 0 else points[row]
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name and point indices of the region (cells, facets, nodes) of a name in any case; None if there is none."""
+        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+
+        It can be a set of cells, facets or nodes. None if there is none.
+        """
         for own, members in self.cell_sets.items():
             if own.upper() == name.upper():
                 nodes = [self.blocks[b][1][_joined(cells)].ravel() for b, cells in members.items()]
@@ -133,7 +139,10 @@ class Builder:
         return None
 
     def row(self, k: int, number: int) -> int | None:
-        """Point index of a node of instance k; None if no cell of the body uses the node."""
+        """Index in the mesh of the point of node ``number`` of instance k.
+
+        None if no cell of the body uses the node.
+        """
         own = int(rows_by_number(self.numbers[k], np.array([number]))[0])
         row = int(self.first_node[k]) + own
         return row if own >= 0 and row in self.of_body else None
@@ -287,7 +296,7 @@ class Builder:
         return free
 
     def _take_facets(self, name: str, facets: list[Array]) -> None:
-        """Add facets as a region of blocks of lines, triangles and quadrilaterals."""
+        """Add a region ``name`` of facets, given as arrays of their corners, which become cells of the mesh."""
         for size, kind in FACET_SHAPE.items():
             own = [f for f in facets if f.shape[1] == size and len(f)]
             if own:

@@ -62,7 +62,10 @@ def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
 
 @dataclass
 class Deck:
-    """Blocks of an input file by part, assembly, instance and material; ``loose``: those outside of all of these."""
+    """Keyword blocks of an input file, sorted by part, assembly, instance and material.
+
+    ``loose``: blocks outside of all of these.
+    """
 
     loose: Part = field(default_factory=lambda: Part(""))
     assembly: Part = field(default_factory=lambda: Part("assembly"))
@@ -91,7 +94,7 @@ class Deck:
         return [Instance("", self.loose, Part(""))]
 
     def take(self, block: Block) -> None:
-        """Sort a block into parts, assembly, instances or materials."""
+        """Assign a keyword block to the part, assembly, instance or material in which it stands in the file."""
         word = block.keyword
         if word in ("STEP", "END STEP"):
             self.in_step = word == "STEP"

@@ -19,16 +19,19 @@ WAYS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
 
 
 class Places(Protocol):
-    """Protocol of the builder of the mesh to which masses are added."""
+    """Protocol of the builder of the mesh: what masses need to find nodes and regions."""
 
     instances: list[Instance]
     assembly: Part
 
     def row(self, k: int, number: int) -> int | None:
-        """Point index of a node of instance k; None if no cell of the body uses the node."""
+        """Index in the mesh of the point of node ``number`` of instance k.
+
+        None if no cell of the body uses the node.
+        """
 
     def called(self, one: Instance, name: str) -> str:
-        """Region name of a set of a part."""
+        """Name of the region for the set ``name`` of an instance's part."""
 
 
 class Masses:

@@ -96,7 +96,10 @@ class StrangeElements(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """A surface: pairs of an element set or number and a face label (S1, …, "" for all free faces), or of nodes."""
+    """Surface of a part or of the assembly, given by ``members``: pairs of a set or number and the label of a face.
+
+    The label is S1, S2, …, or "" for all free faces of the elements; the members of a surface of nodes have none.
+    """
 
     kind: str
     members: list[tuple[str, str]]

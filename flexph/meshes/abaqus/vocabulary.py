@@ -201,7 +201,10 @@ def in_full(text: str, words: Iterable[str]) -> str | None:
 
 
 def parameters(word: str, given: Mapping[str, str], place: Place) -> dict[str, str]:
-    """The parameters of a keyword with full names; raises ValueError for unsupported ones."""
+    """Parameters of the keyword ``word`` with their names in full.
+
+    Raises ValueError, with the place, for unsupported ones.
+    """
     known = TAKEN.get(word)
     if known is None:
         return dict(given)

@@ -19,7 +19,10 @@ TURN = 48
 
 
 def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
-    """Solids of the drawing with mass properties and surfaces."""
+    """Data of all solids of the drawing: number, name and colour, and mass properties and faces.
+
+    The latter are left out for a ``discrete`` model, a surface of triangles.
+    """
     solids = []
     for _, tag in gmsh.model.getEntities(3):
         faces = [abs(t) for _, t in gmsh.model.getBoundary([(3, tag)], oriented=False)]

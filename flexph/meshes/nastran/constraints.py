@@ -41,7 +41,10 @@ class Constraints:
     hung: dict[int, Array] = field(default_factory=dict)
 
     def take(self, card: Card, changes: Literal["mass", "stiffness"]) -> None:
-        """Add a card as a coupling or as an unsupported part."""
+        """Add a card of a rigid element or RBE3 as a coupling, any other card as an unsupported part.
+
+        ``changes`` is the effect on the body if the card is ignored.
+        """
         if card.name == "RBE2":
             self._take(card, "rigid", card.field(1), card.fields[3:], _defect_of_rigid(card))
         elif card.name == "RBE3":

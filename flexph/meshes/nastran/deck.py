@@ -105,7 +105,10 @@ class Deck:
         )
 
     def _shells(self, groups: list[Array]) -> dict[str, ShellSection]:
-        """Sections of shells by the numbers of their properties, which are the names of regions."""
+        """Sections of shells by the numbers of their property cards, which are the names of regions.
+
+        ``groups``: property numbers of the cells in each block; only properties that occur there count.
+        """
         used = {int(number) for numbers in groups for number in np.unique(numbers)}
         elements: dict[int, list[Card]] = {}
         for cells in self.cells.values():
@@ -121,7 +124,11 @@ class Deck:
             raise ValueError(f"element numbers must be unique, got {numbers[count > 1][0]} twice")
 
     def _rows(self, kind: str, numbers: Array) -> Array:
-        """Node indices of the cells of one type."""
+        """Node indices (k, nodes) of the cells of the type ``kind``.
+
+        ``numbers`` are those of all grid points, ascending. Raises ValueError for a node that is no grid point of the
+        file.
+        """
         cells = self.cells[kind]
         try:
             nodes = np.array([words for words, _ in cells], dtype=object).astype(np.int64)

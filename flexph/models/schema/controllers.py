@@ -106,7 +106,10 @@ class _Along:
 
 @dataclass(frozen=True)
 class _Proportional:
-    """Control law τ = K_p (q_d − q) − K_d q̇ at a port, as a function of time and readings."""
+    """Control law τ = K_p (q_d − q) − K_d q̇ for the torque at a port, from the readings of an angle q and its rate q̇.
+
+    ``stiffness`` is K_p, ``damping`` K_d, and ``reference`` the function q_d of time.
+    """
 
     port: str
     stiffness: float
@@ -119,7 +122,7 @@ class _Proportional:
 
 
 class PDController(_OfAnAngle):
-    """A sampled PD controller of an angle: K_p (q_d − q) − K_d q̇."""
+    """A sampled PD controller of an angle q: torque K_p (q_d − q) − K_d q̇ with the reference q_d."""
 
     kind: Literal["pd"]
     proportional: Stiff
@@ -301,9 +304,10 @@ class HydraulicCylinderController(Entry):
 
 
 class FeedbackController(Entry):
-    """A function u = f(t, y) by its import path, solved within the steps; see :class:`flexph.control.StateFeedback`.
+    """A function u = f(t, y) of the time t and sensors y by its import path, which gives the inputs u at ports.
 
-    With a ``period`` it is called once per period, and its output is constant in between.
+    It is evaluated within the steps, see :class:`flexph.control.StateFeedback`. With a ``period`` it is called once per
+    period, and its output is constant in between.
     """
 
     kind: Literal["feedback"]

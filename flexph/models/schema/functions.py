@@ -266,7 +266,7 @@ def as_input(given: Any) -> Any:
 
 
 class Viscous(Entry):
-    """``ρ(s) = c s``."""
+    """Viscous damping: force or moment ``ρ(s) = c s`` at the rate s."""
 
     makes: ClassVar = staticmethod(viscous)
     kind: Literal["viscous"] = "viscous"
@@ -274,7 +274,7 @@ class Viscous(Entry):
 
 
 class Quadratic(Entry):
-    """``ρ(s) = c |s| s``."""
+    """Quadratic damping: force or moment ``ρ(s) = c |s| s`` at the rate s."""
 
     makes: ClassVar = staticmethod(quadratic)
     kind: Literal["quadratic"] = "quadratic"

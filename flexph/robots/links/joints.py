@@ -209,7 +209,10 @@ class RobotJoint:
 
 
 def robot_joint(element: JointElement, label: str, child: End, parent: End, *, mimic: Mimic | None) -> RobotJoint:
-    """Joint of a robot between two ends."""
+    """Joint between two ends, with the zero and the sign of the coordinate in the file.
+
+    ``element`` is the joint in the file, ``label`` its name in connections.
+    """
     axis, before = child.turned @ element.axis, parent.turned @ element.origin[:3, :3]
     second, between = before @ element.axis, before @ child.turned.T
     own, other = _direction(axis), _direction(second)

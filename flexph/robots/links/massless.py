@@ -200,7 +200,7 @@ def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Arr
 
 
 def _spatial(own: Masses, pose: Array) -> Array:
-    """Inertia matrix (6, 6) for twists (spin, velocity of the origin) in world axes."""
+    """Inertia matrix (6, 6) of a body at a pose (4, 4), for twists (spin, velocity of the origin) in world axes."""
     centre = pose[:3, :3] @ own.centre + pose[:3, 3]
     move = np.hstack([np.einsum("aij,j->ia", cross(3), centre), np.eye(3)])  # velocity of the centre
     inertia = own.mass * move.T @ move

@@ -64,7 +64,10 @@ def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible
 
 
 def _along(name: str, points: Mapping[str, Array], make: Callable[[float], Body]) -> FlexedBody:
-    """Body along the line from the origin of a link to the only joint after it."""
+    """Body of a flexible link along the line from its origin to its only other joint, made by ``make`` from the length.
+
+    Raises ValueError for another number of joints, and for a body without the ports ``root`` and ``tip``.
+    """
     if len(points) != 1:
         raise ValueError(f"a flexible link must have one joint after it, {name!r} has {len(points)}")
     (along,) = points.values()
