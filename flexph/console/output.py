@@ -103,7 +103,7 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Table with the number of all checks, and of passed checks, of each kind."""
+    """Table with the number of all checks, and of passed checks, of each kind, and of all that were compared."""
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:

@@ -37,7 +37,11 @@ Viewed = tuple[int, str, AnyBody, View]
 
 
 class Points(NamedTuple):
-    """How frames give stresses at points: ``discontinuous``, with separate points for each cell, or ``smoothed``."""
+    """Options for stresses at the points of frames.
+
+    ``discontinuous``: True for separate points of each cell with its own stresses; ``smoothed``: True for smoothed
+    stresses.
+    """
 
     discontinuous: bool = False
     smoothed: bool = False

@@ -67,7 +67,7 @@ def refuse_huge(shape: tuple[int, ...], size: int) -> None:
 
 
 def standard_matrix(matrix: Any) -> Any:
-    """Matrix converted to a dense array or to CSR, with equal values.
+    """Sparse matrix converted to CSR, with equal values; a dense matrix is returned unchanged.
 
     Raises ValueError for indices out of range and for repeated entries.
     """

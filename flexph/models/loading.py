@@ -129,7 +129,7 @@ class ModelFile:
             check_optimisation(optimisation, self.tree, self.document.runs, self.builder.at("optimisations", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
-        """Raise Misfit unless the inputs, outputs and method of a run exist."""
+        """Raise Misfit unless the inputs, prescribed motions, changes, outputs and method that a run names exist."""
         known = [c.name for c in self.mechanism.connections if c.input is not None]
         sections = ("inputs", "motion") if isinstance(entry, InverseDynamicsRun) else ("inputs",)
         for section in sections:

@@ -72,7 +72,10 @@ class RunInTime(RunOfFile):
     inputs: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def figures(self) -> dict[str, Any]:
-        """Summary numbers: measures of the run, and the residual of the energy balance."""
+        """Summary numbers: measures of the run, number of saved times, and largest residual of the energy balance.
+
+        The residual is relative to the energy. For an equilibrium there are measures only.
+        """
         ledger = self.solution.ledger
         measures = {name: number_of(self.solution, measure) for name, measure in self.outputs.measures.items()}
         if len(self.solution.times) > 1:
@@ -83,7 +86,7 @@ class RunInTime(RunOfFile):
         return measures
 
     def write(self, folder: Path) -> None:
-        """Write the run, the ledger, tables, and the files of moving bodies for viewers."""
+        """Write the run, its ledger, tables, loads on bodies, and the files of moving bodies for viewers."""
         self.solution.save(folder / "solution.h5")
         if len(self.solution.times) > 1:
             write_ledger(folder / "ledger.csv", self.solution)
@@ -206,7 +209,10 @@ def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder)
 
 
 def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder) -> None:
-    """Raise Misfit if the motion of inverse dynamics has the wrong size or cannot start from the pose."""
+    """Raise Misfit if the motion of inverse dynamics has the wrong size, or no value at the end of the run.
+
+    Also if it cannot start from the pose.
+    """
     begin = 0.0 if run.start is None else run.start.time
     elastic = "undeformed" if run.start is None else run.start.elastic
     motion = motion_of(run, builder)

@@ -43,7 +43,7 @@ STOPS = 256
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Scene in front of a camera, which is drawn at its rows.
+    """Scene in front of a camera, from which its pictures at single times are drawn.
 
     Attributes
     ----------

@@ -51,7 +51,10 @@ class ActuatorReader:
         return names
 
     def _is_affine(self, number: int) -> bool:
-        """True for an actuator without activation, with a constant gain and at most an affine bias."""
+        """True for an actuator with a constant gain and at most an affine bias.
+
+        It must have neither activation nor armature, damping or delay, and a single command.
+        """
         kinds, model = self.mujoco, self.model
         more = model.actuator_armature, model.actuator_damping, model.actuator_delay
         if any(np.any(law[number]) for law in more) or int(model.actuator_ctrlnum[number]) != 1:

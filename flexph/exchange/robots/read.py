@@ -44,8 +44,8 @@ def read_urdf(
     """Read the robot of a URDF file: rigid links with inertias, joints, dampers, and motors at rotating joints.
 
     Massless links, point masses and massless rotors are merged into the link to which they are fixed. Between moving
-    joints they get a mass and moments of 1e-9 of those of the bodies after them; an error names them if a motion
-    depends on these. Massless links without mass after them are left out, with their joints.
+    joints they get a mass and moments of 1e-9 of those of the bodies farther from the root; an error names them if a
+    motion depends on these. Massless links beyond which no link has mass are left out, with their joints.
 
     Parameters
     ----------
