@@ -164,9 +164,10 @@ def names_of(system: LinearPHDAE) -> dict[str, Any]:
 
 
 def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: int) -> dict[str, Any]:
-    """Arguments of :class:`LinearPHDAE` from the data of :func:`names_of`, for given numbers of states and inputs.
+    """Arguments of :class:`LinearPHDAE` from the data ``names`` of :func:`names_of`.
 
-    ``lifted`` is the number of states before constraints. Raises ValueError for slices beyond these numbers.
+    ``size`` and ``inputs`` are the numbers of states and inputs, ``lifted`` that of states before constraints were
+    eliminated. Raises ValueError for slices beyond these numbers.
     """
     kinetic = names.get("kinetic")
     return {

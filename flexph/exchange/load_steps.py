@@ -320,7 +320,7 @@ def _strain(body: Body) -> Any:
 def _outer(solution: Solution, of: tuple[str, Body, NodalMesh], at: _Frame, wrenches: Mapping[str, Array]) -> Array:
     """Nodal forces (N·3,) of the wrenches at ports and of distributed loads, in body axes; without inertia forces.
 
-    ``of``: name, body and mesh.
+    ``of``: name, body and mesh; ``at``: motion of the body and its distributed loads; ``wrenches``: (6,) by port.
     """
     name, body, mesh = of
     outer = np.zeros(mesh.mass.shape[0] * 3)

@@ -236,7 +236,10 @@ def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _system(fields: dict[str, Any], names: Mapping[str, Any], ports: Any) -> LinearPHDAE:
-    """System from the matrices of a file in the convention of :func:`write_mat`."""
+    """System from the matrices of a file in the convention of :func:`write_mat`.
+
+    ``names`` is the data of :func:`flexph.exchange.general.names_of`; ``ports`` replace its ports, if given.
+    """
     n, lean = fields["E"].shape[0], sparse.issparse(fields["E"])
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")

@@ -39,7 +39,8 @@ TOGETHER = 1 << 14
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
     """Write a VTKHDF file with named parts: bodies with their data, joints, and the ground.
 
-    Bodies that are drawn as lines or points also have a part with their surface. The path is returned in a list.
+    The saved times have the indices ``pick``. Bodies that are drawn as lines or points also have a part with their
+    surface. The path is returned in a list.
     """
     scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}

@@ -97,7 +97,10 @@ HDF5_SUFFIXES = (".h5", ".hdf5", "")
 
 
 def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
-    """Raise ValueError unless a path ends in one of the given suffixes, in lower or upper case."""
+    """Raise ValueError unless a path ends in one of the given suffixes, in lower or upper case.
+
+    ``what`` names the file in the error.
+    """
     if Path(path).suffix.lower() not in suffixes:
         known = ", ".join(filter(None, suffixes))
         raise ValueError(f"path of {what} must end in {known}, got {str(path)!r}")

@@ -65,7 +65,7 @@ class Declared:
 
 
 def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
-    """Texts of an attribute of fixed length; raises OSError if it is missing or of another type."""
+    """Texts of the attribute ``name`` of a group or dataset; raises OSError if it is missing or not of fixed length."""
     import h5py
 
     if name not in group.attrs:
@@ -78,9 +78,9 @@ def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
 
 
 def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = None, leaf: Leaf = values_of) -> Any:
-    """Dataclass from the fields stored in a group and ``given`` fields; ``leaf`` reads each dataset.
+    """Instance of the dataclass ``kind``, from the fields stored in a group and those in ``given``.
 
-    Raises OSError, naming the field, if one is missing or of another type.
+    ``leaf`` reads each dataset. Raises OSError, naming the field, if one is missing or of another type.
     """
     known = dict(given or {})
     own = {name: kind for name, kind in kinds_of(kind).items() if name not in known}
@@ -88,7 +88,10 @@ def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = 
 
 
 def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) -> Any:
-    """Value of an annotated type that is stored under a name. Raises OSError as :func:`read_fields`."""
+    """Value of the annotated type ``kind`` that is stored under a name in a group; ``leaf`` reads each dataset.
+
+    Raises OSError as :func:`read_fields`.
+    """
     import h5py
 
     origin = get_origin(kind)

@@ -236,5 +236,5 @@ def _hint(left_out: list[LeftOut]) -> str:
 
 
 def shortened(words: list[str], most: int = 5) -> list[str]:
-    """The first entries of a long list, followed by the total number."""
+    """The first ``most`` of a list of words, followed by the number of all if there are more."""
     return words if len(words) <= most else [*words[:most], f"… ({len(words)} in all)"]

@@ -116,7 +116,7 @@ def _with(material: FileMaterial, row: Row) -> FileMaterial:
 
 
 def stiffness_of(kind: Kind, values: tuple[float, ...]) -> Array:
-    """Stiffness C (6, 6) over (xx, yy, zz, yz, xz, xy) from constants as Abaqus orders them.
+    """Stiffness C (6, 6) over (xx, yy, zz, yz, xz, xy) from the constants ``values`` of one kind, ordered as in Abaqus.
 
     Raises ValueError for moduli that are zero, or that have no inverse.
     """

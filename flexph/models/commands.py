@@ -66,7 +66,7 @@ COMPANIONS = {"solid-bar": ("bar.msh",)}
 
 
 def write_example(path: Path, like: str) -> list[Path]:
-    """Copy an example to ``path``, with the suffix .yaml, and the files that it refers to; return the paths written.
+    """Copy the example called ``like`` to ``path``, with the suffix .yaml, and files that it needs; return the paths.
 
     Raises FileExistsError instead of replacing a file, and FileNotFoundError if the folder does not exist.
     """

@@ -65,7 +65,10 @@ class RunOfFile(ABC):
 
 @dataclass(frozen=True)
 class RunInTime(RunOfFile):
-    """Run in time, or an equilibrium with a single instant; ``solution`` is a result of :func:`flexph.integrate`."""
+    """Result of a run in time, or of an equilibrium, which has a single instant.
+
+    ``solution`` has its states, as :func:`flexph.integrate` returns them.
+    """
 
     solution: Any
     outputs: Outputs
@@ -147,7 +150,7 @@ def times_of(run: TimedRun, start: float) -> Array:
 def integrate_run(
     mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool, live: bool = False
 ) -> RunInTime:
-    """Compute a run in time; ``live``: True to show it in a page of the browser.
+    """Compute a run in time from the state ``start``; ``live``: True to show it in a page of the browser.
 
     Raises Misfit, and the errors of ``integrate`` once the run has begun.
     """

@@ -176,7 +176,10 @@ def _cross(axes: Axes, real: str, imaginary: str) -> None:
 
 
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
-    """Objects by name from a single one (named "") or a dict; raises ValueError if any is not of this kind."""
+    """Objects of the type ``kind`` by name, from a single one, which is named "", or a mapping of several.
+
+    Raises ValueError, with the name of the argument, for any other value.
+    """
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:

@@ -136,9 +136,9 @@ class JointSpace:
         return self._solved(here.rows, np.vstack([np.zeros((count, len(self.names))), np.eye(len(self.names))]))
 
     def closed(self, at: Placed, target: Array) -> tuple[Placed, Equations]:
-        """Pose with closed joints and the coordinates ``target``, by Newton's method from a given pose.
+        """Pose with closed joints and the coordinates ``target``, and its equations.
 
-        Raises SingularPose.
+        It is found by Newton's method from the pose ``at``. Raises SingularPose if it is not found.
         """
 
         def corrected(now: tuple[Placed, Equations]) -> tuple[tuple[Placed, Equations], float]:

@@ -397,7 +397,7 @@ class Kinematics(Memo):
 
 
 def _ends(name: str, given: Any) -> tuple[float, float]:
-    """Lower and upper limit of a coordinate, checked."""
+    """Lower and upper limit of the coordinate ``name``; raises ValueError unless they are numbers in this order."""
     try:
         lower, upper, *_ = (float(x) for x in given)
     except (TypeError, ValueError):

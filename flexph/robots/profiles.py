@@ -26,7 +26,10 @@ SAME = 1e-9
 
 
 def _numbers(what: str, given: Values | None, like: Coordinates) -> Array:
-    """Values of the coordinates as an array (n,), from a number for all, numbers by name, or an array; None is zero."""
+    """Values of the coordinates as an array (n,), from a number for all, numbers by name, or an array; None is zero.
+
+    ``like`` has number and names of the coordinates; ``what`` names the values in errors.
+    """
     names, size = like.names, like.size
     if given is None:
         return np.zeros(size)

@@ -166,7 +166,7 @@ class _Spans(NamedTuple):
 
 
 def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
-    """Dots covered by triangles, with the nearest triangle at each dot.
+    """Dots of a picture of ``size`` (width, height) dots that triangles cover, with the nearest triangle at each.
 
     ``corners`` (t, 3, 3): dots to the right and down from the upper left corner of the picture, and depth.
     """
@@ -186,7 +186,7 @@ def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
 
 
 def covered(corners: Array, size: tuple[int, int]) -> Array:
-    """Mask (height, width) of the dots that triangles (t, 3, 2) cover."""
+    """Mask (height, width) of the dots that triangles (t, 3, 2) cover in a picture of ``size`` (width, height) dots."""
     picture = np.zeros(size[0] * size[1], dtype=bool)
     picture[_spans(corners, size).number] = True
     return picture.reshape(size[1], size[0])
@@ -258,8 +258,9 @@ class Paint:
 def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: Paint, size: tuple[int, int]) -> Array:
     """Picture of the shaded visible dots, RGBA (height, width, 4); zero where no part is seen.
 
-    At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view, ``shares`` (n,) of the field
-    between its smallest (0) and largest value (1), negative without a field, and ``owner`` (n,), the index of the part.
+    ``size`` is (width, height). At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view,
+    ``shares`` (n,) of the field between its smallest (0) and largest value (1), negative without a field, and ``owner``
+    (n,), the index of the part.
     """
     width, height = size
     unit = _towards_reader(normals)

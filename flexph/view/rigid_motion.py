@@ -104,7 +104,7 @@ def _piece(part: Part, own: Array, tolerance: float) -> Part:
 
 
 def connected_pieces(cells: Array, count: int) -> tuple[int, Array]:
-    """Number of connected pieces of a mesh, and the index of the piece of each point."""
+    """Number of connected pieces of a mesh of cells, and the index of the piece of each of its ``count`` points."""
     first, second = cells.ravel(), np.roll(cells, 1, axis=1).ravel()
     edges = coo_array((np.ones(first.size), (first, second)), shape=(count, count))
     number, piece = connected_components(edges, directed=False)

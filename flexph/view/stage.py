@@ -171,7 +171,11 @@ def staged_scene(
     dark: bool = False,
     towards: tuple[float, float, float] | None = None,
 ) -> Stage:
-    """Stage for a scene of triangles, whose motion fills a window of the picture [pixels]."""
+    """Stage for a scene of triangles, whose motion fills a window of the picture [pixels].
+
+    ``size``: width and height in pixels; ``dark``: True for colours on a dark background; ``towards``: direction to the
+    viewer, by default as in :func:`flexph.view.raster.view_axes`.
+    """
     axes = view_axes(scene.dim, towards)
     fine = Window(*(FINER * edge for edge in (window.left, window.top, window.right, window.bottom)))
     camera, mesh = fitted(scene, axes, fine), mesh_of(scene, field)

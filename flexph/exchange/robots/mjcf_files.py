@@ -287,7 +287,10 @@ class _Reader:
 
 
 def _names(of: Any, count: int, what: str) -> Mapping[int, str]:
-    """Names by number; a missing name is replaced by the number, and the first body is the world."""
+    """Names of the ``count`` bodies or joints of a compiled model, by number; ``of`` gives the one of a number.
+
+    A missing name is replaced by ``what`` with the number. Raises ValueError if that is the name of another one.
+    """
     given = {number: of(number).name for number in range(count)}
     taken = set(given.values())
     free = {number: name or f"{what} {number + (what == 'joint')}" for number, name in given.items()}

@@ -175,7 +175,10 @@ def _not_negative(element: Element, attribute: str, where: str, what: str, *, mi
 def _number(
     element: Element, attribute: str, where: str, what: str, *, missing: float | None, endless: bool = False
 ) -> float:
-    """Number of an attribute, by default ``missing``; None makes it mandatory, ``endless`` allows infinity."""
+    """Number of an attribute, by default ``missing``; None makes it mandatory, ``endless`` allows infinity.
+
+    Errors name ``what`` of the element ``where``.
+    """
     text = element.get(attribute)
     if text is None:
         if missing is None:

@@ -45,7 +45,10 @@ def only(element: Element, tag: str, where: str) -> Element | None:
 
 
 def parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False) -> list[float]:
-    """Numbers from words, which must be finite unless ``endless``; raises ValueError."""
+    """Numbers from words, which must be finite unless ``endless``.
+
+    Raises ValueError with ``what`` is wrong, of the element ``where``.
+    """
     values = []
     for word in words:
         try:

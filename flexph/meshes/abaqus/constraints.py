@@ -262,10 +262,10 @@ def _parts_in(places: Places, k: Scope) -> list[tuple[Scope, Part]]:
 
 
 def _translations(rows: list[list[str]], first: int) -> bool:
-    """True if data lines contain all translations, or if there are no lines.
+    """True if the degrees of freedom in data lines include all translations, or if there are no lines.
 
-    In a line, the first and last degree of freedom begin with the word of index ``first``; without them it contains
-    all.
+    A line has the first and the last of its degrees of freedom from the word of index ``first`` on; a line without them
+    has all.
     """
     held: set[int] = set()
     for row in rows:

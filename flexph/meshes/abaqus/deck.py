@@ -177,9 +177,10 @@ def with_property(material: FileMaterial, block: Block) -> FileMaterial:
 
 
 def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
-    """Constants at each temperature from the data lines of a keyword, in which the temperature follows the constants.
+    """Constants of one kind at each temperature from the data lines of a keyword.
 
-    Blank constants are zero. Raises ValueError for a wrong number of constants, or if a temperature occurs twice.
+    In the lines of each temperature, it follows the constants. Blank constants are zero. Raises ValueError for a wrong
+    number of constants, or if a temperature occurs twice.
     """
     count = CONSTANTS[kind]
     each = -(-count // PER_LINE)

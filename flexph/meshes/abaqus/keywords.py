@@ -28,7 +28,7 @@ class Block(NamedTuple):
     places: list[Place]
 
     def add(self, place: Place, text: str) -> None:
-        """Append a data line."""
+        """Append a data line, and its place in the file."""
         self.places.append(place)
         self.texts.append(text)
 

@@ -200,7 +200,11 @@ def _places(gmsh: Any, tag: int) -> Any:
 
 
 def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, Any]:
-    """Geometry of a plane, cylinder or sphere: outward normal, or axis, centre, radius, extent and concavity."""
+    """Geometry of a face of the ``kind`` plane, cylinder or sphere, evaluated at its parameters ``places`` (k, 2).
+
+    A plane has its outward normal and some points; a cylinder direction and ends of its axis, radius, angle of its arc
+    and concavity; a sphere middle, radius and concavity.
+    """
     uv = places[len(places) // 2]
     at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
     slopes = np.reshape(gmsh.model.getDerivative(2, tag, list(uv)), (2, 3))

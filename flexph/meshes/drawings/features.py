@@ -112,7 +112,7 @@ def _cylinder(face: dict[str, Any]) -> _Cylinder:
 
 
 def _joined(groups: list[_Cylinder], own: _Cylinder) -> list[_Cylinder]:
-    """Groups with the face ``own``, merged with those of the same axis and radius that it meets."""
+    """The ``groups`` of cylindrical faces with the face ``own``, merged with those of its axis and radius it meets."""
     kept = []
     for other in groups:
         near = NEAR * own.radius

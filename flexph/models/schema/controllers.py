@@ -340,7 +340,10 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run."""
+    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run.
+
+    ``given``: entries of the controllers by name; ``times`` (k,) [s]: times of the run.
+    """
     for name, entry in given.items():
         for field in ("reference", "supply", "drive", "valve", "pump"):
             place = here.at("controllers", name, field)
@@ -352,7 +355,10 @@ def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> Non
 
 
 def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, float]) -> None:
-    """Raise Misfit for a function whose values at both times of ``span`` are not ``size`` finite numbers."""
+    """Raise Misfit for a function whose values at both times of ``span`` are not ``size`` finite numbers.
+
+    ``place`` is the position of the function in the file.
+    """
     with place.refusals():
         for time, when in zip(span, ("the start", "the end"), strict=True):
             refuse_undefined(function, time, when)
