@@ -34,9 +34,10 @@ def write_glb(
 ) -> Path:
     """Write the motion of a run or a scene as binary glTF; return its path.
 
-    A part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i): translation and rotation of a node, and weights of morph
-    targets φ_i, whose number makes the error smaller than 2e-5 of the size of the scene. glTF has no colours that
-    change with time: each point shows the value of largest magnitude of the field over the run.
+    A point of a part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i), with its position X in the part: c and R are
+    translation and rotation of a node, w_i the weights of morph targets φ_i, whose number makes the error smaller than
+    2e-5 of the size of the scene. glTF has no colours that change with time: each point shows the value of largest
+    magnitude of the field over the run.
 
     Parameters
     ----------
