@@ -136,7 +136,7 @@ def level_of(measure: Measure, given: float | str) -> float:
 
 
 def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:
-    """Functional whose value is a measure of a run, of the readings of the sensor ``quantity``.
+    """Functional of the readings of the sensor ``quantity`` whose value is a measure of a run.
 
     None for a largest or smallest reading without a margin, which has no derivatives.
     """

@@ -91,9 +91,9 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Curve reduced to at most MOST points, by which it looks the same.
+    """Curve with at most MOST points that looks like the given one.
 
-    Equal parts of it are replaced by their smallest and largest value; both ends are kept.
+    In equal parts of the curve only the smallest and largest value are kept, and both ends of the curve.
     """
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y

@@ -18,7 +18,7 @@ def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[A
 
     Each step v of the rigid motions closes the joints, G v = −g with their gaps g and the Jacobian G, and reaches the
     target, T v = e with the error e of the port and its Jacobian T. Of all such steps it has the least change C v of
-    the coordinates. Coordinates beyond a limit are set to it.
+    the coordinates. Coordinates beyond one of the limits ``ends`` are set to it.
     """
     try:
         at, _ = space.pose(first)

@@ -68,9 +68,9 @@ def shown_field(scene: Scene, name: str | None) -> str | None:
 
 
 def unit_of(scene: Scene, name: str) -> tuple[float, str]:
-    """Factor from the unit of a field to that in which it is displayed, and the name of the latter.
+    """Factor from the unit of a field to the unit in which it is displayed, and the name of the latter unit.
 
-    In it the largest value of the field has few digits.
+    In the displayed unit the largest value of the field has few digits.
     """
     unit, largest = scene.field_names()[name], float(np.abs(scene.limits(name)).max())
     for factor, word in PREFIXES.get(unit, ()):

@@ -64,7 +64,7 @@ def quaternions(rotations: Array) -> Array:
 def _quaternion_products(rotations: Array) -> Array:
     """Matrices 4 q qᵀ (…, 4, 4) of unit quaternions q, scalar last, from rotation matrices (…, 3, 3) (S. W. Shepperd).
 
-    Their entries are linear in those of the rotation matrix, so that no quotient loses digits.
+    Their entries are linear in those of the rotation matrix.
     """
     trace = np.trace(rotations, axis1=-2, axis2=-1)
     products = np.empty((*rotations.shape[:-2], 4, 4))

@@ -114,7 +114,7 @@ class _Reader:
         return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes, left)
 
     def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
-        """Shapes of a body for a use, collision or visual; all shapes are visual.
+        """Shapes of a body for a use: all of its shapes for visual, those that can collide for collision.
 
         Raises ValueError for unsupported kinds.
         """

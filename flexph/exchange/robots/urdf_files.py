@@ -177,7 +177,7 @@ def _number(
 ) -> float:
     """Number of an attribute, by default ``missing``; None makes it mandatory, ``endless`` allows infinity.
 
-    Errors name ``what`` of the element ``where``.
+    In errors, ``what`` names the number and ``where`` the element.
     """
     text = element.get(attribute)
     if text is None:

@@ -45,9 +45,9 @@ def only(element: Element, tag: str, where: str) -> Element | None:
 
 
 def parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False) -> list[float]:
-    """Numbers from words, which must be finite unless ``endless``.
+    """Numbers from words, which must be finite unless ``endless``; raises ValueError for other words.
 
-    Raises ValueError with ``what`` is wrong, of the element ``where``.
+    In the error, ``what`` names the number and ``where`` the element.
     """
     values = []
     for word in words:

@@ -63,7 +63,7 @@ def number(word: str) -> float:
 
 
 def fields(text: str) -> list[str]:
-    """The fields of a line, without empty fields at its end."""
+    """Fields of a line, which are separated by commas, without empty fields at its end."""
     return [part.strip() for part in text.rstrip(", \t").split(",")]
 
 

@@ -48,7 +48,7 @@ def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], 
 
 
 def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """Hash of the content of the drawing, of the request without its path and its arrays, and of the programs."""
+    """Hash of the content of the drawing, the request without the path of the file, its arrays, and the programs."""
     held = hashlib.sha256(beside.read_bytes())
     held.update(_programs())
     asked = {name: value for name, value in request.items() if name != "file"}

@@ -19,9 +19,9 @@ TURN = 48
 
 
 def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
-    """Data of all solids of the drawing: number, name and colour, and mass properties and faces.
+    """Data of all solids of the drawing: number, name and colour, mass properties and faces.
 
-    The latter are left out for a ``discrete`` model, a surface of triangles.
+    Mass properties and faces are left out for a ``discrete`` model, a surface of triangles.
     """
     solids = []
     for _, tag in gmsh.model.getEntities(3):

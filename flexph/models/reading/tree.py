@@ -119,9 +119,10 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """Problem with the text ``text`` of the value at a path, or of the name at its end, with line and column.
+        """Problem, described by ``text``, of the value at a path of the data, with line and column.
 
-        If the position of the path is unknown, that of the nearest enclosing entry is used.
+        ``of_name``: True if it is a problem of the name at the end of the path instead. If the position of the path is
+        unknown, that of the nearest enclosing entry is used.
         """
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):

@@ -410,7 +410,10 @@ def scheduled_damping(unit: str) -> Any:
 
 
 def damping(unit: str) -> tuple[Any, Any]:
-    """Two field types of a damping in ``unit``: a coefficient or relation, and the same or a list of them."""
+    """Two field types of a damping in ``unit``.
+
+    The first accepts a coefficient or a relation, the second also a list of these.
+    """
     number = quantity(unit)
     one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)
     return one, by_shape(f"{EACH}, or relations", scalar=number, mapping=Relation, sequence=list[one])

@@ -14,9 +14,10 @@ from .shapes import LinkShape
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str] = (), *, replaced: str = "/") -> dict[str, str]:
-    """Unique valid names for the names ``wanted``, by these, with the characters ``replaced`` substituted by ``_``.
+    """Unique valid names, by the names ``wanted`` of a file, with the characters ``replaced`` substituted by ``_``.
 
-    No name is one of ``taken``. If two names become equal, an unchanged name has priority, and the other gets a number.
+    No result is one of ``taken``. If two names become equal, an unchanged name has priority, and the other gets a
+    number.
     """
     names, taken_names, unique = list(wanted), {*taken}, {}
     for name in sorted(names, key=lambda own: own != _plain(own, replaced)):
