@@ -153,7 +153,7 @@ class Simulator:
         """
         if self.controllers:
             raise ValueError(
-                "account is available without controllers only: take integrate(...), whose ledger includes them"
+                "account is available without controllers only: use integrate(...), whose ledger includes them"
             )
         steps = self._steps
         if self._accounting is None:
@@ -252,19 +252,23 @@ class Simulator:
 
 
 class _Accounting:
-    """Energy accounts of single steps of a mechanism."""
+    """Energies of a mechanism at states, and accounts of its steps."""
 
     def __init__(self, mechanism: Mechanism, *, decaying: bool) -> None:
         self._mechanism = mechanism
         self._rows = Accounts(mechanism, decaying=decaying)
 
     def energies(self, time: float, x: Array) -> Array:
-        """Energies by part at a flat state [J]."""
+        """Energies [J] of a flat state at a time, one for each account of the mechanism."""
         c = configuration(self._mechanism, x)
         return self._rows.energies(c, derive(self._mechanism.network.arrays, c), time)
 
     def account(self, before: Array, after: Array, flows: Array) -> StepAccount:
-        """Account of a step from its energies before and after, and its flows."""
+        """Account of a step: energies at its end, works, losses and balance residual.
+
+        ``before`` and ``after`` are the energies at the ends of the step, ``flows`` its works and losses; empty flows
+        are zero.
+        """
         own, first = self._rows, len(self._rows.work)
         flows = flows if flows.size else np.zeros(own.flow_count)
         work = dict(zip(own.work, flows[:first].tolist(), strict=True))

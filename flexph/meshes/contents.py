@@ -232,7 +232,7 @@ def refuse_left_out(
 def _hint(left_out: list[LeftOut]) -> str:
     """Text that suggests the argument ``ports`` by which the first unsupported coupling becomes a port; or empty."""
     named = next((part.port for part in left_out if part.port), None)
-    return f", or take them as ports, such as ports={{'hub': {named!r}}}" if named else ""
+    return f", or use them as ports, such as ports={{'hub': {named!r}}}" if named else ""
 
 
 def shortened(words: list[str], most: int = 5) -> list[str]:

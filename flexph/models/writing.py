@@ -284,5 +284,5 @@ def _import_path(function: Any, path: str) -> str:
     name, module = getattr(function, "__qualname__", ""), getattr(function, "__module__", "")
     if not name or not module or "." in name or "<" in name or module == "__main__":
         what = name or type(function).__name__
-        raise ValueError(f"{path} cannot be written: {what} has no import path; take a formula, or def it in a module")
+        raise ValueError(f"{path} cannot be written: {what} has no import path; use a formula, or def it in a module")
     return f"{module}:{name}"

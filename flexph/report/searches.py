@@ -101,7 +101,7 @@ def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
     They are multiplied by the width between the bounds of the parameter, in per cent of the value.
     """
     if not best.derivatives:
-        return [Text("The search takes no derivatives.")]
+        return [Text("The search uses no derivatives.")]
     words = "Derivatives times the widths of the bounds of the parameters, in per cent of the value."
     blocks: list[Block] = [Text(words)]
     names = {"The objective": facts["weights"], **{name: {name: 1.0} for name in facts["limits"]}}

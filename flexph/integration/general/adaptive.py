@@ -36,10 +36,10 @@ rank counts as about to fall: at an impasse x ~ √(t* − t) steps shrink with 
 
 
 class RankWatch:
-    """Check that refuses steps in which the rank of E(x) changes.
+    """Check along a run with a solver that the rank of E(x) does not change.
 
-    With orthonormal bases of the ranges of E before and after a step, which may turn, E becomes a square matrix. A
-    change of the sign of its determinant shows that the rank changed within the step.
+    Orthonormal bases of the ranges of E before and after a step, which may turn, make a square matrix of E. If the
+    sign of its determinant changes, the rank has changed within the step.
     """
 
     def __init__(self, system: PHDAE, x: Array, span: float) -> None:
@@ -50,14 +50,14 @@ class RankWatch:
         self._first = self._smallest(self._E)
 
     def check(self, solver: Solver) -> None:
-        """Compare the rank of E before and after the last step of a solver; raises SolverFailed if it changed."""
+        """Compare the rank of E(x) in the last step of a solver with that before; raises SolverFailed if it changed."""
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
             self._refuse_falling(solver)
 
     @contextmanager
     def explain_failure(self, solver: Solver) -> Iterator[None]:
-        """Context that extends the message of a solver's failure if E(x) is about to lose rank."""
+        """Context in which a failure of the solver is reported as a falling rank of E(x), if that is its cause."""
         try:
             yield
         except SolverFailed as error:
@@ -154,7 +154,10 @@ def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:
 
 
 class _Samples:
-    """Rows at the times of the grid, from the steps of a solver, with work and dissipation summed between them."""
+    """Recorder of rows at the saved times ``grid`` along the steps of a solver.
+
+    Work and dissipation are summed between the saved times.
+    """
 
     def __init__(self, equations: Equations, grid: Array, start: Array) -> None:
         self.equations, self.grid, self.next, self.count = equations, grid, 1, 0
@@ -181,7 +184,7 @@ class _Samples:
             yield LibraryStep(self, solver, self.next)
 
     def record(self, run: Run, solver: Solver, end: float) -> None:
-        """Record rows at the saved times up to the end of a step, or up to the event that ends the run in it."""
+        """Record the rows at the saved times that a step of the solver has passed, up to the time ``end`` [s]."""
         while self.next < self.grid.size and self.grid[self.next] <= end:
             self._add_power(run, solver, float(self.grid[self.next]))
             self.next += 1
@@ -189,7 +192,7 @@ class _Samples:
         self._add_power(run, solver, end)
 
     def save(self, run: Run) -> None:
-        """Record a row over the time since the last row, at the time reached."""
+        """Record a row at the time reached, with the work and dissipation since the last row."""
         if self.reached <= run.start.time:
             return
         x, start = self.latest, run.start
@@ -202,7 +205,7 @@ class _Samples:
         self._power, self._counted, self._output = np.zeros_like(self._power), 0.0, None
 
     def _add_power(self, run: Run, solver: Solver, time: float) -> None:
-        """Integrate power to a time within the last step, and store the output at the middle of the open row."""
+        """Integrate power up to ``time`` [s] in the solver's last step; store the output at the middle of the row."""
         if self.next < self.grid.size and self._output is None:
             middle = max(0.5 * (run.start.time + self.grid[self.next]), self.reached)
             if middle <= time:

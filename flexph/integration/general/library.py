@@ -23,12 +23,13 @@ from ..methods.names import call_of
 
 
 class MovingFrame:
-    """Orthogonal frame Q(x) = (U₁, U₂), U₁ a basis of the range of E(x): the last rows of ``QᵀE ẋ = Qᵀf`` have no ẋ.
+    """Orthogonal matrix Q(x) = (U₁, U₂) that separates the algebraic equations of E(x) ẋ = f.
 
-    Solvers use a Jacobian for some steps. If the range of E turns, an old Jacobian has terms of the rates, divided by
-    the length of a step, in the algebraic equations, so that short steps fail, too. In this frame it has none. U₁ and
-    U₂ are as near as possible to those of a reference state, by polar factors, and as smooth as E. The reference is
-    updated as the solver proceeds.
+    U₁ is a basis of the range of E(x), so that the last rows of QᵀE ẋ = Qᵀf have no ẋ. Solvers use a Jacobian for
+    some steps. If the range of E turns, an old Jacobian has terms of the rates, divided by the length of a step, in
+    the algebraic equations, so that short steps fail, too. In this frame it has none. U₁ and U₂ are as near as
+    possible to those of a reference state, by polar factors, and as smooth as E. The reference is updated as the
+    solver proceeds.
     """
 
     def __init__(self, system: PHDAE, x: Array) -> None:
@@ -41,7 +42,7 @@ class MovingFrame:
         return np.hstack(self._bases(x))
 
     def move(self, x: Array) -> None:
-        """Set the reference to the bases at a state."""
+        """Make the bases at the state ``x`` the reference of the frame."""
         self._reference = self._bases(x)
 
     def _bases(self, x: Array) -> tuple[Array, Array]:
@@ -86,7 +87,7 @@ class SolverFailed(ArithmeticError):
 
 
 class Solver(Protocol):
-    """Solver in progress: the last step went from ``before`` to ``time``."""
+    """Protocol of a solver in progress, whose last step went from the time ``before`` to ``time`` and ``state``."""
 
     before: float
     time: float
@@ -111,7 +112,7 @@ def require(method: str) -> Any:
 
 
 class Problem:
-    """Problem for a solver: equations, start, last time, relative and absolute tolerance (n,).
+    """Initial value problem for a solver: equations, start, time span, relative tolerance and absolute ones (n,).
 
     Errors are measured as root mean square over all states except the multipliers of index 2; ``rtol`` and ``atol``
     are rescaled here, since the libraries divide by the number of all states.
@@ -139,12 +140,15 @@ class Problem:
         self._last: tuple[float, Array, Array, Array] | None = None
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
-        """Residual F, in the frame of the range of E if that varies."""
+        """Residual F (n,) of the equations at a time, state and ``rate`` ẋ.
+
+        It is multiplied by the transposed frame Qᵀ if the range of E varies (see :class:`MovingFrame`).
+        """
         residual = self.equations.residual(t, x, rate)
         return residual if self._frame is None else self._frame.at(x).T @ residual
 
     def reached(self, x: Array) -> None:
-        """Rotate the frame to a state that the solver has reached."""
+        """Move the reference of the frame to a state that the solver has reached."""
         if self._frame is not None:
             self._frame.move(x)
 
@@ -161,11 +165,10 @@ class Problem:
         return 2 if fast.size and fast.max() > RINGING * fast.min() else 5
 
     def _hardly_damped(self) -> Array:
-        """Finite eigenvalues λ of the linearised start, λ E x = −∂F/∂x x, that hardly decay, with Im λ above 1/span.
+        """Eigenvalues λ of the equations linearised at the start, for oscillations that are fast and hardly decay.
 
-
-        With the eigenvalues μ of (−∂F/∂x − sE)⁻¹E, λ = s + 1/μ. Multipliers of index 2 have μ = 0, up to the root of
-        round-off.
+        They solve λ E x = −(∂F/∂x) x, with Im λ above 1/span and decay rates far below Im λ. With the eigenvalues μ
+        of (−∂F/∂x − sE)⁻¹E at a shift s, λ = s + 1/μ. Multipliers of index 2 have μ = 0, up to the root of round-off.
         """
         of_state, E = self.jacobian(self.span[0], self.start, self.rate)
         shift = 1e4 / (self.span[1] - self.span[0])
@@ -187,7 +190,7 @@ class Problem:
         return rows @ derivatives[0], rows @ derivatives[1]
 
     def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
-        """Derivatives ∂F/∂x and ∂F/∂ẋ, reused from the last state at which they were computed if that is near.
+        """Derivatives ∂F/∂x and ∂F/∂ẋ at a state, or those computed last if the state has hardly moved since.
 
         IDA requests them whenever its step changes, many times at the start.
         """
@@ -244,7 +247,7 @@ class _ScipyDae:
 
 
 class _Ida:
-    """Adapter of IDA of SUNDIALS; its interpolant is evaluated at single times."""
+    """Adapter of IDA of SUNDIALS, whose interpolant can be evaluated only at one time per call."""
 
     def __init__(self, problem: Problem) -> None:
         module, self._problem = require("ida"), problem

@@ -37,7 +37,7 @@ def joint_sizes(mechanism: Model) -> JointSizes:
 
 
 def cleared(matrix: Any) -> Any:
-    """Copy of a matrix without the entries that are round-off of the largest one in their row."""
+    """Sparse copy of a matrix without the entries that are round-off of the largest one in their row."""
     rows = sparse.csr_array(matrix)
     largest = np.repeat(abs(rows).max(axis=1).toarray().ravel(), np.diff(rows.indptr))
     rows.data[np.abs(rows.data) <= ROUND_OFF * largest] = 0.0
@@ -46,7 +46,7 @@ def cleared(matrix: Any) -> Any:
 
 
 def ends_of(sizes: Any) -> Index:
-    """First indices of consecutive parts of the given sizes, and the end of the last part."""
+    """First index of each of consecutive parts with the given sizes, followed by the end of the last part."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
@@ -104,7 +104,7 @@ def _no_points(frames: int) -> Points:
 
 
 def node_sides(mechanism: Model) -> Index:
-    """Side of each node: the number of its frame, or for a mean of points a number after those of all frames."""
+    """Number of the frame to which each node belongs, or for a mean of points a number after those of all frames."""
     sides: Index = mechanism.network.arrays.node_body.copy()
     means = [mean.place for mean in mechanism.network.means]
     sides[means] = len(mechanism.frames) + np.arange(len(means))
@@ -112,7 +112,10 @@ def node_sides(mechanism: Model) -> Index:
 
 
 class MovedMeans(NamedTuple):
-    """Weights of the unknowns of frames in each mean of points: of the ``first`` frame, the largest, and of others."""
+    """Weights with which unknowns of frames move each mean of points.
+
+    ``first`` is the frame of the largest weight; the further frames have the weights ``others_weight``.
+    """
 
     first: Index  # (n,)
     weight: Array

@@ -70,7 +70,7 @@ class Exact(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``exact``."""
+        """Name ``exact``."""
         return "exact"
 
 
@@ -108,7 +108,7 @@ class Exact4(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``exact4``."""
+        """Name ``exact4``."""
         return "exact4"
 
 
@@ -155,7 +155,7 @@ class ExactGauss(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``exact_gauss``."""
+        """Name ``exact_gauss``."""
         return "exact_gauss"
 
 
@@ -203,5 +203,5 @@ class Decaying(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``decaying``."""
+        """Name ``decaying``."""
         return "decaying"

@@ -27,14 +27,14 @@ DIGITS = 8
 
 @dataclass(frozen=True)
 class StartForm:
-    """Conversion of the start of a step to a nested value and back."""
+    """Functions that convert the start of a step to a nested value for files (``pack``) and back (``unpack``)."""
 
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
 
 
 class _Written(NamedTuple):
-    """Numbers of final rows, observations, and occurrences by event in the pieces so far."""
+    """Numbers of the final rows, observations and occurrences by event that the written pieces contain."""
 
     rows: int = 0
     observed: int = 0
@@ -101,7 +101,10 @@ class Journal:
         return _Written(run.recorder.saved - 1, run.observer.count, occurred)
 
     def _piece(self, run: Any) -> Tree:
-        """Rows since the last piece, and the state of the run; the last saved row may still change."""
+        """Content of the next piece: rows since the last piece, and the state of the run.
+
+        The last saved row may still change, so that the next piece has it again.
+        """
         done, recorder, watch = self._written, run.recorder, run.watch
         return {
             "signature": dict(self.signature),
@@ -168,7 +171,7 @@ def _check_folder(folder: Path, checkpoint: Checkpoint) -> None:
         raise ValueError(f"the folder of a checkpoint must contain no other files, but {str(foreign[0])!r} is there")
     if pieces and not checkpoint.resume:
         raise ValueError(
-            f"{str(folder)!r} contains a run: continue it by Checkpoint(path, resume=True), or take another folder"
+            f"{str(folder)!r} contains a run: continue it by Checkpoint(path, resume=True), or use another folder"
         )
 
 
@@ -177,11 +180,11 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def _arrays(passed: list[Any]) -> tuple[Any, Any]:
-    """Times and states of occurrences as arrays."""
+    """Times (k,) and states (k, n) of k occurrences (time, state) of an event."""
     return np.array([t for t, _ in passed]), np.array([x for _, x in passed])
 
 
 def _values(observed: Tree) -> list[Any]:
-    """Observations of a piece, one for each saved time."""
+    """Observations in a piece, one for each saved time; None where there is none."""
     values = observed["values"]
     return [None] * observed["count"] if values is None else list(values)

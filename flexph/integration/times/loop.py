@@ -78,7 +78,7 @@ class Memory(Protocol):
 
 
 class Finished(Protocol):
-    """Run that is complete or was stopped early."""
+    """Protocol of a run that is complete or was stopped early."""
 
     @property
     def tried(self) -> tuple[float, float]:
@@ -89,7 +89,7 @@ class Finished(Protocol):
 
 
 class Entry(Protocol):
-    """One or more accepted steps."""
+    """Protocol of one or more accepted steps, to be recorded in a run."""
 
     @property
     def reached(self) -> int:
@@ -119,7 +119,7 @@ class Follower(Protocol):
 
 
 class Unfollowed:
-    """Follower of a run without a display, which does nothing."""
+    """Follower that does nothing, for a run without a display."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
         """Return this follower."""
@@ -129,7 +129,7 @@ class Unfollowed:
         """Return without waiting."""
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Largest integer, as there is no limit."""
+        """Largest possible integer, as blocks of steps have no limit."""
         return sys.maxsize
 
     def after(self, run: Any) -> bool:
@@ -141,8 +141,9 @@ UNFOLLOWED = Unfollowed()
 
 
 class Going:
-    """Progress of the steps: ``start`` of the next step, and start and end time of the step that is tried.
+    """Progress of the steps of a run.
 
+    ``start`` is the start of the next step, ``tried`` start and end time [s] of the step that is being tried.
     ``restart`` is the further state from which the iterator of steps continues, ``follower`` observes the run.
     """
 
@@ -154,7 +155,7 @@ class Going:
         self.restart: Any = None
 
     def begin_trial(self, t0: float, t1: float) -> None:
-        """Store the times of the step that is tried next, for the message if it fails."""
+        """Store the times t0 and t1 [s] of the step that is tried next, for the message if it fails."""
         self.tried = (t0, t1)
 
 
@@ -223,7 +224,7 @@ class Accepted(NamedTuple):
 
 
 def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
-    """Record a step, and set its end as the start of the next one."""
+    """Record the result of a step in a run, and make its end the start of the next step."""
     row, end = result.row(), result.end
     if not run.recorder.is_open:
         if "state_before" in row:
@@ -238,10 +239,12 @@ def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
 
 
 class Block(NamedTuple):
-    """Block of steps without events: rows (k, …) by column, the mask of saved rows (k,), and the end state.
+    """Many accepted steps without events, to be recorded at once.
 
-    ``reached`` counts the steps, of which a row may merge several. The first row of the columns ``carried`` includes
-    the values of the open row. ``restart`` is the state from which the iterator of steps continues.
+    ``rows`` (k, …) are the k rows by column, ``saved`` (k,) marks those that are saved, ``end`` is the start of the
+    next step. ``reached`` counts the steps, of which a row may merge several. The first row of the columns
+    ``carried`` includes the values of the row that was open before. ``restart`` is the state from which the iterator
+    of steps continues.
     """
 
     rows: Values
@@ -252,7 +255,7 @@ class Block(NamedTuple):
     restart: Any = ()
 
     def record(self, run: Run) -> bool:
-        """Record the steps; False, as none of them ends the run."""
+        """Record the steps in a run; return False, as none of them ends it."""
         run.recorder.extend(self.rows, self.saved, self.carried)
         run.start = self.end
         if run.after_step is not None or run.observer.active:
@@ -266,9 +269,10 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of a run that ends early: after a ``failure`` of a step, or a step size that became too small.
+    """Messages of a run that ends early: after a ``failure`` of a step, or with too short steps of step control.
 
-    ``added`` is appended to each message, ``finished`` names the contents of the solution.
+    ``of_step`` and ``of_step_size`` write them; ``added`` is appended to each, ``finished`` names the contents of the
+    solution, ``where`` the times at which a function of the user failed.
     """
 
     failure: type[ArithmeticError] | tuple[type[ArithmeticError], ...]
@@ -288,11 +292,10 @@ def follow(
     bar: Bar,
     journal: Journal | None = None,
 ) -> Any:
-    """Record accepted steps until there are no more or an event ends the run; return the ``result`` of the run.
+    """Record accepted steps until there are no more or an event ends the run; return ``result()``.
 
-    Finished steps are kept in any case.
-
-    The journal, if given, writes the checkpoint of the run.
+    If a step fails or the run is interrupted, the error raised has the result of the finished steps. The journal, if
+    given, writes the checkpoint of the run.
     """
 
     def finished() -> Any:
@@ -335,7 +338,10 @@ def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) 
 def prescribed(
     run: Run, stepper: Stepper, grid: Array, save_every: int, *, memory: Memory | None = None
 ) -> Iterator[Accepted]:
-    """Yield one step from each time to the next, from the present state on; ``memory`` is that of the iteration."""
+    """Take one step from each time to the next, from the current state of the run on, and yield them.
+
+    ``memory`` is what the iteration remembers between steps, which a resumed run restores.
+    """
     if memory is not None and run.restart:
         memory.restore(run.restart)
     restart = () if memory is None else memory.kept

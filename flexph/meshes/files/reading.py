@@ -18,7 +18,7 @@ import numpy as np
 from ...files.reading import refuse_missing
 from ..abaqus.deck import abaqus_contents
 from ..ansys.deck import ansys_contents
-from ..blocks import BESIDE
+from ..blocks import NO_CELL_BLOCK
 from ..cell_types import refuse_unknown
 from ..contents import MeshContents
 from ..drawings.drawing import PLAIN, MeshRequest, drawing_contents, is_drawing
@@ -158,7 +158,7 @@ def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.St
         with contextlib.redirect_stderr(warned):
             mesh = guarded_mesh(path)
     except KeyError as error:
-        if error.args[:1] in [(kind,) for kind in BESIDE]:
+        if error.args[:1] in [(kind,) for kind in NO_CELL_BLOCK]:
             raise ValueError(
                 f"meshio does not read cells of type {error.args[0]}: give them as .inp, .bdf or .unv"
             ) from error

@@ -97,7 +97,7 @@ class Deck:
         sections = self._sections(blocks, groups)
         return MeshContents(
             *(mesh, numbers, tuple(self.kinds), materials, tuple((region, name) for region, name, _ in sections)),
-            *(masses, (), (*constraints.left_out, *self._beside(top))),
+            *(masses, (), (*constraints.left_out, *self._left_out_elements(top))),
             couplings=constraints.couplings,
             orientations={region: axes for region, _, axes in sections},
             damping=(alpha, beta) if alpha or beta else None,
@@ -176,7 +176,7 @@ class Deck:
             return tabled_material(card, table, self.curves, self.parameters["WTMASS"])
         return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
-    def _beside(self, top: int) -> list[LeftOut]:
+    def _left_out_elements(self, top: int) -> list[LeftOut]:
         """Entries of the report for elements with properties and a lower dimension than ``top``, that of the body.
 
         Such elements are shells on solids, or bars in solids. There is one entry for each name of a card.

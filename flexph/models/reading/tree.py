@@ -85,7 +85,7 @@ REMEDIES = {
 """Remedies for errors of the parser, by words of its message."""
 
 
-MANY_VALUES = f"more than {MANY} values, those of anchors counted wherever they are used: take tables (CSV) for numbers"
+MANY_VALUES = f"more than {MANY} values, those of anchors counted wherever they are used: use tables (CSV) for numbers"
 COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 SEPARATED = re.compile(r",|^[ \t]*- ", re.MULTILINE)
 """Pattern of the separators between values of lists and mappings."""

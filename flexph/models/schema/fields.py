@@ -152,7 +152,7 @@ def _result(given: Any) -> str:
         raise ValueError(f"got {shown(given)}: results stay in their folder, write a name such as 'motion.csv'")
     parts = PurePosixPath(name).parts
     if not parts or parts[0].lower() in RESERVED or re.fullmatch(r"scene\b.*\.vtkhdf", parts[-1].lower()):
-        raise ValueError(f"got {shown(given)}, which every run writes itself: take another name")
+        raise ValueError(f"got {shown(given)}, which every run writes itself: use another name")
     if max(len(part.encode()) for part in parts) > LONGEST_NAME or not name.isprintable():
         raise ValueError(f"got {shown(given)}: write a name of at most {LONGEST_NAME} letters")
     return name

@@ -243,7 +243,7 @@ class Components:
         values = [np.asarray(function(time), dtype=float) for function in self.functions]
         for k, value in enumerate(values):
             if value.size != 1:
-                raise ValueError(f"component {k} of a list must be one number, got {value.size}: take one column")
+                raise ValueError(f"component {k} of a list must be one number, got {value.size}: use one column")
         return [float(value.item()) for value in values]
 
 

@@ -93,6 +93,6 @@ Profiles = one_of(MOTIONS)
 def written_motion(motion: Motion) -> dict[str, Any]:
     """Plain data of the entry for a motion of one coordinate. Raises ValueError for several coordinates."""
     if not motion.scalar:
-        raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: take one, motion[name]")
+        raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: use one, motion[name]")
     coefficients = np.asarray(motion.coefficients)[:, 0].tolist()
     return {"kind": "pieces", "times": np.asarray(motion.times).tolist(), "coefficients": coefficients}

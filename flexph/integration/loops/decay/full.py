@@ -16,9 +16,10 @@ if not cython.compiled:
 
 
 def prepare(m: Memory, b: int, h: float) -> None:
-    """Set B = Σ α ω²h²/(4 + ω²h²) v vᵀ, B M, and the weights a = ½α h²/(4 + ω²h²) of the modes v, for a step length h.
+    """Compute the matrices of body b that depend only on the step length h [s].
 
-    With the stresses S = C⁻¹D₀V of the modes, ½A C⁻¹ = S a Sᵀ.
+    They are B = Σ α ω²h²/(4 + ω²h²) v vᵀ over the modes v with frequencies ω, B M, and the weights a = ½α h²/(4 +
+    ω²h²) of the modes. With the stresses S = C⁻¹D₀V of the modes, ½A C⁻¹ = S a Sᵀ.
     """
     size = m.vibration_size[b]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
@@ -39,7 +40,7 @@ def prepare(m: Memory, b: int, h: float) -> None:
 
 
 def add_damping_stresses(m: Memory, b: int) -> None:
-    """Add ½AΔσ to σ̃ of a body."""
+    """Add ½AΔσ, due to the change of the stresses Δσ in the step, to the mean stresses σ̃ of body b."""
     first = m.vibration_stresses[b]
     count = m.vibration_stresses[b + 1] - m.vibration_stresses[b]
     size = m.vibration_size[b]

@@ -13,7 +13,7 @@ MOST, FEW = 128, 20_000
 
 
 class _Arguments:
-    """Arguments that compare equal if their arrays have equal entries."""
+    """Arguments of a function as a key of its cache; equal if their arrays have equal entries."""
 
     def __init__(self, given: tuple[Any, ...]) -> None:
         self.given = given

@@ -1,4 +1,4 @@
-"""Entries of the Jacobian of a step."""
+"""Assembly of the Jacobian of a step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ if not cython.compiled:
 
 
 def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the Jacobian at a trial."""
+    """Assemble the Jacobian of a step of length h [s] at a trial.
+
+    ``before`` and ``after`` are the coefficients of the constraints at both ends; ``decay`` and ``contact`` are the
+    kinds of the step, see ``memory.structures.Kinds``.
+    """
     m.run_length[0] = h
     assemble(m, dim, decay, h, before, after)
     add_following(m, dim, h)
@@ -47,7 +51,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses."""
+    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses: bodies, springs, constraints."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _assemble(m, 2, decay, h, before, after)
     else:
@@ -55,7 +59,7 @@ def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Ar
 
 
 def _assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of :func:`assemble`, with ``dim`` a constant of 2 or 3."""
+    """Assemble the part of the Jacobian of :func:`assemble`, with ``dim`` a constant of 2 or 3."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)
