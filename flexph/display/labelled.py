@@ -25,7 +25,7 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and description, unless empty, as attributes with the names of the CF conventions."""
+        """Unit and description, by the names ``units`` and ``long_name`` of the CF conventions, unless empty."""
         attributes = {"units": self.unit, "long_name": self.long_name}
         return {name: text for name, text in attributes.items() if text}
 

@@ -64,7 +64,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
 
         @staticmethod
         def backward(ctx: Any, *covectors: Any) -> Any:
-            """Product (p,) of a covector with the stored Jacobian."""
+            """Product (p,) of a covector, of the shape of the value, with the stored Jacobian."""
             (jacobian,) = ctx.saved_tensors
             return torch.tensordot(covectors[0], jacobian, dims=covectors[0].dim())
 

@@ -71,7 +71,7 @@ def _layout(view: View, points: Points) -> Layout:
 
 
 def _material(field: TensorField) -> Array:
-    """Material number of each drawn cell of a stress tensor."""
+    """Material number (cells,) of each drawn cell of a stress tensor."""
     of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
     of_cell[field.cell] = field.material
     drawn: Array = of_cell[field.drawn]
@@ -199,7 +199,10 @@ def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[st
 
 
 def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
-    """Cell means (k, cells, 6) of the tensors that depend on the deformation, such as Cauchy stress."""
+    """Stress tensors that depend on the deformation, such as Cauchy stress, by name, (k, cells, 6).
+
+    They are means over each cell.
+    """
     if not isinstance(body, NodalBody) or not body.current:
         return {}
     gradients = deformation_gradients(body, state.centres, state.rotations)

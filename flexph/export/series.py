@@ -207,7 +207,7 @@ def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
 
 
 def _ordered(values: Array, order: list[int]) -> Array:
-    """Tensors with their six components in another order; other arrays unchanged."""
+    """Tensors (n, 6) with their components in another order; other arrays unchanged."""
     return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
 
 

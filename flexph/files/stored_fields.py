@@ -27,7 +27,7 @@ Leaf = Callable[["h5py.Dataset"], Array]
 
 
 def values_of(dataset: h5py.Dataset) -> Array:
-    """All values of a dataset."""
+    """All values of a dataset, in its shape."""
     values: Array = dataset[()]
     return values
 
@@ -154,7 +154,10 @@ def _array(kind: str, codes: Array) -> Array:
 
 
 def indices(name: str, values: Array, count: int) -> Array:
-    """Numbers converted to integers from 0 to ``count`` − 1; raises OSError, with ``name``, for any other number."""
+    """Numbers converted to integers from 0 to ``count`` − 1, in their shape.
+
+    Raises OSError, with ``name``, for any other number.
+    """
     if not np.all((values >= 0) & (values < count) & (values == np.floor(values))):
         raise OSError(f"{name} must contain integers from 0 to {count - 1}")
     return values.astype(int)
@@ -184,7 +187,7 @@ def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
 
 
 def _texts(stored: h5py.Dataset, values: Array) -> Array:
-    """Array of texts from the stored indices of texts."""
+    """Array of texts, from the stored array of indices ``values`` and the texts in an attribute of the dataset."""
     texts = np.array(get_texts(stored, NAMES), dtype=str)
     return texts[indices(stored.name, values, texts.size)]
 

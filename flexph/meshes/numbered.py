@@ -38,7 +38,7 @@ class NumberedMesh:
         return max((dimension(block.kind) for block in self.cells), default=0)
 
     def rows(self, numbers: Array) -> Array:
-        """Indices of nodes by their numbers, −1 for unknown ones."""
+        """Indices (k,) in the mesh of the nodes with the given numbers (k,); −1 for unknown ones."""
         if not len(self.numbers):
             return np.full(np.shape(numbers), -1)
         rows = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)

@@ -318,7 +318,7 @@ def document_of(tree: Tree, folder: Path, *, trust: bool) -> tuple[Any, Builder]
 
 
 def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:
-    """Summary numbers of a run of a model file with changed settings. Raises ModelError.
+    """Summary numbers, by name, of a run of a model file with changed settings. Raises ModelError.
 
     Settings are keywords that are paths, given as ``**{"bodies.rod.elements": 8}``. ``digest`` is not used here: as a
     checksum of the file's content it is part of the arguments that studies record, so that they do not reuse results of

@@ -56,7 +56,7 @@ class RunOfFile(ABC):
 
     @abstractmethod
     def figures(self) -> dict[str, Any]:
-        """Summary numbers of the run, also for studies."""
+        """Summary numbers of the run by name, for its summary file and for studies."""
 
     @abstractmethod
     def write(self, folder: Path) -> None:

@@ -193,14 +193,14 @@ class _Writer:
         return self.other(value, path)
 
     def motion(self, motion: Motion, path: str) -> dict[str, Any]:
-        """Entry of a motion."""
+        """Plain data of the entry for a motion; ``path`` names it in errors."""
         try:
             return written_motion(motion)
         except ValueError as error:
             raise ValueError(f"{path} cannot be written: {error}") from None
 
     def law(self, law: Any, path: str) -> dict[str, Any]:
-        """Entry of the law of a spring."""
+        """Plain data of the entry for the law of a spring; ``path`` names it in errors."""
         call = law.__dict__.get("_call")
         if call is None:
             raise ValueError(f"{path} cannot be written: no function of flexph.laws made {law}")

@@ -91,7 +91,7 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Curve with at most MOST points that looks like the given one.
+    """Points x and y of a curve with at most MOST points that looks like the given one.
 
     In equal parts of the curve only the smallest and largest value are kept, and both ends of the curve.
     """

@@ -198,7 +198,10 @@ class JointSpace:
         return ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, values, strict=True))
 
     def _solved(self, rows: Array, right: Array) -> Array:
-        """Least-squares solution of ``rows`` x = ``right``; raises SingularPose if the rank is below the size of x."""
+        """Least-squares solution x of ``rows`` x = ``right``.
+
+        Raises SingularPose if the rank of ``rows`` is below the size of x.
+        """
         if rows.shape[0] == rows.shape[1]:
             try:
                 solution = np.linalg.solve(rows, right)
@@ -239,13 +242,16 @@ class JointSpace:
 
 
 def _measured(springs: Springs, product: Array) -> Array:
-    """Values of all lengths, components and angles that ``springs`` measure, from products of world vectors."""
+    """Values (k,) of all lengths, components and angles that ``springs`` measure, in this order.
+
+    They follow from the products of world vectors, ``product``.
+    """
     angles = np.arctan2(product[springs.sine_product], product[springs.cosine_product])
     return np.concatenate([np.sqrt(product[springs.length_product]), product[springs.component_product], angles])
 
 
 def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) -> Array:
-    """Second time derivatives of all lengths, components and angles that ``springs`` measure.
+    """Second time derivatives (k,) of all lengths, components and angles that ``springs`` measure, in this order.
 
     They follow from the products of world vectors, and their first and second time derivatives ``rate`` and ``second``.
     """

@@ -301,6 +301,9 @@ def sequence(*motions: Motion) -> Motion:
 
 
 def _of_degree(motion: Motion, degree: int) -> Array:
-    """Coefficients of a motion, padded by zeros up to the power ``degree``."""
+    """Coefficients (p, n, degree) of a motion; those of powers that it does not have are zero.
+
+    ``degree`` is their number, one more than the highest power.
+    """
     more = degree - motion.coefficients.shape[2]
     return np.pad(motion.coefficients, ((0, 0), (0, 0), (0, more)))

@@ -240,5 +240,5 @@ def _normals(points: Array, triangles: Array) -> Array:
 
 
 def _linear(colours: Array) -> Array:
-    """Linear intensities of colours in sRGB, 0 to 1 (IEC 61966-2-1)."""
+    """Linear intensities (n, 3) of colours (n, 3) in sRGB, both 0 to 1 (IEC 61966-2-1)."""
     return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)

@@ -240,5 +240,5 @@ def _ink_of(background: Background) -> tuple[int, ...]:
 
 
 def _bytes(shares: Array) -> Array:
-    """Bytes from numbers between 0 and 1."""
+    """Bytes, 0 to 255, of an array of numbers between 0 and 1, in its shape."""
     return np.asarray(np.float32(255.0) * shares + np.float32(0.5)).clip(0.0, 255.0).astype(np.uint8)

@@ -251,7 +251,7 @@ def _robot(
 
 
 def _touching(read: Contents, collisions: Collection[str], flexible: Collection[str]) -> dict[str, LinkElement]:
-    """Links, with shapes for those named in ``collisions``.
+    """Links of a file by name, with contact shapes for those named in ``collisions``.
 
     Raises ValueError for a link that is unknown, flexible or without shapes.
     """

@@ -239,7 +239,7 @@ class _Model:
         return JointElement(name, kind, parent, child, origin, along, damping, friction, limit, mimic), spring
 
     def _axis(self, axis: Element, name: str) -> Array:
-        """Unit vector of an axis in the frame of the joint."""
+        """Unit vector (3,) of the axis of the joint ``name``, in the frame of the joint."""
         where = f"joint {name!r}"
         own = only(axis, "xyz", where)
         along = np.array([0.0, 0.0, 1.0]) if own is None else _numbers(own.text or "", 3, where, "xyz")

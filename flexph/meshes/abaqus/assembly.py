@@ -109,7 +109,7 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
+        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
         return self._nodes(k, numbers)
 
     def position(self, k: int | None, number: int) -> Array | None:

@@ -34,7 +34,7 @@ class Places(Protocol):
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
+        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
 
     def region(self, name: str) -> tuple[str, Array] | None:
         """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
@@ -227,7 +227,7 @@ class Constraints:
         return Reached(np.unique(np.concatenate(points)), "") if points else None
 
     def _of_elements(self, k: Scope, strange: StrangeElements) -> Array | None:
-        """Point indices of the nodes of elements of an unsupported type; None if a node is unknown."""
+        """Indices (k,) in the mesh of the points at nodes of unsupported elements; None if a node is unknown."""
         words = {word for nodes in strange.nodes for word in nodes if word.rpartition(".")[2].isdecimal()}
         reached = [self._reached(k, word) for word in words]
         if not words or any(r is None for r in reached):

@@ -138,7 +138,7 @@ class Masses:
 
 
 def rows_by_number(numbers: Array, wanted: Array) -> Array:
-    """Indices of the ``wanted`` numbers in ``numbers``, −1 for missing numbers."""
+    """Index (k,) of each of the ``wanted`` numbers (k,) in ``numbers`` (n,); −1 for numbers that are missing there."""
     if not len(numbers):
         return np.full(np.shape(wanted), -1)
     order = np.argsort(numbers, kind="stable")

@@ -64,7 +64,7 @@ def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array])
 
 
 def _within(numbers: Array, of: range) -> Array:
-    """Mask of the numbers that lie in a range."""
+    """Mask (n,) of the ``numbers`` (n,) that lie in a range."""
     return (numbers >= of.start) & (numbers < of.stop) & ((numbers - of.start) % of.step == 0)
 
 

@@ -201,7 +201,7 @@ def in_full(text: str, words: Iterable[str]) -> str | None:
 
 
 def parameters(word: str, given: Mapping[str, str], place: Place) -> dict[str, str]:
-    """Parameters of the keyword ``word`` with their names in full.
+    """Values of the parameters of the keyword ``word``, by their names in full.
 
     Raises ValueError, with the place, for unsupported ones.
     """

@@ -110,7 +110,10 @@ def _colour(gmsh: Any, dim: int, tag: int) -> str | None:
 
 
 def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
-    """Data of a face: kind, area, centre, name, colour, and the geometry of a plane, cylinder or sphere."""
+    """Data of a face by name: number, kind, area, centre, name and colour.
+
+    A plane, cylinder or sphere, also one fitted to a free-form face, has its geometry as well.
+    """
     kind = gmsh.model.getType(2, tag)
     face = {
         "tag": tag,

@@ -80,7 +80,7 @@ def _tuple(values: Array, digits: int = 9) -> tuple[float, ...]:
 
 
 def upwards(axis: Array) -> Array:
-    """Direction of an axis with the sign for which its first nonzero component is positive."""
+    """Direction (3,) of an axis with the sign for which its first nonzero component is positive."""
     axis = np.asarray(axis, dtype=float)
     leading = axis[np.argmax(np.abs(axis) > 1e-6)]
     return axis if leading > 0.0 else -axis

@@ -114,7 +114,7 @@ class _Placing:
         return axes
 
     def _points(self, system: System) -> Array:
-        """The three points that define a system, in the basic system."""
+        """Positions (3, 3) in the basic system of the three points that define a system."""
         if system.of is not None:
             return self.placed(system.of, system.points)
         rows = [int(k) for number in system.points for k in np.flatnonzero(self.numbers == number)]

@@ -114,11 +114,11 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 
 def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[str], ground: str) -> dict[str, str]:
-    """Rigid groups of the parts if no bearing block is welded to the part on which it stands.
+    """Rigid group of each part, by part, if no bearing block is welded to the part on which it stands.
 
-    They are merged as for the proposal otherwise: loose pins are welded to a part, and parts without relative motion to
-    each other. ``groups`` are those before this; ``wheels``: names of gear wheels. :func:`_bearing_blocks` compares
-    with the result.
+    The groups are merged as for the proposal otherwise: loose pins are welded to a part, and parts without relative
+    motion to each other. ``groups`` are those before this; ``wheels``: names of gear wheels. :func:`_bearing_blocks`
+    compares with the result.
     """
     held = dict(groups)
     for name, own in _loose_pins(held, {ground, *wheels}, touches):

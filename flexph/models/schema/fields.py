@@ -104,12 +104,12 @@ class Reference(Buildable):
     name: str
 
     def build(self, builder: Any) -> Any:
-        """Value built from the entry with this name."""
+        """Build the entry with this name in the other section; return its value."""
         return builder.named(self.section, self.name)
 
 
 def name_in(section: str) -> Any:
-    """Field type of a reference to an entry of a section."""
+    """Field type of the name of an entry in another section, which is replaced by the value built from the entry."""
 
     def read(given: Any) -> Reference:
         if not isinstance(given, str):

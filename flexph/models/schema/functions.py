@@ -49,7 +49,7 @@ class TableEntry(Entry):
     interpolation: Interpolation = "linear"
 
     def build(self, builder: Builder) -> Any:
-        """Build the function of the entry."""
+        """Build the interpolated function of time from the columns of the table."""
         factors = _factor(builder, self.time_unit, "time_unit"), _factor(builder, self.unit, "unit")
         path = builder.of(self.table, "table")
         values = [self.value] if isinstance(self.value, str) else self.value
@@ -103,7 +103,7 @@ class TrustedEntry(Entry):
     function: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the function of the entry."""
+        """Import the function that the entry names. Raises Misfit if the model file is not trusted."""
         with builder.at("function").refusals():
             return trusted_function(self.function, builder.folder, trust=builder.trust)
 

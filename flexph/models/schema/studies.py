@@ -53,7 +53,7 @@ class Study(Entry):
 
     @property
     def bounds(self) -> Mapping[str, Ends]:
-        """Bounds of random samples as written in the file; none for other studies."""
+        """Bounds of random samples as written in the file, by path of the setting; empty for other studies."""
         drawn = self.latin_hypercube or self.sobol
         return {} if drawn is None else drawn.bounds
 

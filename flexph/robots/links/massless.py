@@ -48,7 +48,7 @@ class Skeleton(NamedTuple):
 
 
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
-    """Masses of all bodies, where those that lack mass or inertia about an axis have small additions.
+    """Masses of all bodies by body, where those that lack mass or inertia about an axis have small additions.
 
     Raises ValueError if the inertia of a motion depends on an addition.
     """
