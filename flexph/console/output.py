@@ -68,7 +68,10 @@ def one_sentence() -> Iterator[None]:
 
 
 def _drop_unwritten() -> None:
-    """Discard output that cannot be written; Python would try to write it again at exit."""
+    """Discard output that cannot be written.
+
+    Python would try to write it again at exit.
+    """
     try:
         sys.stdout.flush()
     except OSError:

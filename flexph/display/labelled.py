@@ -100,7 +100,9 @@ class Labelled(ABC):
         return self._labels().dataset()
 
     def to_dataframe(self) -> Any:
-        """Values as a ``pandas.DataFrame``, a column for each number; ``attrs["units"]`` has the units.
+        """Values as a ``pandas.DataFrame``, a column for each number.
+
+        ``attrs["units"]`` has the units.
 
         Returns
         -------

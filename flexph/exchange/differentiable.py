@@ -76,7 +76,9 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
 def to_jax(
     function: Callable[..., Any], parameters: Sequence[str], value: str, *, shape: Sequence[int] = ()
 ) -> Callable[[Any], Any]:
-    """Convert a differentiable function of parameters to a function of JAX, by ``jax.custom_vjp``; ``jit`` can be used.
+    """Convert a differentiable function of parameters to a function of JAX, by ``jax.custom_vjp``.
+
+    ``jit`` can be used.
 
     Parameters
     ----------

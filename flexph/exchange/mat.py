@@ -73,9 +73,9 @@ def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, lis
 
 
 def _elements(content: bytes, order: str) -> Iterator[Part]:
-    """Yield the tagged parts of ``content``, each checked to end within it; a small part has its data in the tag.
+    """Yield the tagged parts of ``content``, each checked to end within it.
 
-    ``order`` is the byte order, "<" or ">".
+    A small part has its data in the tag. ``order`` is the byte order, "<" or ">".
     """
     at = 0
     while at < len(content):
@@ -179,10 +179,11 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
 
 @checked
 def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
-    """Read a system from a MATLAB file; systems written by :func:`write_mat` are restored bit by bit.
+    """Read a system from a MATLAB file.
 
-    Q is the identity by default, P, S, N are zero; other values are converted by :func:`flexph.exchange.from_general`.
-    In a file without B whose G has as many rows as E, G is the input matrix.
+    Systems written by :func:`write_mat` are restored bit by bit. Q is the identity by default, P, S, N are zero; other
+    values are converted by :func:`flexph.exchange.from_general`. In a file without B whose G has as many rows as E, G
+    is the input matrix.
 
     Parameters
     ----------

@@ -62,7 +62,10 @@ def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Yield the meshes as frames; consecutive small ones are stacked, because each write has a fixed cost."""
+    """Yield the meshes as frames.
+
+    Consecutive small ones are stacked, because each write has a fixed cost.
+    """
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -82,7 +85,10 @@ class NamedSeries(NamedTuple):
 
 
 def read_named(path: Path) -> NamedSeries:
-    """Concatenated data of the bodies in a file of :func:`write_named`; missing data of a body are NaN."""
+    """Concatenated data of the bodies in a file of :func:`write_named`.
+
+    Missing data of a body are NaN.
+    """
     times, grids, _ = read_vtkhdf(path)
     bodies = [grid for grid in grids if grid.group == BODIES]
     if not bodies:

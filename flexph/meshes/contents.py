@@ -30,7 +30,10 @@ class Place(NamedTuple):
 
 @dataclass
 class DeckFiles:
-    """Main file and its included files, which must be in the same folder; ``read`` counts the included files."""
+    """Main file and its included files, which must be in the same folder.
+
+    ``read`` counts the included files.
+    """
 
     deck: Path
     read: int = -1

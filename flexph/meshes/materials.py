@@ -102,7 +102,10 @@ class FileMaterial:
 
 
 def _scaled(row: Row, factor: float) -> tuple[float, ...]:
-    """Constants of a row with moduli times ``factor``; Poisson's ratios are unchanged."""
+    """Constants of a row with moduli times ``factor``.
+
+    Poisson's ratios are unchanged.
+    """
     ratios = {"isotropic": (1,), "engineering constants": (3, 4, 5)}.get(row.kind, ())
     return tuple(value if i in ratios else factor * value for i, value in enumerate(row.values))
 

@@ -45,7 +45,10 @@ class NumberedMesh:
         return np.where(self.numbers[rows] == numbers, rows, -1)
 
     def mesh(self, element_groups: Mapping[str, Array], node_groups: Mapping[str, Array]) -> meshio.Mesh:
-        """Mesh with groups of elements and of nodes by their numbers; unknown members are left out."""
+        """Mesh with groups of elements and of nodes by their numbers.
+
+        Unknown members are left out.
+        """
         blocks = [(block.kind, self._nodes(block)) for block in self.cells]
         sets = {
             name: [np.flatnonzero(np.isin(block.numbers, members)) for block in self.cells]

@@ -258,12 +258,18 @@ class ModelFile:
         return model_of_tree(tree, self.builder.folder, trust=self.builder.trust, mechanism=mechanism)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
-        """Result of ``compute()``; a Misfit raised by it becomes a ModelError with the line in the file."""
+        """Result of ``compute()``.
+
+        If it raises Misfit, a ModelError with the line in the file is raised instead.
+        """
         return located(self.tree, compute)
 
 
 def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
-    """Result of ``compute()`` on a parsed file; a Misfit raised by it becomes a ModelError with the line."""
+    """Result of ``compute()``.
+
+    If it raises Misfit, a ModelError with the line in the parsed file ``tree`` is raised instead.
+    """
     try:
         return compute()
     except Misfit as error:

@@ -127,9 +127,9 @@ def _is_stress(field: str) -> bool:
 
 
 def level_of(measure: Measure, given: float | str) -> float:
-    """Target or margin ``given`` for a measure, in SI units; a plain number is in SI units already.
+    """Target or margin ``given`` for a measure, in SI units.
 
-    Raises ValueError for the unit of another quantity.
+    A plain number is in SI units already. Raises ValueError for the unit of another quantity.
     """
     units = units_of(measure.of) if isinstance(given, str) else ()
     return read_quantity(given, *units) if units else read_size(given)

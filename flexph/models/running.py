@@ -150,9 +150,10 @@ def times_of(run: TimedRun, start: float) -> Array:
 def integrate_run(
     mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool, live: bool = False
 ) -> RunInTime:
-    """Compute a run in time from the state ``start``; ``live``: True to show it in a page of the browser.
+    """Compute a run in time from the state ``start``.
 
-    Raises Misfit, and the errors of ``integrate`` once the run has begun.
+    ``live``: True to show it in a page of the browser. Raises Misfit, and the errors of ``integrate`` once the run has
+    begun.
     """
     method, inputs = builder.of(run.method, "method"), inputs_of(run, builder)
     solution = integrate(

@@ -99,7 +99,10 @@ def _is_shown(values: Any) -> bool:
 
 
 def _field(values: Array) -> Field:
-    """Field without unit; a scalar is signed if it has positive and negative values."""
+    """Field without unit.
+
+    A scalar is signed if it has positive and negative values.
+    """
     own = np.asarray(values, dtype=float)
     return Field("1", own, signed=own.ndim == 2 and bool((own < 0.0).any() and (own > 0.0).any()))
 

@@ -81,10 +81,10 @@ def bode_panels(
 def nyquist(
     responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> Any:
-    """Draw the Nyquist plot of H(iω), ω ≥ 0, of one or several responses; the mirrored curve is that of ω < 0.
+    """Draw the Nyquist plot of H(iω), ω ≥ 0, of one or several responses.
 
-    For force and velocity of one port, the curve of a passive system is in the right half plane; the left
-    half is shaded.
+    The mirrored curve is that of ω < 0. For force and velocity of one port, the curve of a passive system is in the
+    right half plane; the left half is shaded.
 
     Parameters
     ----------

@@ -118,7 +118,10 @@ def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
 
 
 def _sum(derivatives: Mapping[str, Mapping[str, Array]], weights: Mapping[str, float], parameter: str) -> float:
-    """Derivative of a weighted sum of values with respect to a parameter; ``derivatives``: by value and parameter."""
+    """Derivative of a weighted sum of values with respect to a parameter.
+
+    ``derivatives``: by value and parameter.
+    """
     return float(sum(weight * np.ravel(derivatives[name][parameter])[0] for name, weight in weights.items()))
 
 

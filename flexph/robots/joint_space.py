@@ -125,7 +125,10 @@ class JointSpace:
         return Equations(gap, _measured(a.springs, product)[self.order], rows, vector, product)
 
     def differences(self, value: Array, target: Array) -> Array:
-        """Differences target − value (n,) of coordinates; those of angles are between −π and π."""
+        """Differences target − value (n,) of coordinates.
+
+        Those of angles are between −π and π.
+        """
         difference = target - value
         turns = 2.0 * np.pi * np.round(difference / (2.0 * np.pi))
         return np.where(self.turning, difference - turns, difference)

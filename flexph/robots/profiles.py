@@ -44,7 +44,10 @@ def _numbers(what: str, given: Values | None, like: Coordinates) -> Array:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Number and names of the coordinates of a motion; ``scalar``: True for one coordinate given by a number."""
+    """Number and names of the coordinates of a motion.
+
+    ``scalar``: True for one coordinate given by a number.
+    """
 
     size: int
     names: tuple[str, ...]
@@ -301,9 +304,9 @@ def sequence(*motions: Motion) -> Motion:
 
 
 def _of_degree(motion: Motion, degree: int) -> Array:
-    """Coefficients (p, n, degree) of a motion; those of powers that it does not have are zero.
+    """Coefficients (p, n, degree) of a motion.
 
-    ``degree`` is their number, one more than the highest power.
+    Those of powers that it does not have are zero. ``degree`` is their number, one more than the highest power.
     """
     more = degree - motion.coefficients.shape[2]
     return np.pad(motion.coefficients, ((0, 0), (0, 0), (0, more)))

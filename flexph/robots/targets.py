@@ -46,7 +46,10 @@ class Trial(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Distance from the target [m]; rotations are multiplied by a length of the mechanism."""
+        """Distance from the target [m].
+
+        Rotations are multiplied by a length of the mechanism.
+        """
         return float(np.linalg.norm(self.missing))
 
 

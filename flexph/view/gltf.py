@@ -160,7 +160,10 @@ class _File:
         return _linear(colours[np.round(shares * (len(colours) - 1)).astype(int)])
 
     def _material(self, kind: PartKind | None) -> int:
-        """Index of the material of a kind of parts; for None of the white material, which shows colours of points."""
+        """Index of the material with the colour of a kind of parts.
+
+        For None it is a white material, which shows the colours of the points.
+        """
         library, name = self.library, kind or "field"
         known = [material.name for material in self.gltf.materials]
         if name not in known:
@@ -230,7 +233,10 @@ def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
 
 
 def _normals(points: Array, triangles: Array) -> Array:
-    """Unit normals (v, 3) at corners as means over their triangles; the z axis if these have no area."""
+    """Unit normals (v, 3) at the vertices, as means of those of the triangles at each.
+
+    They are along the z axis if these triangles have no area.
+    """
     sums = np.zeros_like(points)
     faces = unit_normals(points[triangles])
     for corner in range(3):

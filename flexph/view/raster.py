@@ -256,11 +256,11 @@ class Paint:
 
 
 def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: Paint, size: tuple[int, int]) -> Array:
-    """Picture of the shaded visible dots, RGBA (height, width, 4); zero where no part is seen.
+    """Picture of the shaded visible dots, RGBA (height, width, 4).
 
-    ``size`` is (width, height). At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view,
-    ``shares`` (n,) of the field between its smallest (0) and largest value (1), negative without a field, and ``owner``
-    (n,), the index of the part.
+    It is zero where no part is seen. ``size`` is (width, height). At each of the n dots: ``normals`` (n, 3) of the
+    surface in the axes of the view, ``shares`` (n,) of the field between its smallest (0) and largest value (1),
+    negative without a field, and ``owner`` (n,), the index of the part.
     """
     width, height = size
     unit = _towards_reader(normals)

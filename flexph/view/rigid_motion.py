@@ -39,9 +39,10 @@ class RigidMotion(NamedTuple):
 
 
 def rigid_motion(points: Array) -> RigidMotion:
-    """Rigid motion with the least squared deviation from points (k, p, 3); base points are those at the first time.
+    """Rigid motion with the least squared deviation from points (k, p, 3).
 
-    W. Kabsch, A solution for the best rotation to relate two sets of vectors, Acta Crystallogr. A 32 (1976).
+    Base points are those at the first time. W. Kabsch, A solution for the best rotation to relate two sets of vectors,
+    Acta Crystallogr. A 32 (1976).
     """
     centres = points.mean(axis=1)
     own = points - centres[:, None]

@@ -17,10 +17,10 @@ class ActuatorReader:
         self.mujoco, self.model = mujoco, model
 
     def actuators(self, joints: Mapping[int, str]) -> tuple[dict[str, Actuator], list[str]]:
-        """Actuators by name, and names of unsupported actuators; ``joints``: names of joints by number.
+        """Actuators by name, and names of unsupported actuators.
 
-        Supported are constant gains, affine biases, and transmissions by joints with one degree of freedom or by fixed
-        tendons.
+        ``joints``: names of joints by number. Supported are constant gains, affine biases, and transmissions by joints
+        with one degree of freedom or by fixed tendons.
         """
         model, found, left = self.model, {}, []
         for number in range(model.nu):

@@ -178,7 +178,10 @@ class _Reader:
         self.links[name] = LinkElement(name, mass, model.body_ipos[body].copy(), moments)
 
     def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
-        """Joint of a body; its coordinate is ``ref`` at the pose of the body in the file."""
+        """Joint of a body.
+
+        Its coordinate is ``ref`` at the pose of the body in the file.
+        """
         model, kinds, name = self.model, self.kinds, self.joint_names[number]
         kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()
         freedom = model.jnt_dofadr[number]

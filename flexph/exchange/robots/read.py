@@ -203,7 +203,10 @@ def read_sdf(
 
 
 def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict[str, Flexible]:
-    """Flexible bodies by link; for a list of names, of the class in the entry-point group ``flexph.flexible_links``."""
+    """Functions that create flexible bodies, by link.
+
+    For a list of links they are instances of the class in the entry-point group ``flexph.flexible_links``.
+    """
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
     defaults = list(entry_points(group=ASSUMED))

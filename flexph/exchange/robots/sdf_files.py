@@ -139,9 +139,10 @@ class _Model:
         self.poses = {WORLD: np.eye(4), "__model__": _pose(self.own, "the model") @ np.linalg.inv(placement)}
 
     def _sorted(self, ends: dict[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
-        """Names of the joints of the tree, and of joints that close loops; ``ends``: parent and child of each joint.
+        """Names of the joints of the tree, and of joints that close loops.
 
-        Of several joints with the same child, the first one in the file belongs to the tree.
+        ``ends``: parent and child of each joint. Of several joints with the same child, the first one in the file
+        belongs to the tree.
         """
         led: set[str] = {WORLD}
         above: dict[str, str] = {}
@@ -156,12 +157,18 @@ class _Model:
         return in_tree, loops
 
     def _roots(self, ends: dict[str, tuple[str, str]], in_tree: list[str]) -> Iterator[str]:
-        """Links that are no child of a joint in the tree; ``ends``: parent and child of each joint."""
+        """Links that are no child of a joint in the tree.
+
+        ``ends``: parent and child of each joint.
+        """
         children = {ends[name][1] for name in in_tree}
         return (name for name in self.links if name not in children)
 
     def _ends(self, name: str) -> tuple[str, str]:
-        """Parent and child link of a joint; a frame is replaced by the link to which it is attached."""
+        """Parent and child link of a joint.
+
+        A frame is replaced by the link to which it is attached.
+        """
         own, where = self.joints[name], f"joint {name!r}"
         ends = []
         for tag in ("parent", "child"):
@@ -177,7 +184,10 @@ class _Model:
         return ends[0], ends[1]
 
     def _link_of(self, name: str, where: str, depth: int = 0) -> str:
-        """Link to which a frame is attached; a link itself if ``name`` is a link."""
+        """Link to which the frame ``name`` is attached, or ``name`` itself if it is a link or the world.
+
+        Raises ValueError, naming ``where``, for an unknown name.
+        """
         if name == WORLD or name in self.links:
             return name
         if name == "__model__" or name in self.joints:
@@ -253,14 +263,20 @@ class _Model:
 
 
 def _reaches(above: dict[str, str], link: str, child: str) -> bool:
-    """True if ``child`` is ``link`` or one of its ancestors in the tree; ``above``: parent of each link."""
+    """True if ``child`` is ``link`` or one of its ancestors in the tree.
+
+    ``above``: parent of each link.
+    """
     while link != child and link in above:
         link = above[link]
     return link == child
 
 
 def _bounds(lower: float, upper: float) -> tuple[float, float]:
-    """Lower and upper limit of a joint; values from 1e16 on, the default of the format, mean no limit."""
+    """Lower and upper limit of a joint.
+
+    Values from 1e16 on, the default of the format, mean no limit.
+    """
     return (lower if lower > -1e16 else -math.inf), (upper if upper < 1e16 else math.inf)
 
 
@@ -328,7 +344,10 @@ def _pose(element: Element, where: str) -> Array:
 
 
 def _value(element: Element | None, tag: str, where: str, missing: float) -> float:
-    """Number in a child element ``tag``; the value ``missing`` if there is no such element."""
+    """Number in a child element ``tag``, or ``missing`` if there is no such element.
+
+    ``where`` names the element in errors.
+    """
     own = None if element is None else only(element, tag, where)
     return missing if own is None else float(_numbers(own.text or "", 1, where, tag, endless=True)[0])
 

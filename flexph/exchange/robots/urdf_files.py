@@ -149,7 +149,10 @@ def _reference(element: Element, tag: str, attribute: str, where: str) -> str:
 
 
 def _origin(element: Element, where: str) -> Array:
-    """Pose (4, 4) of an ``origin``; its rotation is a quaternion, or angles rpy about the fixed axes x, y, z."""
+    """Pose (4, 4) of an ``origin``.
+
+    Its rotation is a quaternion, or angles rpy about the fixed axes x, y, z.
+    """
     pose, own = np.eye(4), only(element, "origin", where)
     if own is None:
         return pose

@@ -14,7 +14,10 @@ Element = ElementTree.Element
 
 
 def tree(content: bytes) -> Element:
-    """Root element of an XML text; prefixes are not resolved, because some robot files use undeclared ones."""
+    """Root element of an XML text.
+
+    Prefixes are not resolved, because some robot files use undeclared ones.
+    """
     refuse_entities(content)
     builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end

@@ -109,7 +109,10 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
+        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k.
+
+        Unknown numbers are left out.
+        """
         return self._nodes(k, numbers)
 
     def position(self, k: int | None, number: int) -> Array | None:
@@ -197,7 +200,7 @@ class Builder:
         return sections
 
     def _axes(self, k: int, name: str) -> Array | str:
-        """Material axes (3, 3) for the orientation ``name`` of a section of instance k; a reason if there are none."""
+        """Material axes (3, 3) for the orientation ``name`` of a section of instance k, or why there are none."""
         one = self.instances[k]
         if not name:
             turned = not np.array_equal(one.turn, np.eye(3))
@@ -235,9 +238,10 @@ class Builder:
                 members.setdefault(int(self.first_block[k]) + i, []).append(picked)
 
     def _surface(self, name: str, surface: Surface, parts: list[tuple[int, Part]]) -> None:
-        """Add a surface as a region of facets, of cells of shells or of nodes; warn and omit it if it is unsupported.
+        """Add a surface as a region of facets, of cells of shells or of nodes.
 
-        ``parts`` are the numbers of instances and the parts in which the names of its sets are looked up.
+        An unsupported surface is left out with a warning. ``parts`` are the numbers of instances and the parts in which
+        the names of its sets are looked up.
         """
         facets: list[Array] = []
         for member, face in surface.members:

@@ -34,7 +34,10 @@ class Places(Protocol):
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
+        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k.
+
+        Unknown numbers are left out.
+        """
 
     def region(self, name: str) -> tuple[str, Array] | None:
         """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.

@@ -50,7 +50,10 @@ def _refuse_empty(instances: Iterable[Instance]) -> None:
 
 
 def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
-    """Blocks without the omitted keywords and element types; sets of omitted elements become empty sets."""
+    """Blocks without the omitted keywords and element types.
+
+    Sets of omitted elements become empty sets.
+    """
     names = omit | ({"ROTARYI"} if "ROTARY INERTIA" in omit else set())
     for block in blocks:
         if block.keyword == "ELEMENT" and block.parameters.get("TYPE", "").upper() in names:
@@ -118,7 +121,10 @@ class Deck:
             self._take_in_scope(block)
 
     def _take_in_step(self, block: Block) -> None:
-        """Add the sets of an analysis step; record *MODEL CHANGE as unknown."""
+        """Add the sets of an analysis step.
+
+        Record *MODEL CHANGE as unknown.
+        """
         if block.keyword in ("NSET", "ELSET") and not self.instances:
             self.loose.take(block)
         elif block.keyword == "MODEL CHANGE":
@@ -199,7 +205,10 @@ def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
 
 
 def _with_damping(material: FileMaterial, block: Block) -> FileMaterial:
-    """Material with Rayleigh damping by ALPHA and BETA added; other damping is listed in ``besides``."""
+    """Material with Rayleigh damping by ALPHA and BETA added.
+
+    Other damping is listed in ``besides``.
+    """
     others = [name for name in block.parameters if name not in ("ALPHA", "BETA")]
     if others or not block.parameters:
         text = f"*DAMPING, {', '.join(others)} ({block.place})" if others else f"*DAMPING ({block.place})"

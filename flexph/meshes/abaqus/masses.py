@@ -35,7 +35,10 @@ class Places(Protocol):
 
 
 class Masses:
-    """Additional masses of an input file: at ``points``, or ``spread`` over elements; ``left_out``: unsupported."""
+    """Additional masses of an input file, at ``points`` of the mesh or ``spread`` over regions of elements.
+
+    ``left_out``: unsupported masses.
+    """
 
     def __init__(self, places: Places, hung: Mapping[tuple[int | None, int], Array]) -> None:
         self.places, self.hung = places, hung

@@ -205,7 +205,10 @@ class Part:
             self.internal.add(name)
 
     def all_nodes(self) -> tuple[Array, Array]:
-        """Numbers (n,) and positions (n, 3) of the nodes; a node that is defined again has its last position."""
+        """Numbers (n,) and positions (n, 3) of the nodes.
+
+        A node that is defined again has its last position.
+        """
         numbers = np.concatenate([np.zeros(0, dtype=int), *(part for part, _ in self.nodes)])
         at = np.vstack([np.zeros((0, 3)), *(part for _, part in self.nodes)])
         backwards, last = np.unique(numbers[::-1], return_index=True)
@@ -238,7 +241,10 @@ def _material_of_shells(block: Block) -> str:
 
 
 def _strange_nodes(block: Block) -> list[list[str]]:
-    """Nodes of elements of any type as written in the file, by element; a line that ends with a comma is continued."""
+    """Nodes of elements of any type as written in the file, by element.
+
+    A line that ends with a comma is continued.
+    """
     elements: list[list[str]] = []
     goes_on = False
     for text in block.texts:

@@ -185,7 +185,10 @@ VOCABULARY = frozenset((*TAKEN, *COORDINATES, *SECTIONS, *STIFFNESS, *MASS, *LAW
 
 
 def keyword(text: str) -> str:
-    """A keyword in capitals, in full if the text is an unambiguous abbreviation; blanks may be missing."""
+    """A keyword in capitals, in full if the text is an unambiguous abbreviation.
+
+    Blanks may be missing.
+    """
     word = " ".join(text.upper().split())
     return word if word in VOCABULARY else in_full(word, VOCABULARY) or word
 

@@ -60,7 +60,10 @@ class Command(NamedTuple):
         return columns[:100]
 
     def words(self, row: int, columns: list[tuple[str, int]]) -> list[str]:
-        """Words of a row by its columns; columns beyond the end of the row are left out."""
+        """Words of a row by its columns.
+
+        Columns beyond the end of the row are left out.
+        """
         text, words, start = self.rows[row].rstrip(), list[str](), 0
         for _, width in columns:
             if start >= len(text):
@@ -79,7 +82,10 @@ def number(word: str) -> float:
 
 
 def commands(path: Path) -> Iterator[Command]:
-    """Yield the commands of a file; the names of those within *IF and *DO get the prefix ``*IF``."""
+    """Yield the commands of a file.
+
+    The names of those within *IF and *DO get the prefix ``*IF``.
+    """
     lines, k, depth = deck_lines(path), 0, 0
     while k < len(lines):
         text, place, k = lines[k].partition("!")[0].strip(), Place(k + 1), k + 1

@@ -60,7 +60,10 @@ def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) 
 
 @cache
 def _programs() -> bytes:
-    """Source text of the programs of this folder; a change makes stored answers invalid."""
+    """Source text of the programs of this folder.
+
+    A change makes stored answers invalid.
+    """
     return b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 
 

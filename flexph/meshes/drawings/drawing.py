@@ -133,7 +133,7 @@ class Drawing:
 
 
 def is_drawing(path: Path, request: MeshRequest) -> bool:
-    """True for files that gmsh reads; STL files are meshed only if a cell size is given."""
+    """True for a file of a format that gmsh reads; for STL only if a cell size is given, by which it is meshed."""
     kind = FORMATS.get(path.suffix.lower())
     return kind is not None and (kind != "stl" or request.size is not None)
 

@@ -156,7 +156,10 @@ def _balls(faces: Sequence[dict[str, Any]]) -> list[ProposedPort]:
 
 
 def _planes(faces: Sequence[dict[str, Any]]) -> list[ProposedPort]:
-    """Plane faces with their outward normals; ``length`` is the root of the area."""
+    """Plane faces with their outward normals.
+
+    ``length`` is the root of the area.
+    """
     return [
         ProposedPort(
             "",

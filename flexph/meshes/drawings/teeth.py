@@ -101,7 +101,10 @@ def _row(face: Mapping[str, Any]) -> _Row:
 
 
 def _together(one: _Row, two: _Row) -> _Row:
-    """Row with the faces of the two given rows; the axis is that of the first."""
+    """Row with the faces of the two given rows.
+
+    The axis is that of the first.
+    """
     centres, areas = (*one.centres, *two.centres), (*one.areas, *two.areas)
     return replace(one, centres=centres, areas=areas, tags=(*one.tags, *two.tags))
 

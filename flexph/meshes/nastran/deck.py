@@ -22,10 +22,11 @@ from .shells import SHELL_SECTIONS, shell_section
 
 
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
-    """The contents of bulk data without the cards ``omit``; regions have the numbers of the properties of elements.
+    """The contents of bulk data without the cards ``omit``.
 
-    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells, PSHELL the material and thickness of shells.
-    Raises ValueError, with line and card, for cards that cannot be read.
+    Regions have the numbers of the properties of elements. MAT1, MAT9, MAT11 and PSOLID give the materials of volume
+    cells, PSHELL the material and thickness of shells. Raises ValueError, with line and card, for cards that cannot be
+    read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -191,7 +192,10 @@ class Deck:
         return list(own.values())
 
     def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
-        """Masses CONM2 at nodes of the body; those with offset or inertia, or at other nodes, are unsupported."""
+        """Masses CONM2 at nodes of the body.
+
+        Those with offset or inertia, or at other nodes, are unsupported.
+        """
         rows = {int(constraints.numbers[row]): int(row) for row in constraints.body} if self.masses else {}
         masses = []
         for card in self.masses:

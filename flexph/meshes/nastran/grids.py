@@ -82,7 +82,10 @@ class Grids:
 
 
 class _Placing:
-    """Transformation of points from any system to the basic one; the axes of each system are computed once."""
+    """Transformation of points from any system to the basic one.
+
+    The axes of each system are computed once.
+    """
 
     def __init__(self, grids: Grids, numbers: Array, of: Array, local: Array) -> None:
         self.systems, self.numbers, self.of, self.local = grids.systems, numbers, of, local

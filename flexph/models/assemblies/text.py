@@ -315,7 +315,10 @@ def _text(text: str) -> str:
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Text of a list of numbers with twelve digits; those below round-off of the largest or of ``scale`` become 0."""
+    """Text of a list of numbers with twelve digits.
+
+    Those below round-off of the largest or of ``scale`` become 0.
+    """
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"

@@ -59,7 +59,10 @@ class Actuated(Entry):
 
 
 class _OfAnAngle(Actuated):
-    """Fields shared by controllers of an angle; in space ``axis`` is the axis of the angle and of the torque."""
+    """Fields shared by controllers of an angle.
+
+    In space ``axis`` is the axis of the angle and of the torque.
+    """
 
     port: str
     angle: Port

@@ -33,7 +33,10 @@ def wrong(text: str) -> PydanticCustomError:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Annotation of a field whose value the function ``read`` converts from the data; ``schema`` is its JSON schema."""
+    """Annotation of a field whose value the function ``read`` converts from the data.
+
+    ``schema`` is its JSON schema.
+    """
 
     read: Callable[[Any], Any]
     schema: tuple[tuple[str, Any], ...]

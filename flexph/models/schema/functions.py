@@ -58,9 +58,10 @@ class TableEntry(Entry):
 
 
 class DialEntry(InUnit):
-    """A parameter with a slider in live views, see :class:`flexph.view.Dial`; its value and bounds are in ``unit``.
+    """A parameter with a slider in live views, see :class:`flexph.view.Dial`.
 
-    The parameter is built once for a file, so that functions of time and live views share it.
+    Its value and bounds are in ``unit``. The parameter is built once for a file, so that functions of time and live
+    views share it.
     """
 
     makes: ClassVar = Dial
@@ -224,7 +225,10 @@ class Driven(Entry):
         return given | {name: as_function(given[name]) for name in self.motions if name in given}
 
     def check_at(self, time: float, builder: Builder, when: str = "the start") -> None:
-        """Raise Misfit if a prescribed motion has no value at a time [s]; ``when`` names the time in the error."""
+        """Raise Misfit if a prescribed motion has no value at a time [s].
+
+        ``when`` names the time in the error.
+        """
         given = self.arguments(builder)
         for name in self.motions:
             if name in given:

@@ -162,7 +162,10 @@ class Scheduled(Entry):
 
 
 class Controlled(Entry):
-    """A stiffness or law times a factor set by an input or a controller; the spring becomes an external port."""
+    """A stiffness or law times a factor set by an input or a controller.
+
+    The spring becomes an external port.
+    """
 
     makes: ClassVar = staticmethod(make.controlled)
     kind: Literal["controlled"] = "controlled"

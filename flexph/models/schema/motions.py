@@ -75,9 +75,10 @@ def _pieces(times: list[float], coefficients: list[list[float]]) -> Motion:
 
 
 class Pieces(Profile):
-    """A motion of consecutive polynomials in the time since the begin of each; ``times`` are the limits between them.
+    """A motion of consecutive polynomials in the time since the begin of each.
 
-    ``coefficients`` has a list for each polynomial, of the factors of the powers of time.
+    ``times`` are the limits between them. ``coefficients`` has a list for each polynomial, of the factors of the powers
+    of time.
     """
 
     makes: ClassVar = staticmethod(_pieces)

@@ -27,10 +27,11 @@ class RandomSamples(Entry):
 
 
 class Study(Entry):
-    """A run repeated for many values of settings by path, such as ``bodies.rod.elements``; its results are measures.
+    """A run repeated for many values of settings by path, such as ``bodies.rod.elements``.
 
-    Give one of: ``vary`` for all combinations of values, ``samples`` as a list, a ``table`` of comma-separated values
-    with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of two points.
+    Its results are measures. Give one of: ``vary`` for all combinations of values, ``samples`` as a list, a ``table``
+    of comma-separated values with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of
+    two points.
     """
 
     run: str

@@ -149,9 +149,9 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Degrees of freedom with their twists; for each body an integer, in which bit k is set if freedom k moves it.
+    """Degrees of freedom with their twists, and for each body an integer whose bits are those that move it.
 
-    ``poses`` (4, 4): those of the links.
+    Bit k is set if freedom k moves the body. ``poses`` (4, 4): those of the links.
     """
     carrier = skeleton.carrier
     base = carrier[skeleton.root]

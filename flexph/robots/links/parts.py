@@ -26,7 +26,10 @@ STRAIGHT = 1e-9
 
 
 def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
-    """Rigid body with ports at points; its picture has lines from the centre of mass to the first ``shown`` ports."""
+    """Rigid body with ports at points.
+
+    Its picture has lines from the centre of mass to the first ``shown`` ports.
+    """
     mass, centre, J = masses
     second = 0.5 * np.trace(J) * np.eye(3) - J
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
