@@ -22,7 +22,7 @@ GIVEN = "inputs", "own_coefficient", "own_offset"
 
 
 class Decayed(NamedTuple):
-    """Backward sweep over N steps that lose energy; unknowns of a step are three times those of the exact scheme.
+    """Arrays of the backward sweep over N steps that lose energy, with three times the unknowns of the exact scheme.
 
     ``given`` (N, G) are inputs and rates of prescribed quantities, ``matrices`` those of :func:`matrices_of`.
     """
@@ -42,7 +42,8 @@ class Decayed(NamedTuple):
 def matrices_of(a: Arrays, length: float, radius: float) -> Array:
     """Matrices B and ½A C⁻¹ of all bodies that vibrate (:mod:`flexph.kernels.decay`), for a step length [s].
 
-    They are smooth functions of the data of bodies, unlike the modes from which they are computed.
+    ``radius`` is the spectral radius of the scheme. The matrices are smooth functions of the data of bodies, unlike
+    the modes from which they are computed.
     """
     h, alpha, parts = rounded(length), (1.0 - radius) / (1.0 + radius), [np.zeros(0)]
     for own in free_vibrations(a):
