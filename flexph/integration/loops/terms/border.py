@@ -1,4 +1,4 @@
-"""Entries of the border (see integration.loops.mechanics.arrow)."""
+"""Access to the entries of the border, the matrix left after elimination (see integration.loops.mechanics.arrow)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if not cython.compiled:
 
 
 def add(m: Memory, i: int, j: int, value: float) -> None:
-    """Add a value to entry (i, j) of the border, unless an index is −1 (no such unknown)."""
+    """Add ``value`` to the border at row i and column j, unless one of them is −1, which is no unknown."""
     if i >= 0 and j >= 0:
         entry = entry_of(m, i, j)
         if entry >= 0:
@@ -22,7 +22,7 @@ def add(m: Memory, i: int, j: int, value: float) -> None:
 
 
 def entry_of(m: Memory, i: int, j: int) -> int:
-    """Position of entry (i, j) in the storage of the border; −1 if a sparse border does not have it."""
+    """Position of row i and column j in the storage of the border; −1 if a sparse border does not have that entry."""
     first = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
     if m.border_size[1] >= 0:
