@@ -144,7 +144,7 @@ class Simulator:
 
     @property
     def account(self) -> StepAccount:
-        """Energies at the current state, and works and losses of the last step; without controllers.
+        """Energies at the current state, and works and losses of the last step, of a simulator without controllers.
 
         Raises
         ------

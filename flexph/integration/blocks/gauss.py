@@ -1,4 +1,4 @@
-"""Compiled blocks of steps of Gauss collocation."""
+"""Block stepper for Gauss collocation, which takes many steps in one call of the compiled loops."""
 
 from __future__ import annotations
 

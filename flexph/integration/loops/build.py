@@ -317,7 +317,7 @@ def _loads(a: Arrays, nodes: int) -> Loads:
 
 
 def _ledger_columns(mechanism: Model) -> LedgerColumns:
-    """Columns of the ledger: works of ports and drives, works of ideal joints, dissipation, and energies."""
+    """Column numbers of the ledger: works of ports and drives, works of ideal joints, losses, and energies."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])

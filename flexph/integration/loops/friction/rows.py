@@ -280,7 +280,7 @@ def _terms(m: Memory, dim: int, p: int) -> float:
 
 
 def pressed_size(m: Memory, i: int) -> float:
-    """Pressing force or impulse |λ| of bearing i, from ``rub.base``."""
+    """Size |λ| of the joint force, or joint impulse, that presses bearing i, from ``rub.base``."""
     square = 0.0
     for k in range(m.rub_base.size):
         if m.bearings_owner[k] == i:

@@ -128,7 +128,10 @@ def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
 
 
 def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """Eliminate the inner coordinates of a banded body in a step that loses energy; False if a matrix is singular."""
+    """Eliminate the inner coordinates of body b, which is banded and loses energy; False if a matrix is singular.
+
+    F⁻¹ C is written into X.
+    """
     if not eliminate_banded(m, dim, b, X):
         return False
     columns = m.filter_columns[b]

@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
+"""Terms of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
 
 For the symbols see :mod:`flexph.integration.loops.mechanics.jacobian`.
 """

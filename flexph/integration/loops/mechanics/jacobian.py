@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian of a step.
+"""Terms of the Jacobian of a step for each body by itself.
 
 The unknowns are (ṙ̄, ω̄ of turning bodies, u̇̄, hλ); constraint rows are divided by h, so that both off-diagonal blocks
 have the size of lengths. With B the discrete gradient of the vectors, W = ∂(end vectors)/∂(mean velocities), β and γ

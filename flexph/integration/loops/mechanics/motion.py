@@ -62,13 +62,16 @@ def _products(
 
 
 def call_large_products(m: Memory, question: int, u: Array) -> None:
-    """Call Python to compute the products of large matrices with u, which it writes into ``run.answered``."""
+    """Let Python compute the products of large matrices with u, which it writes into ``run.answered``.
+
+    ``question`` is the code of the request (see memory.codes).
+    """
     copy(u, m.run_asked)
     call_one(m.system_python[0], question)
 
 
 def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
-    """Write the mean displacements φ̄u of all bodies into ``out`` (b, d)."""
+    """Write the displacements φ̄u of the centres of mass of all bodies into ``out`` (b, d)."""
     for b in range(m.inertia_mass.size):
         for j in range(dim):
             total = 0.0
@@ -170,7 +173,10 @@ def derive_momenta(m: Memory, dim: int, space: Array) -> None:
 
 
 def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
-    """Rate of product p if the nodes move at the speeds in ``run.moved``; ``others`` are the values of all vectors."""
+    """Rate of product p if the nodes move with the velocities ``run.moved``.
+
+    ``others`` are the values of all vectors.
+    """
     done = 0.0
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]

@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian for forces on bodies whose levers, rotations or directions change."""
+"""Terms of the Jacobian by forces whose levers or directions change as bodies turn and deform."""
 
 from __future__ import annotations
 

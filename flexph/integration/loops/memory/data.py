@@ -32,9 +32,11 @@ Unsigned = Annotated[np.ndarray, Entries("uint64", 1)]
 
 
 class Inertia(NamedTuple):
-    """Inertia of bodies (b) and flexible coordinates (n), see kernels.state.
+    """Inertia of bodies (b) and of their flexible coordinates (n), see kernels.state.
 
-    The matrices M, N_a and K_ab of a body share one pattern, and exclude the shift φ̄ of its centre of mass.
+    With spins ω_a and rates u̇ a body has the momenta J(u) ω + (n + N u)·u̇ and ω (n + N u) + M u̇; K_ab are the
+    quadratic terms of J(u). The matrices M, N_a and K_ab of a body have the same pattern, and exclude the shift φ̄ of
+    its centre of mass.
     """
 
     mass: Vector  # (b,)
@@ -233,7 +235,10 @@ class Flows(NamedTuple):
 
 
 class Masses(NamedTuple):
-    """Rigid bodies (k) whose mass changes with time, and their inertia at the factor one."""
+    """Rigid bodies (k) whose inertia is multiplied by a factor that changes with time.
+
+    The mass, weight and J are those at the factor one.
+    """
 
     body: Index  # (k,)
     mass: Vector  # (k,)

@@ -48,7 +48,7 @@ def _complex(field: str) -> str:
 
 
 def files() -> dict[Path, str]:
-    """Texts of the declarations by the paths of their files."""
+    """Text of each declaration file, by its path."""
     folder = Path(__file__).parent
     return {
         folder / "memory.pxd": declared("Memory", "stage", lambda field: "float64"),

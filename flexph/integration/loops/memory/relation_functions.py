@@ -52,7 +52,7 @@ class Resisting(NamedTuple):
 
 
 def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> Resisting:
-    """Arrays of the relations of spring-dampers, followed by those of slips."""
+    """Arrays of the resistive relations of spring-dampers, followed by those of slips."""
     count, size = springs.damping.size, springs.damping.size + len(slips)
     kind, function, derivative = (np.zeros(size, dtype=np.int64) for _ in range(3))
     parameter, steepness = np.zeros((size, PARAMETERS)), np.zeros(count)
@@ -67,7 +67,10 @@ def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> 
 
 
 class SpringLaws(NamedTuple):
-    """Laws of springs, given by polynomials, parameters or addresses of functions; see connection_data.Joints."""
+    """Elastic laws, force laws and hysteresis of springs as arrays; see connection_data.Joints.
+
+    A law is given by polynomials, parameters or addresses of functions.
+    """
 
     law: Index
     law_first: Index
@@ -140,7 +143,7 @@ def failed_function(*, is_solved: bool) -> BaseException | None:
 
 
 def _interrupts(error: BaseException | float) -> bool:
-    """True for exceptions such as KeyboardInterrupt, which are no subclasses of Exception."""
+    """True for an exception such as KeyboardInterrupt, which is no subclass of Exception."""
     return isinstance(error, BaseException) and not isinstance(error, Exception)
 
 

@@ -11,7 +11,7 @@ class RunSpace(NamedTuple):
     """State of a run between steps: history (see schemes.scheme.StepStart), energies, and velocity defects G v + ∂g/∂t.
 
     Fields ``back_…`` are the values at the start of the current step, which may have several substeps. Fields
-    ``step_…`` are the records of the current step, which are added to a row when it is finished.
+    ``step_…`` are the results of the current step, which are added to a row when it is finished.
     """
 
     back_history: Matrix  # (HISTORY, width)

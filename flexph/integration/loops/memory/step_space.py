@@ -79,7 +79,7 @@ class Trial(NamedTuple):
 
 
 class System(NamedTuple):
-    """Factored Jacobian of a step, and its work space."""
+    """Factored Jacobian of a step: its blocks, and work space to assemble and solve it."""
 
     left_D: Vector  # h D̄ᵀ(½h + β)C⁻¹, see Stiffness.left_mean
     entries: Vector  # entries of F of inner coordinates in the rows of masters, on the pattern of the inertia
@@ -238,7 +238,10 @@ class SolidSpace(NamedTuple):
 
 
 class TouchSpace(NamedTuple):
-    """Contacts in a step (see kernels.contacts.gaps), with t = d − 1 tangents each, and work space of one contact."""
+    """Values of contacts in a step, with t = d − 1 tangents each, and work space for one contact at a time.
+
+    See kernels.contacts.gaps.
+    """
 
     before: Vector  # (c,), gaps
     after: Vector

@@ -93,7 +93,7 @@ class Pair(NamedTuple):
 
 @cache
 def no_pair() -> Pair:
-    """Arrays of steps that are not taken in pairs."""
+    """Empty arrays, for steps that are not taken in pairs."""
     none = np.zeros(0)
     return Pair(none, none, none, none, none, none, none, np.zeros((0, 2)))
 

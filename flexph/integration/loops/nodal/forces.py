@@ -210,7 +210,7 @@ def _differentiate_strain(m: Memory, e: int) -> None:
 
 
 def add_strain_forces(m: Memory, dim: int) -> None:
-    """Add the forces and torques of the mean stresses to those on the frames."""
+    """Add the forces and torques that the mean stresses exert to those on the frames."""
     for e in range(m.strains_stress.size):
         m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
     set_stress_forces(m, dim)
@@ -258,7 +258,7 @@ def set_stress_forces(m: Memory, dim: int) -> None:
 
 
 def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component i of the world torque on frame b by the forces on its directors; levers are the mean directors."""
+    """Component i of the torque, in world axes, on frame b by the forces on its directors; levers are their means."""
     j = 0 if dim == 2 else (i + 1) % 3
     k = 1 if dim == 2 else (i + 2) % 3
     torque = 0.0

@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def gather_points(m: Memory) -> None:
-    """Write Tᵀ times the defects of the points into the right-hand side of the border."""
+    """Write Tᵀ times the momentum defects of the points of cables into the right-hand side of the border."""
     d = m.defect_v.shape[1]
     for k in range(m.points_frame.size):
         for i in range(d):

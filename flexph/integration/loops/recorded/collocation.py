@@ -57,7 +57,7 @@ if not cython.compiled:
 def go_back_by_nodes(m: Memory, r: RecordedMemory, dim: int, c: Collocated, first: int, last: int) -> int:
     """Propagate the adjoint ``c.run.carried`` back over the steps from ``last`` (exclusive) to ``first``.
 
-    Return the number of a step that failed, or −1.
+    Returns the number of a step that failed, or −1.
     """
     failed = -1
     for i in range(last - first):

@@ -54,7 +54,7 @@ def matrices_of(a: Arrays, length: float, radius: float) -> Array:
 
 
 def given_of(table: Table) -> Array:
-    """Inputs and rates of prescribed quantities of all steps of a table, (N, G)."""
+    """Inputs and rates of prescribed quantities of all steps of a table, one row for each step, (N, G)."""
     steps = len(table.times) - 1
     rows = [getattr(table, name) for name in GIVEN]
     given = np.concatenate([np.broadcast_to(own, (steps, own.shape[1])) for own in rows], axis=1)
@@ -64,10 +64,10 @@ def given_of(table: Table) -> Array:
 def decayed_of(
     m: Memory, table: Table, run: tuple[Array, Array, Array], varied: Index, matrices: Array
 ) -> tuple[Decayed, Index]:
-    """Arrays of the backward sweep, and the addresses of recorded numbers, which the caller must keep alive.
+    """Arrays of the backward sweep over a run, and the addresses of its recorded numbers.
 
-    ``run`` has the states (N + 1, n) as the loops have them, first iterates of mean velocities and multipliers (N, y),
-    and ∂Φ/∂x. For ``varied`` see :func:`.backward.backward_of`.
+    The caller must keep the addresses alive. ``run`` has the states (N + 1, n) in the layout of the loops, first
+    iterates of mean velocities and multipliers (N, y), and ∂Φ/∂x. For ``varied`` see :func:`.backward.backward_of`.
     """
     states, means, by_state = run
     unknowns = np.zeros((len(means), 3 * means.shape[1]))

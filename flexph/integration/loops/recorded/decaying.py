@@ -60,7 +60,7 @@ if not cython.compiled:
 def go_back_decaying(m: Memory, r: RecordedMemory, dim: int, d: Decayed, first: int, last: int) -> int:
     """Propagate the adjoint ``d.run.carried`` back over the steps from ``last`` (exclusive) to ``first``.
 
-    Return the number of a step that failed, or −1.
+    Returns the number of a step that failed, or −1.
     """
     failed = -1
     for i in range(last - first):

@@ -118,7 +118,7 @@ def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> Non
 def _write_impulse_defects(
     m: Memory, dim: int, after: Array, own_coefficient: Array, own_offset: Array, out: Array
 ) -> None:
-    """Write the defects of the impulse and of the velocities v° to ``out``, and the end of the step to ``at``."""
+    """Write the defects of the impulse μ and of the velocities v° to ``out``, and the state at the end to ``at``."""
     n = m.x.size
     velocities = m.at_velocities.size
     copy(m.end_state, m.at_state)

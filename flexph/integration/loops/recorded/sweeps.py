@@ -86,7 +86,7 @@ LENGTH = cython.declare(cython.Py_ssize_t, 6)
 def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, last: int) -> int:
     """Propagate the adjoint ``b.carried`` back over the steps from ``last`` (exclusive) to ``first``.
 
-    Return the number of a step that failed, or −1.
+    Returns the number of a step that failed, or −1.
     """
     failed = -1
     for i in range(last - first):
@@ -166,7 +166,10 @@ def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) 
 
 
 def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
-    """Solve the transposed system by iterative refinement, and set the adjoint; False if this does not converge."""
+    """Solve the transposed system of step k by iterative refinement, and compute the adjoint.
+
+    Returns False if this does not converge.
+    """
     size = largest_absolute(b.wanted)
     left = size
     used = 0

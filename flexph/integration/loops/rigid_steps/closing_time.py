@@ -39,12 +39,12 @@ def closing_time(
     size: float,
     shortest: float,
 ) -> float:
-    """Earliest time at which a gap closes, among the gaps that were open and are closed at ``end``; NaN if not solved.
+    """Earliest time [s] at which a gap closes between ``begin`` and ``end``; NaN if a part of the step is not solved.
 
-    The least of these gaps is searched for its zero. If it is not open at ``begin`` (just after a bounce), the interval
-    is halved towards ``begin`` until the gap is open at a time; ``begin`` is returned if it is not open at any of these
-    times, down to the fraction ``shortest`` of the interval. The ``size`` [m] of the mechanism sets the tolerance below
-    which a gap counts as closed.
+    It is among the gaps that were open and are closed at ``end``. The least of these gaps is searched for its zero.
+    If it is not open at ``begin`` (just after a bounce), the interval is halved towards ``begin`` until the gap is
+    open at a time; ``begin`` is returned if it is not open at any of these times, down to the fraction ``shortest``
+    of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as closed.
     """
     first = begin
     before = _least(m, m.touch_before)

@@ -109,7 +109,7 @@ def add_solid_forces(m: Memory, dim: int) -> None:
 
 
 def set_place_forces(m: Memory, dim: int) -> None:
-    """Set the forces on mesh nodes to those of the stresses in ``solid.stress``."""
+    """Compute the forces on mesh nodes that the stresses in ``solid.stress`` exert."""
     fill(m.solid_on, 0.0)
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]

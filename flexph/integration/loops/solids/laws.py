@@ -1,4 +1,4 @@
-"""Python callbacks of the loops for solids with laws: stresses, slopes and energies of all points at once."""
+"""Python callback of the loops for solids with material laws: stresses, slopes, energies of all points at once."""
 
 from __future__ import annotations
 

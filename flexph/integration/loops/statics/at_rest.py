@@ -68,7 +68,7 @@ class StaticLoops:
         return Balanced(c, multipliers, force, self._left())
 
     def _correct(self, at: Held, loads: Loads) -> float:
-        """Compute a correction in the memory; return the share of it to be applied, 0 if it is not unique."""
+        """Compute a Newton correction in the memory; return the share of it to be applied, 0 if it is not unique."""
         m, mechanism = self._memory, self._mechanism
         coefficient, offset = self._table.at(loads.time)
         m.inertia_weight[...] = loads.share * self._weight

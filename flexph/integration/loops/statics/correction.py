@@ -96,7 +96,7 @@ def _is_singular(m: Memory) -> bool:
 
 
 def _share(m: Memory, h: float) -> float:
-    """Share of the correction, at most 1, that turns no body by more than ``LARGEST_TURN``."""
+    """Largest share of the correction, at most 1, that turns no body by more than ``LARGEST_TURN``."""
     turn = 0.0
     for b in range(m.correction_w.shape[0]):
         for i in range(m.correction_w.shape[1]):

@@ -148,13 +148,16 @@ def _divide(times: Array, start: float, end: float, h: float) -> None:
 
 
 def _error(pair: Pair, energy: float) -> float:
-    """Error of a pair, divided by its tolerance (see flexph.integration.blocks.pairs)."""
+    """Error of a pair of steps, divided by its tolerance (see flexph.integration.blocks.pairs).
+
+    ``energy`` is the largest kinetic energy of the run [J].
+    """
     squared = larger(pair.found[0], pair.found[1] / (LEFT * LEFT))
     return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
 
 
 def _go_back(m: Memory, pair: Pair, within: Within) -> None:
-    """Restore the state at the start of a pair."""
+    """Restore the state at the start of a pair of steps."""
     withdraw_within(within)
     copy(pair.start, m.at)
     copy(m.run_back, m.run_now)

@@ -82,7 +82,7 @@ def free_rates(m: Memory) -> float:
 
 
 def obeys_law(m: Memory, h: float) -> bool:
-    """True if a solved step obeys the friction law; record its relative defect."""
+    """True if a solved step of length h [s] obeys the friction law; its relative defect is recorded."""
     measure_slips(m, h)
     copy(m.rub_force, m.rub_found)
     missed = evaluate_law(m) / m.rub_scale[0]

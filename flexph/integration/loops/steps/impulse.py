@@ -95,7 +95,7 @@ def solve_impulse(m: Memory, dim: int, redundant: int, defect: Array, mu: Array)
 
 
 def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
-    """Remove the velocity defect by impulses of the joints, written to ``mu``; return the energy dissipated [J]."""
+    """Remove the velocity defect by impulses of the joints, which are written to ``mu``; return the energy lost [J]."""
     copy(m.run_defect, m.run_gap)
     solve_impulse(m, dim, redundant, m.run_gap, mu)
     lost = 0.0

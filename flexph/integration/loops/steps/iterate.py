@@ -34,7 +34,7 @@ def reference_length(m: Memory) -> float:
 
 
 def is_open(m: Memory, closed: float) -> bool:
-    """True if a constraint defect exceeds ``closed``; defects of points are divided by the reference length."""
+    """True if a constraint defect exceeds ``closed``; those of points are divided by the reference length first."""
     length = reference_length(m)
     for i in range(m.defect_lam.size):
         if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):
@@ -43,7 +43,7 @@ def is_open(m: Memory, closed: float) -> bool:
 
 
 def is_balanced(m: Memory, h: float) -> bool:
-    """True if momenta and constraints balance to round-off of their terms."""
+    """True if the defects of momenta and constraints are round-off of their terms."""
     limit = cython.declare(cython.double)
     if is_open(m, NEWTON_BALANCED):
         return False
@@ -170,7 +170,7 @@ def coordinate_size(m: Memory) -> float:
 
 
 def kinetic_energy(m: Memory) -> float:
-    """Kinetic energy at the end of the trial [J]."""
+    """Kinetic energy at the end of the step, at the last iterate [J]."""
     doubled = 0.0
     for b in range(m.inertia_mass.size):
         for i in range(m.end_v.shape[1]):
@@ -183,7 +183,10 @@ def kinetic_energy(m: Memory) -> float:
 
 
 def below_resolution(m: Memory, size: float, h: float) -> bool:
-    """True if a correction moves no coordinate by more than the resolution of positions of this ``size`` [m]."""
+    """True if a correction moves no coordinate by more than the resolution of positions in a step of h [s].
+
+    ``size`` [m] is the largest coordinate, to which the resolution is relative.
+    """
     moved = 0.0
     turned = 0.0
     for b in range(m.correction_v.shape[0]):

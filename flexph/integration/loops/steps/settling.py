@@ -108,7 +108,10 @@ def _largest_share(m: Memory, taken: float) -> float:
 
 
 def _apply_share(m: Memory, dim: int, share: float) -> None:
-    """Write ``share`` times the change of impulses into ``rub.found``, and add its effect to the velocities."""
+    """Add the effect of ``share`` times the change of friction impulses to the velocities.
+
+    That part of the change is written into ``rub.found``.
+    """
     for q in range(m.rub_force.size):
         m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])
         for i in range(m.at_velocities.size):
@@ -142,7 +145,7 @@ def _record(m: Memory, dim: int, lost: float, given: Given) -> None:
 
 
 def _record_joints(m: Memory, given: Given) -> None:
-    """Compute the impulses of the joints in ``rub.mu``, and add the work of driven ones to the flows."""
+    """Compute the impulses of the joints by settling in ``rub.mu``, and add the work of driven ones to the flows."""
     for row in range(m.rub_mu.size):
         m.rub_mu[row] = -m.rub_mu[row]
         for q in range(m.rub_found.size):

@@ -107,9 +107,9 @@ def update_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Assemble and factor the Jacobian of the iterate; False if it is singular.
+    """Assemble and factor the Jacobian at the iterate; False if it is singular.
 
-    It lacks the coupling of touching rigid balls by their turning normal.
+    It lacks the coupling of touching rigid balls by the turning of their normal.
     """
     assemble_step(m, dim, 0, kinds > 0, given.h, given.before, given.after)
     if kinds > 0:

@@ -1,7 +1,8 @@
 """Islands, sets of contacts coupled by shared bodies: their compliance D, and changes of velocities by impulses.
 
-D maps the impulses of an island to the changes of the rates of its contacts; these are numbered row by row (first all
-normal ones). The members of island i are ``strike.member`` from ``strike.begin[i]`` to ``strike.begin[i + 1]``.
+D maps the impulses of an island to the changes of the rates of its contacts; rates are numbered row by row (first all
+normal ones). The members of island i, its contacts and bearings, are the entries of ``strike.member`` from
+``strike.begin[i]`` to ``strike.begin[i + 1]`` (exclusive).
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def gap_at_end(m: Memory, dim: int, c: int) -> float:
 
 
 def _size_at_end(m: Memory) -> float:
-    """Largest coordinate at the start and at the end of the step [m]."""
+    """Largest absolute coordinate of the mechanism at the start and at the end of the step [m]."""
     size = coordinate_size(m)
     for b in range(m.end_r.shape[0]):
         for i in range(m.end_r.shape[1]):

@@ -133,7 +133,10 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
 
 
 def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
-    """Set ``law.x`` to the change of impulses, scaled down if it would return more than the energy ``taken`` [J]."""
+    """Replace the impulses ``law.x`` by their change in settling, scaled down so that it creates no energy.
+
+    It may return the energy ``taken`` [J] that the step itself dissipated.
+    """
     slope = 0.0
     curve = 0.0
     size = island.rows * island.contacts

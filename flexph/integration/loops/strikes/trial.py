@@ -1,4 +1,4 @@
-"""Trial mean velocities: defects of the bodies with the impulses of contacts, and responses of the bodies."""
+"""Trials of mean velocities in a step with rigid contacts: defects of the bodies, and changes that remove them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> boo
 
 
 def _clear_forces(m: Memory) -> None:
-    """Set the forces of rigid contacts to zero."""
+    """Set the forces of rigid contacts in the step to zero."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             m.touch_force[c] = 0.0

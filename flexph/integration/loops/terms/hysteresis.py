@@ -134,7 +134,10 @@ def _parts_slope(m: Memory, i: int, z: float, slip: float) -> float:
 
 
 def _middle(m: Memory, i: int, z: float, slip: float) -> float:
-    """Solve y = z + ½ds (1 − (β sgn y + γ)|y|ⁿ), which rises with y, by Newton's method within a bracket."""
+    """Value y at the middle of a part ds of the slip: y = z + ½ds (1 − (β sgn y + γ)|y|ⁿ).
+
+    The equation, which rises with y, is solved by Newton's method within a bracket.
+    """
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     n = m.joints_path_parameter[i][3]

@@ -79,7 +79,10 @@ def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array
 
 
 def _add_coefficients(m: Memory, c: int, e: int, share: float, out: Array) -> None:
-    """Add ``share`` times the coefficients of the points of piece e for the powers ``path.weight`` to ``out``."""
+    """Add ``share`` times the coefficients of the points of piece e of curve c to ``out``.
+
+    The powers of the place are read from ``path.weight``.
+    """
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
     for i in range(m.curves_degree[c] + 1):
@@ -138,7 +141,10 @@ def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
 
 
 def _evaluate_at(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
-    """Products V·T, T·T, V·dT/ds and V·V at local place t of the piece in ``path.piece``."""
+    """Products V·T, T·T, V·dT/ds and V·V at local place t of the piece in ``path.piece``.
+
+    V leads from the curve to the point that slides, T is the slope of V with respect to the place s.
+    """
     along = 0.0
     straight = 0.0
     bent = 0.0
