@@ -32,7 +32,7 @@ class GaussBlocks(BlockStepper):
 
     @property
     def evaluation(self) -> EvaluationPoints:
-        """Gauss points of a step, at which feedback within it is evaluated."""
+        """Gauss points of a step, at which feedback that acts in it is evaluated."""
         return EvaluationPoints(self.tableau.nodes, self.tableau.weights, 1.0)
 
     def table(self, times: Array) -> GaussTable:

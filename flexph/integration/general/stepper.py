@@ -24,7 +24,7 @@ from ..times.step_size import tolerances_of_states
 
 
 class OneStepMethod(Protocol):
-    """One-step method bound to a system, with the iteration that solves its steps."""
+    """Protocol of a one-step method for one system, with the iteration that solves its steps."""
 
     newton: Newton
 
@@ -163,7 +163,7 @@ Ends = list[tuple[float, Array]]
 
 
 class PairError:
-    """Error of pairs of steps of length h, ε = rms(e/size)^⅔ / rtol ≤ 1 with e = h³ x[t₋₂, t₋₁, t₀, t₁] of a pair.
+    """Error estimate of pairs of steps of length h: ε = rms(e/size)^⅔ / rtol ≤ 1 with e = h³ x[t₋₂, t₋₁, t₀, t₁].
 
     The divided difference x‴/6 is that of the differential states at the ends of the last three pairs and the new one;
     e is h³x‴/12 for each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to
