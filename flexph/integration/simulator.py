@@ -98,9 +98,9 @@ class Simulator:
 
     @checked
     def restore(self, state: State) -> None:
-        """Set the state, such as to an earlier one; the steps from there are equal bit by bit to those of any simulator.
+        """Set the state, such as an earlier one, and continue from there with bitwise equal steps.
 
-        Raises ValueError like :class:`Simulator`.
+        Two simulators that are set to the same state take the same steps. Raises ValueError like :class:`Simulator`.
         """
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers) if self.controllers else None

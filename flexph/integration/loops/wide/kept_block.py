@@ -238,7 +238,10 @@ class KeptBlock:
         return h * (strain.T @ scale_rows(rise, 0.5 * h + a.stress_damping) + viscous)
 
     def _without_rest(self, A: _Factor, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solver of the border without the terms E, by its Schur complement; None if it is singular."""
+        """Solver of the border without the terms E, by its Schur complement; None if it is singular.
+
+        The border has the parts A, B, C and D.
+        """
         S, turning, others = D.toarray(), self._turning, self._others
         by_spins = A.solve(B[:, turning].toarray())
         inside = A.split(B[:, others].toarray())
@@ -285,7 +288,10 @@ class KeptBlock:
         return None
 
     def _whole(self, rest: _Rest, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solver of the border with E, factored with borders of low rank as further unknowns; None if singular."""
+        """Solver of the border with E, factored with borders of low rank as further unknowns; None if singular.
+
+        ``rest`` are the terms E; B, C and D are the parts of the border beside A + E.
+        """
         a, block, n = self._a, rest.weighted(self._a.stack) + self._flexible(rest.h), self.u.size
         if a.border is None:  # folded into the dense matrices of a small mechanism
             parts = [[block + rest.added.toarray(), B.toarray()], [C.toarray(), D.toarray()]]
