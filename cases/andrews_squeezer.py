@@ -49,7 +49,10 @@ Method = Literal["exact", "exact4"]
 
 @dataclass(frozen=True)
 class Result:
-    """Solution, and the angles (β Θ γ Φ δ Ω ε) without jumps (k, 7) [rad] with their rates (k, 7) [rad/s]."""
+    """A run of the mechanism with its published angles (β Θ γ Φ δ Ω ε), (k, 7) [rad], and their rates, (k, 7) [rad/s].
+
+    Angles are continuous, without jumps by full turns.
+    """
 
     solution: Solution
     angles: Array
@@ -110,7 +113,10 @@ def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> R
 
 
 def relative(absolute: Array) -> Array:
-    """Angles (β Θ γ Φ δ Ω ε), or their rates, from those of the bodies K1 to K7 (k, 7); Θ, Φ and Ω are relative."""
+    """Published angles (β Θ γ Φ δ Ω ε), or their rates, from those of the bodies K1 to K7, (k, 7) → (k, 7).
+
+    Θ, Φ and Ω are relative: of K2 on K1, of K4 on K5 and of K6 on K7.
+    """
     angles = absolute.copy()
     for arm, base in ((1, 0), (3, 4), (5, 6)):  # K2 on K1, K4 on K5, K6 on K7
         angles[:, arm] -= absolute[:, base]
@@ -127,7 +133,10 @@ def run(
 
 
 def common_forces(solution: Solution) -> Array:
-    """Forces of the common point on K3, K4 and K6 in world axes at ``multiplier_times`` (k, 3, 2) [N]."""
+    """Forces of the hinges at the common point on K3, K4 and K6 in world axes, (k, 3, 2) [N].
+
+    They are means over the steps, at the times ``multiplier_times`` of the solution.
+    """
     return np.stack([solution.reaction(f"hinge {body}.common–K2.common").force for body in HUNG], axis=1)
 
 
@@ -215,7 +224,10 @@ FORCES_END = np.array([_K3, _K4, (22.64249232082739, 11.61740700019673)])
 
 
 def checks() -> Iterable[Check]:
-    """Checks: angles, rates and forces at 6000 steps, angles of ``exact4`` at 600, both orders, energy, joints."""
+    """Checks: angles, rates and forces at the end against published values, both orders of convergence, energy, joints.
+
+    ``exact`` takes 6000 steps, ``exact4`` 600.
+    """
     second, fourth = [solve(steps) for steps in (3000, 6000)], [solve(steps, "exact4") for steps in (300, 600)]
     fine, source = second[-1], "Test Set for IVP Solvers"
     for label, names, published, computed, bound in (
@@ -237,7 +249,10 @@ def checks() -> Iterable[Check]:
 
 
 def end_forces(solution: Solution) -> Array:
-    """Forces of the common point at the end (3, 2) [N], extrapolated by a parabola through the last three steps."""
+    """Forces of the hinges at the common point on K3, K4 and K6 at the end of the run, (3, 2) [N].
+
+    They are extrapolated by a parabola through the last three steps.
+    """
     return np.tensordot([0.375, -1.25, 1.875], common_forces(solution)[-3:], axes=1)
 
 

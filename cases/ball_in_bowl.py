@@ -38,7 +38,7 @@ LAW = KelvinVoigt(1e5, damping=50.0, friction=0.8)
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and the number of triangles of the bowl."""
+    """A run of the ball, and the number of triangles of the bowl."""
 
     solution: Solution
     triangles: int
@@ -51,7 +51,7 @@ class Result:
 
     @property
     def error(self) -> Array:
-        """Difference from the angle in the smooth bowl [rad]."""
+        """Angle of the ball minus that in the smooth bowl [rad]."""
         return self.angle - smooth(self.solution.times)
 
 
@@ -64,7 +64,10 @@ def smooth(t: Array) -> Array:
 
 
 def bowl(rings: int) -> tuple[Array, Array]:
-    """Points and triangles of a cap of a sphere, with 6, 12, 18, … points in the rings about its bottom."""
+    """Points (n, 3) [m] and triangles of a mesh of the bowl: a spherical cap with ``rings`` rings about its bottom.
+
+    The rings have 6, 12, 18, … points.
+    """
     polar, azimuth, cells = [0.0], [0.0], []
     first = [0]
     for i in range(1, rings + 1):
@@ -101,7 +104,7 @@ def run(
     out, below = np.array([math.sin(START), 0.0, -math.cos(START)]), np.array([0.0, 0.0, RADIUS])
 
     def apart(distance: float) -> float:
-        """Gap of the ball at a distance from the centre of the bowl."""
+        """Gap [m] between the bowl and a ball at a horizontal distance [m] from the axis of the bowl."""
         state = mechanism.consistent_state(mechanism.assemble({"ball": (below + distance * out, np.eye(3))}))
         return float(np.ravel(static_solution(mechanism, state).measured(gap("bowl")))[0])
 
@@ -129,7 +132,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the smooth bowl as the mesh is refined, balance, and passivity."""
+    """Checks: the angle against the smooth bowl, its order as the mesh is refined, balance, no energy generated."""
     errors = []
     for rings in (6, 12, 24, 48):
         result = run(rings=rings)

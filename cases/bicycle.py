@@ -109,18 +109,18 @@ def riding(mechanism: Mechanism, speed: float, *, turn: Array | None = None, lea
 
 
 def _places(turn: Array) -> list[Array]:
-    """Positions (3,) of the origins of all bodies [m], turned in the world."""
+    """Positions (3,) [m] of the origins of the four bodies of the upright bicycle, turned in the world by ``turn``."""
     return [turn @ np.array(at) for at in ((0.0, 0.0, REAR), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (BASE, 0.0, FRONT))]
 
 
 def upright(mechanism: Mechanism, turn: Array | None = None) -> Pose:
-    """Pose of the upright bicycle."""
+    """Pose of the upright bicycle, turned in the world by ``turn``."""
     turn = np.eye(3) if turn is None else turn
     return mechanism.assemble({name: (at, turn) for name, at in zip(mechanism.bodies, _places(turn), strict=True)})
 
 
 class Result(NamedTuple):
-    """Exponents over the speed, and a ride at a stable speed after a push."""
+    """Exponents of the bicycle over the speed, and a ride at a stable speed after a push."""
 
     speeds: Array  # (k,) [m/s]
     exponents: Array  # (k, 4) [1/s]
@@ -159,7 +159,7 @@ def critical_speeds() -> tuple[float, float]:
 
 
 def leans(ride: Solution) -> Array:
-    """Lean of the frame (k,) [rad]."""
+    """Angle of lean of the rear frame at the saved times (k,) [rad]."""
     across: Array = np.arcsin(np.clip(-ride.rotations("frame")[:, 2, 1], -1.0, 1.0))
     return across
 

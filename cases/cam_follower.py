@@ -39,7 +39,7 @@ SEAT, COMPRESSED = 0.1, 0.008  # [m], length of the spring at the lowest pose, a
 
 
 def spring_at(lift: Any) -> Any:
-    """Force of the spring on the follower, downwards, at lifts from the lowest pose [m]."""
+    """Force of the spring on the follower, positive downwards [N], at the given lifts above the lowest pose [m]."""
     short = lift + COMPRESSED
     return STIFFNESS * short + CUBIC * short**3
 
@@ -51,7 +51,7 @@ def critical_spin() -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and the spin of the cam [rad/s]."""
+    """A run of cam and follower, and the spin of the cam [rad/s]."""
 
     solution: Solution
     spin: float
@@ -94,7 +94,7 @@ def run(
 
 
 def force_on_cam(spin: float, times: Array) -> Array:
-    """Force [N] between cam and follower while they touch."""
+    """Force [N] between cam and follower at ``times``, if they touch at all times."""
     phase = spin * times
     lift = ECCENTRICITY * (1.0 - np.cos(phase))
     force: Array = MASS * (GRAVITY + ECCENTRICITY * spin**2 * np.cos(phase)) + spring_at(lift)
@@ -102,7 +102,10 @@ def force_on_cam(spin: float, times: Array) -> Array:
 
 
 def flight(spin: float) -> tuple[float, float, Any]:
-    """Times of separation and of the next contact [s], and lift [m] and its rate in between as a function of time."""
+    """Flight of the follower: the times [s] at which it leaves and meets the cam, and its motion between them.
+
+    The motion is a function of time that returns lift [m] and rate of lift [m/s].
+    """
     half = math.pi / spin
     part = scipy.optimize.brentq(lambda t: force_on_cam(spin, t), 0.5 * half, half, xtol=1e-15)
     cam = lambda t: ECCENTRICITY * (1.0 - math.cos(spin * t))  # noqa: E731

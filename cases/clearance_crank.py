@@ -44,7 +44,7 @@ Contact = Literal["events", "steps"]
 
 
 def link(length: float, mass: float, inertia: float) -> Any:
-    """A uniform bar between ports ``root`` and ``tip``, with its centre of mass in the middle."""
+    """A uniform bar with its ports ``root`` and ``tip`` at equal distances from its centre of mass."""
     half = 0.5 * length
     return rigid.body(mass, inertia=inertia, ports={"root": (-half, 0.0), "tip": (half, 0.0)})
 
@@ -100,7 +100,7 @@ def crank_angle(solution: Solution) -> Array:
 
 
 def eccentricity(solution: Solution) -> Array:
-    """Height of the slider's centre above the middle of the guide, divided by the clearance."""
+    """Height of the slider's centre above the middle of the guide at the saved times, divided by the clearance."""
     return solution["slider.centre"][:, 1] / CLEARANCE
 
 
@@ -140,7 +140,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the state after 0.02 s by an independent prototype, the balance, and the clearance."""
+    """Checks: crank and energy loss after 0.02 s against an independent prototype, balance, and dissipation."""
     solution = run()
     computed, source = summary_numbers(solution), "independent prototype"
     for name, reference, apart in (

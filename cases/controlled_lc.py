@@ -56,13 +56,16 @@ def graph(inductors: str = "linear") -> Circuit:
 
 
 def source(voltage: float, end: float) -> Any:
-    """Voltage u(t): a sine at 0.4 of the resonance on top of a constant until ``end``, then zero."""
+    """Function of time that gives the voltage [V] of the source, zero from the time ``end`` on.
+
+    Until then it is a constant ``voltage`` plus a sine of this amplitude at 0.4 of the resonance.
+    """
     return lambda t: voltage * (1.0 + math.sin(0.4 * OMEGA * t)) if t < end else 0.0
 
 
 @dataclass(frozen=True)
 class Result:
-    """Run with linear and with saturating inductors; the source is on during the first ``driven`` steps."""
+    """Runs with linear and with saturating inductors; the source is on during the first ``driven`` steps of each."""
 
     linear: Trajectory
     saturating: Trajectory
@@ -112,7 +115,10 @@ def drift(trajectory: Trajectory, driven: int) -> float:
 
 
 def off_input(trajectory: Trajectory, voltage: float, driven: int) -> float:
-    """Largest |φ₁ + φ₂ − Σ h u| divided by the largest flux; u at the middle of a step is its mean in the scheme."""
+    """Largest |φ₁ + φ₂ − Σ h u| divided by the largest flux, with the steps h and the voltage u of the source.
+
+    In the scheme u in the middle of a step is its mean over the step.
+    """
     u = np.array([source(voltage, float(trajectory.times[driven]))(t) for t in trajectory.output_times])
     given = np.append(0.0, np.cumsum(u * np.diff(trajectory.times)))
     return float(np.abs(casimir(trajectory) - given).max() / np.abs(trajectory.states[:, 1:]).max())
@@ -127,7 +133,7 @@ def structure_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: structure, Casimir and balance of both runs."""
+    """Summary numbers: defect of the structure, drift of the Casimir, balance and final flux of both runs."""
     return {
         "structure_off_example_2_5": structure_defect(),
         "casimir_drift_max_rel": {name: drift(trajectory, result.driven) for name, trajectory in result.runs.items()},
@@ -169,7 +175,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the published structure, the Casimir with two Hamiltonians, and the resonance."""
+    """Checks: the published structure, the Casimir φ₁ + φ₂ with both kinds of inductors, and the resonance."""
     yield vanishes("J and B of the graph", structure_defect(), 1e-15, source="[survey] example 2.5")
     result = run()
     for name, trajectory in result.runs.items():

@@ -41,7 +41,10 @@ STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the midpoint deflection divided by the length (k, 2), and the refinement table if requested."""
+    """A run of the crank-slider, with the deflection (k, 2) of the rod's midpoint divided by the rod's length.
+
+    ``refinement`` is the table of :func:`refine`, empty if it was not requested.
+    """
 
     solution: Solution
     midpoint: Array
@@ -85,9 +88,9 @@ def around(rod: Body, speed: float = SPEED) -> Mechanism:
 def solve(
     elements: int, strain: Literal["linear", "von_karman"], steps: int, turns: float, *, start: str = "undeformed"
 ) -> tuple[Solution, Array]:
-    """Run from the stretched pose, and the midpoint deflection divided by the length.
+    """Run from the stretched pose, and the deflection (k, 2) of the rod's midpoint divided by the rod's length.
 
-    The deflection is positive at +90° from the chord.
+    The components are along the chord and at +90° to it. ``start`` is "undeformed" or "quasi_static".
     """
     mechanism = crank_slider(elements, strain)
     solution = integrate(mechanism, stretched(mechanism, start), instants(steps, turns))
@@ -95,7 +98,10 @@ def solve(
 
 
 def stretched(mechanism: Mechanism, start: str = "undeformed") -> State:
-    """State of the stretched pose, with the rod undeformed, or deflected by its inertia forces if "quasi_static"."""
+    """State in the stretched pose, crank and rod in line, with the rod undeformed.
+
+    If ``start`` is "quasi_static", the rod is deflected by its inertia forces.
+    """
     pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
     return mechanism.consistent_state(pose, elastic="quasi_static" if start == "quasi_static" else "undeformed")
 
@@ -139,7 +145,10 @@ GRIDS = ((8, 500), (8, 1000), (8, 2000), (8, 4000), (8, 8000), (2, 4000), (4, 40
 def refine(
     strain: Literal["linear", "von_karman"], turns: float, grids: Iterable[tuple[int, int]] = GRIDS
 ) -> list[dict[str, float]]:
-    """Extremes and root-mean-square of the midpoint deflection for each pair of (elements, steps)."""
+    """Table of the deflections of the rod's midpoint: largest, smallest and root mean square for each of the grids.
+
+    A grid is a pair (elements, steps).
+    """
     rows = []
     for elements, steps in grids:
         uy = solve(elements, strain, steps, turns)[1][:, 1]
@@ -148,7 +157,7 @@ def refine(
 
 
 def extremes(uy: Array) -> dict[str, float]:
-    """Largest, smallest and root-mean-square deflection."""
+    """Largest, smallest and root-mean-square value of the deflection ``uy`` (k,), by the names of table columns."""
     return {"uy_max_over_L": uy.max(), "uy_min_over_L": uy.min(), "uy_rms_over_L": math.sqrt(np.mean(uy**2))}
 
 

@@ -33,14 +33,14 @@ def pulse(t: float) -> float:
 
 
 def elbow(elements: int, order: int) -> Mechanism:
-    """Two arms, welded to the ground and to each other."""
+    """Mechanism of two arms at a right angle, the first clamped to the ground and the second to the first."""
     arm = fem.rod(ARM, None, SECTION, elements=elements, order=order)
     joints = [weld("first.root", GROUND.at(0.0, 0.0, 0.0)), weld("second.root", "first.tip")]
     return connect({"first": arm, "second": arm}, [*joints, force("first.tip", name="pulse")])
 
 
 def solve(step: float, elements: int, order: int, end: float) -> Solution:
-    """Run from rest."""
+    """Run from rest under the pulse at the elbow, up to the time ``end`` [s]."""
     mechanism = elbow(elements, order)
     pose = mechanism.assemble({"first": ((0.0, 0.0, 0.0), np.eye(3)), "second": ((ARM, 0.0, 0.0), TURNED)})
     times = np.linspace(0.0, end, max(1, round(end / step)) + 1)

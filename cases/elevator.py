@@ -79,7 +79,10 @@ def run(
 
 
 def reference(mass: float, stiffness: float, travel: Polynomial, times: Array) -> Array:
-    """Displacement (k,) [m] of a weight that starts at rest, on a rope whose upper end moves along a polynomial."""
+    """Displacement (k,) [m] from rest of a weight on a rope whose upper end moves by the polynomial ``travel``.
+
+    It is in closed form, at the times ``times`` (k,).
+    """
     omega, decay = math.sqrt(stiffness / mass), 0.5 * DAMPING * stiffness / mass
     drag, force = DAMPING, travel + DAMPING * travel.deriv()  # of (1/ω²) ẍ + (c/k) ẋ + x = s + (c/k) ṡ
     particular, rest = Polynomial([0.0]), force

@@ -23,6 +23,6 @@ def write_run(solution: Solution, folder: Path, **options: Any) -> None:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a table of rows with common names."""
+    """Write a table to the file ``path`` from rows that all have the same names, which become its columns."""
     rows = list(rows)
     write_table(path, {name: [row[name] for row in rows] for name in rows[0]})

@@ -41,7 +41,10 @@ Strain = Literal["linear", "von_karman"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the tip in space and its deflection in the frame of the strip, both (k, 3) [m]."""
+    """A run of the pendulum, the position of its tip in the world and its deflection in the frame of the strip.
+
+    Both are (k, 3) [m].
+    """
 
     solution: Solution
     tip: Array
@@ -85,7 +88,7 @@ def check_steps(steps: int, step_size: float) -> None:
 
 
 def kept(solution: Solution) -> dict[str, float]:
-    """Residuals of the quantities that the scheme conserves: energy and its balance, joints, rotations."""
+    """Largest residuals of what the scheme conserves, by name: energy and its balance, joints, rotations."""
     ledger = solution.ledger
     return {
         "energy_residual_max_rel": max(solution.energy_drift(), ledger.largest_residual),
@@ -95,13 +98,13 @@ def kept(solution: Solution) -> dict[str, float]:
 
 
 def drift(momentum: Array) -> float:
-    """Largest change of a vector (k, d) or number (k,) since the start, divided by its size there."""
+    """Largest change of a vector (k, d) or number (k,) since the first time, divided by its magnitude at that time."""
     rows = momentum.reshape(len(momentum), -1)
     return float(np.linalg.norm(rows - rows[0], axis=1).max() / np.linalg.norm(rows[0]))
 
 
 def largest_turn(solution: Solution) -> float:
-    """Largest rotation of a section relative to its body frame [rad]; the model needs it to be small."""
+    """Largest component of the rotation of any section relative to its body frame [rad]; the model needs it small."""
     turned = [
         np.abs(body.section_rotation @ solution.deformation(name).T).max()
         for name, body in solution.mechanism.bodies.items()
@@ -161,7 +164,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def lowest_rigid() -> float:
-    """Lowest height of the tip of a rigid thin rod [m]: −L c, 3 g (1 − c²) = L w² c."""
+    """Lowest height [m] of the tip of a rigid thin rod, released as the strip is: −L c with 3 g (1 − c²) = L w² c."""
     p = LENGTH * PUSH**2 / (6.0 * GRAVITY)
     return -LENGTH * (math.sqrt(1.0 + p * p) - p)
 
@@ -190,7 +193,7 @@ ZERO = {"energy_residual_max_rel": 1e-11, "joint_drift_max_m": 1e-11, "orthogona
 
 
 def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
-    """Checks that all ``numbers`` are zero to round-off; ``what`` is added to their names."""
+    """Checks that all ``numbers`` are zero to round-off, each with its name and ``what``, which says the run."""
     for name, value in numbers.items():
         tolerance = ZERO.get(name, 1e-11)
         yield vanishes(f"{name}, {what}", value, tolerance)

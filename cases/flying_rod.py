@@ -38,7 +38,7 @@ def triangle(t: float) -> float:
 
 
 def flying_rod(elements: int, order: int, section: fem.RodSection = SECTION) -> Mechanism:
-    """The rod, with a force and a torque in world axes at its root."""
+    """Mechanism of a free rod with a force and a torque in world axes at its root."""
     rod = fem.rod(LENGTH, None, section, elements=elements, order=order)
     return connect({"rod": rod}, [force("rod.root", name="force"), torque("rod.root", name="torque")])
 
@@ -69,7 +69,7 @@ def run(
 
 
 def ends(solution: Solution) -> Array:
-    """Positions of the loaded and the other end at the saved time nearest to 6 s, (2, 3) [m]."""
+    """Positions of the loaded end and of the free end of the rod at the saved time nearest to 6 s, (2, 3) [m]."""
     at = int(np.argmin(np.abs(solution.times - LOOK)))
     return np.array([solution.position(f"rod.{port}")[at] for port in ("root", "tip")])
 
@@ -98,7 +98,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conservation at steps of 0.1 and 0.5 s, iterations at extensional stiffnesses up to 1e8 N, the order."""
+    """Checks: conservation at two step sizes, iterations for large extensional stiffnesses, order of convergence."""
     for step in (0.1, 0.5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

@@ -53,19 +53,22 @@ SHORT = 5  # strips with this zigzag and spin; longer chains have less of both, 
 
 @dataclass(frozen=True)
 class Result:
-    """The run and the number of bodies."""
+    """A run in free flight, and the number of its bodies."""
 
     solution: Solution
     bodies: int
 
 
 def plastic(young: float = YOUNG) -> fem.Material:
-    """Polyethylene, or a material of its density with another Young's modulus."""
+    """Polyethylene, with its own or another Young's modulus [Pa]."""
     return fem.Material(young=young, density=DENSITY, poisson=POISSON)
 
 
 def handle(strain: Strain, young: float = YOUNG) -> Mechanism:
-    """The bar in its mean-axis frame along x, and the stem welded to its middle."""
+    """Mechanism of a flexible bar along x, in its mean-axis frame, with a rigid stem welded to its middle.
+
+    ``young`` is Young's modulus of the bar [Pa].
+    """
     bar = fem.beam(
         BAR,
         plastic(young),
@@ -84,7 +87,7 @@ def handle(strain: Strain, young: float = YOUNG) -> Mechanism:
 
 
 def chain(bodies: int, strain: Strain) -> Mechanism:
-    """Strips in a row, joined by spherical joints (the first, third, …) and hinges."""
+    """Mechanism of flexible strips in a row, joined by spherical joints and hinges in turn, a spherical one first."""
     link = fem.beam(LINK, plastic(), LINK_SECTION, elements=2, dim=3, strain=strain)
     joints = []
     for k in range(1, bodies):
@@ -94,7 +97,10 @@ def chain(bodies: int, strain: Strain) -> Mechanism:
 
 
 def thrown(mechanism: Mechanism, places: dict[str, tuple[Array, Rotation]], centre: Array, spin: Array) -> State:
-    """Undeformed state that moves as a rigid body: with VELOCITY at ``centre``, and the spin."""
+    """Undeformed state of all bodies in rigid motion: VELOCITY at the point ``centre`` [m], and the spin [rad/s].
+
+    ``places`` are positions and rotations of the bodies, by name.
+    """
     pose = mechanism.assemble(places)
     velocities = {name: (VELOCITY + np.cross(spin, at - centre), spin) for name, (at, _) in places.items()}
     return mechanism.consistent_state(pose, velocities=velocities)
@@ -135,7 +141,10 @@ def run(
 
 
 def conserved(solution: Solution) -> dict[str, float]:
-    """Residuals of the quantities that the scheme conserves in free flight."""
+    """Largest residuals of the quantities that the scheme conserves in free flight, by name.
+
+    They are energy and its balance, joints, rotations, and both momenta.
+    """
     return kept(solution) | {
         "linear_momentum_drift_rel": drift(solution.linear_momentum()),
         "angular_momentum_drift_rel": drift(solution.angular_momentum()),
@@ -205,7 +214,10 @@ def draw_handle(solution: Solution, path: Path) -> None:
 
 
 def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
-    """Draw the chain at a few instants, seen along z from its centre of mass, and its middle strip's deflection."""
+    """Draw the chain at a few instants, seen along z, and the deflection of its middle strip over time.
+
+    The origin of each picture of the chain is its centre of mass.
+    """
     figure = new_figure(9.0, 5.5)
     grid = figure.add_gridspec(2, frames, height_ratios=(4, 5))
     times, bodies = solution.times, solution.mechanism.bodies
@@ -239,7 +251,7 @@ def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
 
 
 def draw_kept(solution: Solution, path: Path) -> None:
-    """Draw the drift of energy and momenta over time, where it is not zero."""
+    """Draw the relative changes of energy and both momenta since the start, at times when they are not zero."""
     figure = new_figure(8.0, 3.8)
     axes = figure.subplots()
     energy = solution.ledger.total_energy

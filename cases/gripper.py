@@ -47,7 +47,7 @@ def acceleration() -> float:
 
 
 def limit(lifted: float = 0.0) -> float:
-    """Least force of a jaw that holds the box at an acceleration [N]."""
+    """Least force of a jaw [N] that holds the box by friction at the upward acceleration ``lifted`` [m/s²]."""
     return MASS * (GRAVITY + lifted) / (2.0 * FRICTION)
 
 
@@ -107,7 +107,7 @@ def heights(solution: Solution) -> tuple[Array, Array]:
 
 
 def mean_force(solution: Solution, name: str, since: float, until: float) -> float:
-    """Mean over a time of a force of the ledger, such as ``table: normal`` [N]."""
+    """Mean of a force of the ledger [N], such as ``table: normal``, over the steps from ``since`` to ``until`` [s]."""
     own = (solution.times[:-1] >= since - 1e-9) & (solution.times[1:] <= until + 1e-9)
     return float(solution.ledger.impulses[name][own].sum() / (until - since))
 

@@ -121,9 +121,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
-    """Mean precession and nutation of a run, and the range of β.
+    """Mean precession and mean nutation [rad/s] of a run, and the range of β [deg], by the names of table columns.
 
-    If the motion is steady or shorter than one nutation, the precession is the mean over the whole run.
+    If the motion is steady or shorter than one nutation, the precession is the mean over the whole run and the nutation
+    is left out. ``kept`` is the kind of coordinates.
     """
     beta, gamma = suspension(run, kept).T
     range_of_beta = {"beta_min_deg": math.degrees(beta.min()), "beta_max_deg": math.degrees(beta.max())}

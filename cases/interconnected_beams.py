@@ -51,7 +51,7 @@ def load(x: Any, t: float) -> Any:
 
 
 def beams(elements: int) -> LinearPHDAE:
-    """Both beams with ``elements`` each and a piecewise linear load, without multipliers."""
+    """Linear system of both beams with ``elements`` each and a piecewise linear load, coupled without multipliers."""
     options: dict[str, Any] = {"elements": elements, "load": DEGREE}
     return substructure(
         {
@@ -68,9 +68,10 @@ def load_points(elements: int) -> Array:
 
 
 def start(elements: int) -> Array:
-    """States (size,) at t = 0: no moments, velocities 4 f, with f the deflection of the mesh under the load f'''' = ½.
+    """States (size,) at t = 0: no moments, and the velocities 4 f.
 
-    The f interpolated at the nodes would excite vibrations that never decay.
+    f is the deflection of the mesh under the load f'''' = ½: f interpolated at the nodes would excite vibrations that
+    never decay.
     """
     system = beams(elements)
     parts = split(system)
@@ -83,7 +84,7 @@ def start(elements: int) -> Array:
 
 
 def solve(elements: int, steps: int) -> Trajectory:
-    """Run over [0, 1] s."""
+    """Run of both beams over [0, 1] s in ``steps`` steps, under the manufactured load."""
     x = load_points(elements)
     return integrate(
         from_linear(beams(elements)),
@@ -108,7 +109,7 @@ def error(trajectory: Trajectory) -> float:
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and errors of the tip by number of elements and by number of steps."""
+    """A run of the beams, and the errors of the tip by number of elements (``meshes``) and by number of steps."""
 
     motion: Trajectory
     meshes: list[tuple[int, float]]

@@ -48,7 +48,10 @@ LEFT = joint_angle("port.root", "hub.left")
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the spin of the stowed satellite [rad/s], and the stiffness [N m/rad] and preload [rad] of a spring."""
+    """A run of the satellite, the spin of the stowed satellite [rad/s], and the data of each of its springs.
+
+    They are ``stiffness`` [N m/rad] and ``preload``, the angle [rad] at the latch.
+    """
 
     solution: Solution
     spin: float
@@ -85,7 +88,7 @@ def unfolding(angle: Any) -> Any:
 
 
 def energy(angle: Any, result: Result) -> Any:
-    """Energy of rotation and springs [J] at an angle, with the panels at rest relative to the hub."""
+    """Energy [J] of rotation and springs with the panels at ``angle`` [rad], at rest relative to the hub."""
     momentum = inertia(0.5 * math.pi) * result.spin
     return 0.5 * momentum**2 / inertia(angle) + result.stiffness * (angle + result.preload) ** 2
 
@@ -141,13 +144,13 @@ def run(
 
 
 def latched(solution: Solution) -> Array:
-    """Times at which the panels latch [s]; none if they do not within the run."""
+    """Times [s] at which the panels latch; an empty array if they do not within the run."""
     names = [name for name in solution.events if name.startswith("lock") and name.endswith("(2)")]
     return np.concatenate([solution.events[name].times for name in names])
 
 
 def taken(solution: Solution) -> float:
-    """Energy dissipated by all changes of structure [J]."""
+    """Energy [J] dissipated over the run by latches, docking and locks."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 
@@ -205,7 +208,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: time, spin and loss of the latch, docking, and a hinge that locks and is released."""
+    """Checks: time, spin and energy loss of the latch, docking, and a hinge that locks and is released again."""
     result = run()
     solution = result.solution
     late, expected = latched(solution), latch_time(result)

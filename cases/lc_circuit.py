@@ -36,21 +36,24 @@ ROUTES = {"multiplier": "(1.5)", "kernel form": "(1.6), (1.10)", "graph": "(2.27
 
 @dataclass(frozen=True)
 class Laws:
-    """Laws of (Q₁, Q₂, φ): ∇H, H″ and H, [survey] eq. (1.9)."""
+    """Constitutive laws of the circuit: the energy H of x = (Q₁, Q₂, φ) and its derivatives, [survey] eq. (1.9).
+
+    ``hardening`` is β of the first capacitor.
+    """
 
     hardening: float
 
     @property
     def bend(self) -> Array:
-        """Coefficients β/Q₀² of the cubic terms (3,); zero except for the first capacitor."""
+        """Coefficients (3,) of the cubic terms of ∇H relative to the linear ones: β/Q₀² for Q₁, else zero."""
         return np.array([self.hardening / CHARGES[0] ** 2, 0.0, 0.0])
 
     def slopes(self, x: Array) -> Array:
-        """Gradient ∇H (3,)."""
+        """Gradient ∇H (3,) of the energy at the states x: voltages and current."""
         return x / CAPACITY * (1.0 + self.bend * x**2)
 
     def curvatures(self, x: Array) -> Array:
-        """Diagonal of ∂²H (3,)."""
+        """Diagonal (3,) of the Hessian ∂²H of the energy at the states x."""
         return (1.0 + 3.0 * self.bend * x**2) / CAPACITY
 
     def energy(self, x: Array) -> float:
@@ -58,7 +61,7 @@ class Laws:
         return float(np.sum(0.5 * x**2 / CAPACITY * (1.0 + 0.5 * self.bend * x**2)))
 
     def first(self) -> Energy:
-        """Energy of the first capacitor."""
+        """Energy of the first capacitor as a function of its charge, with two derivatives."""
         c, b = float(CAPACITY[0]), float(self.bend[0])
         return Energy(
             lambda q: 0.5 * q * q / c * (1.0 + 0.5 * b * q * q),
@@ -124,7 +127,7 @@ def kernel_form(hardening: float, start: Array, times: Array) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """The motion by three formulations: eq. (1.5), eq. (1.6), and the graph."""
+    """The motion of the circuit by three formulations: multiplier, eq. (1.5), kernel form, eq. (1.6), and graph."""
 
     multiplier: Trajectory
     kernel: Array
@@ -133,19 +136,19 @@ class Result:
 
     @property
     def states(self) -> dict[str, Array]:
-        """States Q₁, Q₂, φ (k, 3) by formulation."""
+        """States (Q₁, Q₂, φ) over time (k, 3), by the name of the formulation."""
         of = lambda trajectory: np.hstack([trajectory[name] for name in ("C1", "C2", "L")])  # noqa: E731
         return dict(zip(ROUTES, (of(self.multiplier), self.kernel, of(self.graph)), strict=True))
 
     @property
     def apart(self) -> float:
-        """Largest difference of a state between two formulations, divided by its largest value."""
+        """Largest difference of a state between two formulations, divided by the largest magnitude of this state."""
         first, *others = self.states.values()
         return float(max((np.abs(other - first) / np.abs(first).max(axis=0)).max() for other in others))
 
 
 def solve(hardening: float, periods: float, steps: int, method: GeneralMethod = MEAN_VALUE) -> Result:
-    """Run all formulations from both capacitors at VOLTAGE, without current."""
+    """Runs of all three formulations, from both capacitors at VOLTAGE and no current."""
     built = graph(hardening)
     times = np.linspace(0.0, periods * 2.0 * math.pi / OMEGA, round(periods * steps) + 1)
     system, start = built.phdae(), built.state({"C1": VOLTAGE})
@@ -180,7 +183,7 @@ def voltages(states: Array, hardening: float) -> Array:
 
 
 def kernel_defect() -> float:
-    """Sine of the largest angle between the Dirac structures of the graph and of [survey] eq. (1.7)."""
+    """Sine of the largest angle between two Dirac structures: that of the graph and that of [survey] eq. (1.7)."""
     built = graph(0.0)
     currents, efforts = built.kirchhoff
     order = [list(built.elements).index(name) for name in ("C1", "C2", "L")]

@@ -73,7 +73,7 @@ def ball() -> PHDAE:
 
 @dataclass(frozen=True)
 class Result:
-    """A run after a push, the report of the analysis at the equilibrium, and the equilibrium itself."""
+    """A run of the ball after a push, the report of the analysis at its equilibrium, and the equilibrium state."""
 
     trajectory: Trajectory
     report: Analysis
@@ -96,7 +96,10 @@ def run(
 
 
 def linear_rates(height: float) -> Array:
-    """Eigenvalues [1/s] of the linearised motion m v̇ = a i, L i̇ = −a v − R i, a = current · L', and zero."""
+    """Eigenvalues (3,) [1/s] of the linearised motion at the height: of m v̇ = a i, L i̇ = −a v − R i, and zero.
+
+    a is the equilibrium current times the derivative L' of the inductance with respect to the height.
+    """
     a, L = CURRENT * K1 / -K2, inductance(height)
     return np.append(np.linalg.eigvals([[0.0, a / MASS], [-a / L, -RESISTANCE / L]]), 0.0)
 

@@ -44,7 +44,10 @@ Z, Y = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Result:
-    """A run, with the kind of wheels and the end time [s], which determine the commanded motion."""
+    """A run of the robot with a kind of wheels up to the time ``end`` [s].
+
+    Both determine the commanded motion.
+    """
 
     solution: Solution
     wheels: Wheels
@@ -59,12 +62,15 @@ class Result:
 
 
 def rollers(corner: tuple[float, float]) -> float:
-    """Angle from the axle to the axis of the roller in contact [rad]; the axes form an X seen from above."""
+    """Angle [rad] from the axle of a wheel to the axis of its roller in contact.
+
+    ``corner`` has the signs of the wheel's position; seen from above the roller axes form an X.
+    """
     return -0.25 * math.pi * corner[0] * corner[1]
 
 
 def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dict[str, float]:
-    """Wheel spins for v_x, v_y and ω_z of the chassis without slip [rad/s]."""
+    """Spins of the wheels [rad/s], by name, for the velocity (v_x, v_y, ω_z) of the chassis without slip."""
     vx, vy, spin = twist
     if wheels == "plain":  # no longitudinal slip: left wheels are slower in a left turn
         return {name: (vx - side * WIDTH * spin) / RADIUS for name, (_, side) in CORNERS.items()}
@@ -75,7 +81,10 @@ def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dic
 
 
 def risen(t: Any, end: float) -> Any:
-    """Integral of the command up to t, divided by its full value [s]; it rises and falls by 3s² − 2s³."""
+    """Integral from 0 to t of the command divided by its full value [s].
+
+    The command rises and falls by 3s² − 2s³, and is zero from ``end`` on.
+    """
     up = np.clip(np.asarray(t) / RISE, 0.0, 1.0)
     down = np.clip((np.asarray(t) - (end - RISE)) / RISE, 0.0, 1.0)
     way = lambda s: s**3 - 0.5 * s**4  # noqa: E731
@@ -84,7 +93,7 @@ def risen(t: Any, end: float) -> Any:
 
 
 def kinematic(wheels: Wheels, end: float, times: Array) -> Array:
-    """Poses (k, 3) under the commanded wheel spins without slip, by quadrature on a fine grid."""
+    """Poses (x, y, heading) (k, 3) of the chassis under the commanded wheel spins without slip, by fine quadrature."""
     vx, vy, spin = COMMAND[wheels]
     fine = np.linspace(0.0, end, 20001)
     heading, share = spin * risen(fine, end), np.gradient(risen(fine, end), fine)
@@ -112,7 +121,7 @@ def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], cre
 
 
 def start_of(mechanism: Mechanism, velocity: tuple[float, float, float]) -> Any:
-    """Initial state with a velocity of the middle of the chassis; joints and drives determine its wheels."""
+    """Initial state with a velocity (3,) of the middle of the chassis; joints and drives determine the wheels."""
     guess = {name: ((front * LENGTH, side * WIDTH, 0.0), np.eye(3)) for name, (front, side) in CORNERS.items()}
     pose = mechanism.assemble({"chassis": ((0.0, 0.0, 0.0), np.eye(3))}, guess=guess)
     return mechanism.consistent_state(pose, velocities={"chassis": (velocity, (0.0, 0.0, 0.0))})
@@ -143,7 +152,7 @@ def run(
 
 
 def slide(wheels: Wheels, velocity: tuple[float, float, float], creep: float = 1e-4) -> float:
-    """Distance that the robot slides with locked wheels from an initial velocity [m]."""
+    """Distance [m] that the robot slides with locked wheels until it rests, from an initial velocity of the chassis."""
     mechanism = robot(wheels, lambda name: lambda t: 0.0, creep)
     run = integrate(mechanism, start_of(mechanism, velocity), np.linspace(0.0, 0.5, 401))
     return float(np.linalg.norm(run["chassis.centre"][-1]))

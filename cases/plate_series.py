@@ -80,9 +80,9 @@ def _shear(thickness: float, correction: float) -> float:
 
 
 def _products(power: int) -> list[list[Array]]:
-    """Matrices [a][b] of ∫ f_i^(a) f_k^(b) dx over the unit interval, for derivatives a, b = 0, 1, 2.
+    """Matrices [a][b] of ∫ f_i^(a) f_k^(b) dx over the unit interval, for the derivatives a, b = 0, 1, 2.
 
-    f_i is (x(1 − x))^power times the Legendre polynomial of degree i.
+    f_i is (x(1 − x))^power times the Legendre polynomial of degree i, scaled to ∫ f_i² dx = 1.
     """
     x, weight = leggauss(TERMS + 6)
     x, weight = 0.5 * (x + 1.0), 0.5 * weight

@@ -34,7 +34,7 @@ FLIGHT, CONTACT = "flight", "contact"
 
 @dataclass(frozen=True)
 class Result:
-    """The run, its switches in closed form, and errors of event times by step."""
+    """A run of the stick, its switches in closed form, and the errors of event times for several steps."""
 
     run: SwitchingTrajectory
     exact: tuple[tuple[float, str, Array], ...]
@@ -57,7 +57,7 @@ def energies(x: Array) -> Array:
 
 
 def mode(contact: float) -> PHDAE:
-    """System [survey] eq. (5.4) with s = ``contact``, 0 in flight or 1 in contact."""
+    """System of [survey] eq. (5.4) in flight (``contact`` = 0) or in contact with the ground (``contact`` = 1)."""
     s = contact
     return PHDAE(
         E=np.eye(3),

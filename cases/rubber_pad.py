@@ -141,7 +141,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     axes.set(xlabel="place of the ball [mm]", ylabel="height over the undeformed pad [mm]")
     axes.grid(alpha=0.3)
     figure.savefig(folder / "path.png")
-    return {"way_m": float(x[-1] - x[0]), "slip_end_m_per_s": float(slip[-1])} | figures(solution)
+    return {"travel_m": float(x[-1] - x[0]), "slip_end_m_per_s": float(slip[-1])} | figures(solution)
 
 
 def checks() -> Iterable[Check]:

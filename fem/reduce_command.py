@@ -138,7 +138,10 @@ def _names(text: str) -> list[str]:
 
 
 def _ports(text: str) -> dict[str, str]:
-    """Names of regions by the names of ports, from the text of an option."""
+    """Regions of the mesh by the names of the ports, from the text of the option ``--ports``.
+
+    The text is NAME or NAME=REGION, separated by commas.
+    """
     ports: dict[str, str] = {}
     for entry in text.split(","):
         name, equals, region = (part.strip() for part in entry.partition("="))
@@ -159,7 +162,10 @@ def _timed(stage: str, stages: dict[str, float]) -> Iterator[None]:
 
 
 def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks: list[int | None]) -> list[str]:
-    """Lines of text about the reduction; ``peaks`` is the memory of each rank."""
+    """Lines of text about a reduced body: file, size, mass, ports, frequencies, times of the stages, and memory.
+
+    ``size`` is the number of coordinates before the reduction. ``peaks`` is the peak memory of each rank in bytes.
+    """
     held = np.sqrt(np.maximum(_squares(reduced), 0.0)) / (2.0 * np.pi)
     more = f" … {held[-1]:.6g}" if len(held) > SHOWN else ""
     known = " + ".join(f"{peak / 1e6:.0f}" for peak in peaks if peak is not None)

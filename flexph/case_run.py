@@ -49,7 +49,10 @@ MANY = 5
 
 @dataclass(frozen=True)
 class Keeping:
-    """Checkpoint options of a run: interval [s] between checkpoints, None for none; True to resume a run."""
+    """Options for checkpoints of a run.
+
+    ``every`` is the interval between checkpoints [s], None for no checkpoints; ``resume`` is True to continue a run.
+    """
 
     every: float | None = None
     resume: bool = False
@@ -61,7 +64,11 @@ class Keeping:
 
 @dataclass(frozen=True)
 class Reporting:
-    """Report options: True to write a report, True to include checks, and the command that repeats the run."""
+    """Options of the report of a run.
+
+    ``report`` is True to write it, ``checks`` True to include the comparisons of the case with references, and
+    ``command`` is the text of the command that repeats the run.
+    """
 
     report: bool = True
     checks: bool = False
@@ -250,7 +257,10 @@ def _keep_unfinished(out: Path) -> Iterator[None]:
 
 
 def _saved(error: Unfinished, out: Path) -> Path:
-    """Save the finished steps of a run, in the temporary folder if the disk of the results is full; return the path."""
+    """Save the finished steps of a run; return the path.
+
+    If the result folder cannot be written, as on a full disk, they are saved in a new temporary folder.
+    """
     from flexph.results.solution import Solution
 
     # without a scene, which calls the functions that may have ended the run

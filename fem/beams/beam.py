@@ -62,7 +62,11 @@ def _load(frames: Sequence[Body]) -> NodalLoad:
 
 
 def _view(frames: Sequence[Body], places: Array) -> View:
-    """Combine the views of all frames into one; ``places`` (frames, d) [m] are the positions of their roots."""
+    """View of a split beam, combined from the views of its frames.
+
+    ``places`` (frames, d) [m] are the positions of the roots of the frames in the undeformed beam. Points, cells and
+    stresses follow each other in the order of the frames.
+    """
     views = [frame.view for frame in frames if frame.view is not None]
     first, sweeps = views[0], [view.sweep for view in views if view.sweep is not None]
     starts = np.cumsum([0, *(len(view.points) for view in views)])
@@ -85,7 +89,11 @@ def _view(frames: Sequence[Body], places: Array) -> View:
 
 
 def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
-    """Combine the section stresses of all frames into one; None if no frame has any, as for an unknown outline."""
+    """Section stresses of a split beam, combined from those of its frames; None if no frame has any.
+
+    A frame has none if the outline of its section is not known. ``places`` (frames, d) [m] are the positions of the
+    roots of the frames in the undeformed beam.
+    """
     own = [view.sections for view in views if view.sections is not None]
     if not own:
         return None

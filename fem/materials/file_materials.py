@@ -88,7 +88,7 @@ def _found(name: str, contents: MeshContents) -> FileMaterial:
 
 
 def file_densities(contents: MeshContents) -> dict[str, float] | None:
-    """Densities of a mesh file by the names of regions of cells; None if one is missing."""
+    """Densities of a mesh file by the names of its regions of cells; None if any region has no density."""
     materials = {key.upper(): material for key, material in contents.materials.items()}
     densities = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
     known = {region: density for region, density in densities.items() if density is not None}

@@ -26,11 +26,12 @@ FLAT = 1e-9
 
 
 def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, one_piece: bool = True) -> SolidMesh:
-    """Mesh of the cells of highest dimension of a given mesh, with all named regions.
+    """Mesh of solid or plane cells, with all named regions, from a mesh of meshio or scikit-fem.
 
-    With ``plane`` the cells are triangles and quadrilaterals of the x-y plane. ``degree`` 2 adds nodes on the edges
-    of cells of degree 1; None keeps the degree of the mesh. With ``one_piece`` several pieces are refused.
-    :func:`fem.solid` lists what else is refused.
+    Its cells are those of highest dimension. If ``plane``, they are triangles and quadrilaterals in the x-y plane.
+    ``degree`` 2 adds nodes on the edges of cells of degree 1; None keeps the degree of the mesh. If ``one_piece``, a
+    mesh of several pieces is refused. Raises ValueError for this and for the other reasons that :func:`fem.solid`
+    lists.
     """
     if degree not in (None, 1, 2):
         raise ValueError(f"degree must be 1 or 2, got {degree!r}")
@@ -63,7 +64,10 @@ def _parts(given: meshio.Mesh) -> list[Part]:
 
 
 def _points(given: Any, plane: bool, used: Array) -> Array:
-    """Read the points of a mesh (N, d); for a plane body those in use must lie in a plane z = constant."""
+    """Points of a mesh (N, d) [m]; for a ``plane`` body d = 2.
+
+    ``used`` are the points of its cells. Raises ValueError if those of a plane body do not lie in a plane z = constant.
+    """
     lost = np.flatnonzero(~np.isfinite(np.asarray(given, dtype=float)).all(axis=-1))
     if lost.size:
         raise ValueError(f"points of the mesh must be finite, got NaN or infinity in points {listed(lost)}")
@@ -82,7 +86,11 @@ def _points(given: Any, plane: bool, used: Array) -> Array:
 
 
 def _chosen(parts: Iterable[Part], plane: bool) -> list[Part]:
-    """Cells of the body by type. Raises ValueError if there are none, or cells of another dimension."""
+    """Blocks of the cells of a body, one for each cell type.
+
+    They are the cells of highest dimension of the mesh. Raises ValueError if that is not the dimension of the body, or
+    if a cell type is not supported.
+    """
     held = [(name, nodes) for name, nodes in parts if len(nodes)]
     words = ", ".join(dict.fromkeys(name for name, _ in held)) or "no cells"
     top = max((dimension(name) for name, _ in held), default=0)
@@ -175,7 +183,11 @@ def _pairs(rows: list[Array], width: int) -> Array:
 
 
 def _cell_set(members: Members, parts: list[Part], chosen: list[Part]) -> NamedSet:
-    """Named set of members of blocks: cells of the body, corners of its facets, or nodes."""
+    """Named set of a mesh from the numbers of its members, by the index of their block in ``parts``.
+
+    Members in blocks of the body's dimension are cells, one dimension lower facets, else nodes. ``chosen`` are the
+    blocks of the body.
+    """
     top = dimension(chosen[0][0])
     cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
     order = [kind for kind, _ in chosen]
@@ -200,7 +212,11 @@ def facet_corners(data: Array, kind: str) -> Array:
 
 
 def renumbered(given: NamedSet, fresh: Array) -> NamedSet:
-    """Named set with node numbers i replaced by ``fresh[i]``, their numbers among the nodes in use; −1 is kept."""
+    """Copy of a named set with each node number i replaced by ``fresh[i]``.
+
+    ``fresh`` are the numbers among the nodes in use. It is −1 for other nodes, which are left out, and for the padding
+    of facets.
+    """
     nodes = fresh[given.nodes]
     return NamedSet(given.cells, sorted_corners(fresh[given.facets]), nodes[nodes >= 0])
 

@@ -24,7 +24,10 @@ FOLD = 20.0
 
 
 class PlaneAxes(NamedTuple):
-    """Axes of a plate in the axes of its file: unit vectors x, y and normal as columns (3, 3), origin (3,)."""
+    """Axes of a plate in the axes of its file.
+
+    ``axes`` (3, 3) has the unit vectors x, y and the normal as columns, ``origin`` (3,) is the origin [m].
+    """
 
     axes: Array
     origin: Array
@@ -72,7 +75,10 @@ def flattened(mesh: meshio.Mesh) -> tuple[meshio.Mesh, PlaneAxes]:
 
 
 def _axes(normal: Array) -> Array:
-    """Axes (3, 3) of a plane: x is the projection of the x axis of the file, or of its z axis."""
+    """Axes (3, 3) of a plane with the given unit normal, as columns: x, y, normal.
+
+    x is the projection of the x axis of the file; if that is nearly along the normal, of its z axis.
+    """
     seed = np.array([0.0, 0.0, 1.0]) if abs(normal[0]) > ALONG_X else np.array([1.0, 0.0, 0.0])
     x = seed - (seed @ normal) * normal
     x = x / np.linalg.norm(x)
@@ -139,5 +145,5 @@ def rotation_of_tensors(axes: Array) -> Array:
 
 
 def each(axes: Array, count: int) -> sparse.csr_array:
-    """Rotation of ``count`` vectors, block diagonal."""
+    """Block-diagonal matrix that turns ``count`` vectors, one after the other, by the rotation ``axes`` (3, 3)."""
     return sparse.csr_array(sparse.kron(sparse.eye_array(count), axes))

@@ -179,10 +179,10 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
 
 
 def _closed_part(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
-    """Function x ↦ basis of the closed part of the covectors ``function(x)``.
+    """Function of x that returns a basis of the closed combinations of the covectors ``function(x)``, as columns.
 
-    The pivots of ``kept``, the coefficients at the state of the view, make the basis smooth. NaN where the dimension of
-    the closed part differs.
+    ``kept`` are the coefficients of these combinations at the state of the view; their pivot rows make the basis smooth
+    in x. The result is NaN where there are more or fewer closed combinations.
     """
     pivots, size = echelon(kept)[1], kept.shape[1]
 
@@ -198,9 +198,9 @@ def _closed_part(view: SystemView, function: Callable[[Array], Array], kept: Arr
 WIDEST = 24
 """Number of differential states up to which quadratic Casimirs are computed: n states have n (n + 3)/2 coefficients."""
 CONSERVED = 1e-9
-"""Relative singular value of the conditions at all probes up to which a combination counts as conserved."""
+"""Relative singular value, of the conditions at all states, below which a quadratic function is conserved."""
 ROUND_OFF = 1e-7
-"""Coefficient of scaled states, relative to one, below which it is round-off."""
+"""Coefficient in scaled states, with a largest one of one, below which it is round-off and set to zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,7 +280,10 @@ def _conserved(view: SystemView, r: int) -> Array:
 
 
 def _products(linear: Array, r: int) -> Array:
-    """Coefficients of the linear Casimirs and of their products."""
+    """Coefficients of the linear Casimirs (r, k) and of all products of two of them, as columns.
+
+    They are in the order of :func:`_conserved`.
+    """
     i, j = np.triu_indices(r)
     columns = [np.concatenate([np.zeros(i.size), column]) for column in linear.T]
     for a in range(linear.shape[1]):

@@ -14,9 +14,10 @@ from ..systems.nonlinear import Constant
 from .view import SystemView
 
 QUADRATIC = 1e-6
-"""Relative change of the Hessian between probes up to which H counts as quadratic, above difference errors."""
+"""Relative change of the Hessian of H between states up to which H counts as quadratic, and the eigenvalue of the
+scaled Hessian up to which H is flat in a direction."""
 FLAT = 1e-9
-"""Ratio of an eigenvalue to the largest, with a diagonal scaled to one, up to which H is flat in a direction."""
+"""Negative eigenvalue of R, relative to the largest one, that counts as round-off."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,10 @@ def _bounds(view: SystemView, constraints: Array) -> Decision:
 
 
 def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> bool:
-    """True if ½xᵀHx + bᵀx is bounded from below on a subspace."""
+    """True if the quadratic H with this Hessian is bounded from below on the subspace spanned by ``directions``.
+
+    The linear part of H follows from its gradient at the state.
+    """
     inner = directions.T @ hessian @ directions
     gradient, x = view.gradient(view.x), view.V1.T @ view.x
     b = directions.T @ (gradient - hessian @ x)

@@ -25,7 +25,8 @@ from .structure import sparsity_text, structure_at
 from .view import System, SystemView, view
 
 SINGULAR = 1e-6
-"""Ratio of the smallest singular value of ∂g/∂x₂ to the largest at the probes that marks nearly ill-posed relations."""
+"""Smallest singular value of ∂g/∂x₂ at the probes, relative to the largest, below which resistive relations are nearly
+ill-posed."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,12 +21,13 @@ from .structure import codistribution
 from .view import System, SystemView, view
 
 AT_REST = 1e-8
-"""Rate, relative to its largest terms, up to which a state counts as an equilibrium."""
+"""Largest rate of a state, relative to its terms, up to which the state is an equilibrium."""
 DEFINITE = 1e-8
-"""Eigenvalue of the second variation (unit diagonal) above which it is definite; limited by second differences of H."""
+"""Eigenvalue of the second variation, scaled to a unit diagonal, above which the variation is definite. Second
+differences of H are no more accurate."""
 GROWING = 1e-6
-"""Real part of an eigenvalue, relative to the largest modulus, above which a motion grows: defective zeros of the
-pencil err by the square root of round-off."""
+"""Real part of an eigenvalue, relative to the largest modulus of all, above which a motion grows. Multiple zero
+eigenvalues without enough eigenvectors have the square root of round-off as error."""
 SEARCH = Corrections(most=50, settled=1e-13)
 """Gauss-Newton iteration for equilibria; changes are measured relative to the sizes of the states."""
 
@@ -133,10 +134,11 @@ def _rest(view: SystemView) -> float:
 def _second_variation(
     view: SystemView, constraints: Array, casimirs: CasimirReport
 ) -> tuple[Array, Array, float, Array]:
-    """Gradients α, basis of their kernel within the constraints, distance of ∇H from span α, variation on the basis.
+    """Second variation of H + Σ μₖCₖ on the directions that Casimirs and constraints allow, and what it is made of.
 
-    All of them refer to scaled states x₁/scales. α are the gradients of all Casimirs, or of the linear ones alone if
-    the co-distribution is singular or not integrable, as the other Casimirs then do not exist.
+    Returns the gradients α of the Casimirs, a basis of the directions, the relative distance of ∇H from the span of α,
+    and the second variation on this basis, all in scaled states x₁/scales. α are the gradients of all Casimirs, or of
+    the linear ones alone if the co-distribution is singular or not integrable, as the other Casimirs then do not exist.
     """
     x, scales = view.x, view.scales
     whole = casimirs.same_rank and casimirs.complete and casimirs.count == casimirs.dimension

@@ -109,9 +109,10 @@ def codistribution(here: SystemView, x: Array) -> Array:
 
 
 NOTHING = 1e-12
-"""Entry, relative to the largest of its row, below which it is shown as zero."""
+"""Entry of J, relative to the largest of its row, below which the pattern has a zero."""
 WIDEST = 64
-"""Largest structure drawn with one character for each entry; larger ones are shown by pairs of ports."""
+"""Largest number of entries for which the pattern has a character for each entry of J; above it, there is one for each
+pair of ports."""
 
 
 def sparsity(structure: DiracStructure) -> tuple[Array, list[str], list[str]]:

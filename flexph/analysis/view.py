@@ -85,7 +85,7 @@ class SystemView(Memo):
         return state_sizes(self.x, self.system.parts.values())
 
     def derivative(self, function: Callable[[Array], Any], x: Array, directions: Array | None = None) -> Array:
-        """Finite-difference derivative of a function at a state, along directions."""
+        """Derivative of a function at a state by fourth-order differences, in all states or along ``directions``."""
         return derivative(function, x, directions=directions, sizes=self.sizes)
 
     @once
@@ -215,7 +215,10 @@ def view(
 
 
 def with_ports(system: System, state: Any, u: Array) -> Any:
-    """State (x, u, y) of :func:`without_feedthrough` for a system with feed-through; other states unchanged."""
+    """State (x, u, y) of :func:`without_feedthrough`, from the state x of a system with feed-through and inputs u.
+
+    States of other systems, and states that have u and y already, are returned unchanged.
+    """
     if not isinstance(system, PHDAE) or not system.has_feedthrough or np.shape(state) != (system.size,):
         return state
     x = check.array("state", state, (system.size,))
@@ -223,7 +226,10 @@ def with_ports(system: System, state: Any, u: Array) -> Any:
 
 
 def state_names(system: PHDAE, directions: Array) -> list[str]:
-    """Names of states along unit directions: their finest parts with an index, otherwise x₁ with an index."""
+    """Names of the states along ``directions`` (n, r): the smallest part that contains the state, with an index.
+
+    If a direction is a combination of states, all names are ``x1`` with an index.
+    """
     n = len(directions)
     labels, widths = [f"x[{i}]" for i in range(n)], [n + 1] * n
     for part, span in system.parts.items():

@@ -38,7 +38,7 @@ CURVATURE_STEP = 1e-5
 AGREES = 1e-6
 """Accepted relative difference of H′ from differences of H, which resolve it to about 1e-10."""
 WIDEST = 60
-"""Largest number of doublings of the search interval for the state of an effort, starting from the scale."""
+"""Largest number of times that the interval is doubled in which the state of a given effort is searched."""
 
 
 @checked

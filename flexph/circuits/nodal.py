@@ -53,7 +53,10 @@ def check_switches(tree: Tree) -> None:
 
 
 class _Layout:
-    """Names and indices of states; ``current`` are the indices of edges' currents."""
+    """Names and indices of the states of the nodal form: charges and fluxes, node potentials, currents of edges.
+
+    ``potentials`` is their slice, ``current`` the index of the state by edge.
+    """
 
     def __init__(self, elements: Mapping[str, Element], edges: Sequence[Edge], nodes: Sequence[str]) -> None:
         self.elements, self.edges = elements, edges
@@ -106,7 +109,11 @@ def _inputs(layout: _Layout, A: Array) -> Array:
 
 
 class _Losses:
-    """Losses ``R = W diag(ρ(s)/s) Wᵀ, s = Wᵀz`` on algebraic states: v = Aᵀe of conductances, i of other resistors."""
+    """Losses ``R = W diag(ρ(s)/s) Wᵀ, s = Wᵀz`` of the resistors, with a column of W for each.
+
+    s is the voltage v = Aᵀe of a voltage-controlled or linear resistor without a state of its current, else the
+    current.
+    """
 
     def __init__(self, layout: _Layout, A: Array) -> None:
         columns: list[Array] = []

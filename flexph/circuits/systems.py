@@ -16,7 +16,7 @@ from .equations import Assembly, Loss
 
 
 def energies(assembly: Assembly) -> dict[int, Energy]:
-    """Energies by the state on which they depend."""
+    """Energies of the storage elements, by the index of the state on which each depends."""
     by_state = {}
     for state, name in assembly.storages.items():
         element = assembly.elements[name]
@@ -66,7 +66,7 @@ class Storing:
 
 
 def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
-    """Matrix R, or R as a function of x, and True if it is constant."""
+    """Matrix R of the losses, or R as a function of the state x, and True if it is constant."""
     constant = np.zeros((size, size))
     varying = [loss for loss in losses if loss.constant is None]
     for loss in losses:
@@ -89,7 +89,7 @@ def quotient_slope(relation: Relation, rate: float) -> float:
 
 
 def named(names: Sequence[str], stored: int) -> dict[str, slice]:
-    """Parts of the states by name: each stored state, and one part for all algebraic states."""
+    """Slices of the states by name, and the slice ``algebraic`` of all states after the ``stored`` ones."""
     parts = {name: slice(k, k + 1) for k, name in enumerate(names)}
     return parts | ({"algebraic": slice(stored, len(names))} if stored < len(names) else {})
 

@@ -16,7 +16,7 @@ from ..systems.nonlinear import ROUND_OFF
 from .equations import AT_LEAST, LOST, Equations, balancing, sizes, with_algebraic
 
 STEP = 1e-5
-"""Relative step of differences of functions that contain differences themselves."""
+"""Step of differences, relative to the sizes of states, for functions that contain differences themselves."""
 ITERATIONS = 20
 
 
@@ -45,12 +45,12 @@ def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
 
 
 DEPENDENT = 1e-6
-"""Singular value of the equilibrated derivatives ∂/∂(algebraic states), relative to the largest one, below which an
-equation is dependent: far above the errors of forward differences."""
+"""Singular value of the scaled derivatives of the algebraic equations with respect to the algebraic states, relative to
+the largest one, below which an equation is dependent. Forward differences are far more accurate."""
 CONSISTENT = 1e-8
 """Defect of an algebraic equation, relative to its largest terms, up to which a state counts as consistent."""
 SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
-"""Limits of the iteration, on corrections of algebraic states relative to their sizes."""
+"""Limits of Newton's method for algebraic states, on corrections relative to their sizes."""
 
 
 class Undetermined(ArithmeticError):
@@ -94,8 +94,9 @@ class Inconsistency:
 class Conditions:
     """Conditions ``Qᵀg = 0, h = Nᵀġ = 0`` for algebraic states, ``Nᵀg = 0`` for differential ones, near a state.
 
-    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q their complement;
-    ``size`` (n,) are scales of the states, ``multipliers`` (n,) is True for states in no algebraic equation (index 2).
+    g are the m algebraic equations, h are hidden conditions. The columns of N (m, k) are the combinations of equations
+    that contain no algebraic state, those of Q their complement. ``size`` (n,) are the sizes of the states, and
+    ``multipliers`` (n,) is True for states in no algebraic equation (index 2).
     """
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
@@ -105,7 +106,7 @@ class Conditions:
         self._slopes: tuple[Array, Array] | None = None
 
     def move_to(self, time: float) -> None:
-        """Change the time [s] of the conditions."""
+        """Set the time [s] at which inputs and conditions are evaluated."""
         if time != self.time:
             self.time, self._slopes = time, None
 
@@ -125,9 +126,9 @@ class Conditions:
         return np.hstack([one[:, ~used], back[:, own.rank :]]), back[:, : own.rank]
 
     def _columns(self, x: Array) -> Array:
-        """Derivatives ∂/∂(algebraic states) of all equations, (n, n − r), with round-off set to zero.
+        """Derivatives (n, n − r) of all equations with respect to the algebraic states, with round-off set to zero.
 
-        Raises the sizes of states that are too small to balance their equations.
+        It also raises the entries of ``size`` that are too small for these states to balance their equations.
         """
         e, s = self.equations, self.split
         columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size
@@ -244,7 +245,10 @@ class Conditions:
         )
 
     def nearest(self, x0: Array, fixed: Array) -> Array:
-        """Nearest state with ``Nᵀg = 0``, by changes of the differential states relative to their sizes."""
+        """Nearest state to x0 with ``Nᵀg = 0``, by changes of the differential states relative to their sizes.
+
+        States are unchanged where ``fixed`` (n,) is True.
+        """
         V1, x = self.split.V1, x0
         if not self.N.shape[1]:
             return x

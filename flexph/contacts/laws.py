@@ -16,7 +16,7 @@ from .restitution import restitution_damping, restitution_loss
 class ContactLaw:
     """Base class of contact laws."""
 
-    remedy: ClassVar[str] = "take contacts.Hertz(...), KelvinVoigt(...) or Rigid(...)"
+    remedy: ClassVar[str] = "use contacts.Hertz(...), KelvinVoigt(...) or Rigid(...)"
 
 
 class Compliant(ContactLaw):

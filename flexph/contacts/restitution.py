@@ -29,7 +29,7 @@ def _check_coefficient(restitution: float) -> float:
     if not 0.0 < e <= 1.0:
         raise ValueError(
             f"restitution must lie between 0 (exclusive) and 1, got {e}: with e = 0 no finite damping ends an impact "
-            "at rest; take contacts.Rigid(restitution=0)"
+            "at rest; use contacts.Rigid(restitution=0)"
         )
     return e
 

@@ -22,9 +22,10 @@ from ..systems.transformation import transform
 from .decomposition import Decomposition
 
 OUTSIDE = 1e-8
-"""Relative part of Dψ₁ outside of the row space of E above which the functions are refused."""
+"""Part of Dψ₁ outside of the row space of E, relative to its largest entry, above which the functions ψ₁ are refused.
+It applies to the part of ∇H outside of the row space of Dψ₁, too."""
 NEWTON = Corrections(most=50, settled=1e-14)
-"""Newton corrections of x = φ(x̃); they end when no state changes by more than this part of its size."""
+"""Newton corrections of x = φ(x̃), which end when no state changes by more than 1e-14 of its size."""
 
 
 class CanonicalSystem(NamedTuple):
@@ -67,7 +68,7 @@ def canonical_form(
 
 
 class _Local(NamedTuple):
-    """Derivative Dφ (n, n), coupling E₃₂ and frame U (n, n) at a state x̃."""
+    """Values at a state x̃: derivative Dφ (n, n), coupling E₃₂ and frame U (n, n)."""
 
     slope: Array
     coupling: Array
@@ -90,7 +91,7 @@ class _Form(Memo):
 
     @once
     def sizes(self) -> Array:
-        """Typical size of each state, for a choice of pivots that does not depend on units."""
+        """Size (n,) of each state at the sample, with which the choice of pivots does not depend on units."""
         x = self.system.sample
         size = np.maximum(np.abs(x), self.system.floor(x))
         return np.where(size > 0.0, size, 1.0)

@@ -198,7 +198,10 @@ def interconnect(
         return compose(first.at(x[:n]), second.at(x[n:]), ports=ports, gyrative=gyrative)
 
     def relation(given: Resistance, own: slice) -> Resistance:
-        """Relation whose modulation depends on the energy variables of its subsystem."""
+        """Modulated relation of a subsystem as a function of the energy variables of both; other relations unchanged.
+
+        ``own`` are the energy variables of the subsystem.
+        """
         if not isinstance(given, ModulatedResistance):
             return given
         return ModulatedResistance(lambda x: given.at(x[own]), energy.states(sample))

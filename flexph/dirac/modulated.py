@@ -72,7 +72,7 @@ def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Se
 
 
 def dimensions(D: DiracStructure) -> tuple[int, int]:
-    """Dimensions of G and P: n minus the number of flows, or efforts, that are zero or depend on others."""
+    """Dimensions of the spaces of possible flows G_D and possible efforts P_D of a structure ([survey] sec. 7)."""
     graph = D.graph
     free_flows = graph.settled(np.flatnonzero(graph.flow_inputs)).flow_inputs
     free_efforts = ~graph.settled(np.flatnonzero(~graph.flow_inputs)).flow_inputs

@@ -23,7 +23,7 @@ class NamedPorts:
 
     @classmethod
     def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> Self:
-        """Structure of a graph that is already skew."""
+        """Make a structure from a graph with an exactly skew matrix; classes derived from this one define it."""
         raise NotImplementedError
 
     @property

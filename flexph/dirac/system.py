@@ -26,7 +26,7 @@ from .structure import DiracStructure
 
 
 def _missing(x: Array) -> Any:
-    """Placeholder for H and its gradient if a Lagrangian storage is given."""
+    """Raise ValueError with advice: H and its gradient are not available, as a Lagrangian storage is given."""
     raise ValueError("the storage was given as lagrangian: use energy.H and energy.efforts of the system")
 
 

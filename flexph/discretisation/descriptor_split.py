@@ -19,9 +19,11 @@ from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE, Constant
 
 REGULAR = 1e-8
-"""Reciprocal condition number above which a matrix needs no better scaling: half of the digits remain."""
+"""Reciprocal condition number of a scaled matrix above which the scaling is reused: at least half of the digits
+remain."""
 PROBES, NEARBY = 3, 1e-2
-"""Number of states near the sample at which zeros of a varying E are detected, and their relative distance."""
+"""PROBES states near the sample, at the relative distance NEARBY, at which entries of a varying E that are always zero
+are detected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +42,15 @@ class Split(Memo):
     V2: Array
 
     def differential(self, x: Array) -> Array:
-        """Differential part of a state."""
+        """Differential part V₁V₁ᵀx (n,) of a state."""
         return self.onto_states @ x if self._states is None else self._states * x
 
     def middle(self, x0: Array, x1: Array) -> Array:
-        """Evaluation point of a step: middle of the differential states, new algebraic states."""
+        """State at which functions are evaluated in a step: mean differential states, algebraic states of the end."""
         return x1 - 0.5 * self.differential(x1 - x0)
 
     def kernel_part(self, z: Array) -> Array:
-        """Part of a costate that Eᵀ maps to zero."""
+        """Part U₂U₂ᵀz (n,) of a costate, which Eᵀ maps to zero."""
         return self.onto_costates @ z if self._costates is None else self._costates * z
 
     def costate_map(self, E: Array, scaling: Scaling | None = None) -> CostateMap:
@@ -56,7 +58,7 @@ class Split(Memo):
         return CostateMap(self, E, scaling)
 
     def scaling(self, E: Array) -> Scaling:
-        """Row and column scaling of U₁ᵀEV₁ for its factorisation."""
+        """Factors by which rows and columns of the block U₁ᵀEV₁ are divided before its factorisation."""
         _, rows, columns = equilibrated(self.own(E).T)
         return Scaling(rows, columns, rows[:, None] * columns)
 
@@ -101,7 +103,7 @@ class Split(Memo):
 
 
 class Scaling(NamedTuple):
-    """Sizes of rows (r,) and columns (r,) of a matrix, and their products (r, r)."""
+    """Factors of rows (r,) and columns (r,), and their products ``both`` (r, r), by which a matrix is divided."""
 
     rows: Array
     columns: Array
@@ -220,7 +222,10 @@ def null_space_varies(system: PHDAE) -> bool:
 
 
 def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
-    """Values of E at a state, by default the sample, and at states around it in proportion to their sizes."""
+    """Values of E at a state, by default the sample, and at random states near it.
+
+    Distances are relative to the size of each state.
+    """
     rng, x = np.random.default_rng(0), system.sample if state is None else state
     size = np.where(x != 0.0, np.abs(x), system.floor(x))
     size = np.where(size > 0.0, size, 1.0)

@@ -59,10 +59,11 @@ SOLVED, SINGULAR, DIVERGED, UNSETTLED = 0, 1, 2, 3
 
 
 class Unknowns(NamedTuple):
-    """Initial guess of an iteration, and the inverse Jacobian (n, n) from the last one, which is modified in place.
+    """Initial guess of an iteration, and the inverse Jacobian (n, n) of the last one, which is modified in place.
 
-    ``size`` (n,) is the size of each unknown; ``scaled`` (n,) are the sizes in the inverse, ``known`` (1,) is 1 if the
-    inverse is valid. ``given`` is True for analytical Jacobians, which are cheap and therefore renewed earlier.
+    ``size`` (n,) is the size of each unknown; ``scaled`` (n,) are the sizes for which the inverse was scaled; ``known``
+    (1,) is 1 if the inverse is valid. ``given`` is True for analytical Jacobians, which are cheap and therefore renewed
+    earlier.
     """
 
     guess: Array
@@ -74,9 +75,10 @@ class Unknowns(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """Size of a correction, of the previous one in the step, and of the last one with an exact Jacobian.
+    """Data of a correction, for the decision whether it is the last: its size, and that of the previous one.
 
-    ``own`` is True if the Jacobian was computed at this iterate, ``fresh`` if it was computed in this step.
+    ``by_own`` is the size of the last correction with a Jacobian of its own iterate. ``own`` is True if the present
+    Jacobian was computed at this iterate, ``fresh`` if it was computed in this step.
     """
 
     size: float

@@ -27,7 +27,7 @@ from .parametrized import ParametrizedPair, dirac_form, gradient_pair
 PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
 """Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
 AROUND = 0.1
-"""Relative distance from the sample at which a discrete gradient is checked."""
+"""Distance from the sample, relative to the size of each state, of states at which a discrete gradient is checked."""
 
 
 @checked
@@ -106,7 +106,11 @@ class OwnPair:
         self._moving = dense(system.E(system.sample)).any(axis=0)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Array | None = None) -> Advance:
-        """Advance by h under constant inputs; ``history`` is the last rate. Raises StepFailed."""
+        """Take a step of length h [s] from x₀ with constant inputs u.
+
+        ``size`` (n,) are the sizes of the states, to which corrections are compared; ``history`` (n,) is the rate of
+        the last step, from which the end is predicted. Raises StepFailed.
+        """
         driven = bool(u.any())  # port matrices may be expensive
         derivative = None if self._slope is None else partial(self._derivative, x0, h, u)
         equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h), derivative)
@@ -128,7 +132,10 @@ class OwnPair:
 
 
 class View(Protocol):
-    """Values of a system by name: E, J, R, B (dense) and z. Other functions are evaluated at the state ``place``."""
+    """Access to a system's matrices E, J, R, B (dense) and costate z by name, at a state or over a step.
+
+    ``place`` is the state at which other functions of the system are to be evaluated.
+    """
 
     place: Array
 

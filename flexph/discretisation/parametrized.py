@@ -124,7 +124,10 @@ def parametrized_system(
 
 
 def _function(name: str, given: Any, shape: tuple[int, int]) -> Callable[[Array], Array]:
-    """Function of x with checked values, from a matrix or a function."""
+    """Function of x with values of the given shape, from a constant matrix or a function.
+
+    Raises ValueError, with the name, for another shape.
+    """
     if not callable(given):
         matrix = check.array(name, dense(given), shape)
         return lambda x: matrix

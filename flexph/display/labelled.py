@@ -32,7 +32,10 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Variables with the first dimension ``along``, coordinates of all dimensions, and common attributes."""
+    """Variables with their coordinates, from which labelled arrays and tables of other packages are made.
+
+    ``along`` is the first dimension of the variables, such as the time; ``attrs`` are attributes common to all.
+    """
 
     along: str
     variables: Mapping[str, Variable]
@@ -108,7 +111,10 @@ class Labelled(ABC):
 
 
 def needed(name: str, by: str) -> ModuleType:
-    """Import an optional package, which the function ``by`` needs; raises ModuleNotFoundError with a remedy."""
+    """Import the optional package ``name``.
+
+    ``by`` is the function that needs it, for the error. Raises ModuleNotFoundError that names the extra to install.
+    """
     from importlib import import_module
 
     try:

@@ -129,7 +129,10 @@ def _is_identity(Q: Any) -> bool:
 
 
 def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
-    """Matrices E, J, R, B, P of the system multiplied by Qᵀ, which has Q = 1."""
+    """Matrices E, J, R, B and P of the same system in the form with Q = 1: the equations are multiplied by Qᵀ.
+
+    Raises ValueError for a singular Q and for QᵀE that is not symmetric.
+    """
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))
     scaled = dense(Q) if n <= 2000 else None
@@ -146,9 +149,9 @@ CHECKSUM = "sha256"
 
 
 def names_of(system: LinearPHDAE) -> dict[str, Any]:
-    """Plain data of a system: ports and parts as name: [start, stop], causality, constraints, indices of velocities.
+    """Names of a system as plain data for files: ports, causality, parts, constraints, and indices of velocities.
 
-    Unknown entries are None.
+    Ports and parts are ``name: [start, stop]``. The indices of velocities are None if they are unknown.
     """
     spans = lambda named: {name: [s.start or 0, s.stop] for name, s in named.items()}  # noqa: E731
     return {

@@ -218,7 +218,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
 
 
 def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield matrices as bytes that do not depend on their storage format."""
+    """Yield names, shapes and entries of matrices as bytes, independent of their format, for a checksum."""
     for name in sorted(fields):
         matrix = fields[name]
         yield repr((name, sparse.issparse(matrix), *map(int, matrix.shape))).encode()

@@ -54,14 +54,14 @@ def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: A
 
 
 def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
-    """VTKHDF block of a body from its meshes at all times."""
+    """VTKHDF block of a body ``shown`` from its meshes at all times."""
     first = next(frames)
     cells = tuple((block.type, block.data) for block in first[1].cells)
     return Block(shown[1], BODIES, cells, _frames(chain([first], frames)))
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Yield groups of frames; those of small meshes are grouped, because each write has a fixed cost."""
+    """Yield the meshes as frames; consecutive small ones are stacked, because each write has a fixed cost."""
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -96,7 +96,10 @@ def read_named(path: Path) -> NamedSeries:
 
 
 def _joined_blocks(k: int, own: Sequence[tuple[int, Mapping[str, Array]]]) -> dict[str, Array]:
-    """Data (k, n, …) of several bodies by name, concatenated along n, with NaN for a body without them."""
+    """Data (k, n, …) of several bodies at k times by name, joined along their points or cells.
+
+    ``own``: number of points or cells, and data, of each body. A body without the data of a name has NaN.
+    """
     widths = {name: values.shape[2:] for _, data in own for name, values in data.items()}
     return {
         name: np.concatenate([data.get(name, np.full((k, n, *width), np.nan)) for n, data in own], axis=1)
@@ -131,7 +134,7 @@ class Series:
         return f"<Series of {len(self.times)} times, {self.points.shape[1]} points, {held}>"
 
     def mesh(self, instant: int = 0) -> meshio.Mesh:
-        """Mesh with all data at the time with an index, for :func:`fem.solid` or meshio."""
+        """Mesh with all data at the time of index ``instant``, for :func:`fem.solid` or meshio."""
         parts = np.cumsum([len(nodes) for _, nodes in self.cells])[:-1]
         return meshio.Mesh(
             self.points[instant],
@@ -157,7 +160,7 @@ def write_pvd(path: Path, frames: Iterable[Frame]) -> list[Path]:
 
 
 class _Writer(TimeSeriesWriter):
-    """XDMF writer of meshio with a given HDF5 file, as meshio would create one in the working directory."""
+    """XDMF writer of meshio that puts its arrays in a given HDF5 file, not in one in the working directory."""
 
     def __init__(self, path: Path, file: h5py.File) -> None:
         super().__init__(path)

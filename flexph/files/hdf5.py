@@ -32,7 +32,7 @@ LZF = 32000
 
 @cache
 def growths() -> dict[int, int]:
-    """Largest expansion ratio of each accepted HDF5 filter."""
+    """Accepted filters of HDF5 by number, and the largest factor by which each can expand stored bytes."""
     from h5py import h5z  # slow to import
 
     plain = {h5z.FILTER_FLETCHER32: 1, h5z.FILTER_SHUFFLE: 1, h5z.FILTER_NBIT: 64}

@@ -42,7 +42,10 @@ class StoredMatrix:
 
 @dataclass(frozen=True, eq=False)
 class StoredTree:
-    """A nested value: the bytes of its JSON text, and its arrays, as doubles or as the bytes of other types."""
+    """Nested value as stored: bytes of its JSON text, and type and numbers of each of its arrays.
+
+    Arrays of doubles are stored as such, those of other types as their bytes.
+    """
 
     text: Array
     kinds: Sequence[str]
@@ -65,7 +68,7 @@ def kinds_of(kind: Any) -> dict[str, Any]:
 
 
 def entries_of(kind: Any) -> Any:
-    """Type of the entries of a sequence type, or of the value of an optional type; None for any other type."""
+    """Annotated type of the entries of a sequence type, or of the value of an optional type; None for other types."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType) and NoneType in arguments:
         return next(one for one in arguments if one is not NoneType)
@@ -90,7 +93,7 @@ def put_texts(group: h5py.Group | h5py.Dataset, name: str, values: Iterable[str]
 
 
 def write_value(group: h5py.Group, name: str, value: Any, kind: Any) -> None:
-    """Write a value of an annotated type under a name."""
+    """Write a value under a name in a group, in the form that follows from its annotated type ``kind``."""
     origin, of = get_origin(kind), entries_of(kind)
     if kind is str or origin is Literal:
         put_text(group, name, value)

@@ -47,9 +47,9 @@ def refuse_expansion(file: h5py.File) -> None:
 
 
 class Declared:
-    """Reader of datasets that returns zeros of the declared shapes without using memory, to check shapes in advance.
+    """Function that returns zeros in the declared shape of a dataset, which take no memory, to check shapes first.
 
-    ``declared`` counts the memory that the values would take [bytes]; ``size`` is the size of the file.
+    ``declared`` sums the bytes that the values of all datasets would take. ``size`` is the size of the file [bytes].
     """
 
     def __init__(self, size: int) -> None:
@@ -111,7 +111,7 @@ def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) 
 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
-    """Mapping, sequence, or optional value, from a group."""
+    """Mapping, sequence, or optional value of the annotated type ``kind`` from its group; ``leaf`` reads datasets."""
 
     names, of = get_texts(group, NAMES), entries_of(kind)
     if len(set(names)) != len(names):
@@ -137,7 +137,7 @@ def _matrix(stored: StoredMatrix, name: str) -> Any:
 
 
 def _nested(tree: StoredTree) -> Any:
-    """Nested value from its stored text and arrays."""
+    """Nested value from its stored text and arrays, as :func:`flexph.files.trees.decoded` returns it."""
     text = indices("text", tree.text, 256).astype(np.uint8).tobytes()
     arrays = [_array(kind, codes) for kind, codes in zip(tree.kinds, tree.arrays, strict=True)]
     return decoded(text, lambda k: arrays[k])
@@ -151,7 +151,7 @@ def _array(kind: str, codes: Array) -> Array:
 
 
 def indices(name: str, values: Array, count: int) -> Array:
-    """Values as integers below ``count``; raises OSError for any other value."""
+    """Numbers converted to integers from 0 to ``count`` − 1; raises OSError, with ``name``, for any other number."""
     if not np.all((values >= 0) & (values < count) & (values == np.floor(values))):
         raise OSError(f"{name} must contain integers from 0 to {count - 1}")
     return values.astype(int)
@@ -165,7 +165,10 @@ def whole_number(value: float, least: int) -> int:
 
 
 def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
-    """Number, or tuple of numbers, of the annotated type; raises OSError for another shape or other values."""
+    """Number, or tuple of numbers, of the annotated type ``kind`` from its dataset.
+
+    Raises OSError for another shape, and for values that are not finite or not of this type.
+    """
     count = 1 if isinstance(kind, type) else len(get_args(kind))
     if stored.shape != (count,):
         raise OSError(f"{stored.name} has shape {stored.shape}, expected ({count},)")

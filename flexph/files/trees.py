@@ -55,13 +55,19 @@ def _put(file: h5py.File, name: str, values: Any) -> None:
 
 
 def encoded(tree: Any) -> tuple[str, list[Any]]:
-    """JSON text and list of arrays for a nested value; raises ValueError for unsupported types."""
+    """JSON text of a nested value, and its arrays, to which the text refers by their numbers in the list.
+
+    Raises ValueError for unsupported types.
+    """
     arrays: list[Any] = []
     return json.dumps(_encoded(tree, arrays)), arrays
 
 
 def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
-    """Nested value from its JSON text; ``array`` returns the entries of an array by its number, in any shape."""
+    """Nested value from its JSON text, which has the shapes of its arrays.
+
+    ``array`` returns the entries of an array by its number, in any shape.
+    """
     return _decoded(json.loads(text), array)
 
 

@@ -50,17 +50,17 @@ def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismM
     if isinstance(method, Exact4):
         raise ValueError(
             f"Exact4() has steps back in time, in which nothing may dissipate, as controller {name!r} may within the "
-            "step: take Exact(), or a Sampled, which is called between steps"
+            "step: use Exact(), or a Sampled, which is called between steps"
         )
     if isinstance(method, ExactGauss) and coupled.controllers:
         raise ValueError(
-            f"ExactGauss() does not take the Continuous {name!r}, which has states within the step: take Exact(), or a "
-            "StateFeedback"
+            f"ExactGauss() does not support the Continuous {name!r}, which has states within the step: use Exact() or "
+            "a StateFeedback"
         )
     if not (_takes_any(method) or loops.is_compiled):
         raise ValueError(
             f"controller {name!r} within the steps of {method} must be evaluated by the loops, which do not support "
-            f"its {'sensors' if coupled.feedback else 'system'}: take Exact(), or a Sampled, called between steps"
+            f"its {'sensors' if coupled.feedback else 'system'}: use Exact(), or a Sampled, called between steps"
         )
     accounts = mechanism.once(Accounts)
     for controller in coupled.controllers:

@@ -324,7 +324,7 @@ def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
     """
     raise ValueError(
         f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
-        "rigid.MultibodySystem take system.phdae()"
+        "rigid.MultibodySystem use system.phdae()"
     )
 
 
@@ -355,7 +355,7 @@ def _general(method: Method) -> GeneralMethod:
     """Return the method if it is one of general systems; raises ValueError for methods of mechanisms."""
     if not isinstance(method, GeneralMethod):
         raise ValueError(
-            f"{method} is for mechanisms: of other systems take DiscreteGradient(), DiracDissipative(), Gauss(4), "
+            f"{method} is for mechanisms: of other systems use DiscreteGradient(), DiracDissipative(), Gauss(4), "
             "Radau(), BDF() or IDA()"
         )
     return method

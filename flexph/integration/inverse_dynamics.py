@@ -197,11 +197,11 @@ def _drive(port: Connection, given: Motion) -> Connection:
     subject, element = f"motion of {port.name!r}", port.input
     assert element is not None
     if element.kind in ("load", "face"):
-        raise ValueError(f"{subject}: a distributed load has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: a distributed load has no motion; use the port of a torque or a force")
     if element.kind == "factor":
-        raise ValueError(f"{subject}: a stiffness or a friction has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: a stiffness or a friction has no motion; use the port of a torque or a force")
     if element.kind == "speed":
-        raise ValueError(f"{subject}: the speed of a surface has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: the speed of a surface has no motion; use the port of a torque or a force")
     if element.kind == "along":
         raise ValueError(
             f"{subject}: replace its motor by point_on_curve(..., place=function of time): the multiplier "

@@ -40,7 +40,7 @@ from .times.controlled_runs import ControlledForcing, one_by_one
 from .times.events import ContinuedWatch, Observer
 from .times.journal import Journal, StartForm, opened
 from .times.loop import Entry, Messages, Run, follow, progress_bar
-from .times.options import RunOptions, ascending_from, refuse_short
+from .times.options import RunOptions, ascending_from
 from .times.recorder import COUNTS, Column, Recorder
 from .times.signature import Signature, numbers_in, signature_of
 from .times.step_control import controlled
@@ -74,13 +74,12 @@ def run_mechanism(
     """
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
-    grid = ascending_from(start.time, times)
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
     loops = loops_of(mechanism, start, method, options.controllers) if options.controllers else None
     if loops is not None:
         forcing = ControlledForcing(forcing, loops)
     scheme, checked = scheme_from(mechanism, start, method, forcing)
-    refuse_short(grid, shortest_step(checked))
+    grid = ascending_from(start.time, times, shortest_step(checked))
     signature = partial(_signature, mechanism, scheme, grid, method=method, options=options)
     return _Task(mechanism, scheme, checked, grid, options, signature, loops).done()
 
@@ -238,13 +237,8 @@ def _signature(mechanism: Mechanism, scheme: Scheme, grid: Array, **options: Any
     return signature_of(mechanism_signature(mechanism), known, grid, probe=probe, **options)
 
 
-def recorder_of(
-    accounts: Accounts, start: StepStart, expected: int, folder: Path | None, loops: ControlLoops | None = None
-) -> Recorder:
-    """Recorder for the steps of a run of a mechanism, with a column for each quantity and the start as first row.
-
-    ``expected`` is the number of rows to make room for, ``folder`` the place of rows in files, None for memory.
-    """
+def _columns(accounts: Accounts) -> dict[str, Column]:
+    """Columns of the records of runs without controllers: width, and how the rows of several steps are combined."""
     g = accounts.mechanism.layout.multipliers
     columns = {
         "time": Column(1, "last"),
@@ -257,8 +251,17 @@ def recorder_of(
         "residuals": Column(4, "largest"),
         "counts": COUNTS,
     }
-    if accounts.has_contact_laws:
-        columns["complementarity"] = Column(1, "largest")
+    return columns | ({"complementarity": Column(1, "largest")} if accounts.has_contact_laws else {})
+
+
+def recorder_of(
+    accounts: Accounts, start: StepStart, expected: int, folder: Path | None, loops: ControlLoops | None = None
+) -> Recorder:
+    """Recorder for the steps of a run of a mechanism, with a column for each quantity and the start as first row.
+
+    ``expected`` is the number of rows to make room for, ``folder`` the place of rows in files, None for memory.
+    """
+    columns = dict(accounts.once(_columns))
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")
     first = {"time": start.time, "state": start.x, "energy": start.energy}

@@ -156,7 +156,7 @@ class Simulator:
         """
         if self.controllers:
             raise ValueError(
-                "account is available without controllers only: take integrate(...), whose ledger includes them"
+                "account is available without controllers only: use integrate(...), whose ledger includes them"
             )
         steps = self._steps
         if self._accounting is None:

@@ -23,9 +23,10 @@ Coupling = Callable[[Array, Array], Any]
 def coupled(
     first: PHDAE, second: Any, ports: tuple[str, str], coupling: Any, *, slope: Any, with_multiplier: bool
 ) -> PHDAE:
-    """Transformer (with a multiplier) or gyrator interconnection of two systems by a coupling matrix C.
+    """Interconnection of two systems by a coupling matrix C: a transformer with a multiplier, or a gyrator without.
 
-    Means over a step use C at the middle of the step.
+    ``ports`` is one port of each system, ``slope`` the derivative of C. Means over a step use C at the middle of the
+    step.
     """
     if not isinstance(second, PHDAE):
         raise ValueError(f"second must be a PHDAE like first, got {type(second).__name__}")
@@ -72,7 +73,7 @@ class _Pair:
     # --- the equations
 
     def matrix(self, name: str, views: Sequence[View], multipliers: Array) -> Any:
-        """Matrix E, J, R or B, or costate z, of the pair."""
+        """Matrix E, J, R or B, or costate z, of the pair, from the ``views`` of both systems and the multipliers."""
         m = self.multipliers
         if name == "z":
             return np.concatenate([views[0]("z"), views[1]("z"), multipliers])
@@ -100,7 +101,7 @@ class _Pair:
     # --- and their derivatives
 
     def derivatives(self) -> Any:
-        """Derivatives of both systems and of C."""
+        """Derivatives of the pair from those of both systems and of C; None if no system has given derivatives."""
         moving = self.parts.varying_ports
         return self.parts.whole(
             self.slopes,

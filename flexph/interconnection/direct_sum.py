@@ -88,7 +88,10 @@ def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]
 
 
 def numbered(name: str, taken: Mapping[str, slice]) -> str:
-    """Unique name: those of multipliers and feed-through get a number if ``taken``; other names are unchanged."""
+    """Unique name for a part of multipliers or feed-through, with a number if the name is ``taken``.
+
+    Names of other parts are unchanged.
+    """
     if not name.startswith((MULTIPLIERS, FEEDTHROUGH)):
         return name
     number, base = 1, name

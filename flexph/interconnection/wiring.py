@@ -244,7 +244,11 @@ class Wiring:
         self._gains += [(rows, cols, -gain.ravel()), (cols, rows, gain.ravel())]
 
     def _matrix(self, link: Link, given: Array | None, name: str, shape: tuple[int, int]) -> Array:
-        """Given matrix ``turn`` or ``gain`` checked for its shape, by default the identity."""
+        """Matrix ``turn`` or ``gain`` of a connection with a given shape; by default the identity.
+
+        A gain (1, 1) multiplies the identity. Raises ValueError for another shape, or without a matrix if it is not
+        square.
+        """
         if given is None and shape[0] != shape[1]:
             raise ValueError(
                 f"{link}: the widths do not match, {shape[0]} and {shape[1]}; select components= or a {name}="

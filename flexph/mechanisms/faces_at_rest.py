@@ -33,7 +33,10 @@ SQUARE, FIRST, SECOND = 0, 1, 2
 
 
 class Feature(NamedTuple):
-    """Gap to a surface [m], the name of its contact, and the kind of the closest edge; empty for faces and corners."""
+    """Gap to a surface at a configuration [m], the name of its contact, and the kind of edge that is closest.
+
+    ``edge`` is empty if a face or a corner is closest.
+    """
 
     gap: float
     contact: str
@@ -46,7 +49,10 @@ def has_surfaces(mechanism: Mechanism) -> bool:
 
 
 def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Feature]]:
-    """Mechanism whose surfaces are replaced by their closest faces and corners, and the features of all surfaces."""
+    """Mechanism whose surfaces are replaced by their closest faces and corners at a configuration.
+
+    The second value has the gap and kind of each surface in the order of the contacts.
+    """
     a = mechanism.network.arrays
     vectors, k = gaps_at(a, c, derive(a, c)).vectors[1], 0
     joints, features = [], []
@@ -64,10 +70,11 @@ def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Fe
 
 
 def gaps_agree(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float, what: str) -> bool:
-    """True if surfaces and the faces that replace them have equal gaps wherever one of the two is ≤ ``closed`` [m].
+    """True if surfaces, and the planes and points that replace them, have equal gaps at a configuration.
 
-    Raises ValueError, naming the contact and the method ``what``, if a closed contact touches edges in space or
-    several faces.
+    Only gaps are compared of which one is at most ``closed`` [m]. ``mechanism`` has the surfaces, ``local`` their
+    replacements. Raises ValueError, naming the contact and the method ``what``, if a closed contact touches edges in
+    space or several faces.
     """
     features, a = iter(on_faces(mechanism, c)[1]), local.network.arrays
     gaps = iter(gaps_at(a, c, derive(a, c)).after.tolist())
@@ -87,7 +94,10 @@ def gaps_agree(mechanism: Mechanism, local: Mechanism, c: Configuration, closed:
 
 
 def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Gap to the closest face or corner of a surface, from the vectors V, W, U, D (4, d), and this feature."""
+    """Gap to the plane or corner that is closest on a surface, to replace the gap to the surface, and its feature.
+
+    ``vectors`` (4, d) are the world vectors V, W, U, D of the gap: V from the section to the ball, the others its axes.
+    """
     dim = vectors.shape[1]
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
@@ -112,7 +122,10 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
 
 
 def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Plane between the closest points of two edges, from the vectors V, W, U, D (4, d), and the edge as a feature."""
+    """Gap along the line between the closest points of two edges, to replace the gap between them, and its feature.
+
+    ``vectors`` (4, d) are the world vectors of the gap: V between the middles of the edges, W and U half of each.
+    """
     V, W, U = vectors[:3]
     products, found, bent = [V @ V, V @ W, V @ U, W @ U, W @ W, U @ U], np.zeros((2, PLACES)), np.zeros((5, 4))
     squares(np.array([products] * 2), found, bent)
@@ -129,7 +142,7 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
 
 
 def _ahead(vector: Vector, offset: Array) -> Vector:
-    """Vector whose end is shifted by an offset in the axes of the section at its end."""
+    """World vector whose end is moved by an ``offset`` in the axes of the section there, or of the world."""
     if vector.plus is None:
         return replace(vector, fixed=tuple((np.array(vector.fixed) + offset).tolist()))
     before = np.zeros(offset.size) if vector.plus.offset is None else np.array(vector.plus.offset)
@@ -137,7 +150,7 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
 
 
 def _shifted(vector: Vector, port: Any, offset: Array) -> Vector:
-    """Vector whose start is shifted by an offset in the axes of the section at the surface's port."""
+    """World vector whose start is moved by an ``offset``, in the axes of the section at ``port``, or of the world."""
     if isinstance(port, Ground):
         return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))
     assert vector.minus is not None

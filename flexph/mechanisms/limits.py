@@ -19,9 +19,10 @@ LIGHT = 1e-6
 
 
 class Held(NamedTuple):
-    """Equilibrium on contacts: its state, or None with the cause and a message of the failure.
+    """Result of the search for an equilibrium with the contacts of a pose closed.
 
-    ``open`` names the contact that is about to open, as its force is almost zero.
+    ``state`` is the equilibrium; if there is none it is None, with a ``cause`` and a ``message``. ``open`` names the
+    contact that is about to open, as its force is almost zero.
     """
 
     state: State | None
@@ -31,7 +32,10 @@ class Held(NamedTuple):
 
 
 def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
-    """Equilibrium in which contacts that touch in the pose stay closed; those with friction are held tangentially."""
+    """Equilibrium near a pose in which the contacts that touch in the pose stay closed, or the cause if there is none.
+
+    Friction holds these contacts, and compliant ones, along their tangents.
+    """
     search = Search(mechanism, pose, inputs, time, keeps_pose=True)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]

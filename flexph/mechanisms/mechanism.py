@@ -45,7 +45,7 @@ from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is none."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is no such pose."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
@@ -508,7 +508,7 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
-        """Lowest ``count`` natural frequencies ω > 0 at rest at k unloaded poses, ascending.
+        """Lowest ``count`` natural frequencies ω > 0 [rad/s] at each of k unloaded poses at rest, ascending.
 
         They equal ``eigenfrequencies(mechanism.linearize(pose), count)``, with drives locked. For small undamped
         mechanisms without springs, all terms that do not depend on the pose are computed once.
@@ -628,7 +628,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """The mechanism and state, with closed contacts replaced by joints if the mechanism has contacts."""
+        """This mechanism and a state, or both with closed contacts replaced by joints if there are contacts."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state

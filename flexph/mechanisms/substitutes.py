@@ -28,7 +28,7 @@ KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
 
 @dataclass(frozen=True)
 class Touch:
-    """Gap of a contact that is replaced in statics, with the name of its substitute."""
+    """Gap of a contact that statics replaces by a spring or a constraint with the name ``name``."""
 
     name: str
     contact: Connection
@@ -41,22 +41,25 @@ class Touch:
 
     @property
     def friction(self) -> float:
-        """Coefficient of friction."""
+        """Coefficient of friction of the contact, 0 without friction."""
         return float(getattr(self.gap.law, "friction", 0.0))
 
     @property
     def holding(self) -> float:
-        """Stiffness [N/m] of the anchor of a sticking compliant contact; zero if friction is a smooth law of slip."""
+        """Stiffness [N/m] of the springs that hold the point of a sticking compliant contact.
+
+        It is zero if the friction of the contact is a smooth function of the slip.
+        """
         return float(getattr(self.gap.law, "holding", 0.0))
 
     @property
     def value(self) -> float:
-        """Value m₀ of the length or component m at which the gap closes."""
+        """Value m₀ of the measure m of the gap (a length, component or angle) at which the gap closes."""
         return self.gap.sign * self.gap.offset
 
     @property
     def has_tangents(self) -> bool:
-        """True if sticking friction can hold the contact by constraints or springs along the tangents.
+        """True if sticking friction can hold the contact along its tangents by constraints or springs.
 
         The contact must be that of a point with a plane: on a ball or disc, friction would also exert a torque.
         """
@@ -65,17 +68,20 @@ class Touch:
 
     @property
     def is_rim(self) -> bool:
-        """True for the rim of a disc on a plane, whose gap no spring can measure."""
+        """True for the rim of a disc on a plane, whose gap no spring can replace."""
         return self.gap.kind == "rim"
 
     def spring(self, law: ElasticLaw | None = None) -> Connection:
-        """Spring with the potential of the contact, or another law of the extension m − m₀."""
+        """Spring that acts as the compliant contact, or with another ``law`` of the extension m − m₀."""
         kind: Any = KINDS[self.gap.kind]
         measure = Measure(kind, self._products(), 0.0, 0.0, self.value, law=law or self.law())
         return self._as(Form(measures=(measure,)))
 
     def law(self) -> ElasticLaw:
-        """Elastic law of a compliant contact as a function of the extension m − m₀."""
+        """Elastic law of a compliant contact as a function of the extension m − m₀.
+
+        Without force where the gap is open.
+        """
         own, sign = self.gap.law, self.gap.sign
         if not isinstance(own, Hertz):
             return self.one_sided(own.stiffness)
@@ -88,11 +94,11 @@ class Touch:
         return potential(energy, lambda x: -sign * k * depth(x) ** 1.5, lambda x: 1.5 * k * depth(x) ** 0.5)
 
     def one_sided(self, stiffness: float) -> ElasticLaw:
-        """Elastic law of a linear spring that acts only while the gap is closed."""
+        """Elastic law of a linear spring [N/m] that acts only while the gap is closed."""
         return one_sided(stiffness, side="compression" if self.gap.sign > 0.0 else "tension")
 
     def row(self) -> Connection:
-        """Constraint that keeps the gap closed."""
+        """Joint with one constraint, ``normal``, that keeps the gap closed."""
         products, value = self._products(), self.value
         law: Law
         if self.gap.kind == "offset":
@@ -107,13 +113,16 @@ class Touch:
         return self._as(Form(rows=(Row("normal", law, "N m" if self.gap.kind == "angle" else "N"),)))
 
     def held(self, dim: int) -> Connection:
-        """Constraints that hold the point of contact along the tangents."""
+        """Joint with constraints that hold the point of contact along the tangents of the plane; ``dim`` is 2 or 3."""
         apart, normal, _ = self.gap.vectors
         rows = [Row(f"tangent {k + 1}", Offset(Product(apart, t), None)) for k, t in enumerate(_tangents(normal, dim))]
         return self._as(Form(rows=tuple(rows)), name=f"{self.name}: friction")
 
     def sprung(self, stiffness: float, dim: int) -> Connection:
-        """Springs that hold the point of contact along the tangents."""
+        """Springs of a stiffness [N/m] that hold the point of contact along the tangents of the plane.
+
+        ``dim`` is 2 or 3.
+        """
         apart, normal, _ = self.gap.vectors
         own = [
             Measure("component", (Product(apart, t),), stiffness, 0.0, None, f"tangent {k + 1}")
@@ -134,15 +143,18 @@ class Touch:
 
 
 def touches_of(mechanism: Model, what: str) -> list[Touch]:
-    """Gaps of all contacts; raises ValueError for contacts that equilibria do not support."""
+    """Gaps of all contacts of a mechanism, to be replaced in statics.
+
+    Raises ValueError, naming the contact and the method ``what``, for contacts that equilibria do not support.
+    """
     touches = []
     for contact in mechanism.connections:
         if contact.form.group is not None:
-            raise ValueError(f"{what} does not take mutual contacts of many balls, and {contact.name!r} is one")
+            raise ValueError(f"{what} does not support mutual contacts of many balls, and {contact.name!r} is one")
         for k, gap in enumerate(contact.form.gaps):
             if gap.kind == "face":
                 raise ValueError(
-                    f"{what} takes no skins, and {contact.name!r} touches one: a ball in its dent lies on several "
+                    f"{what} supports no skins, and {contact.name!r} touches one: a ball in its dent lies on several "
                     "faces, which turn under it: integrate a damped run until it rests"
                 )
             if gap.kind not in KINDS and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
@@ -152,11 +164,11 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                 )
             if (gap.is_carried or gap.driven) and gap.law.friction > 0.0:
                 raise ValueError(
-                    f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: use integrate()"
+                    f"{what} supports no moving surfaces with friction, and {contact.name!r} has one: use integrate()"
                 )
             if getattr(gap.law, "friction_factor", None) is not None:
                 raise ValueError(
-                    f"{what} takes no friction with a factor of time, and {contact.name!r} has one: leave the "
+                    f"{what} supports no friction with a factor of time, and {contact.name!r} has one: leave the "
                     "friction_factor out"
                 )
             name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
@@ -165,7 +177,10 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
 
 
 def _tangents(normal: Vector, dim: int) -> list[Vector]:
-    """Directions of the section of a plane that are perpendicular to its normal."""
+    """Unit vectors perpendicular to the normal of a plane, in the axes of its section.
+
+    There is one in the plane, and two in space.
+    """
     own = normal.fixed if normal.plus is None else normal.plus.direction
     assert own is not None
     unit = np.array(own) / np.linalg.norm(own)

@@ -109,11 +109,11 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Coupling:
-    """Coupling of a region to a reference point, which becomes a port by its name.
+    """Coupling of points to a reference point, which a body takes as a port of the coupling's name.
 
     ``how``: ``rigid`` (RBE2, kinematic coupling, rigid body) or ``mean`` (RBE3, distributing coupling). ``region``:
-    name of its region; ``points`` (k,): points of the mesh; ``at`` (3,): reference point; ``weights`` (k,) of the
-    points in a mean, None for one over areas.
+    name of the region of the points; ``points`` (k,): their indices in the mesh; ``at`` (3,): reference point;
+    ``weights`` (k,) of the points in the mean, None to weight them by area.
     """
 
     name: str
@@ -206,9 +206,10 @@ class MeshContents:
 def refuse_left_out(
     contents: MeshContents, changes: Iterable[Change], *, masses: bool = False, ports: Iterable[str] = ()
 ) -> None:
-    """Raise ValueError that names the unsupported parts of a file with one of the effects ``changes``.
+    """Raise ValueError if a file has unsupported parts whose effect on the body is one of ``changes``.
 
-    ``masses``: True to refuse additional masses of the file, too. ``ports``: names of couplings that become ports.
+    ``masses``: True to refuse additional masses of the file, too. ``ports``: names of couplings that become ports, and
+    thus are supported.
     """
     wanted, ports = set(changes), set(ports)
     left_out = [
@@ -228,9 +229,9 @@ def refuse_left_out(
 
 
 def _hint(left_out: list[LeftOut]) -> str:
-    """Text on the argument that makes the first coupling among unsupported parts a port; empty without couplings."""
+    """Text that suggests the argument ``ports`` by which the first unsupported coupling becomes a port; or empty."""
     named = next((part.port for part in left_out if part.port), None)
-    return f", or take them as ports, such as ports={{'hub': {named!r}}}" if named else ""
+    return f", or use them as ports, such as ports={{'hub': {named!r}}}" if named else ""
 
 
 def shortened(words: list[str], most: int = 5) -> list[str]:

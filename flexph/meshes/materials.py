@@ -24,7 +24,7 @@ ORTHOTROPIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2), (3, 3), (4, 4), (
 
 
 class Row(NamedTuple):
-    """Constants of one kind at a temperature."""
+    """Values of the constants of one kind, such as density or isotropic moduli, at one temperature."""
 
     kind: Kind
     temperature: float
@@ -52,7 +52,7 @@ class FileMaterial:
     held_beyond: bool = True
 
     def with_rows(self, rows: tuple[Row, ...]) -> FileMaterial:
-        """Material with constants of one kind added: as a table if there are several temperatures."""
+        """Material with constants of one kind added: as a table if ``rows`` has several temperatures."""
         return _with(self, rows[0]) if len(rows) == 1 else replace(self, rows=(*self.rows, *rows))
 
     def at(self, temperature: float | None) -> FileMaterial:
@@ -91,7 +91,7 @@ class FileMaterial:
         )
 
     def modulus(self) -> float | None:
-        """Young's modulus, or a modulus of the same order from C; None without elastic constants."""
+        """Young's modulus, or the largest of C₁₁, C₂₂ and C₃₃ of a stiffness C; None without elastic constants."""
         if self.stiffness is not None:
             return float(np.diag(self.stiffness)[:3].max())
         return self.young

@@ -133,7 +133,10 @@ def level_of(measure: Measure, given: float | str) -> float:
 
 
 def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:
-    """Functional with the value of a measure of a sensor; None for extremes without a margin, as not smooth."""
+    """Functional whose value is a measure of a run, of the readings of the sensor ``quantity``.
+
+    None for a largest or smallest reading without a margin, which has no derivatives.
+    """
     if measure.take in FUNCTIONALS:
         own = FUNCTIONALS[measure.take](quantity, measure.component)
     elif measure.margin is None:

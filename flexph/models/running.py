@@ -173,7 +173,11 @@ def _live_of(run: Integrate, builder: Builder) -> Any:
 
 
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
-    """Raise Misfit if a run of a mechanism could not start; ``place`` is the position of the start in the file."""
+    """Raise Misfit if the run ``run`` of a mechanism could not begin at the state ``start``.
+
+    The reason may be its method, inputs, live view, changes or initial penetrations, which are reported at ``place``,
+    the position of the start entry in the file.
+    """
     method = builder.of(run.method, "method") or Exact()
     if not isinstance(method, MechanismMethod):
         return
@@ -214,9 +218,10 @@ def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, buil
 
 
 def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder, start: Start) -> InverseRun:
-    """Compute inverse dynamics from a pose, with deformation and free velocities of ``start``.
+    """Compute inverse dynamics from a pose.
 
-    Raises Misfit, and the errors of ``integrate`` once the run has begun.
+    Initial deformations, and velocities that the motion does not determine, are those of the entry ``start``. Raises
+    Misfit, and the errors of ``integrate`` once the run has begun.
     """
     motion, method, inputs = motion_of(run, builder), builder.of(run.method, "method"), inputs_of(run, builder)
     begin = 0.0 if run.start is None else run.start.time

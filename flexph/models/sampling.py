@@ -88,7 +88,7 @@ def _figures(run: Any) -> list[str]:
 
 
 def start_of(search: Optimisation, tree: Tree) -> dict[str, float]:
-    """Settings in SI units at which a search begins: values of the file, else the middle of the bounds.
+    """Initial value of each parameter of an optimisation in SI units: that of the file, else the middle of its bounds.
 
     Raises ValueError for a setting that is no number, or lies outside of its bounds.
     """

@@ -39,7 +39,7 @@ def setting_at(tree: Tree, path: str) -> Any:
 
 
 def _parts(path: str) -> list[str]:
-    """Names and numbers of which a path consists."""
+    """Names and indices of a path: ``connections[2].first`` gives ``connections``, ``2`` and ``first``."""
     return [part for part in re.split(r"\.|\[(\d+)\]", path) if part]
 
 

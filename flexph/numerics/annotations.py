@@ -178,6 +178,8 @@ def _numbers(name: str, value: Any, *, complex_too: bool = False) -> None:
 
 def _is_many(value: Any) -> bool:
     """True for iterables of entries, except texts, mappings and sparse matrices."""
+    if type(value) is np.ndarray:  # the usual case
+        return value.ndim > 0
     single = isinstance(value, str | bytes | Mapping) or sparse.issparse(value) or getattr(value, "ndim", 1) == 0
     return isinstance(value, Iterable) and not single
 

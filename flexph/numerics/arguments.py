@@ -140,7 +140,7 @@ def _checked(
             if reason is None:
                 raise
             raise reason from error
-        if isinstance(result, Remade | Described):
+        if isinstance(result, (Remade, Described)):
             result.made_by(door.public, arguments, named)  # type: ignore[attr-defined]
         return result
 

@@ -107,7 +107,7 @@ def complex_derivative(function: Callable[[Array], Any], x: Array) -> Array:
         value = np.asarray(function(moved))
         if not np.iscomplexobj(value):
             raise ValueError(
-                "a function for complex steps must return complex numbers for complex states, got real ones: take "
+                "a function for complex steps must return complex numbers for complex states, got real ones: use "
                 "differences"
             )
         slopes.append(value.imag / COMPLEX_STEP)

@@ -30,7 +30,7 @@ def scene_of_drawing(path: Path) -> Scene:
 
 
 def _parts(surface: PartSurface) -> list[Part]:
-    """Faces of each port, named such as ``rod.hole1``, and those of no port."""
+    """Parts that show a part of a drawing: the faces of each port, named such as ``rod.hole1``, and all other faces."""
     own, left = surface.part, np.ones(len(surface.triangles), dtype=bool)
     parts = []
     for port in own.ports:

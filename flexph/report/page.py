@@ -51,7 +51,10 @@ def charts_script() -> str:
 
 
 def packed(values: Array) -> dict[str, str]:
-    """Numbers as base64 of their bytes, in single precision if this is exact to 1e-6 and distinguishes all values."""
+    """Numbers as base64 of their bytes, with their ``kind``, single or double precision.
+
+    Single precision is used if no number changes by more than 1e-6 of it, and different numbers remain different.
+    """
     single = values.astype(np.float32)
     fits = np.allclose(single, values, rtol=1e-6, atol=0.0, equal_nan=True) and len(np.unique(single)) == len(
         np.unique(values)
@@ -61,7 +64,10 @@ def packed(values: Array) -> dict[str, str]:
 
 
 def _panel(panel: Panel, height: float) -> dict[str, Any]:
-    """Panel as values for JSON; the range of a logarithmic axis is a pair of exponents of ten."""
+    """Panel as values for JSON, with a height in pixels.
+
+    On a logarithmic axis the range of the values is a pair of exponents of ten.
+    """
     content = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
     ends = _decades(panel.curves) if "y" in panel.log else None
     return content | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
@@ -85,7 +91,10 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Curve reduced to at most MOST points: minimum and maximum of each part, and the ends."""
+    """Curve reduced to at most MOST points, by which it looks the same.
+
+    Equal parts of it are replaced by their smallest and largest value; both ends are kept.
+    """
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
     parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)
@@ -117,7 +126,7 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """Texts of the displayed rows, the first ones."""
+        """Texts of the cells of the rows that are displayed, which are the first rows of the table."""
         return [[_cell(value) for value in row] for row in self.rows[: FIRST + REST]]
 
     @property
@@ -172,7 +181,10 @@ Block = Text | Table | Chart | Html | View | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Section of blocks with a heading of level 2, or 3 within a section; ``folded``: True to hide it until a click."""
+    """Section of a report: a heading, and blocks such as texts, tables and charts.
+
+    ``level``: that of the heading in HTML, 2, or 3 within a section; ``folded``: True to hide the blocks until a click.
+    """
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)

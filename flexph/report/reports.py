@@ -71,8 +71,9 @@ def write_case_report(
 ) -> Path:
     """Write the report of a case into the folder of its files; return the path.
 
-    ``record`` and ``figures`` are those of the summary of the case. ``about`` contains ``summary``, ``command``,
-    ``warnings``, further ``scenes`` by name, which are not scenes of runs, and ``checks``, None if not requested.
+    ``record`` has name, parameters, start, computing time and versions of the case, as in its summary; ``figures`` are
+    its summary numbers, ``result`` what it returned. ``about`` contains ``summary``, ``command``, ``warnings``, further
+    ``scenes`` by name, which are not scenes of runs, and ``checks``, None if not requested.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     runs = _of_parts(result)

@@ -93,7 +93,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     return [
         f"{name!r} turns by up to {h * spins[name]:.2g} rad in a step of {h:.3g} s: energy and constraints are "
         "kept, but the phase is not accurate: it is off by (ωh)²/12, with Exact4() by (ωh)⁴/127, with "
-        "ExactGauss() by (ωh)⁶/100800; take shorter steps"
+        "ExactGauss() by (ωh)⁶/100800; use shorter steps"
     ]
 
 
@@ -205,12 +205,12 @@ def _defects(solution: Solution) -> list[str]:
         doubts.append(
             f"the energy balance is off by {ledger.residual[worst]:.2g} J, {ledger.largest_residual:.0e} of the "
             f"energies, in a step up to t = {solution.times[worst + 1]:.6g} s: its iteration ended above round-off; "
-            "take shorter steps"
+            "use shorter steps"
         )
     if jump > JUMP * speed:
-        cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or take shorter steps"
+        cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or use shorter steps"
         if not any(c.is_driven for c in solution.mechanism.connections):
-            cause = "steps are too long, or forces change abruptly; take shorter steps"
+            cause = "steps are too long, or forces change abruptly; use shorter steps"
         doubts.append(
             f"velocities leave the constraints by up to {jump:.2g} at the ends of steps, of speeds up to {speed:.2g}: "
             f"{cause}"
@@ -234,7 +234,7 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
             name, moves = mechanism.constraint_names[k], "turns" if unit == "rad" else "moves"
             return (
                 f"{name} {moves} by {moved:.3g} {unit} from t = {span[0]:.6g} s to {span[1]:.6g} s, and a step follows "
-                f"less than {most:.3g} {unit}: take steps shorter than {abs(span[1] - span[0]) * most / moved:.2g} s"
+                f"less than {most:.3g} {unit}: use steps shorter than {abs(span[1] - span[0]) * most / moved:.2g} s"
             )
     return ""
 

@@ -21,7 +21,7 @@ STATUS, ERROR, SECONDS = "sample_status", "sample_error", "sample_seconds"
 """Variables of every study in addition to the values of its runs."""
 
 SLAB = 1 << 25
-"""Size of a slab in bytes."""
+"""Largest size, in bytes, of the part of a variable that is in memory while a dataset is written."""
 
 
 @dataclass(frozen=True)

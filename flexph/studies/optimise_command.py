@@ -134,7 +134,7 @@ def repeating_run(file: Path, entry: Optimisation, best: Optimum, settings: Sequ
 
 
 def _values(name: str, best: Optimum, objective: Mapping[str, float]) -> dict[str, Any]:
-    """Optimum as plain values for JSON."""
+    """Optimum as a dict of plain values for JSON, with the name of the optimisation and its weights."""
     return {
         "optimisation": name,
         "weights": dict(objective),

@@ -107,9 +107,9 @@ def as_samples(given: Any) -> Samples:
 
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
-    """Write the dataset of the recorded samples to their folder, and open it.
+    """Write the dataset of the recorded samples next to their folder, and open it.
 
-    ``keep``: False to load the dataset into memory, for a temporary folder.
+    ``keep`` is False to load it into memory, as the folder is temporary.
     """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET
@@ -167,7 +167,7 @@ class Evaluations:
         return [self._finished[name] for name in keys]
 
     def _computed(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
-        """Compute the missing records of samples, and return all; records of load cases are joined."""
+        """Records of the given samples, in their order; missing runs are computed. Records of load cases are joined."""
         if not self._cases:
             return self._runs.records(samples)
         every = iter(self._runs.records(self._of_cases(samples)))

@@ -13,26 +13,28 @@ from ..numerics.differences import FORWARD
 from ..numerics.step_failed import StepFailed
 
 SINGULAR = 1e-6
-"""Smallest singular value of ∂g/∂x₂, relative to that at the mode's start, below which a branch ends: at a fold,
-round-off of time of 1e-16 leaves about 1e-8."""
+"""Smallest singular value of ∂g/∂x₂, relative to that at the start of the mode, below which the branch of algebraic
+states ends. Times rounded to 1e-16 leave about 1e-8 at a fold."""
 NEARLY = 1e-3
-"""Ratio of singular values up to which a failing step is attributed to a fold; at other failures it is about 1."""
+"""Smallest singular value of ∂g/∂x₂, relative to that at the start of the mode, up to which a fold is the cause of a
+failed step. For other causes it is about 1."""
 APART = 0.1
-"""Distance of stage values from the end values, relative to their size, that indicates another branch."""
+"""Distance of algebraic states in the middle of a step from their mean at both ends, relative to their size, above
+which they are on another branch."""
 ITERATIONS = 60
 CONTRACTS = 0.6
-"""Largest ratio of successive corrections of Newton's method for staying on a branch: near a fold it is 1/2, beyond a
-fold there is no root."""
+"""Largest ratio of a correction of Newton's method to the last one with which it stays on the branch. Near a fold the
+ratio is 1/2, beyond a fold there is no root."""
 PIECES = 64
 """Largest number of pieces into which a step is divided if its branch is lost."""
 
 
 class Branch:
-    """Solver for algebraic states at a time t; steps themselves only compute algebraic states at their stages.
+    """Solver for algebraic states at a time, which remain on one branch of solutions during a mode.
 
-    For index 1 Newton's method reuses its derivative; with ``careful`` the derivative is evaluated each time, and the
-    states are followed from the last ones in small pieces. For index 2 the states are computed by
-    :class:`flexph.consistency.conditions.Conditions`.
+    Steps compute algebraic states at their stages only. For index 1 Newton's method reuses its derivative; with
+    ``careful`` the derivative is evaluated each time, and the states are followed from the last ones in small pieces.
+    For index 2 the states are computed by :class:`flexph.consistency.conditions.Conditions`.
     """
 
     def __init__(self, equations: Equations, time: float, x: Array, *, careful: bool = False) -> None:
@@ -71,11 +73,17 @@ class Branch:
         self._time, self.state = time, x
 
     def ends(self, threshold: float = SINGULAR) -> bool:
-        """True if the branch ends at the last kept state: the least singular value of ∂g/∂x₂ is nearly zero."""
+        """True if the branch ends at the last kept state: ∂g/∂x₂ is nearly singular.
+
+        Its smallest singular value is then at most ``threshold`` times that at the start of the mode.
+        """
         return self._simple and self._smallest(self._time, self.state) <= threshold * self._regular
 
     def squared_regularity(self, time: float, x: Array) -> float:
-        """Squared smallest singular value of ∂g/∂x₂ at x: near a fold it falls linearly in time."""
+        """Squared smallest singular value of ∂g/∂x₂ at x, which falls linearly in time near a fold.
+
+        It is zero if the index is not 1.
+        """
         return self._smallest(time, self.at(time, x)) ** 2 if self._simple else 0.0
 
     def leaves_branch(self, time: float, stage: Array, end: Array) -> bool:

@@ -70,7 +70,10 @@ class Switches:
         raise SwitchFailed(f"mode {at.mode!r} ends at an impasse point at t = {at.time:.9g} s, x = {at.state}")
 
     def _due(self, at: Instant, used: list[Transition]) -> Transition | None:
-        """First timed transition of this instant that has not been taken."""
+        """First transition with a prescribed time at this instant that can be taken, or None.
+
+        It is not among the ``used`` ones, and its condition is true.
+        """
         for transition, when in self.timed(at.mode):
             moment = when.after(at.time - self.close)
             if transition not in used and abs(moment - at.time) <= self.close and _allows(transition, at):
@@ -80,7 +83,10 @@ class Switches:
     def _immediate_cause(
         self, at: Instant, used: list[Transition] | None, branch: Branch | None = None
     ) -> Bound | Transition | None:
-        """Watch the mode of an instant, and return the cause that ends it at once; ``used`` is None as a run starts."""
+        """Begin to watch the mode of an instant, and return the cause that ends it at once, or None.
+
+        ``used`` are the timed transitions already taken at this instant; None as a run starts, when none are taken.
+        """
         branch = branch or self.driven.branch(at.mode, at.time, at.state, entered=False)
         self.watch = Leaving(bounds(self.system, at.mode), branch, at.time, at.size)
         return (None if used is None else self._due(at, used)) or self.watch.at_once(at.time)

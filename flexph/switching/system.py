@@ -19,7 +19,7 @@ from .transition import Function, Transition
 PROBES = 8
 """Number of states near the samples at which the Hamiltonians of the modes are compared."""
 SPREAD = 0.1
-"""Distance of these states from the samples, relative to the size of each state."""
+"""Distance from the samples of the states at which Hamiltonians are compared, relative to the size of each state."""
 COMMON = 1e-12
 """Relative difference of Hamiltonians up to which they count as equal."""
 

@@ -17,9 +17,11 @@ ROUND_OFF = 4.0 * np.finfo(float).eps
 """Difference of H, relative to |H|, below which it is round-off, so that correcting a gradient would only add noise."""
 
 TOLERANCE = 1e-9
-"""Defect of a discrete gradient, relative to its terms, above round-off of sums of some thousand terms."""
+"""Error of a discrete gradient, relative to its largest terms, above which it is wrong. Sums of some thousand terms
+have less round-off."""
 MADE_UP = 1e-9
-"""Largest F(x₀) that a step corrects with ``kept``, as a share of the possible change of F in the step."""
+"""Value F(x₀), relative to the largest change of F that the step can make, up to which :func:`discrete_jacobian` takes
+it as round-off of earlier steps and corrects it, if ``kept``."""
 MEAN_POINTS = 4
 """Number of Gauss points of the mean value gradient, exact for Hamiltonians of degree 8."""
 
@@ -51,7 +53,7 @@ class Invariants:
 
 
 def padded(given: Invariants, n: int, extra: int) -> Invariants:
-    """Invariants extended to ``extra`` more states on which they do not depend."""
+    """Invariants of the first n states as invariants of n + ``extra`` states; they do not depend on the others."""
 
     def jacobian(x: Array) -> Array:
         own = dense(given.jacobian(x[:n]))
@@ -140,7 +142,10 @@ def discrete_jacobian(
 
 
 def through_invariants(invariants: Invariants, x0: Array, before: float) -> Callable[[Array], Array]:
-    """Function of x₁ for ``Dπ(m)ᵀ ∇̄energy(π₀, π₁)``, Gonzalez' gradient in the invariants; ``before`` is H(x₀)."""
+    """Discrete gradient ``Dπ(m)ᵀ ∇̄energy(π(x₀), π(x₁))`` of H as a function of x₁, with the midpoint m of x₀ and x₁.
+
+    ∇̄energy is Gonzalez' discrete gradient with respect to the invariants; ``before`` is H(x₀).
+    """
     first = invariants.values(x0)
 
     def at(x1: Array) -> Array:

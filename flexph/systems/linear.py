@@ -235,7 +235,7 @@ def unknowns(system: LinearPHDAE) -> int:
 
 
 def _sized(spans: Mapping[str, slice]) -> str:
-    """Names with their numbers of entries."""
+    """Text with the names of slices, each with its number of entries in parentheses."""
     return listed(f"{name} ({at.stop - (at.start or 0)})" for name, at in spans.items())
 
 

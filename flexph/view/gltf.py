@@ -170,18 +170,26 @@ class _File:
         return known.index(name)
 
     def _channel(self, node: int, path: str, values: int) -> None:
-        """Append values at the times of the scene, given by their accessor, to the animation of a node."""
+        """Add to the animation the motion of a node at the times of the scene.
+
+        ``path`` is the animated property of glTF: translation, rotation or weights; ``values``: index of the accessor
+        of its values.
+        """
         library, own = self.library, self.animation
         target = library.AnimationChannelTarget(node=node, path=path)
         own.channels.append(library.AnimationChannel(sampler=len(own.samplers), target=target))
         own.samplers.append(library.AnimationSampler(input=self.times, output=values, interpolation="LINEAR"))
 
     def _vertices(self, values: Array) -> int:
-        """Append vectors (v, 3) of a mesh; return the index of their accessor."""
+        """Append vectors (v, 3) at the vertices of a mesh; return the index of their accessor."""
         return self._accessor(values, "VEC3", use=self.library.ARRAY_BUFFER, extremes=True)
 
     def _accessor(self, values: Array, kind: str, *, use: int | None = None, extremes: bool = False) -> int:
-        """Append numbers to the buffer, as integers if they are indices; return the index of their accessor."""
+        """Append numbers to the buffer of the file; return the index of their accessor.
+
+        ``kind``: type of a row in glTF, such as VEC3; ``use``: target of the buffer view, by which indices of triangles
+        are stored as integers, others as floats; ``extremes``: True to store the smallest and largest row, too.
+        """
         library, gltf = self.library, self.gltf
         index = use == library.ELEMENT_ARRAY_BUFFER
         numbers = np.ascontiguousarray(values, dtype="<u4" if index else "<f4")
@@ -202,9 +210,10 @@ class _File:
 
 
 def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
-    """Mean (p, 3), shapes (r, p, 3) and weights (k, r) of displacements (k, p, 3), with the least r for a tolerance.
+    """Decomposition of displacements (k, p, 3) to a mean (p, 3), shapes (r, p, 3) and weights (k, r) at k times.
 
-    By singular value decomposition of the displacements minus their mean; the largest weight of each shape is 1.
+    It is a singular value decomposition of the displacements minus their mean. r is the smallest number for which no
+    component is wrong by more than ``tolerance``. The largest weight of each shape is 1.
     """
     k, p, _ = rest.shape
     mean = rest.mean(axis=0)

@@ -104,7 +104,7 @@ def is_diverging(scene: Scene, name: str) -> bool:
 
 
 def caption(scene: Scene, row: int) -> str:
-    """Caption of a row: time, or the caption of the scene, and deformation factor."""
+    """Caption of a scene at the time of index ``row``: the time, or the scene's own text, and deformation factor."""
     larger = "" if scene.scale == 1.0 else f", deformation × {scene.scale:g}"
     if scene.captions:
         return f"{scene.captions[row]}{larger}"

@@ -104,7 +104,11 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """Bytes (height, width, 4) of a picture with premultiplied alpha, drawn over the background and its shadow."""
+        """Bytes (height, width, 4) of a picture drawn over the background, which its shadow darkens.
+
+        ``picture`` (height, width, 4) has colours multiplied by their opacity, 0 to 1; ``shadow`` (height, width) is 0
+        to 1.
+        """
         paper = rgb([PAPER[self.background]])[0].astype(np.float32)
         page = np.empty((*picture.shape[:2], 4), dtype=np.uint8)
         clear = 1.0 - picture[..., 3]
@@ -118,7 +122,10 @@ class Paper:
         return page
 
     def finished(self, picture: Array, caption: str, time: float) -> Any:
-        """Pillow image of a picture of bytes, with texts, and with energies up to a time [s]."""
+        """Pillow image of a picture of bytes with title, colour bar, caption and energy curves.
+
+        The curves are in full colours up to a time [s], and faint after it.
+        """
         image, draw, _ = pillow()
         page = image.fromarray(picture, "RGBA")
         page.alpha_composite(image.fromarray(self.words, "RGBA"))

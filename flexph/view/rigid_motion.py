@@ -28,7 +28,7 @@ class RigidMotion(NamedTuple):
         return np.asarray(np.swapaxes(self.rotations[:, None], -1, -2) @ vectors[..., None])[..., 0]
 
     def rest(self, points: Array) -> Array:
-        """Deviations of points (k, p, 3) from the rigid motion, in the axes of the body."""
+        """Differences between points (k, p, 3) and those of the rigid motion, in the axes of the body."""
         return (points - self.centres[:, None]) @ self.rotations - self.base
 
     @property
@@ -62,7 +62,10 @@ def quaternions(rotations: Array) -> Array:
 
 
 def _quaternion_products(rotations: Array) -> Array:
-    """Matrices 4 q qᵀ (…, 4, 4) of unit quaternions q, linear functions of rotations (…, 3, 3) (S. W. Shepperd)."""
+    """Matrices 4 q qᵀ (…, 4, 4) of unit quaternions q, scalar last, from rotation matrices (…, 3, 3) (S. W. Shepperd).
+
+    Their entries are linear in those of the rotation matrix, so that no quotient loses digits.
+    """
     trace = np.trace(rotations, axis1=-2, axis2=-1)
     products = np.empty((*rotations.shape[:-2], 4, 4))
     products[..., :3, :3] = rotations + np.swapaxes(rotations, -1, -2) + (1.0 - trace)[..., None, None] * np.eye(3)
@@ -73,7 +76,10 @@ def _quaternion_products(rotations: Array) -> Array:
 
 
 def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
-    """Connected pieces of a joint symbol if they move relative to each other; otherwise a list of the part only."""
+    """Connected pieces of a part that is a joint symbol, if they move relative to each other; else the part alone.
+
+    They do if a common rigid motion misses a point by more than ``tolerance`` [m].
+    """
     if not part.moves or part.kind in ("body", "arrow") or part.point_fields:
         return [part]
     count, piece = connected_pieces(part.cells, part.points.shape[1])
@@ -83,7 +89,10 @@ def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
 
 
 def _piece(part: Part, own: Array, tolerance: float) -> Part:
-    """Part with the points ``own`` (indices) only, and with a single time if it is at rest."""
+    """Part with the points of indices ``own`` only.
+
+    It has one time only if none of them moves by more than ``tolerance`` [m].
+    """
     cells = part.cells[np.isin(part.cells[:, 0], own)]
     points, deformation = (
         part.points[:, own],

@@ -92,7 +92,7 @@ class Stage:
         self.set(0)
 
     def set(self, row: int) -> None:
-        """Show the parts at a row of the scene."""
+        """Show the parts at the time of index ``row`` in the scene."""
         for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
             if part.moves:
                 mesh.points = part.at(row)

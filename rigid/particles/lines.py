@@ -16,7 +16,8 @@ from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
 from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
-"""Length, relative to that at the sample, at which V'(ℓ)/ℓ replaces its limit at ℓ = 0, if the force is zero there."""
+"""Length of a spring, relative to its length in the sample, below which V'(ℓ)/ℓ is evaluated at this length, if V'(0) =
+0."""
 
 
 class Lines:
@@ -26,7 +27,10 @@ class Lines:
         self.points, self.place, self.dim = points, points.place, points.dim
 
     def between(self, kind: str, first: End, second: End) -> tuple[Array, Array]:
-        """Matrix D (dim, n) and vector d₀ (dim,) of the difference d = D r + d₀ from the first end to the second."""
+        """Matrix D (dim, n) and vector d₀ (dim,) of the vector d = D r + d₀ from the first end to the second.
+
+        r (n,) are the positions of all points; ``kind`` names the line in errors.
+        """
         ends, d = self.points.between(kind, first, second)
         D = np.zeros((self.dim, self.place.size))
         for k, sign in zip(ends, (-1.0, 1.0), strict=True):
@@ -102,12 +106,12 @@ class Lines:
 
 
 def _constant(second: Array) -> Callable[[Array], Array]:
-    """Function of r whose value is the constant second derivative (n, n) of a quadratic function, as (n, 1, n)."""
+    """Function of r that returns a constant second derivative (n, n), as an array (n, 1, n)."""
     return lambda r: second[:, None]
 
 
 def named_line(kind: str, line: Rod | Spring | Dashpot | Drag) -> str:
-    """Name of a connection, by default from its ends."""
+    """Name of a connection; without one, its kind and ends, as in ``"rod fixed-bob"``."""
     if line.name is not None:
         return line.name
     ends = [end if isinstance(end, str) else "fixed" for end in (line.first, line.second)]

@@ -51,7 +51,7 @@ class Angle(Orientation):
         return planar_angle(rotation)[..., None]
 
     def coordinates(self, rotation: Array | float) -> Array:
-        """Angles φ, unchanged from angles, and in (−π, π] from matrices (..., 2, 2)."""
+        """Angles φ of rotation matrices (..., 2, 2), in (−π, π], or of angles, which are returned unchanged."""
         kept = super().coordinates(rotation)
         return np.array(rotation, dtype=float)[..., None] if np.ndim(rotation) < 2 else kept
 
@@ -70,7 +70,7 @@ class PlanarMatrix(Orientation):
         return from_entries(np.asarray(zeta, dtype=float), 2)
 
     def slopes(self, zeta: Array) -> Array:
-        """Derivatives ∂R/∂c = 1 and ∂R/∂s, a quarter turn."""
+        """Derivatives ∂R/∂c, the unit matrix, and ∂R/∂s, a rotation by 90°, stacked: (2, 2, 2)."""
         return from_entries(np.eye(2), 2)
 
     def Z(self, zeta: Array) -> Array:
@@ -181,7 +181,7 @@ class Angles(Orientation):
         volume = float(axes[0] @ sides[0])
         if abs(volume) < LOCK:
             raise ValueError(
-                f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: take quaternion() or rotation_matrix()"
+                f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: use quaternion() or rotation_matrix()"
             )
         return sides / volume
 

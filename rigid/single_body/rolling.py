@@ -20,7 +20,8 @@ from .ports import Constraint, point_or_origin, turning
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
 FLAT = 1e-6
-"""Sine of that angle below which a disc lies flat: round-off in its square is then a relative 1e-4."""
+"""Sine of the angle between a disc and the ground below which the disc counts as lying flat; the square of the sine
+then has a relative round-off of 1e-4."""
 
 
 @checked
@@ -145,7 +146,7 @@ class _Disc:
         return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
-        """Sine |n × a| of the tilt from its square; raise LyingFlat if the square is zero or negative."""
+        """Sine |n × a| of the angle between disc and ground, from its square; raise LyingFlat if it is below FLAT."""
         if not squared > FLAT * FLAT:
             raise LyingFlat(self.name)
         return float(np.sqrt(squared))

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 
 STEP = 1e-3
-"""Length of the displacements over which forces of potentials are compared, relative to the sizes of positions."""
+"""Length of a displacement of the positions, relative to their sizes, over which functions and their derivatives are
+compared."""
 ACTS = 1e-10
-"""Relative change of a force along such a displacement above which a potential acts; round-off is 1e-16."""
+"""Change of a force over a displacement of length STEP, relative to the force, above which the potential acts on the
+displaced velocity. Round-off is 1e-16."""
 
 
 def refuse_undetermined(system: SystemModel) -> None:
@@ -54,7 +56,7 @@ def refuse_undetermined(system: SystemModel) -> None:
 def _undetermined(system: SystemModel, zeta: Array) -> Array:
     """Basis (n_kin, j) of the massless velocities that neither constraints nor forces determine at a position.
 
-    Velocities are in the units in which the constraints are scaled.
+    Its vectors are scaled: divided by ``independence(system).columns``, row by row, they are velocities.
     """
     unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
     rows = system.constraint_rows(zeta) / unit
@@ -73,9 +75,10 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
-    """Changes (j, j) of the force Zᵀ∇V by small displacements along each of the free velocities (n_kin, j).
+    """Changes (j, j) of the force Zᵀ∇V under small displacements along the velocities ``free`` (n_kin, j).
 
-    They are projected on these velocities, and zero where they are round-off.
+    Column k is the change for the displacement along velocity k, multiplied by ``freeᵀ``. Changes of the size of
+    round-off are zero.
     """
     matrix, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
     for k, v in enumerate(free.T):
@@ -91,12 +94,12 @@ def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
 
 
 SLOPE = 1e-6
-"""Deviation of a derivative, relative to the largest entry of its row scaled by position sizes, that counts as a
-mistake."""
+"""Error of a derivative above which it is a mistake, relative to the largest entry of its row times the sizes of the
+positions."""
 NOISE = 1e-9
-"""Deviation of a derivative, relative to the function itself, that differences cannot resolve."""
+"""Error of a derivative that differences cannot resolve, relative to the function."""
 SPEEDS = (1e-2, 1.0, 1e2)
-"""Sizes of the velocities at which the sign of a dissipation is tested."""
+"""Magnitudes of the random velocities at which a dissipation must not be negative."""
 
 
 def check_system(system: SystemModel) -> None:

@@ -136,7 +136,11 @@ class Equations:
         return Z, D, np.vstack(C) if C else none, np.vstack(A) if A else none
 
     def mean_inputs(self, x0: Array, x1: Array) -> Array:
-        """Input matrix over a step; a port with a position does the work of its displacement, ``B̄ᵀϖ̄ = Δp/h``."""
+        """Input matrix B̄ (n, m) over a step, for all states.
+
+        For a port with a position p its output is the mean rate of this position, ``B̄ᵀϖ̄ = Δp/h``, so that a constant
+        force does the work FᵀΔp. For other ports it is B at the midpoint.
+        """
         zetas = (np.ascontiguousarray(x[self.layout.positions], dtype=float) for x in (x0, x1))
         return self.inputs(self._ports(*(zeta.tobytes() for zeta in zetas)))
 
@@ -207,7 +211,10 @@ class Equations:
 
 
 def _work(port: ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
-    """Transposed input matrix over a step: p̄'Z̄ with Δp = p̄'Δζ for a port with a position, else Bᵀ midway."""
+    """Transposed input matrix (k, n_kin) of a port over a step from ζ₀ to ζ₁.
+
+    It is p̄'Z̄ with the discrete Jacobian p̄' for a port with a position p, else Bᵀ at the midpoint. ``Z`` is Z̄.
+    """
     if port.position is not None:
         return port.position.discrete(zeta0, zeta1) @ Z
     return at(port.matrix, 0.5 * (zeta0 + zeta1)).T

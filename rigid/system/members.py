@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 RATE = 1e-7
-"""Relative deviation of p'Z from A or Bᵀ that counts as a mistake: positions near the sample satisfy rotations and
-constraints to about 1e-9."""
+"""Relative deviation of p'Z from A or Bᵀ above which p is not the position of the constraint or port. At positions near
+the sample, rotations and constraints hold to about 1e-9."""
 
 
 def check_members(system: SystemModel) -> None:

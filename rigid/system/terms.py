@@ -202,7 +202,10 @@ def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any
 
 
 def named(name: str, given: Any) -> dict[Any, Any]:
-    """Given mapping as a dict, with slices that begin at a number; raise ValueError unless it is a dict of names."""
+    """Copy of a mapping as a dict, in which slices without a start begin at 0.
+
+    Raises ValueError unless ``given`` is a mapping whose keys are names; ``name`` says in the message what it is.
+    """
     if not isinstance(given, Mapping):
         raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
     for key in given:
@@ -211,8 +214,8 @@ def named(name: str, given: Any) -> dict[Any, Any]:
 
 
 GENERATES = 1e-12
-"""Power, relative to the largest possible for forces and velocities of these sizes, below which its sign is round-
-off."""
+"""Generated power below which a dissipative term is accepted, relative to the sum of |velocity × force| of all
+components: it is round-off."""
 
 
 class Resistance(NamedTuple):

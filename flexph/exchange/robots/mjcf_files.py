@@ -114,7 +114,10 @@ class _Reader:
         return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes, left)
 
     def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
-        """Shapes of a body for a use; shapes without collisions are visual. Raises ValueError for unsupported kinds."""
+        """Shapes of a body for a use, collision or visual; all shapes are visual.
+
+        Raises ValueError for unsupported kinds.
+        """
         model = self.model
         body = next((number for number, name in self.names.items() if name == link), None)
         if body is None:  # between two joints of one body
@@ -200,7 +203,11 @@ class _Reader:
                 yield number
 
     def _followers(self) -> dict[str, Mimic]:
-        """Laws of joints that follow others, q − q₀ = a₀ + a₁ (q' − q'₀); raises ValueError for other polynomials."""
+        """Laws q − q₀ = a₀ + a₁ (q' − q'₀) of joints that follow others, by joint.
+
+        q and q' are the coordinates of follower and leader, q₀ and q'₀ those of the pose in the file. Raises ValueError
+        for polynomials of higher degree, and for a joint with two laws.
+        """
         model, laws = self.model, {}
         for number in self._active(self.types.mjEQ_JOINT):
             follower, leader = model.eq_obj1id[number], model.eq_obj2id[number]
@@ -216,7 +223,10 @@ class _Reader:
         return laws
 
     def _loop(self, number: int) -> JointElement:
-        """Ball joint that closes a loop between anchors at two bodies."""
+        """Ball joint that closes a loop between points of two bodies, from the equality constraint ``number``.
+
+        At both points, massless links are added and fixed to the bodies.
+        """
         model = self.model
         places, name = model.eq_data[number][:6].reshape(2, 3), model.eq(number).name or f"constraint {number + 1}"
         if int(model.eq_objtype[number]) != self.body_kind:
@@ -252,7 +262,10 @@ class _Reader:
         return single, others
 
     def _warn_of_rest(self, heavy: list[str], idle: list[str]) -> None:
-        """Warn of unsupported contents, of joints whose armature is left out, and of unsupported actuators."""
+        """Warn of all contents of the file that are left out.
+
+        ``heavy``: joints whose armature is left out; ``idle``: unsupported actuators.
+        """
         model, types = self.model, self.types
         others = model.neq - sum(1 for _ in self._active(types.mjEQ_CONNECT, types.mjEQ_JOINT))
         tight = self.acting.tight_tendons()

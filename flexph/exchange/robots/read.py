@@ -215,7 +215,7 @@ def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict
 def _robot(
     read: Contents, options: Options, inertia: Handling, collisions: Collection[str], contacts: bool | ContactLaw
 ) -> Robot:
-    """Robot from the contents of a file."""
+    """Robot from the contents ``read`` of a file, with the options of the reader."""
     if contacts is not False:
         collisions = "all"
     links, joints = _touching(read, collisions, options.flexible), read.joints

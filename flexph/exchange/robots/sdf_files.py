@@ -150,7 +150,7 @@ class _Model:
         return in_tree, loops
 
     def _roots(self, ends: dict[str, tuple[str, str]], in_tree: list[str]) -> Iterator[str]:
-        """Links that are no child of a joint of the tree."""
+        """Links that are no child of a joint in the tree; ``ends``: parent and child of each joint."""
         children = {ends[name][1] for name in in_tree}
         return (name for name in self.links if name not in children)
 
@@ -259,7 +259,10 @@ def _bounds(lower: float, upper: float) -> tuple[float, float]:
 
 
 def _mimic(axis: Element, where: str) -> Mimic | None:
-    """Law q = a (q' − q'₀) + b of a joint that follows another one (SDFormat 1.11)."""
+    """Law q = a (q' − q'₀) + b of a joint that follows another one (SDFormat 1.11); None if it follows none.
+
+    q and q' are the coordinates of follower and leader, a the multiplier, b the offset and q'₀ the reference.
+    """
     own = only(axis, "mimic", where)
     if own is None:
         return None

@@ -111,8 +111,7 @@ class BlockStepper:
 
     def _parts(self) -> Parts:
         """Options of the compiled stepper: substeps, weights of their multipliers, depth of history, kind of steps."""
-        scheme, contacts = self.scheme, self.scheme.arrays.contacts
-        contact = int(not contacts.laws.rigid.all())
+        scheme, contact = self.scheme, int(self.accounts.compliant.size > 0)
         if contact and not scheme.least_norm and self.mechanism.once(NearPairs).is_pile:
             contact = PILE
         friction = int(bool(scheme.arrays.bearings.number))

@@ -30,7 +30,7 @@ def blocks_of(scheme: Scheme) -> BlockStepper:
     """Block stepper that takes the steps of a scheme."""
     if scheme.tableau is not None:
         return GaussBlocks(scheme)
-    if scheme.arrays.contacts.laws.rigid.any():
+    if scheme.accounts.rigid.size:
         return StrikeBlocks(scheme)
     return BlockStepper(scheme) if scheme.tolerance is None else PairBlocks(scheme)
 

@@ -113,7 +113,7 @@ def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> s
         if abs(above - below) > SHARE * max(abs(above), abs(below)):
             return (
                 f": {law} of {names[i]} jumps from {below:.4g} to {above:.4g} at the rate {rate:.3g}: a force law must "
-                "be continuous in the rate; for dry friction take damping=coulomb(...) or law=bristle(...)"
+                "be continuous in the rate; for dry friction use damping=coulomb(...) or law=bristle(...)"
             )
     return ""
 
@@ -188,11 +188,11 @@ def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations:
         angle, off = curve.kink(own, s0, s1), np.linalg.norm(at_end.apart) > OFF * np.abs(own).max()
         if angle > KINK:
             reason = f"{port_on(mechanism, curve)} passes a kink of {angle:.2g} rad, where its velocity would jump"
-            raise MotionEnded(reason, iterations, advice="take a curve that is smooth")
+            raise MotionEnded(reason, iterations, advice="use a curve that is smooth")
         if curve.is_beyond(s1):
             last = curve.knots[-1] if s1 > s0 else curve.knots[0]
             reason = f"{port_on(mechanism, curve)} comes to the end of its curve"
-            advice = "take a longer curve, or end the run before by an event"
+            advice = "use a longer curve, or end the run before by an event"
             raise MotionEnded(reason, iterations, share=float((last - s0) / (s1 - s0)), advice=advice)
         if off:
             raise StepFailed(f"{port_on(mechanism, curve)} is off its curve", iterations, 0.0)

@@ -94,7 +94,7 @@ def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str 
         raise ValueError(
             "completion='mean' needs a start that satisfies the algebraic equations: their residual is "
             f"{np.max(defect / np.where(terms > 0.0, terms, 1.0)):.1e} of their terms: see "
-            "flexph.consistency.consistent(system, state), or take completion='new'"
+            "flexph.consistency.consistent(system, state), or use completion='new'"
         )
 
 

@@ -233,7 +233,7 @@ def integrate_mechanism(
         check.lookup("external port", name, mechanism.network.input_slices)
     checked = check_consistent(mechanism, start)
     refuse_short(grid, shortest_of_mechanism(checked))
-    refuse_redundant(checked, "take Exact(redundant='least_norm')")
+    refuse_redundant(checked, "use Exact(redundant='least_norm')")
     span = (float(grid[0]), float(grid[-1]))
     system = as_phdae(mechanism, start)
     options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})

@@ -50,7 +50,7 @@ _MEMORIES = {steps: partial(memory_of, parts=steps) for steps in ((1, 0), (0, 1)
 
 _AT, _END = ([f"{at}_{name}" for name in Motion._fields[: len(Configuration._fields)]] for at in ("at", "end"))
 _KEPT = "run_history", "run_energy", "run_defect"
-_BEFORE = "run_back_history", "run_back_energy", "run_back_defect"
+"""Fields of a step start, which follow each other in the memory."""
 
 
 class Stepper:
@@ -86,8 +86,10 @@ class Stepper:
         self.memory = m
         is_asked = m.border_size[1] < 0 or m.solids_lawful.size > 0
         self._answers = Answers(self.mechanism, m, laws_of(self.mechanism, m)) if is_asked else None
-        self._at, self._before = m.views(_AT), m.views(_BEFORE)
-        self._kept = self._history, self._energy, self._defect = m.views(_KEPT)
+        self._at = m.views(_AT)
+        self._history, self._energy, self._defect = m.views(_KEPT)
+        self._kept = m.reals[m.span("run_history", "run_defect")]
+        self._before = m.reals[m.span("run_back_history", "run_back_defect")]
 
     @property
     def _parts(self) -> tuple[slice, slice]:
@@ -177,8 +179,7 @@ class Stepper:
         of controllers.
         """
         self.stands = None
-        for before, field in zip(self._before, self._kept, strict=True):
-            before[...] = field
+        self._before[:] = self._kept
         try:
             self._run(table, (save_every, count), calls or self._none, rows, solved)
         finally:
@@ -280,8 +281,7 @@ class Stepper:
     def _back(self) -> None:
         """Restore history, energies and velocity defect after a step that failed; positions and velocities are lost."""
         self._is_astray = True
-        for field, before in zip(self._kept, self._before, strict=True):
-            field[...] = before
+        self._kept[:] = self._before
 
 
 def _before_runs(mechanism: Model) -> BeforeRuns:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 NO_NODES = {
     Decaying: "its numerical loss is that of small vibrations about a fixed shape in a body frame; with nodes, whose "
-    "shape rotates, it would change the angular momentum; take Exact() and a body with damping=Damping(stiffness=...)",
+    "shape rotates, it would change the angular momentum; use Exact() and a body with damping=Damping(stiffness=...)",
     ExactGauss: "their strains are no polynomials of its unknowns, and its complex linear systems have no entries of "
-    "nodes; take Exact(), or Exact4(), which is of fourth order",
+    "nodes; use Exact(), or Exact4(), which is of fourth order",
 }
 """Reasons why methods do not support bodies of nodes, with the remedy."""
 
@@ -49,9 +49,9 @@ def scheme_from(
     """
     table = start_table(mechanism, start, forcing)
     checked = check_consistent(mechanism, start, table=table)
-    if method.redundant == "refuse":
+    if method.redundant == "refuse" and not checked.is_regular:
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
-        refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
+        refuse_redundant(checked, *(() if takes_all else ("use Exact(redundant='least_norm')",)))
     _refuse_impulses(method, mechanism)
     scheme = scheme_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     at = checked.c, checked.d
@@ -75,16 +75,16 @@ def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
 @scheme_of.register
 def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
     by_events, tolerance = method.contact == "events", _tolerance(method)
-    is_rigid = bool(problem.mechanism.network.arrays.contacts.laws.rigid.any())
+    is_rigid = bool(problem.mechanism.once(Accounts).rigid.size)
     if is_rigid and tolerance and not by_events:
         raise ValueError(
-            f"{method}: impacts at the beginning of steps have an error that does not fall with their length: take "
+            f"{method}: impacts at the beginning of steps have an error that does not fall with their length: use "
             "contact='events', or leave the tolerance out"
         )
     if is_rigid and not by_events and _is_timed(problem.mechanism.network.arrays):
         raise ValueError(
             f"{method}: with laws or masses that depend on time or flows there are no impacts at the start of steps: "
-            "take contact='events'"
+            "use contact='events'"
         )
     shares = PAIR if tolerance and not is_rigid else SINGLE
     if is_rigid and tolerance and problem.mechanism.network.arrays.mass_factors:
@@ -108,7 +108,7 @@ def _exact4(method: Exact4, problem: InitialValueProblem) -> Scheme:
     if dissipating := problem.mechanism.once(Accounts).dissipation:
         raise ValueError(
             "Exact4() is for mechanisms without damping, since some of its substeps go back in time: "
-            f"{', '.join(map(repr, dissipating))} may dissipate; take Exact()"
+            f"{', '.join(map(repr, dissipating))} may dissipate; use Exact()"
         )
     return Scheme(problem, HISTORY, method.redundant == "least_norm", shares=SUBSTEPS, weights=MIDPOINT)
 
@@ -121,12 +121,12 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, body in mechanism.bodies.items():
         if body.mass_factor is not None:
-            raise ValueError(f"ExactGauss() takes no masses that depend on time, got that of {name!r}: take Exact4()")
+            raise ValueError(f"ExactGauss() supports no masses that depend on time, got that of {name!r}: use Exact4()")
     for name, measure in measures(mechanism.connections):
         if not isinstance(measure.law, (ElasticLaw, ForceLaw, NoneType)):
-            raise ValueError(f"ExactGauss() does not take the law of {name}: take Exact()")
+            raise ValueError(f"ExactGauss() does not support the law of {name}: use Exact()")
     if mechanism.network.arrays.springs.relations:
-        raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
+        raise ValueError("ExactGauss() does not support friction laws and other relations: use Exact()")
     return Scheme(problem, method.stages, tableau=gauss(method.stages))
 
 
@@ -162,7 +162,7 @@ def _refuse_nodes(method: Decaying | ExactGauss, mechanism: Model) -> None:
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody):
             raise ValueError(
-                f"{method} takes no body of nodes {NodalBody.remedy} such as {name!r}: {NO_NODES[type(method)]}"
+                f"{method} supports no body of nodes {NodalBody.remedy} such as {name!r}: {NO_NODES[type(method)]}"
             )
 
 
@@ -174,7 +174,7 @@ def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
     for name, body in mechanism.frames.items():
         if body.unshifted is not None:
             raise ValueError(
-                f"{method} takes no large body about mean axes, such as {name!r}: reduce it, or take Exact()"
+                f"{method} supports no large body about mean axes, such as {name!r}: reduce it, or use Exact()"
             )
     if mechanism.network.arrays.mean is None:
         return
@@ -182,6 +182,6 @@ def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
     if has_full or mechanism.once(cost_of_factor) > LARGEST:
         raise ValueError(
             f"{method} factors the full matrices of bodies without narrow bands, and this mechanism is too large for "
-            f"that, with {mechanism.layout.velocities} velocities: take fewer elements, reduce its bodies, or take "
+            f"that, with {mechanism.layout.velocities} velocities: use fewer elements, reduce its bodies, or use "
             "Exact() with structural damping"
         )

@@ -242,10 +242,10 @@ class Scheme:
         """Number of constraint rows."""
         return self.mechanism.layout.multipliers
 
-    @cached_property
+    @property
     def longest(self) -> float:
         """Length of the longest substep, divided by that of the step."""
-        return float(np.abs(self.shares).max())
+        return max(map(abs, self.shares))
 
     @cached_property
     def accounts(self) -> Accounts:

@@ -172,7 +172,7 @@ def _check_folder(folder: Path, checkpoint: Checkpoint) -> None:
         raise ValueError(f"the folder of a checkpoint must contain no other files, but {str(foreign[0])!r} is there")
     if pieces and not checkpoint.resume:
         raise ValueError(
-            f"{str(folder)!r} contains a run: continue it by Checkpoint(path, resume=True), or take another folder"
+            f"{str(folder)!r} contains a run: continue it by Checkpoint(path, resume=True), or use another folder"
         )
 
 

@@ -143,20 +143,21 @@ class Recorder:
         Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal,
         to the last bit, to adding the steps one by one: a row may begin in one block and end in another.
         """
-        ends, count = np.flatnonzero(saved), len(saved)
+        count = len(saved)
         if not count:
             return
-        firsts = lasts = ends  # if every step closes a row
-        if ends.size < count:
+        firsts = lasts = ends = saved.nonzero()[0]
+        if ends.size < count:  # not every step closes a row
             firsts = np.append(0, ends + 1)
             firsts = firsts[firsts < count]
             lasts = np.append(ends, count - 1)[: len(firsts)]
         self._reserve(len(firsts))
         rows = slice(self._filled, self._filled + len(firsts))
         for name, (_, merge) in self.columns.items():
-            column, given = self._piece[name][rows], values[name]
-            if given.base is self._piece[name]:  # written in place
+            given, piece = values[name], self._piece[name]
+            if given.base is piece:  # written in place
                 continue
+            column = piece[rows]
             if merge == "last":
                 column[:] = given if len(lasts) == count else given[lasts]
             elif name in carried:
@@ -187,6 +188,8 @@ class Recorder:
         Rows in files are read-only, and read on demand.
         """
         stored, last = self._stored(), self._last()
+        if not (first or stored or self._full) and 2 * self._end >= _length(self._piece):
+            return last
         if self._on_disk is not None and first < stored and not self._full:
             with suppress(OSError):  # the disk is full: keep all rows in memory
                 return self._on_disk.followed_by(last, first)

@@ -34,7 +34,11 @@ class NodalParts(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Point of a joint or load that is a mean of nodes: its index, that of the first frame, and the weights (N,)."""
+    """Point of a joint or load that is a weighted mean of nodes of a body.
+
+    ``place`` is its index among the points, ``frame`` the first frame of the body; ``weights`` (N,) are those of the
+    nodes.
+    """
 
     place: int
     frame: int
@@ -70,7 +74,7 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
 
 
 def _crossed(e: DirectorStrain) -> Array:
-    """True for the crossed products (J V)·W of strains, J a quarter turn, (p,); all False if none are marked."""
+    """True for each product of strains that is (J V)·W instead of V·W, J a quarter turn in the plane, (p,)."""
     return np.zeros(e.first.size, dtype=bool) if e.crossed is None else e.crossed
 
 
@@ -121,7 +125,11 @@ def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness
 
 
 def _stiffness(body: NodalBody) -> Array:
-    """Stiffnesses of a nodal body against displacements and rotations of single nodes, summed over all."""
+    """Stiffnesses (2,) of a nodal body against displacements [N/m] and against rotations [N m] of single nodes.
+
+    Strain rows that displacements change do not count for rotations. Each stiffness is a sum over strain rows of their
+    stiffness times the square of their largest change for one node.
+    """
     e = body.elasticity
     points = (abs(e.vectors) @ sparse.diags_array(points_of(body))).max(axis=1).toarray().ravel()
     turns = abs(e.vectors).max(axis=1).toarray().ravel()
@@ -132,15 +140,17 @@ def _stiffness(body: NodalBody) -> Array:
 
 
 def shifted(strains: Strains, products: int) -> Strains:
-    """Strain rows whose indices of products are increased by the number ``products`` of preceding ones."""
+    """Strain rows with ``products`` added to the indices of their products, as so many others precede them."""
     product, first, second = (np.where(index >= 0, index + products, -1) for index in strains[:3])
     return strains._replace(product=product, first=first, second=second)
 
 
 def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Mean]) -> tuple[dict[str, Any], Strains]:
-    """Append the points, vectors and products of nodal bodies to those of joints and loads.
+    """Kernel arrays of joints and loads, extended by the points, vectors and products of nodal bodies.
 
-    Points of joints and loads that are means of nodes are replaced by the nodes.
+    ``parts`` are the fields of joints and loads, ``own`` the contribution of nodal bodies (None: there are none).
+    Points that are ``means`` of nodes act through the nodes. The second value has the strain rows, with indices in all
+    products.
     """
     if own is None:
         return parts, NONE
@@ -170,7 +180,10 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
 
 
 def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
-    """Weights with which forces at ``count`` points of joints and loads act on node points, sparse (points, count)."""
+    """Weights, sparse (points, count), with which each of ``count`` points of joints and loads stands for nodes.
+
+    Columns of points that are no means of nodes are empty. Rows are the points and directions of the nodal bodies.
+    """
     points = np.flatnonzero(nodes["node_moves"])
     place_of = dict(zip(nodes["node_body"][points].tolist(), points.tolist(), strict=True))
     rows = [place_of[m.frame + i] for m in means for i in range(len(m.weights))]
@@ -203,7 +216,7 @@ def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:
 
 
 def selection(index: np.ndarray, width: int, *, is_dense: bool = False) -> Any:
-    """Selection matrix (len(index), width), dense or sparse."""
+    """Matrix of zeros and ones, dense or sparse, that picks the rows ``index`` of an array with ``width`` rows."""
     if is_dense:
         return np.eye(width)[index]
     return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))
@@ -217,11 +230,11 @@ LINE = 1e-9
 
 
 class RigidMotion:
-    """Rigid motions of a mechanism: all frames of a nodal body move as one.
+    """Rigid motions of the B bodies of a mechanism, in which all frames of a nodal body move as one.
 
-    ``centres`` (B, d) and ``spins`` (B, s) are the columns of the B bodies among the ``size`` velocities, −1 for bodies
-    that do not turn. Spins are in the axes of the first frame of a body. ``lines`` (size,) is a small inertia [kg m²]
-    for straight cables, whose inertia about their line is zero.
+    ``centres`` (B, d) and ``spins`` (B, s) are the positions of the velocities of the bodies in a vector (size,), −1
+    for bodies that do not turn. Spins are in the axes of the first frame of a body. ``lines`` (size,) is a small
+    inertia [kg m²] for straight cables, whose inertia about their line is zero.
     """
 
     def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:
@@ -242,7 +255,10 @@ class RigidMotion:
         self.is_plain = len(owned) == len(columns.v)
 
     def frame_velocities(self, centres: Array, rotations: Array) -> Array:
-        """Matrix from velocities of the bodies to those of all frames, (n_v, size)."""
+        """Matrix (n_v, size) from rigid velocities of the bodies, (size,), to the velocities of all frames.
+
+        It holds at the given centres (b, d) and rotations (b, d, d) of the frames.
+        """
         v, omega, _ = self._columns
         frame_velocities = np.zeros((v.size + int((omega >= 0).sum()), self.size))
         for body, frames in enumerate(self.frames):
@@ -259,7 +275,10 @@ class RigidMotion:
         return frame_velocities
 
     def moved(self, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-        """Centres and rotations of all frames after rigid increments of their bodies, limited to half a radian."""
+        """Centres (b, d) and rotations (b, d, d) of all frames after a rigid increment of each body, ``step`` (size,).
+
+        The step is shortened so that no rotation about an axis exceeds half a radian.
+        """
         largest = np.abs(step[self.spins[self.spins >= 0]]).max(initial=0.0)
         step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step
         placed, turned = centres.copy(), rotations.copy()
@@ -273,7 +292,7 @@ class RigidMotion:
         return placed, turned
 
     def _middle(self, body: int, centres: Array) -> Array:
-        """Centre of mass of a body."""
+        """Centre of mass (d,) of the body with the index ``body``, from the centres of its frames."""
         masses = self.masses[body]
         middle: Array = masses @ centres[self.frames[body]] / masses.sum()
         return middle

@@ -1,6 +1,6 @@
 """Coordinates q = (r, ρ, u) and velocities v = (ṙ, ω, u̇) of a small mechanism, and derivatives of its nodes; dense.
 
-A rotation is linear in its stored entries ρ, so that positions of nodes are bilinear in ρ and u.
+A rotation is linear in its stored entries ρ, so that positions r + R(X + φu) of nodes are bilinear in ρ and u.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from ...numerics.rotations import cross, entries, entry_count, from_entries
 
 
 class Coordinates(NamedTuple):
-    """Indices of q = (r, ρ, u) and v = (ṙ, ω, u̇), and basis of the stored entries ρ of rotations, R = Σ_e ρ_e basis_e.
+    """Positions of r, ρ, u in q and of ṙ, ω, u̇ in v, and the matrices basis_e that give rotations R = Σ_e ρ_e basis_e.
 
-    There are t turning bodies, and e entries of each rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×.
+    There are t turning bodies, and e entries of each rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×,
+    with which the spin about axis s changes the entry f.
     """
 
     positions: int  # n_q
@@ -91,9 +92,10 @@ def coordinates(a: Arrays) -> Coordinates:
 
 
 def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, *, moves: Array | None = None) -> Array:
-    """Derivative ∂(R (X + φu))/∂q for all nodes, (k, d, n_q), with R (b, d, d) and ``local`` = X + φu (k, d).
+    """Derivatives of r + R (X + φu) with respect to q for all k nodes, (k, d, n_q).
 
-    ``moves`` are the columns of r; None for vectors that do not move with the centre.
+    R (b, d, d) are the rotations, ``local`` = X + φu (k, d). ``moves`` are the derivatives with respect to r; by
+    default zero, as for vectors that do not move with the centre.
     """
     slope = np.zeros(k.moves.shape) if moves is None else moves.copy()
     slope[k.node[:, None], :, k.node_entry] = np.einsum("eij,kj->kei", k.basis, local[k.node])
@@ -103,7 +105,7 @@ def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, *, moves: Arr
 
 
 def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
-    """Second derivative ∂²(Σ f·x)/∂q² at constant node forces f (k, d), (n_q, n_q); x = r + R(X + φu)."""
+    """Second derivative (n_q, n_q) with respect to q of Σ f·x, with constant forces f (k, d) on the nodes x."""
     slope = np.zeros((k.positions,) * 2)
     if k.flexible and k.node.size:
         shape = a.node_shape.reshape(-1, a.dim, k.flexible)[k.node]
@@ -114,6 +116,6 @@ def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
 
 
 def product_rows(a: Arrays, vector: Array, moved: Array) -> Array:
-    """Variations V·δW + δV·W of all products, (p, n), for vectors (v, d) and their variations δ (v, d, n)."""
+    """Variations V·δW + δV·W of all products, (p, n), from the vectors (v, d) and their n variations δ (v, d, n)."""
     on_first, on_second = partners(a, vector)
     return (on_first[:, None] @ moved[a.first] + on_second[:, None] @ moved[a.second])[:, 0]

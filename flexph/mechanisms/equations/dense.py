@@ -32,7 +32,11 @@ def _frozen(matrix: Array) -> Array:
 
 
 class Matrices:
-    """Matrices of the equations at one state; each is evaluated on first use."""
+    """Matrices E, J, R, B, costate z and energy H of a small mechanism at a state x = (q, v, σ, e, λ), and their parts.
+
+    ``fixed`` are the constant blocks. Each matrix is evaluated on first use. There are b bodies, k nodes, v vectors and
+    p products.
+    """
 
     def __init__(self, fixed: ConstantBlocks, x: Array) -> None:
         self.f, self.a, self.k, self.x = fixed, fixed.a, fixed.k, x
@@ -53,22 +57,22 @@ class Matrices:
 
     @cached_property
     def inertia(self) -> Array:
-        """Rotational inertia J(u) of the turning bodies."""
+        """Rotational inertia J(u) of each turning body about its centre of mass, (t, s, s)."""
         return rotational_inertia(self.a, self.u, self.Pu)[self.a.turning]
 
     @cached_property
     def coupling(self) -> Array:
-        """Coupling n + N u of spins and deformation rates, (s, n)."""
+        """Mass matrix block n + N u, which couples the spin of a body to its deformation rates, (s, n)."""
         return self.a.n + self.Pu[1 : 1 + self.a.n.shape[0]]
 
     @cached_property
     def coupled(self) -> Array:
-        """Spin components (s, n) of the vectors a_k = (∂M/∂u_k) w."""
+        """Spin components (s, n) of (∂M/∂u_k) w, with the mass matrix M(u) and velocities w = (ω, u̇) of a body."""
         return coupled(self.a, self.Pu, self.Pdu, self.spin)
 
     @cached_property
     def momenta(self) -> tuple[Array, Array]:
-        """Momenta p_r (b, s) and p_u (n,)."""
+        """Angular momenta p_r (b, s) about centres of mass, in body axes, and momenta p_u (n,) of deformations."""
         omega = np.zeros((len(self.a.mass), self.a.n.shape[0]))
         omega[self.a.turning] = self.velocity[self.k.spin]
         return momenta(self.a, omega, self.u, self.du, products=(self.Pu, self.Pdu))
@@ -99,7 +103,7 @@ class Matrices:
         return self.of_vectors(self.nodes)
 
     def of_vectors(self, nodes: Array) -> Array:
-        """Derivatives of the vectors (v, d, n_q), from the derivatives of the nodes (k, d, n_q) at their ends."""
+        """Derivatives (v, d, n_q) of vectors with respect to q, from those of the nodes that they join, (k, d, n_q)."""
         vectors: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
         return vectors.reshape(-1, self.a.dim, self.k.positions)
 
@@ -120,23 +124,23 @@ class Matrices:
 
     @cached_property
     def rows(self) -> Array:
-        """Constraint rows G above spring rows S, (g + springs, n_v)."""
+        """Matrix (g + springs, n_v) from velocities to the rates of constraints, G, and of spring extensions, S."""
         rows: Array = (self.weights @ self.product_slope) @ self.Z
         return with_spins(self.a, rows, self.R)
 
     @cached_property
     def rate(self) -> Array:
-        """Rates of the extensions of the spring-dampers."""
+        """Rates of the extensions of the spring-dampers, (springs,)."""
         return self.rows[self.f.constraints :] @ self.velocity
 
     @cached_property
     def resistance(self) -> Array:
-        """Damping coefficients c + ρ(s)/s of the spring-dampers."""
+        """Damping coefficients c + ρ(s)/s of the spring-dampers, (springs,), with the relation ρ of the rate s."""
         return resistances(self.a.springs, self.rate) if self.a.springs.relations else self.a.springs.damping
 
     @cached_property
     def strain(self) -> Array:
-        """Strain operator D(u)."""
+        """Strain operator D(u) from deformation rates to the rates of the strains of bodies, (m, n)."""
         a = self.a
         return a.strain + a.weights @ ((a.slopes @ self.u)[:, None] * a.slopes)
 
@@ -159,7 +163,7 @@ class Matrices:
 
     @cached_property
     def sections(self) -> Array:
-        """Rows of the world spins R(ω + ψu̇) of sections with torques, (t·s, n_v)."""
+        """Matrix (t·s, n_v) from velocities to the world spins R(ω + ψu̇) of the t sections on which torques act."""
         rows: Array = section_rows(self.a, self.R)
         return rows
 
@@ -256,7 +260,11 @@ def strain_viscosity(a: Arrays) -> Array:
 
 
 def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:
-    """Write values (s, n) to the rows of u̇ and, times ``below``, to its columns, at their body's spins (in place)."""
+    """Write the blocks between deformation rates and spins into a matrix over the velocities (in place).
+
+    ``values`` (s, n) go to the rows of u̇ and columns of the spins of its body; times ``below``, to the transposed
+    ones.
+    """
     u = np.arange(k.velocities - k.flexible, k.velocities)
     for own, row in zip(k.own, values, strict=True):
         inner[own, u], inner[u, own] = below * row, row

@@ -15,7 +15,10 @@ from .dense import Matrices, strain_viscosity
 
 
 class Slopes:
-    """Derivatives of z, E w, (J − R)w and B u at a point, at constant w and u."""
+    """Derivatives of the costate z, and of E w, (J − R)w and B u at constant w and u, with respect to x at one state.
+
+    ``point`` has the matrices at this state.
+    """
 
     def __init__(self, point: Matrices) -> None:
         self.p, self.f, self.k, self.a = point, point.f, point.k, point.a
@@ -78,11 +81,11 @@ class Slopes:
         return slope
 
     def _spin(self, w: Array) -> Array:
-        """Spins ω (n, s) in a costate w, for each flexible coordinate that of its body."""
+        """Spins ω of a vector w of velocities and costates, for each flexible coordinate that of its body, (s, n)."""
         return w[self.f.v][self.k.own].T
 
     def _add_to_spins(self, out: Array, values: Array) -> None:
-        """Add values (s, n) of the flexible coordinates to the rows of the spins of their bodies (in place)."""
+        """Add values (s, n), a column for each flexible coordinate, to the rows of the spins of its body (in place)."""
         for own, row in zip(self.k.own, values, strict=True):
             out[own, np.arange(row.size)] += row
 
@@ -123,9 +126,10 @@ class Slopes:
         out[f.du, f.u] -= a.slopes.T @ ((a.weights.T @ stress)[:, None] * a.slopes)
 
     def _add_rows(self, out: Array, w: Array) -> None:
-        """Add the derivatives ∂/∂q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), and of A π̇ (springs) and −A π̇ (joints), π̇ = ∂π/∂q Z v.
+        """Add the derivatives with respect to q of the terms of constraints and springs in (J − R)w (in place).
 
-        m contains the multipliers λ of joints and −e − c (rate) of springs.
+        These are Zᵀ((∂π/∂q)ᵀAᵀm − w_q), A π̇ of the springs and −A π̇ of the joints, with π̇ = ∂π/∂q Z w_v. m contains
+        the multipliers λ of joints and the forces −e − c (rate) of springs.
         """
         f, k, p = self.f, self.k, self.p
         A, slope, speed = p.weights, p.product_slope, p.Z @ w[f.v]
@@ -195,14 +199,14 @@ class Slopes:
         out[f.v, f.q] -= pull @ (p.weights @ of_rate + by_row @ p.product_slope)[own]
 
     def _row_forces(self, w: Array, rate: Array) -> Array:
-        """Forces on the rows: λ of the constraints, −e − c (rate) of the spring-dampers."""
+        """Forces of constraints, λ, and spring-dampers, −e − c (rate), with λ and e from w and their rates ``rate``."""
         f = self.f
         forces = np.concatenate([w[f.lam], -self.p.resistance * rate[f.constraints :]])
         forces[f.constraints + f.stored] -= w[f.spring]
         return forces
 
     def _of_product_rates(self, speed: Array) -> Array:
-        """Derivative ∂(∂π/∂q q̇)/∂q at constant q̇, (p, n_q): V̇·∂W + V·∂Ẇ + …."""
+        """Derivative of the product rates (∂π/∂q) q̇ with respect to q at constant q̇ = ``speed``, (p, n_q)."""
         a, k, p = self.a, self.k, self.p
         turning = np.zeros_like(p.R)
         turning[a.turning] = k.rotations(speed[k.entry])

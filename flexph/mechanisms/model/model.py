@@ -28,9 +28,9 @@ class Layout(Memo):
     """Layout of the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
 
     r are centres of mass, R stored rotation entries, u deformations, ṙ world velocities, ω body spins, σ stresses, e
-    spring forces, λ multipliers. Each kind is ordered by body, and within a body by node; point masses have no R and no
-    ω. ``parts`` maps ``body.kind`` to a slice, kind one of ``centre``, ``rotation``, ``deformation``, ``velocity``,
-    ``spin``, ``deformation_rate``, ``stress``; springs and constraints go by their names.
+    spring forces, λ multipliers. Each of these is ordered by body, and within a body by node; point masses have no R
+    and no ω. ``parts`` maps names to slices: ``body.kind``, with the kinds ``centre``, ``rotation``, ``deformation``,
+    ``velocity``, ``spin``, ``deformation_rate``, ``stress``, and the names of springs and constraints.
     """
 
     dim: int
@@ -44,12 +44,12 @@ class Layout(Memo):
 
     @once
     def position_sizes(self) -> tuple[int, int, int]:
-        """Sizes of r, R, u."""
+        """Numbers of entries of r, R and u in x."""
         return self.dim * self.frames, entry_count(self.dim) * len(self.turning), self.flexible
 
     @once
     def velocity_sizes(self) -> tuple[int, int, int]:
-        """Sizes of ṙ, ω, u̇."""
+        """Numbers of entries of ṙ, ω and u̇ in x."""
         return self.dim * self.frames, spins(self.dim) * len(self.turning), self.flexible
 
     @once
@@ -60,7 +60,7 @@ class Layout(Memo):
 
     @once
     def velocities(self) -> int:
-        """Number of velocities."""
+        """Number n_v of velocities ṙ, ω, u̇."""
         return sum(self.velocity_sizes)
 
     @once
@@ -69,7 +69,7 @@ class Layout(Memo):
         return sum(self.position_sizes) + self.velocities + self.stresses + self.springs
 
     def split(self, x: Array) -> tuple[Array, ...]:
-        """r, R, u, ṙ, ω, u̇, σ, e as flat views of x."""
+        """Views (r, R, u, ṙ, ω, u̇, σ, e) of a flat state x, each flat."""
         return tuple(x[part] for part in self._splits)
 
     @once
@@ -89,7 +89,11 @@ PARTS = (CENTRE, "rotation", "deformation", "velocity", "spin", "deformation_rat
 
 
 def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], rows: tuple[str, ...]) -> Layout:
-    """Layout for given bodies, names and sizes of the states of springs and anchors, and names of constraint rows."""
+    """Layout of the state of a mechanism with given bodies, springs and constraint rows.
+
+    ``springs`` are the names and sizes of the states of springs and of the anchors of sticking contacts, ``rows`` the
+    names of the constraint rows.
+    """
     dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
     k, s = entry_count(dim), spins(dim)
     sizes = (
@@ -145,7 +149,10 @@ class Model(Memo, Remade):
 
     @once
     def frames(self) -> Mapping[str, Body]:
-        """Frames of all bodies by name, the "bodies" of the arrays; a nodal body has one for each node."""
+        """Frames of all bodies by name: one of each body, or one of each node of a nodal body.
+
+        The arrays call them bodies.
+        """
         return read_only(frames_of(self.bodies))
 
     @once
@@ -168,7 +175,7 @@ class Model(Memo, Remade):
 
     @once
     def largest_body(self) -> int:
-        """Number of flexible coordinates of the largest body, which limits the size of dense blocks."""
+        """Largest number of flexible coordinates of a frame, which limits the size of dense blocks."""
         return max(body.size for body in self.frames.values())
 
     @once
@@ -183,7 +190,11 @@ class Model(Memo, Remade):
 
 
 def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
-    """Size of the mechanism [m]: largest component of distances of bodies, node positions and joint vectors."""
+    """Size of the mechanism [m] with bodies at given centres and rotations, undeformed; 1 if all lengths are zero.
+
+    It is the largest component of a distance of bodies, a node position in its body, or a vector between points of
+    joints.
+    """
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
     points, between = a.node_moves > 0.0, a.joins_points > 0.0  # other vectors are directions, without a length

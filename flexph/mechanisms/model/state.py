@@ -147,7 +147,7 @@ def _turn(rotation: Array) -> str:
 
 
 def configuration(mechanism: Model, x: Array) -> Configuration:
-    """Configuration arrays of a flat state."""
+    """Arrays of positions, velocities, stresses and springs from a flat state x, with matrices for rotations."""
     layout = mechanism.layout
     r, rho, u, v, omega, du, sigma, spring = layout.split(x)
     dim, turning = layout.dim, mechanism.network.arrays.turning
@@ -159,14 +159,14 @@ def configuration(mechanism: Model, x: Array) -> Configuration:
 
 
 def flat(mechanism: Model, c: Configuration) -> Array:
-    """Flat state of configuration arrays, the inverse of :func:`configuration`."""
+    """Flat state x of a configuration, the inverse of :func:`configuration`."""
     turning = mechanism.network.arrays.turning
     R, omega = entries(c.R.take(turning, axis=0)), c.omega.take(turning, axis=0)
     return np.concatenate([p.ravel() for p in (c.r, R, c.u, c.v, omega, c.du, c.sigma, c.spring)])
 
 
 def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration:
-    """Configuration of placed bodies, undeformed and at rest, with springs free of force."""
+    """Configuration at given centres and rotations of the frames: undeformed, at rest, without spring forces."""
     layout = mechanism.layout
     zeros = np.zeros
     return Configuration(
@@ -182,13 +182,16 @@ def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration
 
 
 def product_values(mechanism: Model, r: Array, arms: Array) -> Array:
-    """Values V·W of all products, from centres of mass and node arms."""
+    """Values V·W (p,) of all products of world vectors, from centres of mass r (b, d) and arms of the nodes (k, d)."""
     a = mechanism.network.arrays
     return products(a, vectors(a, r, arms))
 
 
 def angular_momentum(mechanism: Model, x: Array, time: float = 0.0) -> Array:
-    """Angular momentum Σ r × m ṙ + R p_r of a flat state at a time about the world's origin, (s,) [N m s]."""
+    """Angular momentum Σ (r × m ṙ + R p_r) of a flat state about the world's origin, (s,) [N m s].
+
+    p_r are the angular momenta of the frames about their centres. The ``time`` enters by masses with a factor of time.
+    """
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     p_r, _ = momenta(a, c.omega, c.u, c.du)
     turned = np.matmul(spin_map(c.R), p_r[:, :, None])[:, :, 0]

@@ -66,7 +66,7 @@ Found = Corrected[Configuration]
 
 
 class Followed(NamedTuple):
-    """Result of the search by load steps, and the share of the loads reached."""
+    """Result of the search by load steps, and the share of the loads for which it found an equilibrium."""
 
     end: Found
     share: float
@@ -74,7 +74,10 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """Number of successive corrections without stored energy (nothing holds the mechanism); each halves the damping."""
+    """Number of successive corrections that stored no energy, as if nothing held the mechanism.
+
+    The damping of the next correction is divided by two to the power of this number.
+    """
 
     doublings: int = 0
 
@@ -87,7 +90,10 @@ class Searches:
     start: Configuration
 
     def in_order(self) -> list[Callable[[], Found]]:
-        """Searches in order of preference; the first one that converges to a balance gives the result."""
+        """Functions that search for an equilibrium, in order of preference.
+
+        The first result that is in balance counts.
+        """
         of_nodes = self.given.mechanism.rigid_motion is not None  # nodal bodies bend far: load steps from zero
         if self._turns:
             others = [self.along_loads, self.judged] if of_nodes else [self.judged, self.along_loads]
@@ -96,11 +102,14 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """Result of Newton's method from the start; it fails unless each correction is at most half of the last one."""
+        """Result of Newton's method from the start.
+
+        It fails unless each correction is at most half of the one before.
+        """
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
 
     def steady(self) -> Found:
-        """Search by :attr:`next`; reject the result if small motions about it grow."""
+        """Result of :attr:`next`, not accepted if small motions about it grow."""
         end = self.next
         return end._replace(settled=end.settled and not has_growing_motion(self.given, end.value))
 
@@ -116,22 +125,25 @@ class Searches:
         return SEARCH.run(self.start, corrected)
 
     def newton(self) -> Found:
-        """Search for an equilibrium of any kind, by Newton corrections damped by the inertia."""
+        """Search for an equilibrium of any kind, stable or not, by Newton corrections damped by the inertia."""
         return SEARCH.run(self.start, partial(self._corrected, self.given, Flight()))
 
     def balance(self, c: Configuration) -> Balance:
-        """Balance of a configuration with the joint forces that leave the least remaining force."""
+        """Balance of a configuration with the multipliers that leave the least unbalanced force."""
         loops = self._loops
         balanced = None if loops is None else loops.balanced(c, self._loads(self.given))
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """Search by load steps; return the configuration at their end, marked as settled if it is an equilibrium."""
+        """Configuration at the end of the load steps, settled if it is an equilibrium under all loads."""
         return self.followed.end
 
     @cached_property
     def followed(self) -> Followed:
-        """End of the load steps from zero to all loads, through minima of the energy if there are any."""
+        """Result of load steps from zero to all loads, and the share of the loads reached.
+
+        The equilibria on the way are minima of the energy, except for nodal bodies and in steady rotations.
+        """
         mechanism = self.given.mechanism
         of_minima = mechanism.rigid_motion is None and not self._turns
 
@@ -161,7 +173,10 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium by compiled corrections; None if one is not unique, or a spring law has no value after it."""
+        """Equilibrium by compiled corrections from a configuration.
+
+        None if a correction is not unique, or if the law of a spring has no value after it.
+        """
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
@@ -187,7 +202,10 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        """Configuration after a correction, halved until all spring laws have values; size of the full correction."""
+        """Configuration after a correction (n_v,), and the size of the full correction relative to the mechanism.
+
+        The correction is halved until the laws of all springs have values.
+        """
         for halved in range(HALVINGS + 1):
             after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
@@ -195,7 +213,10 @@ class Searches:
         return after, self._defect(correction)
 
     def _has_forces(self, of: Problem, c: Configuration, *, is_last: bool = False) -> bool:
-        """True if the laws of all springs have values at a configuration; the last attempt raises their error."""
+        """True if the laws of all springs have values at a configuration.
+
+        With ``is_last``, raises the error of a law instead of returning False.
+        """
         springs = of.mechanism.network.arrays.springs
         if not springs.force_laws and not any(law.functions for law in springs.laws):
             return True
@@ -208,7 +229,7 @@ class Searches:
         return True
 
     def _defect(self, correction: Array) -> float:
-        """Norm of a correction, relative to the size of the mechanism."""
+        """Largest entry of a correction (n_v,), relative to the size of the mechanism."""
         return float(np.abs(correction / self._sizes).max(initial=0.0))
 
     def _distance(self, c: Configuration) -> float:
@@ -216,7 +237,10 @@ class Searches:
         return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
     def _is_lost(self, c: Configuration, flight: Flight) -> bool:
-        """True if a configuration is far from the start and the last correction stored no energy."""
+        """True if a configuration is far from the start and the last correction stored no energy.
+
+        Then nothing holds the mechanism.
+        """
         return flight.doublings > 0 and self._distance(c) > LOST
 
     def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
@@ -273,7 +297,7 @@ def follow_loads(
     under: Callable[[float, Configuration], Corrected[Configuration]],
     refuse: Callable[[float, Configuration], None],
 ) -> tuple[Corrected[Configuration], float]:
-    """Equilibrium under all loads by load steps, and the share of the loads reached.
+    """Equilibrium under all loads, reached by increasing them step by step, and the share of the loads reached.
 
     ``under`` finds the equilibrium under a share of the loads near a configuration. A step is halved if it is not found
     or a frame turns by more than ``TURN``. ``refuse`` raises ArithmeticError if an equilibrium is outside the model.
@@ -293,7 +317,7 @@ def follow_loads(
 
 
 def _turn(before: np.ndarray, after: np.ndarray) -> float:
-    """Largest rotation of a frame [rad]."""
+    """Largest rotation of a frame between two configurations [rad], from their rotations (b, d, d)."""
     trace = np.einsum("bij,bij->b", before, after)
     cosine = 0.5 * (trace - 1.0) if before.shape[-1] == 3 else 0.5 * trace
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)).max(initial=0.0))

@@ -91,7 +91,10 @@ class Builder:
         return constraints
 
     def _instance_regions(self) -> dict[str, str]:
-        """Add a region of the cells of each of several instances; return names of instances by the parts used once."""
+        """Add a region of all cells of each instance, if there are several; return names of these regions by part.
+
+        The names are only of those parts that have one instance. A region is not added if its name is in use.
+        """
         if len(self.instances) < 2:
             return {}
         names = {name.upper() for name in self.cell_sets}
@@ -103,11 +106,14 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Point indices of the nodes of instance k with the given numbers; unknown numbers are left out."""
+        """Indices of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
         return self._nodes(k, numbers)
 
     def position(self, k: int | None, number: int) -> Array | None:
-        """Position (3,) of a node of instance k or of the assembly; None if there is none."""
+        """Position (3,) of the node ``number`` of instance k, or of the assembly if k is None.
+
+        None if there is no such node.
+        """
         if k is None:
             numbers, points = self.assembly.all_nodes()
         else:
@@ -144,12 +150,18 @@ class Builder:
         return elements.cell, int(self.first_node[k]) + rows
 
     def called(self, one: Instance, name: str) -> str:
-        """Name of the region for a set or surface of a part."""
+        """Name of the region for the set or surface ``name`` of an instance's part.
+
+        The name of the instance comes before it if there are several instances, or a set of the assembly has this name.
+        """
         taken = {n.upper() for n in (*self.surfaces, *one.outer.node_sets, *one.outer.element_sets)}
         return f"{one.name}.{name}" if len(self.instances) > 1 or name.upper() in taken else name
 
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Add the sets of a part of instance k; return its section assignments (region, material)."""
+        """Add the sets of instance k in ``part`` as regions; return its section assignments (region, material).
+
+        ``part`` is the instance's own part, or its sets of the assembly; ``called`` gives the region name of a set.
+        """
         used = {elset.upper() for elset, *_ in part.sections} | {b.name("ELSET").upper() for b in part.masses}
         used |= {block.name("ELSET").upper() for block in self.assembly.masses}
         hidden = {name for name in part.internal if name.upper() not in used}
@@ -186,9 +198,9 @@ class Builder:
         return axes if isinstance(axes, str) else one.turn @ axes
 
     def _section(self, k: int, elset: str, block: Block) -> set[int]:
-        """Dimensions (1, 2 or 3) of the elements of a section.
+        """Dimensions (1, 2 or 3) of the elements in the set ``elset`` of instance k, to which a section is assigned.
 
-        Also add elements below the dimension of the body to ``left_out``.
+        Also add elements of a lower dimension than the body to ``left_out``, as their mass is missing.
         """
         part, heavy, place = self.instances[k].part, "DENSITY" in block.parameters, block.place
         numbers, dims = part.element_numbers(elset), set()
@@ -214,7 +226,10 @@ class Builder:
                 members.setdefault(int(self.first_block[k]) + i, []).append(picked)
 
     def _surface(self, name: str, surface: Surface, parts: list[tuple[int, Part]]) -> None:
-        """Add a surface as blocks of facets, as cells of shells, or as nodes; warn of unsupported surfaces."""
+        """Add a surface as a region of facets, of cells of shells or of nodes; warn and omit it if it is unsupported.
+
+        ``parts`` are the numbers of instances and the parts in which the names of its sets are looked up.
+        """
         facets: list[Array] = []
         for member, face in surface.members:
             owners = [(k, part) for k, part in parts if surface.on_nodes or _has(part, member)]
@@ -234,9 +249,10 @@ class Builder:
         self._take_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
-        """Add the corners of the face S1, S2, … of elements, or of all free faces if ``face`` is empty, to ``facets``.
+        """Add to ``facets`` one face of each element of the set or number ``member``; return False for an unknown face.
 
-        Return False for any other face label.
+        ``face`` is S1, S2, …, or empty for all faces that belong to one element only. ``owners``: number and part of
+        each instance with such elements.
         """
         for k, part in owners:
             numbers = part.element_numbers(member)

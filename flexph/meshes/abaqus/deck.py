@@ -148,7 +148,10 @@ PER_LINE = 8
 
 
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
-    """Material with the density, moduli or damping of a block added; ``refused`` or ``besides`` name another law."""
+    """Material with the density, elastic constants or damping of a keyword added.
+
+    A law that cannot be read is named in ``refused`` of the material, one that is ignored in ``besides``.
+    """
     if block.keyword == "DAMPING":
         return _with_damping(material, block)
     if block.keyword in LAWS:
@@ -171,7 +174,10 @@ def with_property(material: FileMaterial, block: Block) -> FileMaterial:
 
 
 def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
-    """Constants of the lines of a block at each of its temperatures; blank constants are zero."""
+    """Constants at each temperature from the data lines of a keyword, in which the temperature follows the constants.
+
+    Blank constants are zero. Raises ValueError for a wrong number of constants, or if a temperature occurs twice.
+    """
     count = CONSTANTS[kind]
     each = -(-count // PER_LINE)
     if len(lines) % each:

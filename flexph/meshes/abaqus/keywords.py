@@ -16,9 +16,9 @@ from .vocabulary import TAKEN, in_full, keyword, parameters
 
 
 class Block(NamedTuple):
-    """A keyword and its parameters in capitals, and its data lines as written in the file.
+    """Keyword in capitals, its parameters by names in capitals, and its data lines as written in the file.
 
-    ``place`` is the place of the keyword in the file, ``places`` are those of the data lines.
+    ``place`` is the line of the keyword in the file, ``places`` are those of the data lines.
     """
 
     keyword: str
@@ -38,7 +38,7 @@ class Block(NamedTuple):
         return [fields(text) for text in self.texts]
 
     def name(self, parameter: str) -> str:
-        """The value of a required parameter; raises ValueError if it is missing."""
+        """Value of the parameter with the given name; raises ValueError if the keyword has none."""
         if not self.parameters.get(parameter):
             raise ValueError(f"{self.place}: *{self.keyword} must have {parameter}=")
         return self.parameters[parameter]
@@ -113,7 +113,10 @@ def _block(text: str, place: Place) -> Block:
 
 
 def _joined(path: Path, files: DeckFiles) -> list[tuple[Place, str]]:
-    """Lines without comments and blank lines; a keyword line that ends with a comma has more parameters in the next."""
+    """Statements of a file with their places, without comments and blank lines.
+
+    A keyword line that ends with a comma is continued in the next line.
+    """
     statements: list[tuple[Place, str]] = []
     goes_on = False
     for place, raw in files.lines(path):
@@ -157,7 +160,10 @@ def _slow_rows(block: Block) -> tuple[Array, Array]:
 
 
 def element_rows(block: Block, kind: str, width: int) -> Array:
-    """Numbers and nodes of elements, (k, width); an element may take several lines."""
+    """Numbers of elements and their nodes, (k, width) with the element first; an element may take several lines.
+
+    ``kind`` names the type in errors. Raises ValueError for a line that does not fit.
+    """
     texts = [text.rstrip(", \t") for text in block.texts]
     ends = np.cumsum([0, *(text.count(",") + 1 for text in texts)])
     wrong = f"{{}}: elements of type {kind} must have a number and {width - 1} nodes each"

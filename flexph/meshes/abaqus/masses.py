@@ -57,7 +57,7 @@ class Masses:
         yield None, self.places.assembly
 
     def _blocks(self) -> Iterator[tuple[Block, list[tuple[int | None, Part]]]]:
-        """Yield blocks of masses, each with the parts that have its element set."""
+        """Yield each keyword of masses with the parts that contain its element set, and their instance numbers."""
         for k, part in self._parts():
             outer = [(n, one.outer) for n, one in enumerate(self.places.instances)] if k is None else []
             for block in part.masses:
@@ -80,7 +80,10 @@ class Masses:
                     self._place(block, value, self._node(k, point), point)
 
     def _node(self, k: int | None, point: PointElement) -> tuple[int | None, int]:
-        """Instance and number of the node of an element; −1 for a node that is no number."""
+        """Scope and number of the node of a mass element, −1 for a node that is no number.
+
+        The scope is the number of an instance, or None for the assembly; it is ``k`` unless the node names an instance.
+        """
         owner, _, rest = point.node.rpartition(".")
         if owner:
             names = [one.name.upper() for one in self.places.instances]
@@ -91,7 +94,10 @@ class Masses:
         return None if k is None else self.places.row(k, number)
 
     def _reach(self, k: int | None, number: int) -> Array | None:
-        """Indices of the point of a node, or of the points coupled to a reference node; None if there are none."""
+        """Index of the point at a node, (1,), or indices of all points that are coupled to a reference node.
+
+        ``k`` is the number of the instance, None for the assembly. None if the body has no such points.
+        """
         row = self._row(k, number)
         return self.hung.get((k, number)) if row is None else np.array([row])
 

@@ -22,7 +22,10 @@ Member = str | range | Array
 
 
 def generated(block: Block) -> list[Member]:
-    """Ranges of numbers from lines 'first, last, step', not expanded because they may be very long."""
+    """Ranges of node or element numbers from data lines 'first, last, step'.
+
+    They are not expanded, as they may be very long. Raises ValueError for another line.
+    """
     ranges: list[Member] = []
     for place, row in zip(block.places, block.data, strict=True):
         words = [word or "1" for word in row]  # the default step is 1
@@ -34,9 +37,10 @@ def generated(block: Block) -> list[Member]:
 
 
 def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array]) -> Array:
-    """Numbers of the members of a set, including those of sets within it; ranges contain existing numbers only.
+    """Numbers (k,) of the nodes or elements in a set, also in sets that it contains.
 
-    ``of``: the word "node" or "element", and the existing numbers (n,).
+    ``of``: the word "node" or "element", and the existing numbers (n,), to which ranges are restricted. A ``name`` that
+    is a number stands for itself. Raises ValueError for an unknown set.
     """
     if name.isdecimal():
         return np.array([int(name)])
@@ -75,7 +79,7 @@ class Elements(NamedTuple):
 
 
 class PointElement(NamedTuple):
-    """An element at one node, MASS or ROTARYI: number, node as written in the file, and place of the keyword."""
+    """Element at one node, MASS or ROTARYI: its number, its node as written in the file, and its line in the file."""
 
     kind: str
     number: int
@@ -84,7 +88,7 @@ class PointElement(NamedTuple):
 
 
 class StrangeElements(NamedTuple):
-    """Elements of an unsupported type: entry of the report, element set, and the nodes of each as written."""
+    """Elements of an unsupported type: their entry of the report, the element set, and nodes of each as written."""
 
     left_out: LeftOut
     elset: str
@@ -219,7 +223,7 @@ class Part:
         return resolved(name, self.element_sets, ("element", np.concatenate([points, *known])))
 
     def nodes_of(self, elements: Array) -> Array:
-        """Numbers of the nodes of elements."""
+        """Numbers (k,) of all nodes of the elements with the given numbers."""
         nodes = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
         return np.unique(np.concatenate([np.zeros(0, dtype=int), *nodes]))
 

@@ -26,10 +26,10 @@ Found = tuple[dict[str, Any], dict[str, Array]]
 
 
 def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]) -> Found:
-    """Answer to a request with its arrays: from the cache of the drawing ``beside``, or computed by ``ask``.
+    """Answer of gmsh to a request with arrays, and the arrays of this answer; stored in the folder of a drawing.
 
-    The cache is that of the same content, request and program. A damaged file of the cache is replaced; in a folder
-    that cannot be written to, nothing is stored.
+    ``beside`` is the drawing. If an answer for the same content, request and program is stored, it is read, otherwise
+    ``ask`` computes it. A damaged file is replaced; in a folder without permission to write, nothing is stored.
     """
     file = beside.parent / FOLDER / f"{_key(beside, request, arrays)}.npz"
     with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile):

@@ -43,7 +43,7 @@ NAMELESS = re.compile(r"(Open CASCADE STEP translator[\d. ]*|Shapes|SOLID|COMPOU
 
 @dataclass(frozen=True, eq=False)
 class CellSizes:
-    """Sizes [m] of cells wanted at the corners (k, c) of simplices, with the positions (k, c, 3) of these [m]."""
+    """Wanted cell sizes (k, c) [m] at the c corners of k triangles or tetrahedra, and their positions (k, c, 3) [m]."""
 
     corners: Array
     sizes: Array
@@ -150,7 +150,10 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 
 
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
-    """Drawing with its parts, and the answer of gmsh to ``task`` from which it is made."""
+    """Drawing with its parts, and the answer of gmsh from which they were read.
+
+    ``kind`` is the format of the file, ``task`` that of the request to gmsh, such as ``describe``.
+    """
     scale = _scale(kind, unit)
     answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
     held = entities(path) if kind == "step" else {}
@@ -242,7 +245,10 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
 
 
 def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
-    """Answer of gmsh to a request for the mesh of a part, with at most ``most`` cells."""
+    """Answer of gmsh to a request for a mesh of a part with at most ``most`` cells.
+
+    ``wanted`` are the entries of the request that name the task and what is meshed.
+    """
     assert request.size is not None
     sizes = request.sizes
     scale = drawing.scale
@@ -257,7 +263,7 @@ def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted
 def _solid_mesh(
     drawing: Drawing, part: Part, request: MeshRequest, most: int
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
-    """Mesh of a part by tetrahedra."""
+    """Mesh of a part by tetrahedra, at most ``most`` cells; an empty mapping instead of sections of shells."""
     wanted = {"task": "mesh", "solid": part.tag, "volume": part.volume / drawing.scale**3}
     answer = _asked(drawing, part, request, most, wanted)
     _warn_of_walls(answer, drawing.scale)
@@ -267,9 +273,10 @@ def _solid_mesh(
 def _flat_mesh(
     drawing: Drawing, part: Part, request: MeshRequest, most: int
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
-    """Mesh of the middle surface of a flat part by triangles, and its thickness.
+    """Mesh of the middle surface of a flat part by triangles, and a mapping from its name to its section as a shell.
 
-    Regions of faces are all triangles for the two flat ones, and the sides of triangles for those of the rim.
+    A region of a flat face has all triangles, one of a face on the rim the sides of triangles along it. Raises
+    ValueError for a part that is not flat.
     """
     flat = flat_part(part.faces, part.volume / drawing.scale**3)
     if isinstance(flat, str):
@@ -318,7 +325,10 @@ def surface_mesh(
 
 
 def _regions(part: Part) -> dict[str, tuple[int, ...]]:
-    """Faces by the names of regions: of ports and gear wheels, then names and colours of the file."""
+    """Numbers of the faces of each region by name.
+
+    Regions are ports, gear wheels, and names and colours of faces in the file; the first of equal names counts.
+    """
     regions = {port.name: port.faces for port in part.ports}
     regions |= {wheel.name: wheel.faces for wheel in toothed_wheels(part.faces, part.scale)}
     groups: dict[str, list[int]] = {}
@@ -382,7 +392,10 @@ def _notes(drawing: Drawing, part: Part) -> tuple[str, ...]:
 
 
 def default_size(path: Path, request: MeshRequest) -> float:
-    """Cell size for reports: CELLS_ALONG cells along the diagonal of the part."""
+    """Cell size [m] for reports: the diagonal of the part's bounding box over CELLS_ALONG.
+
+    Raises ValueError for STL, which has no unit.
+    """
     if FORMATS[path.suffix.lower()] == "stl":
         raise ValueError("size must be given for STL: the length of the cells, such as 4mm")
     part = read_drawing(path, unit=request.unit).part(request.select)

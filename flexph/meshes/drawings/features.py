@@ -27,7 +27,11 @@ WHOLE_SPHERE = 0.2
 
 @dataclass(frozen=True)
 class _Cylinder:
-    """Cylindrical faces of one axis: point and direction of the axis, radius [mm], extent, Σ angle times length."""
+    """Cylindrical faces of one axis and radius, as one feature: point and direction of the axis, and radius [mm].
+
+    ``concave``: True for a bore; ``low``, ``high``: extent along the axis; ``swept``: sum over the faces of angle times
+    length; ``faces``: their numbers.
+    """
 
     at: Array
     axis: Array
@@ -108,7 +112,7 @@ def _cylinder(face: dict[str, Any]) -> _Cylinder:
 
 
 def _joined(groups: list[_Cylinder], own: _Cylinder) -> list[_Cylinder]:
-    """Groups with the face ``own`` added, which may merge several groups into one."""
+    """Groups with the face ``own``, merged with those of the same axis and radius that it meets."""
     kept = []
     for other in groups:
         near = NEAR * own.radius

@@ -79,7 +79,10 @@ def outward(points: Array, triangles: Array, faces: Array) -> Array:
 
 
 def _senses(count: int, one: Array, two: Array, agree: Array) -> tuple[Array, Array]:
-    """Signs (count,) that give adjacent faces the same sense, and the shell number of each face."""
+    """Sign (count,) for each face that gives all faces of a shell the same sense, and number (count,) of its shell.
+
+    ``one`` and ``two``: numbers of faces with a common edge; ``agree``: True for each such pair of the same sense.
+    """
     sign, shell = np.zeros(count, dtype=int), np.full(count, -1)
     beside: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for a, b, same in zip(one.tolist(), two.tolist(), agree.tolist(), strict=True):

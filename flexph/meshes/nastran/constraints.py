@@ -51,7 +51,10 @@ class Constraints:
             self.left_out.append(LeftOut(card.name, card.place, changes, "", self.reach(card)))
 
     def reach(self, card: Card) -> Array | None:
-        """Indices of the points on which a card acts, by its grid points or their couplings; None if one is unknown."""
+        """Indices (k,) of the points on which a card acts: its grid points, or the points that are coupled to these.
+
+        None if one of the grid points is unknown.
+        """
         reached = [self._reached(card.field(k)) for k in GRIDS.get(card.name, ()) if card.field(k) not in ("", "0")]
         known = [points for points in reached if points is not None]
         return np.unique(np.concatenate(known)) if known and len(known) == len(reached) else None
@@ -105,7 +108,7 @@ class Constraints:
             self.left_out.append(LeftOut(card.name, card.place, "stiffness", why, points, port=name))
 
     def sets(self) -> Mapping[str, Array]:
-        """Indices of the points of couplings by name."""
+        """Indices of the coupled points in the mesh, by name of the coupling."""
         return {name: coupling.points for name, coupling in self.couplings.items()}
 
 

@@ -97,7 +97,7 @@ class Deck:
         sections = self._sections(blocks, groups)
         return MeshContents(
             *(mesh, numbers, tuple(self.kinds), materials, tuple((region, name) for region, name, _ in sections)),
-            *(masses, (), (*constraints.left_out, *self._beside(top))),
+            *(masses, (), (*constraints.left_out, *self._left_out_elements(top))),
             couplings=constraints.couplings,
             orientations={region: axes for region, _, axes in sections},
             damping=(alpha, beta) if alpha or beta else None,
@@ -136,7 +136,11 @@ class Deck:
         return rows[:, list(ORDER[kind])] if kind in ORDER else rows
 
     def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> list[tuple[str, str, Array | str]]:
-        """Regions of volume cells or shells, with the names of their materials and the axes of these."""
+        """Name of each region with a material, name of this material, and its axes or why they are unknown.
+
+        Regions are those of volume cells, or of shells without volume cells. ``groups`` are property numbers of the
+        cells in each of the ``blocks``.
+        """
         dims: dict[int, set[int]] = {}
         for (kind, _), numbers in zip(blocks, groups, strict=True):
             for number in np.unique(numbers).tolist():
@@ -165,10 +169,10 @@ class Deck:
             return tabled_material(card, table, self.curves, self.parameters["WTMASS"])
         return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
-    def _beside(self, top: int) -> list[LeftOut]:
-        """Entries of the report for elements with properties and a lower dimension than the body.
+    def _left_out_elements(self, top: int) -> list[LeftOut]:
+        """Entries of the report for elements with properties and a lower dimension than ``top``, that of the body.
 
-        Such elements are shells on solids, or bars in solids.
+        Such elements are shells on solids, or bars in solids. There is one entry for each name of a card.
         """
         why = "an element with properties, of lower dimension than the body"
         own: dict[str, LeftOut] = {}
@@ -206,7 +210,7 @@ def _group(card: Card) -> int:
 
 
 class Form(NamedTuple):
-    """Type of elements: cell types by number of nodes, and index of the first node in the fields of a card."""
+    """Type of elements: its cell types by number of nodes, and index of the first node in the fields of a card."""
 
     cells: dict[int, str]
     first: int = 2

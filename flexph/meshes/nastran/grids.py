@@ -16,7 +16,11 @@ Places = dict[int, tuple[int, Array]]
 
 
 class System(NamedTuple):
-    """A coordinate system R, C or S given by three points: coordinates in the system ``of``, or grid points if None."""
+    """Coordinate system of a kind R, C or S, given by three points.
+
+    The points are coordinates (3, 3) in the system ``of``, or numbers of grid points if ``of`` is None: the origin, one
+    on the z axis, and one in the x-z plane.
+    """
 
     kind: str
     of: int | None

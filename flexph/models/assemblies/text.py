@@ -46,7 +46,11 @@ class _Ports:
     regions: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add(self, body: str, other: str, at: Array, region: str) -> str:
-        """Add a port of a body for its joint with the body ``other``; return its name ``body.port``."""
+        """Add a port to a body for its joint with the body ``other``; return its name, such as ``body.other``.
+
+        ``at`` is its position (3,) [m], ``region`` the name of its faces. A number is appended to a name that is in
+        use.
+        """
         known = self.places.setdefault(body, {})
         name = next(n for n in (other, *(f"{other}{k}" for k in range(2, 1000))) if n not in known)
         known[name] = at
@@ -54,7 +58,11 @@ class _Ports:
         return f"{body}.{name}"
 
     def carrying(self, body: str, at: Array) -> str:
-        """Name of a port that turns with the carrier of gears: a new one, or of a flexible body the first one."""
+        """Name of a port of the carrier of gears, by which a gear pair reads the rotation of the carrier.
+
+        It is a new port at ``at`` (3,) [m]; a flexible body with ports has no new one, but the first of its ports is
+        used.
+        """
         if body in self.flexible and body in self.places:
             return f"{body}.{next(iter(self.places[body]))}"
         return self.add(body, "carrier", at, "")
@@ -110,7 +118,10 @@ def _refuse_light(parts: Sequence[Part], choices: Choices) -> None:
 
 
 def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str | None:
-    """Path of the drawing relative to the folder of the model; None for a drawing outside, if no part is flexible."""
+    """Path of the drawing as the model file in ``folder`` refers to it; None if the model file needs no drawing.
+
+    Raises ValueError for flexible parts if the drawing is not in the folder or below.
+    """
     path = os.path.relpath(drawing.path.resolve(), folder.resolve())
     if not path.startswith(".."):
         return Path(path).as_posix()

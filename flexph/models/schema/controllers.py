@@ -47,7 +47,11 @@ class Actuated(Entry):
     delay: Annotated[int, Field(ge=0)] = 0
 
     def _through(self, loop: Sampled, marks: Any, limits: Any, rates: Any) -> Sampled:
-        """Sampled controller ``loop`` with delay, quantised readings, and limits of outputs and their rates added."""
+        """Controller ``loop`` with imperfections of actuators and sensors added.
+
+        Readings are quantised to steps ``marks`` by sensor, outputs delayed by the field ``delay``, and outputs and
+        their rates of change limited to ``limits`` and ``rates`` by port. Empty mappings add nothing.
+        """
         loop = quantised(loop, marks) if marks else loop
         loop = delayed(loop, self.delay) if self.delay else loop
         loop = saturated(loop, limits) if limits else loop
@@ -85,7 +89,7 @@ class _OfAnAngle(Actuated):
 
 @dataclass(frozen=True)
 class _Along:
-    """Function of a controller whose scalar outputs are converted to vectors along an axis."""
+    """Controller function that turns the scalar outputs of another function to vectors along an axis."""
 
     function: Callable[..., Any]
     axis: Any
@@ -207,7 +211,10 @@ class _DriveTrain(Entry):
     axis: Direction = None
 
     def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
-        """Continuous controller of a system whose port ``shaft`` is joined to the port, with its supply as input."""
+        """Continuous controller with the drive ``system``, whose shaft turns the port of this entry.
+
+        ``supplied`` names the field with the supply, such as a voltage, which is also the name of the system's input.
+        """
         given = as_input(builder.of(getattr(self, supplied), supplied))
         return Continuous(system=system, ports={"shaft": self.port}, inputs={supplied: given})
 
@@ -352,7 +359,11 @@ def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, fl
 def check_driven(
     known: Mapping[str, slice], given: Mapping[str, Any], controllers: Mapping[str, Any], here: Builder
 ) -> None:
-    """Raise Misfit if the port of a sampled controller exists neither in the mechanism nor in another controller."""
+    """Raise Misfit if a PD or PID controller drives a port that does not exist, or has another number of components.
+
+    ``known``: components of each external port of the mechanism; ports of continuous ``controllers`` may be driven,
+    too. ``given``: entries of the controllers by name.
+    """
     free = [
         f"{name}: {port}" for name, c in controllers.items() if isinstance(c, Continuous) for port in c.system.ports
     ]

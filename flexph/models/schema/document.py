@@ -44,7 +44,7 @@ class Kinds(NamedTuple):
 
 def _folder(name: str) -> str:
     if name.lower() in RESERVED:
-        raise wrong(f"got {name!r}, which every run writes itself: take another name")
+        raise wrong(f"got {name!r}, which every run writes itself: use another name")
     return name
 
 

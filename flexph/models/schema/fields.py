@@ -70,7 +70,7 @@ Matrix = list[list[Number]]
 
 
 def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: Any = None) -> Any:
-    """Union of types, chosen by the form of the value: number or text, mapping, or list.
+    """Union of field types, one for each form of the value: ``scalar`` for a number or text, ``mapping``, ``sequence``.
 
     ``words`` describe the right values in error messages.
     """
@@ -152,7 +152,7 @@ def _result(given: Any) -> str:
         raise ValueError(f"got {shown(given)}: results stay in their folder, write a name such as 'motion.csv'")
     parts = PurePosixPath(name).parts
     if not parts or parts[0].lower() in RESERVED or re.fullmatch(r"scene\b.*\.vtkhdf", parts[-1].lower()):
-        raise ValueError(f"got {shown(given)}, which every run writes itself: take another name")
+        raise ValueError(f"got {shown(given)}, which every run writes itself: use another name")
     if max(len(part.encode()) for part in parts) > LONGEST_NAME or not name.isprintable():
         raise ValueError(f"got {shown(given)}: write a name of at most {LONGEST_NAME} letters")
     return name

@@ -185,7 +185,10 @@ DIMENSIONS = {
 
 
 def _fitting(given: Any) -> Any:
-    """Laws by resultant, unchanged; raise an error for a law in a unit of another resultant."""
+    """Mapping from resultants to their laws, unchanged, after a check of the units of the laws.
+
+    Names that begin with N or Q are forces, the others moments; a law in a unit of the other kind is an error.
+    """
     for name, law in given.items() if isinstance(given, dict) else ():
         _check_units(f"{name}: ", law, OF_FORCES if str(name)[:1] in ("N", "Q") else OF_MOMENTS)
     return given

@@ -75,7 +75,10 @@ def _pieces(times: list[float], coefficients: list[list[float]]) -> Motion:
 
 
 class Pieces(Profile):
-    """A sequence of polynomials, each by coefficients of the powers of the time since it began."""
+    """A motion of consecutive polynomials in the time since the begin of each; ``times`` are the limits between them.
+
+    ``coefficients`` has a list for each polynomial, of the factors of the powers of time.
+    """
 
     makes: ClassVar = staticmethod(_pieces)
     kind: Literal["pieces"] = "pieces"
@@ -90,6 +93,6 @@ Profiles = one_of(MOTIONS)
 def written_motion(motion: Motion) -> dict[str, Any]:
     """Plain data of the entry for a motion of one coordinate. Raises ValueError for several coordinates."""
     if not motion.scalar:
-        raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: take one, motion[name]")
+        raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: use one, motion[name]")
     coefficients = np.asarray(motion.coefficients)[:, 0].tolist()
     return {"kind": "pieces", "times": np.asarray(motion.times).tolist(), "coefficients": coefficients}

@@ -104,7 +104,10 @@ class Coordinates(Buildable):
 
 
 def _in_plane(length: str, angle: str) -> Any:
-    """Field type of (x, y, angle) in the plane or (x, y, z) in space, with units of ``length`` and ``angle``."""
+    """Field type of (x, y, angle) in the plane or (x, y, z) in space.
+
+    ``length`` is the unit of x, y and z, ``angle`` that of the angle.
+    """
 
     def read(given: Any) -> Coordinates:
         if not isinstance(given, list) or len(given) not in (2, 3):

@@ -19,7 +19,7 @@ Row = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RandomSamples(Entry):
-    """``count`` points in a box, with bounds by path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
+    """``count`` random points within bounds, by path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
 
     count: Annotated[int, Field(ge=1)]
     bounds: Annotated[dict[str, Ends], Field(min_length=1)]

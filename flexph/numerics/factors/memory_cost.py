@@ -49,7 +49,7 @@ def announced_cost(unknowns: int, cost: Cost, way: str, advice: str = "") -> Ite
     if need > free:
         raise MemoryError(
             f"factoring a matrix of {unknowns} unknowns by {way} needs about {_size(need)}, {_size(free)} are "
-            f"available{advice}; take a coarser mesh or cells of degree 1"
+            f"available{advice}; use a coarser mesh or cells of degree 1"
         )
     seconds = cost.operations / RATE
     if seconds >= LONG:

@@ -249,4 +249,4 @@ def call_two(address: int, x: int, y: int) -> int:
 
 def bind(structure: Any, value: Any) -> None:
     """Raise TypeError: only compiled loops have structures (see binding.hpp)."""
-    raise TypeError("uncompiled loops take a tuple of arrays instead of a structure")
+    raise TypeError("uncompiled loops accept a tuple of arrays instead of a structure")

@@ -79,7 +79,7 @@ class LinkElement(NamedTuple):
 
 
 class JointElement(NamedTuple):
-    """Joint with its frame on the parent (4, 4), and its axis in that frame."""
+    """Joint of a file: kind, parent and child link, pose ``origin`` (4, 4) on the parent, and axis (3,) there."""
 
     name: str
     kind: str

@@ -25,7 +25,7 @@ FULL_TURN = 2.0 * math.pi
 
 
 class End(NamedTuple):
-    """End of a joint: a port or ground point, and the rotation (3, 3) from the link to the section there."""
+    """End of a joint: a port or ground point, and rotation (3, 3) of vectors from link axes to those of its section."""
 
     port: PortName
     turned: Array
@@ -225,7 +225,7 @@ def robot_joint(element: JointElement, label: str, child: End, parent: End, *, m
 
 
 def against(reference: PortName) -> str | None:
-    """Port on which the reaction of a motor acts; None for the ground."""
+    """Port on which the reaction of a motor acts, that of the parent; None if the parent is the ground."""
     return reference if isinstance(reference, str) else None
 
 

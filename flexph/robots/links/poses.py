@@ -18,7 +18,10 @@ from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElem
 def coordinates(
     joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Coordinates of all joints: given ones, by default zero; those of followers by their law."""
+    """Coordinates of all joints by name: given ones, by default zero; those of followers by their law.
+
+    Raises ValueError for a value of an unknown, following or fixed joint.
+    """
     names = {joint.name: joint for joint in joints}
     for name in given:
         joint = check.lookup("joint", name, names, "the robot")

@@ -51,7 +51,7 @@ ShapesOf = Callable[[str, Use], tuple[LinkShape, ...]]
 
 
 def none_of(link: str, use: Use) -> tuple[LinkShape, ...]:
-    """Empty tuple, the shapes of a link without shapes."""
+    """Function that gives no shapes for any link and use, for robots without shapes."""
     return ()
 
 

@@ -44,7 +44,10 @@ class Matrices(NamedTuple):
 
 
 class Along:
-    """Matrices of a system as functions of parameters, on a basis of the kernel of G that depends smoothly on them."""
+    """Matrices of a system as functions of parameters, projected onto the kernel of its constraint matrix G.
+
+    The basis of the kernel depends smoothly on the parameters near ``at``, the point at which it is orthonormal.
+    """
 
     def __init__(self, system: Callable[..., Any], at: Mapping[str, float]) -> None:
         self.system, self.at = system, dict(at)
@@ -53,7 +56,7 @@ class Along:
         self.matrices = self._of(here)
 
     def change(self, name: str, step: float) -> Matrices:
-        """Derivatives of the matrices by a parameter, from differences of fourth order."""
+        """Derivatives of the projected matrices with respect to a parameter, by differences of fourth order."""
 
         def at(value: float) -> Array:
             stacked = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
@@ -63,7 +66,7 @@ class Along:
         return Matrices(*(central_of_order_four(at, self.at[name], step) / step))
 
     def _of(self, own: LinearPHDAE) -> Matrices:
-        """Matrices of a system on the basis, projected onto the kernel of G."""
+        """Project the matrices of a system onto the kernel of its G, by the basis at the first parameters."""
         Z, G = self.basis, dense(own.G)
         if G.shape[0]:
             Z = Z - np.linalg.pinv(G) @ (G @ Z)

@@ -71,7 +71,7 @@ def _array(name: str, value: Any) -> np.ndarray:
 
 SUFFIX = ".npz"
 _HEAD = "record"
-"""Entry of a file with the description of the sample; each value is a further entry."""
+"""Entry of a record file with the status and a description of the sample; each named value is a further entry."""
 
 Status = Literal["done", "failed"]
 

@@ -165,7 +165,7 @@ def _path(out: Path | None) -> Any:
 
 
 LONGEST = 300
-"""Largest length of an engine's message about a dead worker."""
+"""Largest number of characters of an error, in the message on a worker that died."""
 
 Ended = Callable[[Task, Outcome], None]
 
@@ -194,7 +194,10 @@ class Schedule:
                 self._worker_died(task, error, self._again)
 
     def _submit_tasks(self, rest: Iterator[Task]) -> bool:
-        """Submit tasks up to the limit of the engine; return True if any are in progress."""
+        """Submit tasks as far as the engine accepts more at once; return True if any are in progress.
+
+        A task that is suspected to kill its worker is submitted alone.
+        """
         if not self._running:
             self._is_isolated = bool(self._suspects)
             if self._is_isolated:
@@ -226,7 +229,11 @@ class Schedule:
         return error is None
 
     def _recover(self, task: Task, error: BaseException) -> None:
-        """Restart the executor; mark the tasks in progress as suspects, or count a death if there was only one."""
+        """Start a new executor after it broke, and decide which of the tasks in progress to repeat.
+
+        ``task`` is the first with the error. If it was the only one, its attempts are counted; otherwise all are
+        suspected of having killed the process, and are repeated one at a time.
+        """
         lost = [task]
         while self._running:
             future = self._answers.get()

@@ -42,7 +42,7 @@ class Subject:
     units: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     kinds: Mapping[str, Parameter] = field(default_factory=dict)
-    """Parameters of a case by name."""
+    """Descriptions of the parameters of a case by name; empty for functions."""
 
     def pickled(self) -> bytes:
         """Pickled function for workers, with its code if workers cannot import it."""

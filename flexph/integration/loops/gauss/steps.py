@@ -17,7 +17,7 @@ if not cython.compiled:
     from ..mechanics.rolling import add_squares, world_spin
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes, Course, GaussTable, Within
-    from ..steps.calls import add_held_inputs, ask_controllers, begin_within
+    from ..steps.calls import add_held_inputs, begin_within, evaluate_controllers
     from ..steps.iterate import reference_length
     from ..steps.rows import begin_row, close_row, record_energy, refuse, store
     from ..terms.ropes import leaves_sheaves
@@ -83,7 +83,7 @@ def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Arra
         copy(s.x_v, s.end_v)
         copy(s.x_du, s.end_du)
         store(s, dim, within.state[i])
-    return ask_controllers(m, within, inputs, step)
+    return evaluate_controllers(m, within, inputs, step)
 
 
 def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> bool:

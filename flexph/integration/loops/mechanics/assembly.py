@@ -51,10 +51,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of the Jacobian at a trial that Gauss collocation uses, too.
-
-    It contains bodies, springs and constraints.
-    """
+    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses: bodies, springs, constraints."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _assemble(m, 2, decay, h, before, after)
     else:

@@ -152,7 +152,10 @@ def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) 
 
 
 def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
-    """Add −h·value·bᵀe to the Jacobian: b is the discrete gradient of product p, e the end gradient of product q."""
+    """Add −h·value·bᵀe to the Jacobian, where b is the discrete gradient of product p.
+
+    e is the gradient of product q at the end of the step.
+    """
     left = cython.declare(Number)
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]

@@ -162,6 +162,8 @@ class Memory:
         constant, real, span, shape = self.places.get(name) or self._place(name)
         cells = self.constants if constant else self.space
         flat = cells.reals[span] if real else cells.wholes[span]
+        if len(shape) == 1:
+            return flat
         return flat.reshape(shape) if shape else int(flat[0])
 
     def _place(self, name: str) -> Place:

@@ -127,7 +127,7 @@ def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) 
     give(c.run.cells.space, SPACE, -1)
     give(c.space_cells, AFTER, -1)
     want(r.at_state, 0)
-    entry = _want_unknowns(c.recorded, r.at_state.size)
+    entry = _mark_unknowns(c.recorded, r.at_state.size)
     give(c.given_cells, BEFORE, entry)
     entry += given.size
     give_some(c.run.cells.constants, c.run.varied, CONSTANTS, entry)
@@ -150,7 +150,7 @@ def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) 
     c.run.audit[5] += 1
 
 
-def _want_unknowns(g: RecordedScheme, first: int) -> int:
+def _mark_unknowns(g: RecordedScheme, first: int) -> int:
     """Mark the unknowns of all stages as variables of the record, from index ``first`` on; return the next index."""
     entry = cython.declare(cython.Py_ssize_t)
     entry = first

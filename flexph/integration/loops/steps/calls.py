@@ -74,10 +74,10 @@ def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -
         return 0
     store(m, dim, within.state[0])
     copy(m.run_step_output, within.output)
-    return ask_controllers(m, within, inputs, step)
+    return evaluate_controllers(m, within, inputs, step)
 
 
-def ask_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
+def evaluate_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
     """Call the controllers solved within steps with the states in ``within.state``.
 
     Returns 0 if all agree, 1 to repeat the step, else an error. If the step is to be repeated, its start is restored
