@@ -160,7 +160,7 @@ def add_damping_stresses(m: Memory, dim: int, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """Subtract z from the rates 2ŵ − w₀ of body b in ``end``, which gives its end rates ω₁ and u̇₁."""
+    """Subtract z from the rates 2ŵ − w₀ of body b in the end state, which gives its end rates ω₁ and u̇₁."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]

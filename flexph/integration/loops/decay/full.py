@@ -64,7 +64,7 @@ def add_damping_stresses(m: Memory, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """Replace the rates 2ŵ − w₀ of body b in ``end`` by its end rates w₁ = (ω₁, u̇₁).
+    """Replace the rates 2ŵ − w₀ of body b in the end state by its end rates w₁ = (ω₁, u̇₁).
 
     They solve (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀, with the momenta p₀ at the start.
     """

@@ -227,7 +227,7 @@ def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) 
 
 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at the state ``at`` into ``out``; return their scale.
+    """Write the slip rates at the present state ``at`` into ``out``; return their scale.
 
     The scale is the largest sum of the absolute values of the terms of one. Velocities of nodes are read from
     ``run.moved``.

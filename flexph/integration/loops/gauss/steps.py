@@ -163,7 +163,7 @@ def begin_step(m: Memory, dim: int, g: Scheme, coefficient: Array, offset: Array
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
-    """Write the gaps of the position constraints at the state ``at`` into ``run.gap``.
+    """Write the gaps of the position constraints at the present state ``at`` into ``run.gap``.
 
     ``coefficient`` and ``offset`` are those of the constraints there.
     """
@@ -175,7 +175,7 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
 
 
 def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Move the state ``at`` to the end of a step of length h [s].
+    """Move the present state ``at`` to the end of a step of length h [s].
 
     The increments of all stages are summed up before they are added.
     """
@@ -186,7 +186,7 @@ def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _add_increments(m: Memory, g: Scheme, h: float) -> None:
-    """Add the increments over a step to the state ``at``, except those of rotations.
+    """Add the increments over a step to the present state ``at``, except those of rotations.
 
     Positions, stresses and spring states have increments from their rates, velocities from their values at the nodes.
     """

@@ -154,7 +154,7 @@ def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arr
 
 
 def derive(m: Memory, dim: int, space: Array) -> None:
-    """Compute inertia products, momenta, arms, vectors and products of the state ``at``.
+    """Compute inertia products, momenta, arms, vectors and products of the present state ``at``.
 
     Its positions and velocities are given; ``space`` is work space for the shifts φ̄u.
     """
@@ -164,7 +164,7 @@ def derive(m: Memory, dim: int, space: Array) -> None:
 
 
 def derive_momenta(m: Memory, dim: int, space: Array) -> None:
-    """Compute the inertia products and momenta of the state ``at``; φ̄u is left in ``space``."""
+    """Compute the inertia products and momenta of the present state ``at``; φ̄u is left in ``space``."""
     rates = m.run_mean_rate
     mean_shapes(m, dim, m.at_du, rates)
     mean_shapes(m, dim, m.at_u, space)
@@ -202,7 +202,7 @@ def mean_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speeds(m: Memory, dim: int) -> None:
-    """Write the velocities of all nodes in the state ``at`` into ``run.moved``."""
+    """Write the velocities of all nodes in the present state ``at`` into ``run.moved``."""
     mean_shapes(m, dim, m.at_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]

@@ -52,7 +52,10 @@ def add_flows(m: Memory, dim: int, h: float) -> None:
 
 
 def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies −½u² rᵀK r of all flows in the state ``at`` to ``out``; u are speeds at the end of the step."""
+    """Add the energies −½u² rᵀK r of all flows in the present state ``at`` to ``out``.
+
+    u are the speeds of the flows at the end of the step.
+    """
     for f in range(m.flows_frame.size):
         k = m.flows_owner[f]
         speed = factor_at(m, SPEEDS, k, 1)

@@ -104,7 +104,7 @@ def _largest_slope(m: Memory, k: int, x: float) -> float:
 
 
 def add_line_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of rows with an elastic law to ``out``, at the state ``at``.
+    """Add the energies of rows with an elastic law to ``out``, at the present state ``at``.
 
     Factors of the laws that change with time are those at the end of the step.
     """

@@ -155,7 +155,7 @@ def _write_impulse_defects(
 
 
 def _set_impulse_forces(m: Memory, dim: int, after: Array) -> None:
-    """Compute the forces on bodies and nodes due to impulses of the joints, at the positions of the state ``at``."""
+    """Compute the forces on bodies and nodes that impulses of the joints exert, in the present state ``at``."""
     velocities = m.at_velocities.size
     copy(m.at_arm, m.trial_lever)
     copy(m.at_vector, m.trial_mean)

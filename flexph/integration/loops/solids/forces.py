@@ -255,7 +255,7 @@ def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
 
 
 def add_law_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of rows with a law, in the state ``at``, to the energies of the bodies in ``out``."""
+    """Add the energies of rows with a law, in the present state ``at``, to the energies of the bodies in ``out``."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     _strain(m, dim, m.solid_before, m.solid_first)

@@ -40,7 +40,10 @@ INSTANT = cython.declare(cython.double, 2.0**-500)
 
 
 def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
-    """Factor [[2M, −Gᵀ], [G, 0]] at the state ``at``, the limit of the Jacobian for short steps; False if singular."""
+    """Factor [[2M, −Gᵀ], [G, 0]] in the present state ``at``, the limit of the Jacobian for short steps.
+
+    Returns False if it is singular.
+    """
     _reset_trial(m, dim)
     m.run_length[0] = INSTANT
     fill(m.system_jacobian, 0.0)
@@ -107,7 +110,7 @@ def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
 
 
 def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
-    """Add the work that driven joints do by ``share`` times their impulses, at the state ``at``, to the flows."""
+    """Add the work that driven joints do by ``share`` times their impulses, in the present state, to the flows."""
     for row in range(impulse.size):
         m.run_gap[row] = own_offset[row]
     for term in range(m.joints_term_row.size):

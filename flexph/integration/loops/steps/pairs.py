@@ -102,7 +102,7 @@ def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
 
 
 def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
-    """Compute the momenta of velocities v, w, du at the positions of the state ``at`` into ``defect``."""
+    """Compute the momenta of velocities v, w, du at the positions of the present state ``at`` into ``defect``."""
     inertia_products(m, dim, du, m.trial_c, m.trial_rate)
     momenta(m, dim, w, m.at_u, du, m.at_Pu, m.trial_rate, m.defect_w, m.defect_du)
     for b in range(m.inertia_mass.size):

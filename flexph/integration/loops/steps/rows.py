@@ -57,7 +57,7 @@ def record_energy(m: Memory) -> float:
 
 
 def store(m: Memory, dim: int, out: Array) -> None:
-    """Write the state ``at`` into the vector ``out``, in the layout of flat states of the mechanism."""
+    """Write the present state ``at`` into the vector ``out``, in the layout of flat states of the mechanism."""
     end = cython.declare(cython.Py_ssize_t)
     d = dim
     s = 1 if d == 2 else 3

@@ -53,7 +53,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 
 def settle(m: Memory, dim: int) -> None:
-    """Compute momenta, vectors and energies from the positions and velocities of the state ``at``."""
+    """Compute momenta, vectors and energies from the positions and velocities of the present state ``at``."""
     set_changing_masses(m, 1.0)
     derive(m, dim, m.trial_c)
     place_points(m)
@@ -61,7 +61,7 @@ def settle(m: Memory, dim: int) -> None:
 
 
 def settle_contacts(m: Memory, dim: int) -> None:
-    """Compute the energies of contacts in the state ``at``; to be called after :func:`settle`."""
+    """Compute the energies of contacts in the present state ``at``; to be called after :func:`settle`."""
     store_contacts(m, dim)
     for i in range(m.touch_stored.size):
         m.run_energy[m.ledger_contact[0] + i] = m.touch_stored[i]

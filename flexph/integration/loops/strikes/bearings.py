@@ -108,7 +108,7 @@ def begin_slips(m: Memory, dim: int) -> None:
 
 
 def write_slips(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at the state ``at`` into ``out``; return their scale.
+    """Write the slip rates at the present state ``at`` into ``out``; return their scale.
 
     The scale is the largest sum of the absolute values of the terms of a rate.
     """

@@ -142,7 +142,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
-    """Factor masses and joints at the state ``at``; False if joints are dependent, or their rank is uncertain.
+    """Factor masses and joints at the present state ``at``; False if joints are dependent, or their rank is uncertain.
 
     ``coefficient`` has the coefficients of the constraints there.
     """

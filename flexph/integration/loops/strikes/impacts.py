@@ -87,7 +87,10 @@ def _at_start(p: Prescribed) -> Given:
 
 
 def prepare(m: Memory, dim: int) -> None:
-    """Compute the gaps, rows and gap rates of all rigid contacts at the state ``at``; other contacts get zero rates."""
+    """Compute the gaps, rows and gap rates of all rigid contacts in the present state ``at``.
+
+    Other contacts get zero rates.
+    """
     set_levers(m, dim)
     if are_apart(m):
         set_inverse_masses(m, dim)
@@ -101,7 +104,7 @@ def prepare(m: Memory, dim: int) -> None:
 
 
 def find_rates(m: Memory) -> None:
-    """Compute the rates of all gaps at the state ``at``."""
+    """Compute the rates of all gaps at the present state ``at``."""
     for c in range(m.contacts_kind.size):
         m.strike_rates[0][c] = rate(m, c, 0)
 

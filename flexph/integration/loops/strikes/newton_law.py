@@ -99,7 +99,7 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
 
 
 def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
-    """Add the changes of velocities by an impact or settling to the state ``at``, and record the losses.
+    """Add the changes of velocities by an impact or settling to the present state ``at``, and record the losses.
 
     ``settles`` is True for settling.
     """
@@ -127,7 +127,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
 
 
 def add_changes(m: Memory) -> None:
-    """Add the changes by impulses to the velocities of the state ``at``."""
+    """Add the changes by impulses to the velocities of the present state ``at``."""
     d = m.at_v.shape[1]
     for b in range(m.inertia_mass.size):
         for a in range(d):

@@ -68,7 +68,7 @@ def end_part(m: Memory, dim: int) -> None:
 
 
 def set_velocity_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
-    """Compute the velocity defect of joints and drives at the state ``at``, which becomes that of the run."""
+    """Compute the velocity defect of joints and drives at the present state ``at``, which becomes that of the run."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 
@@ -117,7 +117,7 @@ def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
 
 
 def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
-    """Record a solved part of a step, and make its end the state ``at``; False if the part is not accepted.
+    """Record a solved part of a step, and make its end the present state ``at``; False if the part is not accepted.
 
     ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without
     impacts. If then no contact may close either, the multipliers are those at its middle.
@@ -138,7 +138,7 @@ def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alo
 
 
 def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> None:
-    """Add a solved part of a step to the results, and make its end the state ``at`` of the memory."""
+    """Add a solved part of a step to the results, and make its end the present state (``at``)."""
     flows(m, dim, given.h, given.before, given.after)
     outputs(m, dim)
     for i in range(m.run_output.size):

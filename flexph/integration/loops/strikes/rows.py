@@ -28,7 +28,7 @@ ALIKE = cython.declare(cython.double, 0.75)
 
 
 def set_levers(m: Memory, dim: int) -> None:
-    """Set the levers of nodes and the inverse rotations of bodies to those of the state ``at``.
+    """Set the levers of nodes and the inverse rotations of bodies to those of the present state ``at``.
 
     They are ``trial.lever`` and ``trial.inverse``.
     """
@@ -40,7 +40,7 @@ def set_levers(m: Memory, dim: int) -> None:
 
 
 def set_rows(m: Memory, dim: int, c: int) -> None:
-    """Compute the rows of contact c at the state ``at``."""
+    """Compute the rows of contact c at the present state ``at``."""
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
     differentiate_gap(m, dim, c)
@@ -266,7 +266,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """Rate r of contact c at the state ``at``, or of a bearing, from ``rub.slip``."""
+    """Rate r of contact c at the present state ``at``, or of a bearing, from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du) - surface_rate(m, c, r)

@@ -37,13 +37,16 @@ OFF = cython.declare(cython.double, _OFF)
 
 
 def place_points(m: Memory) -> None:
-    """Compute the places of points on their curves at the state ``at``."""
+    """Compute the places of points on their curves at the present state ``at``."""
     for c in range(m.curves_input.size):
         m.at_place[c] = foot(m, c, m.at_product)
 
 
 def set_curves_at_rest(m: Memory) -> None:
-    """Compute the directions and coefficients of points on curves at the state ``at``, for a step of zero length."""
+    """Compute the directions and coefficients of points on curves for a step of zero length.
+
+    They are those in the present state ``at``.
+    """
     for c in range(m.curves_input.size):
         _follow(m, c, m.at_product, m.at_place[c])
 
