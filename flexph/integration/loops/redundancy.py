@@ -121,7 +121,7 @@ def _groups(touched: sparse.csr_array) -> Index:
 
 
 def _scales(mechanism: Model, k: Constants) -> np.ndarray:
-    """Units of the velocities among the unknowns of the border, (N,), by which they are compared."""
+    """Units of the velocities among the unknowns of the border of the Jacobian, (N,), by which they are compared."""
     a, border = mechanism.network.arrays, k.border
     size, sizes = lever(a), displacement_sizes(a, lever(a)) / lever(a)
     centres, _, flexible = a.columns

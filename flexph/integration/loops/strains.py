@@ -219,7 +219,7 @@ def no_strains() -> Strains:
 
 
 def in_the_border(strains: Strains, border: Border) -> Strains:
-    """Strain rows with the numbers of their unknowns in the border: ω̄ of the frames of each element, and ṙ̄.
+    """Strain rows with the numbers of their unknowns in the border of the Jacobian: ω̄ and ṙ̄ of their frames.
 
     Cables have ẋ, the rates of positions and slopes of points, instead of ṙ̄.
     """

@@ -97,7 +97,7 @@ def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
 
 
 def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
-    """Add ``value`` to the border, in row and column of the unknowns i and j of contact c.
+    """Add ``value`` to the border of the Jacobian, in row and column of the unknowns i and j of contact c.
 
     In a pile it is added to the block that couples the two bodies of the contact, if i and j belong to different
     ones.

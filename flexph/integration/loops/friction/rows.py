@@ -83,7 +83,7 @@ def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: floa
 
 
 def slip_change(m: Memory, k: int) -> float:
-    """Change of slip rate k that the correction ``system.x`` of the unknowns of the border causes."""
+    """Change of slip rate k that the correction ``system.x`` of the unknowns of the border of the Jacobian causes."""
     total = 0.0
     row = m.rub_row[k]
     for i in range(row.size):
@@ -163,7 +163,7 @@ def set_gradients(m: Memory) -> None:
 
 
 def differentiate_slips(m: Memory, dim: int, h: float) -> None:
-    """Compute the derivatives of the slip rates with respect to the unknowns of the border.
+    """Compute the derivatives of the slip rates with respect to the unknowns of the border of the Jacobian.
 
     They are taken at the state of the Jacobian, for a step of length h [s].
     """

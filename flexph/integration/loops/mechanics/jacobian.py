@@ -196,7 +196,7 @@ def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
-    """Add the derivative of the angular momentum defect of body b with respect to ω̄ to the border."""
+    """Add the derivative of the angular momentum defect of body b with respect to ω̄ to the border of the Jacobian."""
     t0 = cython.declare(Number)
     t1 = cython.declare(Number)
     t2 = cython.declare(Number)

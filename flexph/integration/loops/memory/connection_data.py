@@ -186,7 +186,7 @@ class Border(NamedTuple):
 
 
 def border_width(border: Border) -> int:
-    """Number of stored entries in a row of a banded border.
+    """Number of stored entries in a row of a banded border of the Jacobian.
 
     It has room for the fill-in by row exchanges, up to all columns.
     """

@@ -41,7 +41,7 @@ def add_flow_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def add_flows(m: Memory, dim: int, h: float) -> None:
-    """Add the derivatives of the forces of flows with respect to the unknowns to the border."""
+    """Add the derivatives of the forces of flows with respect to the unknowns to the border of the Jacobian."""
     for e in range(m.flows_own_row.size):
         u0 = factor_at(m, SPEEDS, m.flows_own_owner[e], 0)
         u1 = factor_at(m, SPEEDS, m.flows_own_owner[e], 1)

@@ -25,7 +25,7 @@ if not cython.compiled:
 
 
 def add_strains(m: Memory, dim: int, h: float) -> None:
-    """Add the derivatives of the forces of strain rows to the border."""
+    """Add the derivatives of the forces of strain rows to the border of the Jacobian."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         ahead = (0.5 + m.elastic_damping[i] / h) * (m.nodal_ahead[e] - m.end_sigma[i])
@@ -123,7 +123,7 @@ def _turn_torque(m: Memory, h: float, b: int) -> None:
 
 
 def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
-    """Add the derivatives of an element's forces with respect to its unknowns to the border.
+    """Add the derivatives of an element's forces with respect to its unknowns to the border of the Jacobian.
 
     The forces act on positions and directors of its frames.
     """
@@ -156,7 +156,7 @@ def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
 
 
 def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: int) -> None:
-    """Add h times a row of an element's matrix to the border.
+    """Add h times a row of an element's matrix to the border of the Jacobian.
 
     ``row[at:]`` holds its entries, ``unknown`` is its number among the unknowns of the element.
     """

@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def gather_points(m: Memory) -> None:
-    """Write Tᵀ times the momentum defects of the points of cables into the right-hand side of the border."""
+    """Write Tᵀ times the momentum defects of cables' points into the right-hand side of the border of the Jacobian."""
     d = m.defect_v.shape[1]
     for k in range(m.points_frame.size):
         for i in range(d):
@@ -29,7 +29,10 @@ def gather_points(m: Memory) -> None:
 
 
 def spread_points(m: Memory) -> None:
-    """Compute the corrections T x of the velocities of points, from the unknowns x in the solution of the border."""
+    """Compute the corrections T x of the velocities of points.
+
+    The unknowns x are in the solution of the border of the Jacobian.
+    """
     total = cython.declare(Number)
     for k in range(m.points_frame.size):
         for i in range(m.correction_v.shape[1]):
@@ -40,7 +43,7 @@ def spread_points(m: Memory) -> None:
 
 
 def add_point_masses(m: Memory) -> None:
-    """Add the inertia 2TᵀMT of the points of cables to the border."""
+    """Add the inertia 2TᵀMT of the points of cables to the border of the Jacobian."""
     for e in range(m.points_mass_val.size):
         for i in range(m.border_v.shape[1]):
             row = m.border_v[m.points_mass_row[e]][i]

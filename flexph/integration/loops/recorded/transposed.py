@@ -80,7 +80,7 @@ def _gather_body(m: Memory, dim: int, b: int) -> None:
 
 
 def _spread(m: Memory, dim: int, h: float) -> None:
-    """Write Rᵀ times the solution of the border, in ``system.x``, to ``correction``."""
+    """Write Rᵀ times the solution of the border of the Jacobian, in ``system.x``, to ``correction``."""
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             m.correction_v[b][i] = m.system_x[m.border_v[b][i]]

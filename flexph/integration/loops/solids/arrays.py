@@ -45,7 +45,7 @@ def owned_by_solids(mechanism: Model) -> Owned:
 
 
 def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
-    """Arrays of the solids of a mechanism, without the positions of their blocks in the border.
+    """Arrays of the solids of a mechanism, without the positions of their blocks in the border of the Jacobian.
 
     :func:`with_entries` adds these. Places and vectors of nodal bodies follow the ``nodes`` nodes and ``vectors``
     vectors of joints.
@@ -147,7 +147,7 @@ def frames_of_cells(solids: Solids) -> list[Index]:
 
 
 def with_entries(solids: Solids, border: Border) -> Solids:
-    """Arrays of solids with the positions of the blocks of cells in the border added."""
+    """Arrays of solids with the positions of the blocks of cells in the border of the Jacobian added."""
     if not solids.frame.size:
         return solids
     size, width = border.size.tolist()

@@ -1,4 +1,4 @@
-"""Stiffness of solids of finite strain in the border, cell by cell.
+"""Stiffness of solids of finite strain in the border of the Jacobian, cell by cell.
 
 At a quadrature point, T (d², d²) is the derivative of the forces on the columns of the deformation gradient with
 respect to these columns at the end of a step. The stiffness of a cell between its nodes (places) is the sum of
@@ -24,7 +24,7 @@ SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
 
 
 def add_solids(m: Memory, dim: int, h: float) -> None:
-    """Add the stiffness of solids to the border, for stresses linearised about a correction."""
+    """Add the stiffness of solids to the border of the Jacobian, for stresses linearised about a correction."""
     if m.solid_torque.shape[0] > 0:
         _set_stress(m, h, 0.0)
         set_place_forces(m, dim)
@@ -58,7 +58,7 @@ def _set_stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """Compute the derivatives of mesh nodes with respect to spins of frames, and add those of torques to the border.
+    """Compute the derivatives of mesh nodes with respect to spins of frames; add those of torques to the Jacobian.
 
     Torques change as levers and R̄⁻¹ do. The change of R̄⁻¹ for the torque of the stresses σ̃ is in
     mechanics.jacobian; here it is added for the difference of the predicted stresses.
@@ -189,7 +189,7 @@ def _differentiate_forces(m: Memory, dim: int, h: float, q: int) -> None:
 
 
 def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
-    """Add the stiffness of a cell to the border."""
+    """Add the stiffness of a cell to the border of the Jacobian."""
     base = m.solids_place_ptr[cell]
     n = m.solids_place_ptr[cell + 1] - base
     at = m.solids_entry_at[cell]
@@ -211,7 +211,7 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _add_block(m: Memory, dim: int, h: float, one: int, other: int, k: int, width: int) -> None:
-    """Add the block of two nodes in ``solid.K`` to the border, for positions and spins of their frames.
+    """Add the block of two nodes in ``solid.K`` to the border of the Jacobian, for positions and spins of their frames.
 
     ``one`` and ``other`` are the nodes. The block begins at entry k; ``width`` is the distance between its entries.
     """

@@ -88,7 +88,7 @@ def _begin_ahead(m: Memory) -> None:
 
 
 def _is_singular(m: Memory) -> bool:
-    """True if a pivot of the border is round-off."""
+    """True if a pivot of the border of the Jacobian is round-off."""
     largest = 0.0
     for i in range(m.system_border.shape[0]):
         largest = larger(largest, fabs(m.system_border[i][m.border_size[1]]))

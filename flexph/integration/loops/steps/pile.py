@@ -71,7 +71,7 @@ def _dot(a: Array, b: Array) -> float:
 
 
 def _solve(m: Memory) -> None:
-    """Solve (D + O) x = b for the border; ``system.x`` is the right-hand side b first, then x."""
+    """Solve (D + O) x = b for the border of the Jacobian; ``system.x`` is the right-hand side b first, then x."""
     x = m.system_x
     r = m.touch_krylov[0]
     shadow = m.touch_krylov[1]

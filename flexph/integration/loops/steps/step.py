@@ -237,7 +237,7 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """Solve the border for the alternating part of the multipliers, and replace the velocity defect e₀ by e₁.
+    """Compute the alternating part of the multipliers by the factored Jacobian; replace the velocity defect e₀ by e₁.
 
     This part would close gaps of ½h(e₁ − e₀), with the defects e₀ at the start and e₁ at the end of the step.
     """

@@ -1,4 +1,4 @@
-"""Weighted sums of products, as rows of the border: the effect of their forces, and the changes of their values.
+"""Rows by which weighted sums of products enter the border of the Jacobian.
 
 Row ``acting`` is the effect of a unit force on a sum, by the discrete gradient B; row ``moved`` is the derivative of a
 sum at the end with respect to the unknowns, by the end derivative W. Blocks of the Jacobian are outer products of both.
@@ -57,7 +57,7 @@ def _list_column(m: Memory, column: int) -> None:
 
 
 def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
-    """Add ``value`` times the outer product of row ``acting`` and row ``moved``, both by number, to the border."""
+    """Add ``value`` times the outer product of row number ``acting`` and row number ``moved`` to the Jacobian."""
     for i in range(m.rows_number[0]):
         row = m.rows_column[i]
         gain = value * m.rows_acting[acting][row]
@@ -69,7 +69,7 @@ def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
 
 
 def add_pair(m: Memory) -> None:
-    """Add the outer products of the second and third rows, times ``system.tangent``, to the border.
+    """Add the outer products of the second and third rows, times ``system.tangent``, to the border of the Jacobian.
 
     Then set these rows to zero.
     """
@@ -93,14 +93,14 @@ def add_pair(m: Memory) -> None:
 
 
 def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
-    """Add ``value`` times row number ``moved`` to row ``row`` of the border."""
+    """Add ``value`` times row number ``moved`` to row ``row`` of the border of the Jacobian."""
     for j in range(m.rows_number[0]):
         if m.rows_moved[moved][m.rows_column[j]] != 0.0:
             add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
 
 
 def add_to_column(m: Memory, column: int, acting: int, value: float) -> None:
-    """Add ``value`` times row number ``acting`` to column ``column`` of the border."""
+    """Add ``value`` times row number ``acting`` to column ``column`` of the border of the Jacobian."""
     for i in range(m.rows_number[0]):
         if m.rows_acting[acting][m.rows_column[i]] != 0.0:
             add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])

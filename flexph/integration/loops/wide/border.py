@@ -22,7 +22,10 @@ LATE = 4
 
 
 class Unknowns(NamedTuple):
-    """Numbers of all unknowns of a sparse border, by kind; −1 for those that do not exist (see Border)."""
+    """Numbers of all unknowns in a sparse border of the Jacobian, by kind; −1 for those that do not exist.
+
+    See :class:`Border`.
+    """
 
     v: Index
     w: Index
@@ -33,7 +36,7 @@ class Unknowns(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """New number of each unknown, and the nonzero entries of the border in the new order, by columns.
+    """New number of each unknown, and the nonzero entries of the border of the Jacobian in the new order, by columns.
 
     The latter are ends of columns, and row numbers.
     """
@@ -44,7 +47,7 @@ class Pattern(NamedTuple):
 
 
 def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: tuple[Index, Index]) -> Pattern:
-    """New order of the unknowns of a sparse border, and its nonzero entries by columns in this order.
+    """New order of the unknowns of a sparse border of the Jacobian, and its nonzero entries by columns in this order.
 
     ``blocks`` are pairs of rows and columns that are fully coupled, ``entries`` rows and columns of single entries.
     ``is_wide`` (b,) is nonzero for frames that are nodes of wide bodies.

@@ -75,7 +75,7 @@ class Answers:
         return 1
 
     def _whole(self) -> Callable[[Array], Array] | None:
-        """Solver of the border, factored as a whole by a sparse solver; None if it is singular."""
+        """Solver of the border of the Jacobian, factored as a whole by a sparse solver; None if it is singular."""
         options = {"SymmetricMode": True}
         try:
             factored = splu(self._matrix, permc_spec="NATURAL", diag_pivot_thresh=DIAGONAL, options=options)

@@ -109,7 +109,7 @@ class _Factor:
 
 
 class _Part:
-    """Part of the border, stored by rows.
+    """Part of the border of the Jacobian, stored by rows.
 
     It is given by the positions, rows and columns of its entries in the storage of the border.
     """
@@ -120,18 +120,18 @@ class _Part:
         self._ends = np.searchsorted(self.row, np.arange(shape[0] + 1)).astype(np.int32)
 
     def of(self, values: Array) -> Any:
-        """Part of the border as a sparse matrix, from the values of all entries of the border."""
+        """Part of the border of the Jacobian as a sparse matrix, from the values of all entries of the border."""
         return self.having(values[self.entry])
 
     def having(self, values: Array) -> Any:
-        """Part of the border as a sparse matrix, from the values of the entries of the part alone."""
+        """Part of the border of the Jacobian as a sparse matrix, from the values of the entries of the part alone."""
         part = sparse.csr_array((values, self.column, self._ends), shape=self.shape)
         part.has_canonical_format = True
         return part
 
 
 class KeptBlock:
-    """Callback for the bodies of a mechanism whose matrices Python holds: products, and solutions with the border."""
+    """Callback for the bodies of a mechanism whose matrices Python holds: products, and solutions of linear systems."""
 
     def __init__(self, mechanism: Model, m: Memory, matrix: Any) -> None:
         self._a, self._m, size = mechanism.network.arrays, m, matrix.shape[0]
@@ -175,7 +175,7 @@ class KeptBlock:
             m.run_answered[:, 0] = pulled + a.viscous @ m.x_du
 
     def factor(self, values: Array) -> Solve | None:
-        """Solver of the border whose entries have the given values; None if it is singular."""
+        """Solver of the border of the Jacobian whose entries have the given values; None if it is singular."""
         m = self._m
         h = float(m.run_length[0])
         pays = self._a.border is not None and not self._slope.size and self.y.size <= MANY
@@ -238,7 +238,7 @@ class KeptBlock:
         return h * (strain.T @ scale_rows(rise, 0.5 * h + a.stress_damping) + viscous)
 
     def _without_rest(self, A: _Factor, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solver of the border without the terms E, by its Schur complement; None if it is singular.
+        """Solver of the border of the Jacobian without the terms E, by its Schur complement; None if it is singular.
 
         The border has the parts A, B, C and D.
         """
@@ -263,7 +263,9 @@ class KeptBlock:
         return solve
 
     def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
-        """Solve with the border including E by generalised conjugate residuals; None if they do not decrease fast.
+        """Solve with the border of the Jacobian, including E, by generalised conjugate residuals.
+
+        Returns None if these do not decrease fast.
 
         ``defect`` is the right-hand side. With the border without E as preconditioner, residuals are in the rows of
         u̇̄ alone: a pass takes one solution by the preconditioner and one product with E.
@@ -288,9 +290,10 @@ class KeptBlock:
         return None
 
     def _whole(self, rest: _Rest, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solver of the border with E, factored with borders of low rank as further unknowns; None if singular.
+        """Solver of the border of the Jacobian with E, which is factored as a whole; None if it is singular.
 
-        ``rest`` are the terms E; B, C and D are the parts of the border beside A + E.
+        Borders of low rank are added as further unknowns. ``rest`` are the terms E; B, C and D are the parts of the
+        border beside A + E.
         """
         a, block, n = self._a, rest.weighted(self._a.stack) + self._flexible(rest.h), self.u.size
         if a.border is None:  # folded into the dense matrices of a small mechanism
@@ -340,7 +343,7 @@ def _scales(matrix: Array, axis: int) -> Array:
 
 
 class _Rest:
-    """Terms E of the border in a step of length h [s]: gyroscopic, centrifugal, and ``added`` ones of contacts.
+    """Terms E of the Jacobian in a step of length h [s]: gyroscopic, centrifugal, and ``added`` ones of contacts.
 
     The spins of the bodies are (b, s) at both ends of the step.
     """
