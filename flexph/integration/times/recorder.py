@@ -1,4 +1,4 @@
-"""Rows of a run: one for each saved step, into which the steps since the previous one are merged.
+"""Recorder of the rows of a run: one for each saved step, into which the steps since the previous one are merged.
 
 Finished rows of runs that are longer than memory are in temporary files.
 """
@@ -138,10 +138,10 @@ class Recorder:
         self._close(int(saved), open_row=not saved)
 
     def extend(self, values: Values, saved: Array, carried: Sequence[str] = ()) -> None:
-        """Merge k steps, arrays (k, …) by column, of which those marked in ``saved`` (k,) close a row.
+        """Merge k steps, arrays (k, …) by column, into rows; those marked in ``saved`` (k,) close a row.
 
-        Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal, to
-        the last bit, to adding the steps one by one: a row may begin in one block and end in another.
+        Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal,
+        to the last bit, to adding the steps one by one: a row may begin in one block and end in another.
         """
         count = len(saved)
         if not count:
@@ -178,7 +178,7 @@ class Recorder:
         return {name: values[self._filled : end] for name, values in self._piece.items()}
 
     def open_values(self, name: str) -> Array:
-        """Values of a column in the open row, zeros if there is none."""
+        """Values of the column ``name`` in the open row; zeros if no row is open."""
         row: Array = self._piece[name][self._filled] if self.is_open else np.zeros(self.columns[name].width)
         return row.copy()
 
@@ -212,7 +212,7 @@ class Recorder:
         return self._stored() + sum(map(_length, self._full)) + self._filled
 
     def restore(self, rows: Rows) -> None:
-        """Add the next final rows of a resumed run, in order, before :meth:`restore_last`."""
+        """Add rows of a resumed run that no longer change, in order; to be called before :meth:`restore_last`."""
         if _length(rows):
             self._store_final(rows)
 

@@ -56,12 +56,12 @@ def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
 
 
 def keep_independent(m: Memory, gap: Array) -> None:
-    """Project the constraint defects on their independent part, in place: g − W⁻¹N NᵀW g."""
+    """Project the constraint defects ``gap`` on their independent part g − W⁻¹N NᵀW g, in place."""
     _project(m, gap, True)
 
 
 def keep_least(m: Memory, lam: Array) -> None:
-    """Remove the part of the multipliers that causes no force, in place: λ − W N NᵀW⁻¹λ."""
+    """Remove that part of the multipliers ``lam`` which causes no force, in place: λ − W N NᵀW⁻¹λ."""
     _project(m, lam, False)
 
 
@@ -127,7 +127,7 @@ def _factor_border(m: Memory) -> bool:
 
 
 def _products(m: Memory, x: Array, out: Array) -> None:
-    """Write the products Eᵀx and NᵀW⁻¹x into ``out``."""
+    """Write the products Eᵀx and NᵀW⁻¹x, one after the other, into ``out``."""
     count = m.null_number[0]
     for k in range(count):
         total = 0.0

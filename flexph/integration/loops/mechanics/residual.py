@@ -221,7 +221,7 @@ def set_predicted_mean_stresses(m: Memory, h: float) -> None:
 
 
 def predict_body_stresses(m: Memory, h: float) -> None:
-    """Write the stresses σ₁ − hC⁻¹D(u₁)δu̇̄ into ``trial.ahead``: to first order those after a correction δ."""
+    """Write the end stresses after a correction δ into ``trial.ahead``, to first order: σ₁ − hC⁻¹D(u₁)δu̇̄."""
     _strain_rates(m, m.system_D, m.correction_du)
     write_elastic_stresses(m, m.trial_local, m.trial_ahead)
     for i in range(m.trial_stress.size):
@@ -229,7 +229,7 @@ def predict_body_stresses(m: Memory, h: float) -> None:
 
 
 def stress_rates(m: Memory) -> None:
-    """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the rows D̄ into ``trial.D``."""
+    """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the strain rows D(ū) into ``trial.D``."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], STRAIN)
         write_elastic_stresses(m, m.trial_local, m.trial_jump)
@@ -256,7 +256,7 @@ def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
 
 
 def write_elastic_stresses(m: Memory, strains: Array, stresses: Array) -> None:
-    """Write the stresses C⁻¹ε of all strains ε into ``stresses``."""
+    """Write the stresses C⁻¹ε into ``stresses``, for the strains ε."""
     for i in range(stresses.size):
         total = 0.0
         for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
@@ -306,7 +306,7 @@ def _turning_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
-    """Inertial force f_u on flexible coordinate i due to the rotation of its body."""
+    """Inertia force f_u on flexible coordinate i, due to the rotation of its body b."""
     s = 1 if dim == 2 else 3
     force = 0.0
     for j in range(s):
