@@ -22,6 +22,7 @@ if not cython.compiled:
     from ....numerics.algebra.dense import perpendicular
     from ....numerics.loops.views import block, copy, fewest, fill, get, most, part
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..terms.border import add, entry_of
     from ..terms.paths import set_curves_at_rest
     from .arrow import eliminate, expand, reduce, solve_border
@@ -74,9 +75,9 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
             values[m.redundancy_row[i]] -= total * N[i] * (1.0 / weight if weighed else weight)
 
 
-def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
+def factor(m: Memory, dim: int, decay: int, contact: int, given: Given) -> bool:
     """Assemble the Jacobian at a trial, and factor it with the border of N; False if it is singular."""
-    assemble_step(m, dim, decay, contact, h, before, after)
+    assemble_step(m, dim, decay, contact, given)
     return factor_assembled(m, dim, decay)
 
 
