@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -137,26 +137,44 @@ def _inaccurate_impacts(solution: Solution) -> list[str]:
     ]
 
 
-def _hanging_bodies(solution: Solution) -> list[str]:
-    """Warning about a body that falls through the ground, because only some of its ports touch it, not its corners."""
-    for connection in solution.mechanism.connections:
+class _Foot(NamedTuple):
+    """Port of a rigid body that touches a plane, and its distance ``reach`` [m] from the centre of mass."""
+
+    contact: str
+    body: str
+    normal: Array
+    ground: Array
+    reach: float
+
+
+def _feet(mechanism: Mechanism) -> list[_Foot]:
+    """Ports of rigid bodies, away from their centres, that touch planes."""
+    feet = []
+    for connection in mechanism.connections:
         for gap in connection.form.gaps if connection.touches else ():
             point, ground = gap.sides or (None, None)
             if gap.kind != "offset" or not isinstance(ground, Ground) or isinstance(point, Ground):
                 continue
-            name, normal = str(point).partition(".")[0], np.array(gap.vectors[1].fixed)
-            if len(nodes_of(solution.mechanism.bodies[name])) > 1:
+            name, (_, port) = str(point).partition(".")[0], find_port(str(point), mechanism.bodies)
+            if len(nodes_of(mechanism.bodies[name])) > 1:
                 continue
-            _, port = find_port(str(point), solution.mechanism.bodies)
-            reach = float(np.linalg.norm(port.position - solution.mechanism.bodies[name].centre))
-            height = (solution[f"{name}.centre"] - np.array(ground.position)) @ normal
-            if height[0] > 0.0 and -height.min() > HANGS * reach > 0.0:
-                since = solution.times[np.argmax(height < 0.0)]
-                return [
-                    f"the centre of mass of {name!r} comes below the plane of {connection.name!r} from t = "
-                    f"{since:.4g} s on, by up to {-height.min():.3g} m, as only its ports touch it: give contacts to "
-                    "the ports of all its corners"
-                ]
+            reach = float(np.linalg.norm(port.position - mechanism.bodies[name].centre))
+            normal, place = np.array(gap.vectors[1].fixed), np.array(ground.position)
+            feet += [_Foot(connection.name, name, normal, place, reach)] if reach > 0.0 else []
+    return feet
+
+
+def _hanging_bodies(solution: Solution) -> list[str]:
+    """Warning about bodies that fall through the ground, because only their ports, not their corners, touch it."""
+    for foot in solution.mechanism.once(_feet):
+        height = (solution[f"{foot.body}.centre"] - foot.ground) @ foot.normal
+        if height[0] > 0.0 and -height.min() > HANGS * foot.reach:
+            since = solution.times[np.argmax(height < 0.0)]
+            return [
+                f"the centre of mass of {foot.body!r} comes below the plane of {foot.contact!r} from t = "
+                f"{since:.4g} s on, by up to {-height.min():.3g} m, as only its ports touch it: give contacts to "
+                "the ports of all its corners"
+            ]
     return []
 
 
