@@ -83,7 +83,10 @@ def run_spring(
 
 
 def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: the pattern of the structure, the motion; return the summary numbers."""
+    """Write to ``folder``: a picture of the matrices of the structure, and a table of the motion.
+
+    Return the summary numbers.
+    """
     trajectory = result.trajectory
     write_table(
         folder / "motion.csv", {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
@@ -191,7 +194,10 @@ def run_coupled(
 
 
 def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: the report, the pattern of the equations, the motion; return the summary numbers."""
+    """Write to ``folder``: the report on the composed system, a picture of its equations, and a table of the motion.
+
+    Return the summary numbers.
+    """
     trajectory = result.trajectory
     columns = {"t_s": trajectory.times} | {name: trajectory[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
     write_table(folder / "motion.csv", columns)

@@ -78,7 +78,10 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: loads, angles, and tables of flap, chord and twist by load and angle."""
+    """Summary numbers: loads, angles, and displacements of the tip by load and angle.
+
+    These are across the flat side of the strip (flap), along it (chord), and the twist.
+    """
     return {
         "loads_N": list(LOADS),
         "angles_deg": np.degrees(result.angles).tolist(),

@@ -61,10 +61,10 @@ class RegionReport:
 class MeshReport:
     """Report on a mesh as a body of density ρ; the measure is the volume, or the area [m²] of a plane mesh.
 
-    ``mass`` and ``inertia`` (s, s) about the centre of mass are None if no density is known; ``centre`` is then the
-    centre of volume. ``mass_unit`` is "kg", or the unit of the file. ``quality`` is that of the worst cell: its
-    smallest Jacobian over that of an ideal cell with the same mean square edge length, at best 1; ``worst`` is its type
-    and number.
+    ``mass`` and ``inertia`` about the centre of mass, (3, 3) in space and (1, 1) in the plane, are None if no density
+    is known; ``centre`` is then the centre of volume. ``mass_unit`` is "kg", or the unit of the file. ``quality`` is
+    that of the worst cell: its smallest Jacobian divided by that of an ideal cell with the same mean square edge
+    length, at best 1; ``worst`` is its type and number.
     """
 
     dim: int

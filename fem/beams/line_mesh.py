@@ -189,7 +189,7 @@ class LineMesh(Memo):
         return scaled(rows, np.tile([1.0, 1.0 / self.step, 1.0 / self.step, 1.0, 1.0, 1.0], rows.shape[0] // 6))
 
     def find(self, x: float) -> tuple[int, float]:
-        """Number of the element that contains the position x, and the local coordinate of x in it."""
+        """Number of the element that contains the position x [m], and the position within it, from 0 to 1."""
         element = min(int(x / self.step), self.elements - 1)
         return element, x / self.step - element
 

@@ -85,7 +85,8 @@ def reduce_distributed(
 ) -> Reduction | None:
     """Reduce a :func:`fem.solid` on all ranks as :func:`flexph.bodies.reduce_body` does; None on ranks other than 0.
 
-    Rank 0 reads ``mesh`` and ``material``; ``shape`` has the arguments reference (mean_axis or a rigidly tied port),
+    Rank 0 reads ``mesh`` and ``material``. ``ports`` are regions by the names of the ports, and ``choices`` says which
+    modes and static responses to keep. ``shape`` has the arguments reference (mean_axis or a rigidly tied port),
     degree, plane, thickness, omit, select, unit and temperature of :func:`fem.solid`. Raises as these functions do, on
     the rank concerned.
     """

@@ -1,4 +1,7 @@
-"""PETSc stiffness and mass of a distributed solid, with rigid motion held or projected out."""
+"""PETSc stiffness and mass of a distributed solid, with rigid motion held or projected out.
+
+Arrays (own, …) have a row for each of the coordinates that the rank owns.
+"""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Cell(Memo):
 
     @once
     def _order(self) -> list[int]:
-        """Indices of the cell's nodes in the node order of scikit-fem."""
+        """Index in the node order of scikit-fem of each node of this cell, by equal positions."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()
@@ -102,7 +102,10 @@ class Cell(Memo):
         return order
 
     def shapes(self, points: Array) -> tuple[Array, Array]:
-        """Shape functions (nodes, q) and their gradients (nodes, dim, q) at reference points (dim, q)."""
+        """Shape functions (nodes, q) and their gradients (nodes, dim, q) with respect to the reference coordinates.
+
+        ``points`` (dim, q) are points of the reference cell.
+        """
         element = self.element()
         functions = [element.lbasis(points, i) for i in self._order]
         ones = np.ones(points.shape[1])

@@ -121,7 +121,10 @@ def _refuse_degree(names: list[str], degree: int | None) -> None:
 
 
 def _refuse_faces(names: list[str]) -> None:
-    """Raise ValueError if quadrilateral faces of some cells have 8 nodes, and of others 9."""
+    """Raise ValueError if cells with and without nodes in the middle of quadrilateral faces are mixed.
+
+    ``names`` are the types of all cells.
+    """
     if "hexahedron27" in names and set(names) & {"hexahedron20", "wedge15", "pyramid13"}:
         others = ", ".join(name for name in names if name not in ("hexahedron27", "tetra10"))
         raise ValueError(

@@ -22,7 +22,7 @@ SIMPLICES = ("triangle", "tetra")
 
 
 class Bisected(NamedTuple):
-    """Refined mesh, and for each of its cells the number of its parent cell in the mesh before."""
+    """Refined mesh, and for each of its cells the number of the cell of the unrefined mesh of which it is a part."""
 
     mesh: SolidMesh
     parents: Array

@@ -212,5 +212,5 @@ def _within(surface: tuple[Array, Array], shape: LinkShape, size: float) -> mesh
 
 
 def _placed(points: Array, shape: LinkShape) -> Array:
-    """Points (n, 3) of a shape in the frame of its link."""
+    """Points (n, 3), given in the axes of a shape, transformed to the frame of the link that has the shape."""
     return np.asarray(points @ shape.pose[:3, :3].T + shape.pose[:3, 3])
