@@ -67,7 +67,10 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
 
 
 def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
-    """Store the gradient of the gap of contact c at the end of the step, with the columns of its unknowns."""
+    """Store the gradient of the gap of contact c with respect to its unknowns, at the end of the step.
+
+    The columns of these unknowns are stored with it.
+    """
     differentiate_contact(m, dim, c, h)
     count = m.touch_begin[5]
     m.touch_begin[6] = count
@@ -197,7 +200,7 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
 
 
 def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add the derivative of the direction of the force of contact c to the Jacobian.
+    """Add the change of the force of contact c by the change of its direction to the Jacobian.
 
     Returns by how much this reduces the slope F' of the force.
     """
@@ -356,7 +359,7 @@ def _part_of(m: Memory, c: int, vector: int, other: int) -> float:
 
 
 def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the derivative of the direction of the force on the rim of a disc to the Jacobian.
+    """Add the change of the force on the rim of a disc by the change of its direction to the Jacobian.
 
     ``push`` is the force times h.
     """
