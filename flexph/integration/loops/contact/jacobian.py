@@ -236,10 +236,10 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the derivative of the direction of the force on a ball at a surface to the Jacobian.
+    """Add the change of the force on a ball at a surface by the change of its direction to the Jacobian.
 
-    It is due to the change of the coordinates V·Wᵢ of the ball in the axes of the surface; the discrete gradient n of
-    the distance has the derivatives ``touch.bent`` with respect to these.
+    The direction changes with the coordinates V·Wᵢ of the ball in the axes of the surface; ``touch.bent`` has the
+    derivatives of the discrete gradient n of the distance with respect to these.
     """
     first = _first_row(m)
     v0 = m.touch_first

@@ -146,7 +146,7 @@ def _measure_angle(s: Memory, k: int, angle: int) -> None:
 def _measure_rope(m: Memory, g: Scheme, h: float, k: int, r: int) -> None:
     """Compute the rates of the length of rope r, which is spring k, at the nodes.
 
-    Also their derivatives with respect to the rates of the products.
+    Also the derivatives of this length with respect to the products.
     """
     for i in range(g.stages.size):
         stage(g.stages, i).trial_extension[k] = 0.0
