@@ -118,7 +118,7 @@ class Follower(Protocol):
         """
 
     def after(self, run: Any) -> bool:
-        """See the steps that were finished since the last call; return True to end the run."""
+        """Look at the steps that were finished since the last call; return True to end the run."""
 
 
 class Unfollowed:

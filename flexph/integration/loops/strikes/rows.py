@@ -146,7 +146,7 @@ def _side(m: Memory, c: int, b: int) -> int:
 def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
     """Add the contribution of a node of vector k (V, W or U) to the rows of contact c.
 
-    It is over the first ``by`` velocities of the node's side b.
+    It consists of the entries for the first ``by`` velocities of the node's side b.
     """
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
