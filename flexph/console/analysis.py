@@ -32,7 +32,10 @@ def analyses(given: Any) -> dict[str, Any]:
 
 
 def text(mode: str, analysis: Any) -> str:
-    """Text of the report on a system in a mode, "" without modes, with the sparsity pattern of its Dirac structure."""
+    """Text of the report on a system in a mode, with the sparsity pattern of its Dirac structure.
+
+    ``mode`` is the name of the mode, "" for a system without modes.
+    """
     heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
     return f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}"
 

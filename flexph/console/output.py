@@ -68,7 +68,10 @@ def one_sentence() -> Iterator[None]:
 
 
 def _drop_unwritten() -> None:
-    """Discard output that cannot be written; Python would try to write it again at exit."""
+    """Discard output that cannot be written.
+
+    Python would try to write it again at exit.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -103,7 +106,7 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Table with the number of all checks, and of passed checks, of each kind."""
+    """Table with the number of all checks, and of passed checks, of each kind, and of all that were compared."""
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
@@ -115,7 +118,7 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
 
 
 def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
-    """Table with a row for each name and its text."""
+    """Table with the headings ``first`` and ``second``, and a row for each name and its text."""
     listed = table(first, second)
     for name, words in rows.items():
         listed.add_row(name, words)

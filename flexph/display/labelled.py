@@ -25,7 +25,7 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and description, unless empty, as attributes with the names of the CF conventions."""
+        """Unit and description, by the names ``units`` and ``long_name`` of the CF conventions, unless empty."""
         attributes = {"units": self.unit, "long_name": self.long_name}
         return {name: text for name, text in attributes.items() if text}
 
@@ -100,7 +100,9 @@ class Labelled(ABC):
         return self._labels().dataset()
 
     def to_dataframe(self) -> Any:
-        """Values as a ``pandas.DataFrame``, a column for each number; ``attrs["units"]`` has the units.
+        """Values as a ``pandas.DataFrame``, a column for each number.
+
+        ``attrs["units"]`` has the units.
 
         Returns
         -------

@@ -219,7 +219,8 @@ class SweptSection:
     outline : array
         Corners (q, 2), (y, z) [m], of the section in order; z is out of the plane for planar bodies.
     rotation : matrix
-        Sparse matrix ψ (p·s, n): to first order the sections at the p points of the line rotate by ψu.
+        Sparse matrix ψ (p·s, n): to first order in the n flexible coordinates u, the sections at the p points of the
+        line rotate by ψu.
     """
 
     outline: Array

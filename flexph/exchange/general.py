@@ -164,9 +164,10 @@ def names_of(system: LinearPHDAE) -> dict[str, Any]:
 
 
 def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: int) -> dict[str, Any]:
-    """Arguments of :class:`LinearPHDAE` from the data of :func:`names_of`, for given numbers of states and inputs.
+    """Arguments of :class:`LinearPHDAE` from the data ``names`` of :func:`names_of`.
 
-    ``lifted`` is the number of states before constraints. Raises ValueError for slices beyond these numbers.
+    ``size`` and ``inputs`` are the numbers of states and inputs, ``lifted`` that of states before constraints were
+    eliminated. Raises ValueError for slices beyond these numbers.
     """
     kinetic = names.get("kinetic")
     return {
@@ -179,7 +180,7 @@ def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: in
 
 
 def checksum(header: Mapping[str, Any], contents: Iterable[bytes]) -> str:
-    """SHA-256 checksum of plain data, without the entry for the checksum, and of the described contents."""
+    """SHA-256 checksum of a file's header, without the entry for the checksum, and of its contents as bytes."""
     digest = hashlib.sha256()
     rest = {name: value for name, value in header.items() if name != CHECKSUM}
     for content in (json.dumps(rest, sort_keys=True).encode(), *contents):
@@ -189,7 +190,7 @@ def checksum(header: Mapping[str, Any], contents: Iterable[bytes]) -> str:
 
 
 def refuse_changed(header: Mapping[str, Any], contents: Iterable[bytes]) -> None:
-    """Raise ValueError if the contents or their description have changed since writing."""
+    """Raise ValueError if the header of a file or its contents do not have the checksum in the header."""
     if header.get(CHECKSUM) != checksum(header, contents):
         raise ValueError("the file was changed after writing: its checksum differs")
 

@@ -170,7 +170,10 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def _listed(values: list[int]) -> Iterator[str]:
-    """Yield lines of integers; all lines except the last end with a comma."""
+    """Yield lines of integers.
+
+    All lines except the last end with a comma.
+    """
     parts = [values[k : k + WIDTH] for k in range(0, len(values), WIDTH)]
     for k, part in enumerate(parts):
         yield ", ".join(map(str, part)) + ("," if k < len(parts) - 1 else "")

@@ -158,7 +158,10 @@ def mesh_of(name: str, body: Any) -> NodalMesh:
 
 
 def _rows(solution: Solution, at: Any) -> Array:
-    """Indices of the saved times that are nearest to the given ones."""
+    """Indices (k,) of the saved times that are nearest to the given ones ``at``, ascending.
+
+    Raises ValueError for a time outside of the run.
+    """
     wanted, times = np.atleast_1d(check.array("at", at, (None,) if np.ndim(at) else ())), solution.times
     if not wanted.size:
         raise ValueError("at must be one time or more, got none")
@@ -168,7 +171,10 @@ def _rows(solution: Solution, at: Any) -> Array:
 
 
 def _given(solution: Solution, inputs: dict[str, Input]) -> dict[str, Input]:
-    """Inputs of the run; raises ValueError if an input that did work is missing."""
+    """Inputs of the run by external port: the given ones and those of sliders.
+
+    Raises ValueError if an input that did work is missing.
+    """
     known = {*inputs, *solution.controls, *solution.sliders}
     for name in solution.mechanism.network.input_slices:
         if name not in known and np.any(solution.ledger.work.get(name, 0.0)):
@@ -320,7 +326,7 @@ def _strain(body: Body) -> Any:
 def _outer(solution: Solution, of: tuple[str, Body, NodalMesh], at: _Frame, wrenches: Mapping[str, Array]) -> Array:
     """Nodal forces (N·3,) of the wrenches at ports and of distributed loads, in body axes; without inertia forces.
 
-    ``of``: name, body and mesh.
+    ``of``: name, body and mesh; ``at``: motion of the body and its distributed loads; ``wrenches``: (6,) by port.
     """
     name, body, mesh = of
     outer = np.zeros(mesh.mass.shape[0] * 3)

@@ -230,7 +230,10 @@ def _computed(model: StateSpace) -> Array:
 
 
 def _grouped(labels: Sequence[str]) -> dict[str, slice]:
-    """Slices of ports from labels ``port[i]`` or ``port``, in their order."""
+    """Slices of ports from labels ``port[i]`` or ``port``, in their order.
+
+    Empty if the labels of a port are not adjacent.
+    """
     ports_by_label: dict[str, slice] = {}
     for i, label in enumerate(labels):
         port = label.rpartition("[")[0] if label.endswith("]") else label

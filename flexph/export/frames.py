@@ -37,7 +37,11 @@ Viewed = tuple[int, str, AnyBody, View]
 
 
 class Points(NamedTuple):
-    """How frames give stresses at points: ``discontinuous``, with separate points for each cell, or ``smoothed``."""
+    """Options for stresses at the points of frames.
+
+    ``discontinuous``: True for separate points of each cell with its own stresses; ``smoothed``: True for smoothed
+    stresses.
+    """
 
     discontinuous: bool = False
     smoothed: bool = False
@@ -67,7 +71,7 @@ def _layout(view: View, points: Points) -> Layout:
 
 
 def _material(field: TensorField) -> Array:
-    """Material number of each drawn cell of a stress tensor."""
+    """Material number (cells,) of each drawn cell of a stress tensor."""
     of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
     of_cell[field.cell] = field.material
     drawn: Array = of_cell[field.drawn]
@@ -108,7 +112,10 @@ def instants(solution: Solution, pick: Array) -> Solution:
 def frames_of(
     solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points
 ) -> Iterator[tuple[float, meshio.Mesh]]:
-    """Yield time and mesh for each of the saved times ``pick`` (indices)."""
+    """Yield time and mesh of the bodies ``shown`` for each of the saved times ``pick`` (indices).
+
+    The mesh has displacements, velocities and stresses; ``points`` says how stresses at points are given.
+    """
     layouts = [_layout(view, points) for *_, view in shown]
     starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
@@ -192,7 +199,10 @@ def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[st
 
 
 def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
-    """Cell means (k, cells, 6) of the tensors that depend on the deformation, such as Cauchy stress."""
+    """Stress tensors that depend on the deformation, such as Cauchy stress, by name, (k, cells, 6).
+
+    They are means over each cell.
+    """
     if not isinstance(body, NodalBody) or not body.current:
         return {}
     gradients = deformation_gradients(body, state.centres, state.rotations)

@@ -37,9 +37,10 @@ TOGETHER = 1 << 14
 
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
-    """Write a VTKHDF file of bodies with data, surfaces of bodies that are lines or points, joints and the ground.
+    """Write a VTKHDF file with named parts: bodies with their data, joints, and the ground.
 
-    Return its path in a list.
+    The saved times have the indices ``pick``. Bodies that are drawn as lines or points also have a part with their
+    surface. The path is returned in a list.
     """
     scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}
@@ -61,7 +62,10 @@ def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Yield the meshes as frames; consecutive small ones are stacked, because each write has a fixed cost."""
+    """Yield the meshes as frames.
+
+    Consecutive small ones are stacked, because each write has a fixed cost.
+    """
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -81,7 +85,10 @@ class NamedSeries(NamedTuple):
 
 
 def read_named(path: Path) -> NamedSeries:
-    """Concatenated data of the bodies in a file of :func:`write_named`; missing data of a body are NaN."""
+    """Concatenated data of the bodies in a file of :func:`write_named`.
+
+    Missing data of a body are NaN.
+    """
     times, grids, _ = read_vtkhdf(path)
     bodies = [grid for grid in grids if grid.group == BODIES]
     if not bodies:
@@ -206,7 +213,7 @@ def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
 
 
 def _ordered(values: Array, order: list[int]) -> Array:
-    """Tensors with their six components in another order; other arrays unchanged."""
+    """Tensors (n, 6) with their components in another order; other arrays unchanged."""
     return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
 
 

@@ -22,7 +22,10 @@ class FolderRefused(ValueError):
 
 @dataclass(frozen=True)
 class ResultsFolder:
-    """Folder ``path`` for the results of a run; ``run`` describes the run by values of JSON types."""
+    """Folder ``path`` for the results of a run.
+
+    ``run`` describes the run by values of JSON types.
+    """
 
     path: Path
     run: Mapping[str, Any]
@@ -70,10 +73,10 @@ class ResultsFolder:
 
     @contextmanager
     def kept(self, every: float | None) -> Iterator[float | None]:
-        """Context manager in which the folder is locked for a run with checkpoints; it yields their interval [s].
+        """Context manager in which the folder is locked for a run with checkpoints.
 
-        ``every`` is the interval; without it, that of the run to be continued. It yields None, and locks nothing, if
-        there is neither. Raises FolderRefused if another process uses the folder.
+        It yields their interval [s]. ``every`` is the interval; without it, that of the run to be continued. It yields
+        None, and locks nothing, if there is neither. Raises FolderRefused if another process uses the folder.
         """
         description = self.checkpoint / RUN
         if every is None and not self.is_kept:

@@ -62,7 +62,7 @@ def write_fields(group: h5py.Group, value: Any, without: Iterable[str] = ()) -> 
 
 @cache
 def kinds_of(kind: Any) -> dict[str, Any]:
-    """Annotated types of the fields of a dataclass."""
+    """Annotated types of the fields of the dataclass ``kind``, by name."""
     types = get_type_hints(kind)
     return {field.name: types[field.name] for field in fields(kind)}
 
@@ -83,12 +83,12 @@ def may_be_none(kind: Any) -> bool:
 
 
 def put_text(group: h5py.Group, name: str, value: str) -> None:
-    """Write a text as an attribute of fixed length, as HDF5 stores variable lengths without checksums."""
+    """Write a text as an attribute of a group, of fixed length, as HDF5 stores variable lengths without checksums."""
     group.attrs[name] = np.array(value.encode(), dtype=bytes)
 
 
 def put_texts(group: h5py.Group | h5py.Dataset, name: str, values: Iterable[str]) -> None:
-    """Write texts as an attribute of fixed length, which the checksums of HDF5 cover."""
+    """Write texts as an attribute of a group or dataset, of fixed length, which the checksums of HDF5 cover."""
     group.attrs[name] = np.array([text.encode() for text in values], dtype=bytes)
 
 

@@ -26,7 +26,10 @@ CHUNK = 1 << 17
 
 
 def write_tree(path: str | Path, tree: Any) -> None:
-    """Write a nested value to a file, completely or not at all; named tuples become plain ones."""
+    """Write a nested value to a file, completely or not at all.
+
+    Named tuples become plain ones.
+    """
     text, arrays = encoded(tree)
 
     def write(file: h5py.File) -> None:
@@ -109,7 +112,10 @@ def numbers(kind: str, content: bytes) -> Any:
 
 
 def _encoded(value: Any, arrays: list[Any]) -> Any:
-    """Nested value in JSON types; its arrays are appended to ``arrays`` and replaced by their indices there."""
+    """Nested value in JSON types.
+
+    Its arrays are appended to ``arrays`` and replaced by their indices there.
+    """
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcS":
         arrays.append(value)
         return {"array": len(arrays) - 1, "shape": list(value.shape)}

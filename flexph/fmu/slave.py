@@ -24,7 +24,10 @@ ARRAYS = ("time", "x", "multipliers", "memory")
 
 
 class MechanismUnit:
-    """Part of a unit that does not depend on the version of FMI; classes derive from it and a slave of pythonfmu."""
+    """Part of a unit that does not depend on the version of FMI.
+
+    Classes derive from it and a slave of pythonfmu.
+    """
 
     resources: str
 

@@ -30,7 +30,10 @@ class Place(NamedTuple):
 
 @dataclass
 class DeckFiles:
-    """Main file and its included files, which must be in the same folder; ``read`` counts the included files."""
+    """Main file and its included files, which must be in the same folder.
+
+    ``read`` counts the included files.
+    """
 
     deck: Path
     read: int = -1
@@ -76,7 +79,8 @@ class PointMass:
 class SpreadMass:
     """A mass, in units of the file, distributed over a region of cells.
 
-    ``by``: ``value`` is a mass per volume, or a total mass distributed in proportion to mass or to volume.
+    ``value`` is a mass per volume if ``by`` is "per volume"; otherwise it is the total mass, distributed in proportion
+    to mass or to volume.
     """
 
     region: str
@@ -235,5 +239,5 @@ def _hint(left_out: list[LeftOut]) -> str:
 
 
 def shortened(words: list[str], most: int = 5) -> list[str]:
-    """The first entries of a long list, followed by the total number."""
+    """The first ``most`` of a list of words, followed by the number of all if there are more."""
     return words if len(words) <= most else [*words[:most], f"… ({len(words)} in all)"]

@@ -23,9 +23,10 @@ Members = dict[int, Array]
 
 
 def cell_groups(mesh: meshio.Mesh) -> dict[str, Members]:
-    """Groups of cells by name; a group is given by indices of its cells in each block.
+    """Groups of cells by name.
 
-    They are numbered groups (gmsh: physical groups), groups of equal integers of other cell data, and cell sets.
+    A group is given by indices of its cells in each block. They are numbered groups (gmsh: physical groups), groups of
+    equal integers of other cell data, and cell sets.
     """
     groups: dict[str, Members] = {}
     none = np.zeros(0, dtype=int)
@@ -63,9 +64,10 @@ def _by_value(key: str, data: list[Array]) -> dict[str, Members]:
 
 
 def _numbered(mesh: meshio.Mesh, key: str) -> list[tuple[int, int, str]]:
-    """Block, number and name of each group of cells in ``cell_data[key]``; the number 0 is no group.
+    """Block, number and name of each group of cells in ``cell_data[key]``.
 
-    A group without a name is named by its number, or ``volume 1``, ``surface 1`` if several dimensions use the number.
+    The number 0 is no group. A group without a name is named by its number, or ``volume 1``, ``surface 1`` if several
+    dimensions use the number.
     """
     tags = mesh.cell_data.get(key, [])
     own = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]

@@ -79,7 +79,11 @@ class FileMaterial:
         return f"{kinds} at {len(at)} temperatures from {at[0]:g} to {at[-1]:g}"
 
     def scaled(self, stress: float, density: float, time: float) -> FileMaterial:
-        """Material with its constants multiplied by a factor for each quantity, for other units."""
+        """Material with its constants in other units.
+
+        Moduli, density and damping are multiplied by the factors ``stress``, ``density`` and ``time`` of their units;
+        damping in proportion to mass is divided by ``time``.
+        """
         factors = {kind: density if kind == "density" else stress for kind in CONSTANTS}
         return replace(
             self,
@@ -98,7 +102,10 @@ class FileMaterial:
 
 
 def _scaled(row: Row, factor: float) -> tuple[float, ...]:
-    """Constants of a row with moduli times ``factor``; Poisson's ratios are unchanged."""
+    """Constants of a row with moduli times ``factor``.
+
+    Poisson's ratios are unchanged.
+    """
     ratios = {"isotropic": (1,), "engineering constants": (3, 4, 5)}.get(row.kind, ())
     return tuple(value if i in ratios else factor * value for i, value in enumerate(row.values))
 
@@ -112,7 +119,7 @@ def _with(material: FileMaterial, row: Row) -> FileMaterial:
 
 
 def stiffness_of(kind: Kind, values: tuple[float, ...]) -> Array:
-    """Stiffness C (6, 6) over (xx, yy, zz, yz, xz, xy) from constants as Abaqus orders them.
+    """Stiffness C (6, 6) over (xx, yy, zz, yz, xz, xy) from the constants ``values`` of one kind, ordered as in Abaqus.
 
     Raises ValueError for moduli that are zero, or that have no inverse.
     """

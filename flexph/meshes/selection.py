@@ -89,7 +89,10 @@ def _keys(corners: Array) -> Array:
 
 
 def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshio.Mesh:
-    """Mesh of the cells ``kept`` (indices by block) with their groups; all points remain, with their indices."""
+    """Mesh of the cells ``kept`` (indices by block) with their groups; all points remain, with their indices.
+
+    ``body``: indices of the points of the selected cells, to which groups of points are restricted.
+    """
     blocks = sorted(kept)
     sets: dict[str, list[Array]] = {}
     for name, members in cell_groups(mesh).items():

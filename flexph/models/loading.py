@@ -129,7 +129,7 @@ class ModelFile:
             check_optimisation(optimisation, self.tree, self.document.runs, self.builder.at("optimisations", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
-        """Raise Misfit unless the inputs, outputs and method of a run exist."""
+        """Raise Misfit unless the inputs, prescribed motions, changes, outputs and method that a run names exist."""
         known = [c.name for c in self.mechanism.connections if c.input is not None]
         sections = ("inputs", "motion") if isinstance(entry, InverseDynamicsRun) else ("inputs",)
         for section in sections:
@@ -258,12 +258,18 @@ class ModelFile:
         return model_of_tree(tree, self.builder.folder, trust=self.builder.trust, mechanism=mechanism)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
-        """Result of ``compute()``; a Misfit raised by it becomes a ModelError with the line in the file."""
+        """Result of ``compute()``.
+
+        If it raises Misfit, a ModelError with the line in the file is raised instead.
+        """
         return located(self.tree, compute)
 
 
 def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
-    """Result of ``compute()`` on a parsed file; a Misfit raised by it becomes a ModelError with the line."""
+    """Result of ``compute()``.
+
+    If it raises Misfit, a ModelError with the line in the parsed file ``tree`` is raised instead.
+    """
     try:
         return compute()
     except Misfit as error:
@@ -318,7 +324,7 @@ def document_of(tree: Tree, folder: Path, *, trust: bool) -> tuple[Any, Builder]
 
 
 def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:
-    """Summary numbers of a run of a model file with changed settings. Raises ModelError.
+    """Summary numbers, by name, of a run of a model file with changed settings. Raises ModelError.
 
     Settings are keywords that are paths, given as ``**{"bodies.rod.elements": 8}``. ``digest`` is not used here: as a
     checksum of the file's content it is part of the arguments that studies record, so that they do not reuse results of

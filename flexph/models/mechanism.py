@@ -106,7 +106,7 @@ def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: floa
 
 
 def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
-    """Initial state of a run. Raises Misfit."""
+    """Initial state of a run: assembled pose and consistent velocities from its start entry. Raises Misfit."""
     check_names(start.velocities, mechanism.bodies, builder.at("velocities"), "body")
     pose = pose_of(mechanism, start, builder, start.time)
     with builder.refusals(start):
@@ -117,7 +117,10 @@ def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
 
 
 def check_names(given: Iterable[str], known: Iterable[str], here: Builder, kind: str) -> None:
-    """Raise Misfit for an unknown name, naming the nearest one."""
+    """Raise Misfit if one of the names ``given`` is not among the ``known`` ones; the error names the nearest one.
+
+    ``kind`` is the word for what is named, such as body.
+    """
     names = list(known)
     for name in given:
         if name not in names:

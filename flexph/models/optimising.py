@@ -193,7 +193,7 @@ def _made(model: ModelFile, run: str) -> tuple[Any, Any, Any]:
 
 
 def _times(model: ModelFile, entry: Optimisation) -> Array:
-    """Times of the run [s]."""
+    """Times (k,) [s] of the run that an optimisation repeats."""
     run: Any = model.document.runs[entry.run]
     start = model.document.start if run.start is None else run.start
     return times_of(run, start.time)

@@ -43,7 +43,10 @@ def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
 
 
 def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit if a sensor does not fit the mechanism; the sensor is not read."""
+    """Raise Misfit if a sensor does not fit the mechanism.
+
+    The sensor is not read.
+    """
     quantity, none = sensor.build(here), np.zeros(0)
     with here.refusals():
         StepPanel(mechanism, {"it": quantity}, Anchors(none, none))

@@ -154,7 +154,7 @@ def _refuse_ragged(row: Mapping[str, Any], first: Mapping[str, Any], here: Build
 
 
 def _try(rows: Iterable[Mapping[str, Any]], tree: Tree, here: Builder) -> None:
-    """Raise Misfit for a row of settings that the file does not accept."""
+    """Raise Misfit if the file does not accept one of the ``rows``, each of which is settings by path."""
     for row in rows:
         try:
             validated(with_settings(tree, row))

@@ -96,16 +96,19 @@ def write_model(path: Path, mechanism: Mechanism) -> None:
 
 @dataclass
 class _Writer:
-    """Converter of recorded calls to the data of a model file; equal materials and sections share one name."""
+    """Converter of recorded calls to the data of a model file.
+
+    Equal materials and sections share one name.
+    """
 
     folder: PurePath | None = None
     named: dict[str, dict[str, Any]] = field(default_factory=lambda: {"materials": {}, "sections": {}})
     known: list[tuple[Any, str]] = field(default_factory=list)
 
     def body(self, recipe: Recipe | Lost | None, path: str) -> dict[str, Any]:
-        """Entry of a body, from the call that created it; ``path`` names it in errors.
+        """Entry of a body, from the call that created it.
 
-        Raises ValueError if the call was not recorded or has no kind of entry.
+        ``path`` names it in errors. Raises ValueError if the call was not recorded or has no kind of entry.
         """
         if not isinstance(recipe, Recipe):
             raise ValueError(f"{path} cannot be written: the call that created this body was not recorded")
@@ -122,7 +125,10 @@ class _Writer:
         return self.entry(kinds[recipe.function], given, path)
 
     def connection(self, connection: Connection, path: str) -> dict[str, Any]:
-        """Entry of a joint or force element, from the call that created it; ``path`` names it in errors."""
+        """Entry of a joint or force element, from the call that created it.
+
+        ``path`` names it in errors.
+        """
         call = connection.__dict__.get("_call")
         kinds = {_name(kind.makes): kind for kind in CONNECTIONS}
         kind = None if call is None else kinds.get(_name(call[0]))
@@ -132,7 +138,10 @@ class _Writer:
         return self.entry(kind, dict(zip(names, call[1], strict=False)) | dict(call[2]), path)
 
     def entry(self, kind: type[Entry], given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Entry of a kind from the arguments ``given`` of a recorded call; ``path`` names it in errors."""
+        """Entry of a kind from the arguments ``given`` of a recorded call.
+
+        ``path`` names it in errors.
+        """
         settings = {name: value for name, value in kind.written(given).items() if value is not None}
         for name in settings.keys() - kind.model_fields.keys():
             raise ValueError(f"{path}.{name} cannot be written: a file has no {name} of kind {kind_of(kind)}")
@@ -148,9 +157,9 @@ class _Writer:
         return {name: self.value(v, f"{path}.{name}") for name, v in given.items() if v is not None}
 
     def value(self, value: Any, path: str) -> Any:
-        """Plain data of a model file for a value; ``path`` names it in errors.
+        """Plain data of a model file for a value.
 
-        Raises ValueError for a type that a file cannot contain.
+        ``path`` names it in errors. Raises ValueError for a type that a file cannot contain.
         """
         match value:
             case Lost(kind=kind):
@@ -193,14 +202,20 @@ class _Writer:
         return self.other(value, path)
 
     def motion(self, motion: Motion, path: str) -> dict[str, Any]:
-        """Entry of a motion."""
+        """Plain data of the entry for a motion.
+
+        ``path`` names it in errors.
+        """
         try:
             return written_motion(motion)
         except ValueError as error:
             raise ValueError(f"{path} cannot be written: {error}") from None
 
     def law(self, law: Any, path: str) -> dict[str, Any]:
-        """Entry of the law of a spring."""
+        """Plain data of the entry for the law of a spring.
+
+        ``path`` names it in errors.
+        """
         call = law.__dict__.get("_call")
         if call is None:
             raise ValueError(f"{path} cannot be written: no function of flexph.laws made {law}")

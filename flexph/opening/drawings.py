@@ -17,9 +17,10 @@ ROUND: dict[str, PartKind] = {"hole": "joint", "socket": "joint", "pin": "force"
 
 
 def scene_of_drawing(path: Path) -> Scene:
-    """Scene of the solids of a STEP, IGES or BREP file; a file without unit has numbers in metres.
+    """Scene of the solids of a STEP, IGES or BREP file.
 
-    Raises ValueError for a file that cannot be read, ImportError without gmsh.
+    A file without unit has numbers in metres. Raises ValueError for a file that cannot be read, ImportError without
+    gmsh.
     """
     without = FORMATS[path.suffix.lower()] in WITHOUT_UNIT
     surfaces = part_surfaces(path, unit=1.0 if without else None)

@@ -84,9 +84,9 @@ def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) ->
 
 
 def _surface(name: str, points: Array, kind: str, nodes: Array, data: Mapping[str, Array]) -> Part:
-    """Part with the outer triangles of cells of one type, and with the scalars and vectors at their points.
+    """Part with the outer triangles of cells of the type ``kind``, and with scalars and vectors at their points.
 
-    ``nodes``: point indices of the cells.
+    ``nodes``: point indices of the cells; ``data``: values at points by name.
     """
     triangles = outer_triangles(nodes, kind)
     used, numbers = np.unique(triangles, return_inverse=True)
@@ -99,7 +99,10 @@ def _is_shown(values: Any) -> bool:
 
 
 def _field(values: Array) -> Field:
-    """Field without unit; a scalar is signed if it has positive and negative values."""
+    """Field without unit.
+
+    A scalar is signed if it has positive and negative values.
+    """
     own = np.asarray(values, dtype=float)
     return Field("1", own, signed=own.ndim == 2 and bool((own < 0.0).any() and (own > 0.0).any()))
 

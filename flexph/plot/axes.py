@@ -112,7 +112,10 @@ def draw_panel(panel: Panel, axes: Axes) -> None:
 
 
 def _whole_decades(axes: Axes) -> None:
-    """Set the limits of a logarithmic y axis to powers of ten, at least one decade, to avoid overlapping labels."""
+    """Set the limits of a logarithmic y axis to powers of ten if it has less than two decades.
+
+    Labels between powers of ten are left out, as they would overlap.
+    """
     from matplotlib.ticker import NullFormatter
 
     low, high = axes.get_ylim()

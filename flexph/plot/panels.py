@@ -87,5 +87,8 @@ def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> 
 
 
 def short(name: str) -> str:
-    """Name for a legend; the middle of a long name is left out."""
+    """Name for a legend.
+
+    The middle of a long name is left out.
+    """
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 16]}…{name[-15:]}"

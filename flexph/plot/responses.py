@@ -81,10 +81,10 @@ def bode_panels(
 def nyquist(
     responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> Any:
-    """Draw the Nyquist plot of H(iω), ω ≥ 0, of one or several responses; the mirrored curve is that of ω < 0.
+    """Draw the Nyquist plot of H(iω), ω ≥ 0, of one or several responses.
 
-    For force and velocity of one port, the curve of a passive system is in the right half plane; the left
-    half is shaded.
+    The mirrored curve is that of ω < 0. For force and velocity of one port, the curve of a passive system is in the
+    right half plane; the left half is shaded.
 
     Parameters
     ----------
@@ -176,7 +176,10 @@ def _cross(axes: Axes, real: str, imaginary: str) -> None:
 
 
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
-    """Objects by name from a single one (named "") or a dict; raises ValueError if any is not of this kind."""
+    """Objects of the type ``kind`` by name, from a single one, which is named "", or a mapping of several.
+
+    Raises ValueError, with the name of the argument, for any other value.
+    """
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:

@@ -72,7 +72,10 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
 
 
 def reported_quantities(body: AnyBody) -> list[str]:
-    """Names of the quantities in a report; a single tensor is left out, as it is equal to the largest stress."""
+    """Names of the stress quantities of a body that a report lists.
+
+    If the body has one stress tensor only, its von Mises stress is left out, as it is the largest stress.
+    """
     points = stress_points(body)
     return [name for name in quantities(body) if len(points) > 1 or name not in points]
 

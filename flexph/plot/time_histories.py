@@ -59,9 +59,9 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
 
 
 def motion_panels(run: Result, names: Sequence[str] = ()) -> list[Panel]:
-    """Panels of position coordinates of ports and bodies, then of parts of the states.
+    """Panels of position coordinates of ports and bodies, then of parts of the states, as ``names`` say.
 
-    Raises ValueError for an unknown name.
+    By default those of all bodies, or of all parts of a system. Raises ValueError for an unknown name.
     """
     if isinstance(run, Solution):
         return _of_mechanism(run, names)

@@ -32,7 +32,10 @@ HEIGHT, SHARES = 220.0, (0.7, 1.3)
 
 
 def chart(panels: Sequence[Panel], name: str) -> str:
-    """HTML ``<div>`` with the id ``name`` for a column of panels; the page needs :func:`charts_script` once."""
+    """HTML ``<div>`` with the id ``name`` for a column of panels.
+
+    The page needs :func:`charts_script` once.
+    """
     shares = np.array([panel.height for panel in panels])
     heights = HEIGHT * np.clip(shares / shares.mean(), *SHARES)
     contents = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
@@ -91,9 +94,9 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Curve reduced to at most MOST points, by which it looks the same.
+    """Points x and y of a curve with at most MOST points that looks like the given one.
 
-    Equal parts of it are replaced by their smallest and largest value; both ends are kept.
+    In equal parts of the curve only the smallest and largest value are kept, and both ends of the curve.
     """
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
@@ -109,7 +112,10 @@ FIRST, REST = 20, 80
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraph of plain text; ``look``: ``code`` for a shell command, ``warning`` for a warning."""
+    """Paragraph of plain text.
+
+    ``look``: ``code`` for a shell command, ``warning`` for a warning.
+    """
 
     kind: ClassVar[str] = "text"
     text: str
@@ -118,7 +124,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Table with a header row; numbers are printed with six digits."""
+    """Table with a header row.
+
+    Numbers are printed with six digits.
+    """
 
     kind: ClassVar[str] = "table"
     head: tuple[str, ...]
@@ -154,7 +163,10 @@ class Html:
 
 @dataclass(frozen=True)
 class View(Html):
-    """HTML of a 3-D view; the library for it is included once in the page."""
+    """HTML of a 3-D view.
+
+    The library for it is included once in the page.
+    """
 
 
 @dataclass(frozen=True)

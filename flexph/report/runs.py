@@ -36,7 +36,10 @@ SURFACE = 100_000
 
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
-    """Report sections of a run, whose headings start with ``name``; ``view``: False to leave out the 3-D view."""
+    """Report sections of a run, whose headings start with ``name``.
+
+    ``view``: False to leave out the 3-D view.
+    """
     prefix = f"{name}: " if name else ""
     charts = [Section("Energy", [Chart(ledger_panels(run))], level=3)]
     if len(run.times) > 1:
@@ -158,7 +161,10 @@ def _forces(run: Solution) -> list[Block]:
 
 
 def fewer_steps(run: Solution, most: int) -> Solution:
-    """Run with ``most`` of its saved steps and its initial state, equally spaced; the run itself if it has fewer."""
+    """Run with ``most`` of its saved steps, equally spaced, and its initial state.
+
+    A run with fewer steps is returned unchanged.
+    """
     steps = len(run.times) - 1
     if steps <= most:
         return run

@@ -73,9 +73,10 @@ def _history(runs: Any, facts: Mapping[str, Any]) -> list[Panel]:
 
 
 def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) -> list[Block]:
-    """Table of the values with limits at the optimum, with derivatives of the optimal objective with respect to limits.
+    """Table of the values with limits at the optimum, and a text on them.
 
-    These are given for active limits. A text below names the accuracy of the optimum.
+    For active limits it has the derivatives of the optimal objective with respect to them; the text says how well these
+    balance the gradient of the objective.
     """
     head = ("value", "at the optimum", "lower limit", "upper limit", "at its limit", "objective per unit of the limit")
     rows = []
@@ -117,7 +118,10 @@ def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
 
 
 def _sum(derivatives: Mapping[str, Mapping[str, Array]], weights: Mapping[str, float], parameter: str) -> float:
-    """Derivative of a weighted sum of values with respect to a parameter; ``derivatives``: by value and parameter."""
+    """Derivative of a weighted sum of values with respect to a parameter.
+
+    ``derivatives``: by value and parameter.
+    """
     return float(sum(weight * np.ravel(derivatives[name][parameter])[0] for name, weight in weights.items()))
 
 

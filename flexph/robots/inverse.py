@@ -65,7 +65,10 @@ def _out_of_reach(space: JointSpace, target: Target, best: Trial | None, attempt
 
 
 def _starts(space: JointSpace, start: Array, ends: tuple[Array, Array], attempts: int) -> Iterator[Array]:
-    """Yield initial coordinates of searches: the given ones, home, then random ones that are equal in all calls."""
+    """Yield the coordinates (n,) at which searches begin, at most ``attempts``, within the limits ``ends``.
+
+    They are ``start``, home, and for an open chain random ones, which are equal in all calls.
+    """
     lower, upper = ends
     yield np.clip(start, lower, upper)
     rng = np.random.default_rng(0)

@@ -16,9 +16,9 @@ STEPS = 200
 def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[Array, Array]) -> Trial | None:
     """Trial of a mechanism with loops nearest to the target; None if no pose has the coordinates ``first``.
 
-    Each step v of the rigid motions closes the joints, G v = −g with their gaps g, and reaches the target, T v = e with
-    its error e; of all such steps it has the least change C v of the coordinates. Coordinates beyond a limit are set to
-    it.
+    Each step v of the rigid motions closes the joints, G v = −g with their gaps g and the Jacobian G, and reaches the
+    target, T v = e with the error e of the port and its Jacobian T. Of all such steps it has the least change C v of
+    the coordinates. Coordinates beyond one of the limits ``ends`` are set to it.
     """
     try:
         at, _ = space.pose(first)

@@ -125,7 +125,10 @@ class JointSpace:
         return Equations(gap, _measured(a.springs, product)[self.order], rows, vector, product)
 
     def differences(self, value: Array, target: Array) -> Array:
-        """Differences target − value (n,) of coordinates; those of angles are between −π and π."""
+        """Differences target − value (n,) of coordinates.
+
+        Those of angles are between −π and π.
+        """
         difference = target - value
         turns = 2.0 * np.pi * np.round(difference / (2.0 * np.pi))
         return np.where(self.turning, difference - turns, difference)
@@ -136,9 +139,9 @@ class JointSpace:
         return self._solved(here.rows, np.vstack([np.zeros((count, len(self.names))), np.eye(len(self.names))]))
 
     def closed(self, at: Placed, target: Array) -> tuple[Placed, Equations]:
-        """Pose with closed joints and the coordinates ``target``, by Newton's method from a given pose.
+        """Pose with closed joints and the coordinates ``target``, and its equations.
 
-        Raises SingularPose.
+        It is found by Newton's method from the pose ``at``. Raises SingularPose if it is not found.
         """
 
         def corrected(now: tuple[Placed, Equations]) -> tuple[tuple[Placed, Equations], float]:
@@ -198,7 +201,10 @@ class JointSpace:
         return ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, values, strict=True))
 
     def _solved(self, rows: Array, right: Array) -> Array:
-        """Least-squares solution of ``rows`` x = ``right``; raises SingularPose if the rank is below the size of x."""
+        """Least-squares solution x of ``rows`` x = ``right``.
+
+        Raises SingularPose if the rank of ``rows`` is below the size of x.
+        """
         if rows.shape[0] == rows.shape[1]:
             try:
                 solution = np.linalg.solve(rows, right)
@@ -239,13 +245,16 @@ class JointSpace:
 
 
 def _measured(springs: Springs, product: Array) -> Array:
-    """Values of all lengths, components and angles that ``springs`` measure, from products of world vectors."""
+    """Values (k,) of all lengths, components and angles that ``springs`` measure, in this order.
+
+    They follow from the products of world vectors, ``product``.
+    """
     angles = np.arctan2(product[springs.sine_product], product[springs.cosine_product])
     return np.concatenate([np.sqrt(product[springs.length_product]), product[springs.component_product], angles])
 
 
 def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) -> Array:
-    """Second time derivatives of all lengths, components and angles that ``springs`` measure.
+    """Second time derivatives (k,) of all lengths, components and angles that ``springs`` measure, in this order.
 
     They follow from the products of world vectors, and their first and second time derivatives ``rate`` and ``second``.
     """

@@ -167,9 +167,9 @@ class Kinematics(Memo):
         return here
 
     def _values(self, what: str, given: Values | None) -> Array:
-        """Values of the coordinates as an array (n,), from an array or by name; missing ones are zero.
+        """Values of the coordinates as an array (n,), from an array or by name.
 
-        ``what`` names the values in errors.
+        Missing ones are zero. ``what`` names the values in errors.
         """
         if given is None:
             return np.zeros(len(self.names))
@@ -181,11 +181,17 @@ class Kinematics(Memo):
 
     @checked
     def values(self, pose: Pose) -> Array:
-        """Coordinates (n,) [rad, m] at a pose; angles are between −π and π."""
+        """Coordinates (n,) [rad, m] at a pose.
+
+        Angles are between −π and π.
+        """
         return self._space.equations((pose.centres, pose.rotations)).value
 
     def difference(self, q: Array, target: Array) -> Array:
-        """Differences target − q (n,) of coordinates; those of angles are between −π and π."""
+        """Differences target − q (n,) of coordinates.
+
+        Those of angles are between −π and π.
+        """
         return self._space.differences(q, target)
 
     @checked
@@ -397,7 +403,7 @@ class Kinematics(Memo):
 
 
 def _ends(name: str, given: Any) -> tuple[float, float]:
-    """Lower and upper limit of a coordinate, checked."""
+    """Lower and upper limit of the coordinate ``name``; raises ValueError unless they are numbers in this order."""
     try:
         lower, upper, *_ = (float(x) for x in given)
     except (TypeError, ValueError):

@@ -46,14 +46,18 @@ class Trial(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Distance from the target [m]; rotations are multiplied by a length of the mechanism."""
+        """Distance from the target [m].
+
+        Rotations are multiplied by a length of the mechanism.
+        """
         return float(np.linalg.norm(self.missing))
 
 
 def trial(space: JointSpace, target: Target, q: Array, there: tuple[Array, Array, Array]) -> Trial:
-    """Trial at the coordinates ``q``; ``there`` are position, rotation and unit velocities of the port there.
+    """Trial for a target at the coordinates ``q`` (n,).
 
-    ``there`` is the result of :func:`placed`, or of :meth:`Chain.place` for an open chain.
+    ``there``: position, rotation and velocities at unit rates of the port at ``q``. It is the result of :func:`placed`,
+    or of :meth:`Chain.place` for an open chain.
     """
     place, turned, rates = there
     dim, rows, missing = place.size, [], []

@@ -34,9 +34,10 @@ def write_glb(
 ) -> Path:
     """Write the motion of a run or a scene as binary glTF; return its path.
 
-    A part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i): translation and rotation of a node, and weights of morph
-    targets φ_i, whose number makes the error smaller than 2e-5 of the size of the scene. glTF has no colours that
-    change with time: each point shows the value of largest magnitude of the field over the run.
+    A point of a part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i), with its position X in the part: c and R are
+    translation and rotation of a node, w_i the weights of morph targets φ_i, whose number makes the error smaller than
+    2e-5 of the size of the scene. glTF has no colours that change with time: each point shows the value of largest
+    magnitude of the field over the run.
 
     Parameters
     ----------
@@ -159,7 +160,10 @@ class _File:
         return _linear(colours[np.round(shares * (len(colours) - 1)).astype(int)])
 
     def _material(self, kind: PartKind | None) -> int:
-        """Index of the material of a kind of parts; for None of the white material, which shows colours of points."""
+        """Index of the material with the colour of a kind of parts.
+
+        For None it is a white material, which shows the colours of the points.
+        """
         library, name = self.library, kind or "field"
         known = [material.name for material in self.gltf.materials]
         if name not in known:
@@ -229,7 +233,10 @@ def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
 
 
 def _normals(points: Array, triangles: Array) -> Array:
-    """Unit normals (v, 3) at corners as means over their triangles; the z axis if these have no area."""
+    """Unit normals (v, 3) at the vertices, as means of those of the triangles at each.
+
+    They are along the z axis if these triangles have no area.
+    """
     sums = np.zeros_like(points)
     faces = unit_normals(points[triangles])
     for corner in range(3):
@@ -239,5 +246,5 @@ def _normals(points: Array, triangles: Array) -> Array:
 
 
 def _linear(colours: Array) -> Array:
-    """Linear intensities of colours in sRGB, 0 to 1 (IEC 61966-2-1)."""
+    """Linear intensities (n, 3) of colours (n, 3) in sRGB, both 0 to 1 (IEC 61966-2-1)."""
     return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)

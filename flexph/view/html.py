@@ -162,7 +162,9 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
 
 
 def library_script() -> str:
-    """HTML ``<script>`` elements with the library of views, which a page must contain once; they load no other files.
+    """HTML ``<script>`` elements with the library of views, which a page must contain once.
+
+    They load no other files.
 
     Returns
     -------

@@ -68,7 +68,10 @@ def shown_field(scene: Scene, name: str | None) -> str | None:
 
 
 def unit_of(scene: Scene, name: str) -> tuple[float, str]:
-    """Factor to, and name of, the unit in which a field is displayed, in which its largest value has few digits."""
+    """Factor from the unit of a field to the unit in which it is displayed, and the name of the latter unit.
+
+    In the displayed unit the largest value of the field has few digits.
+    """
     unit, largest = scene.field_names()[name], float(np.abs(scene.limits(name)).max())
     for factor, word in PREFIXES.get(unit, ()):
         if largest >= factor:

@@ -28,9 +28,9 @@ Told = dict[str, Any]
 
 
 class Stream:
-    """Writer of a sequence of arrays; equal arrays are stored once.
+    """Writer of a sequence of arrays.
 
-    The low bytes of an array precede the high ones, which gzip compresses better.
+    Equal arrays are stored once. The low bytes of an array precede the high ones, which gzip compresses better.
     """
 
     def __init__(self) -> None:
@@ -214,7 +214,10 @@ def telling_row(scene: Scene) -> int:
 
 
 def with_triangles(scene: Scene) -> Scene:
-    """Scene of triangles only; values of cells become values of their corners, vectors become magnitudes."""
+    """Scene of triangles only.
+
+    Values of cells become values of their corners, vectors become magnitudes.
+    """
     shown = [_triangles(part) for part in scene.parts if part.points.size and len(part.cells)]
     shown = [part for part in shown if part.kind != "arrow" or np.ptp(part.points, axis=1).any()]
     return replace(scene, parts=tuple(shown))

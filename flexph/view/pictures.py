@@ -272,7 +272,10 @@ def write_film(
 
 
 class Film(Sequence[Any]):
-    """Sequence of Pillow images, one for each time of a scene; an image is drawn when it is accessed."""
+    """Sequence of Pillow images, one for each time of a scene.
+
+    An image is drawn when it is accessed.
+    """
 
     def __init__(
         self,

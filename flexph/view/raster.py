@@ -25,7 +25,7 @@ PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 
 @dataclass(frozen=True)
 class Window:
-    """Region of a picture for the motion: left, upper, right and lower edge [dots]."""
+    """Region of a picture: its left, upper, right and lower edge, in dots or pixels from the upper left corner."""
 
     left: float
     top: float
@@ -166,7 +166,7 @@ class _Spans(NamedTuple):
 
 
 def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
-    """Dots covered by triangles, with the nearest triangle at each dot.
+    """Dots of a picture of ``size`` (width, height) dots that triangles cover, with the nearest triangle at each.
 
     ``corners`` (t, 3, 3): dots to the right and down from the upper left corner of the picture, and depth.
     """
@@ -186,7 +186,7 @@ def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
 
 
 def covered(corners: Array, size: tuple[int, int]) -> Array:
-    """Mask (height, width) of the dots that triangles (t, 3, 2) cover."""
+    """Mask (height, width) of the dots that triangles (t, 3, 2) cover in a picture of ``size`` (width, height) dots."""
     picture = np.zeros(size[0] * size[1], dtype=bool)
     picture[_spans(corners, size).number] = True
     return picture.reshape(size[1], size[0])
@@ -256,10 +256,11 @@ class Paint:
 
 
 def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: Paint, size: tuple[int, int]) -> Array:
-    """Picture of the shaded visible dots, RGBA (height, width, 4); zero where no part is seen.
+    """Picture of the shaded visible dots, RGBA (height, width, 4).
 
-    At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view, ``shares`` (n,) of the field
-    between its smallest (0) and largest value (1), negative without a field, and ``owner`` (n,), the index of the part.
+    It is zero where no part is seen. ``size`` is (width, height). At each of the n dots: ``normals`` (n, 3) of the
+    surface in the axes of the view, ``shares`` (n,) of the field between its smallest (0) and largest value (1),
+    negative without a field, and ``owner`` (n,), the index of the part.
     """
     width, height = size
     unit = _towards_reader(normals)
@@ -283,7 +284,10 @@ def _towards_reader(normals: Array) -> Array:
 
 
 def _lit(base: Array, normals: Array) -> Array:
-    """Colours (n, 3) of lit surfaces: diffuse light, light of the sky and specular reflection."""
+    """Colours (n, 3) of surfaces with the colours ``base`` (n, 3) and unit normals (n, 3) in the axes of the view.
+
+    They have diffuse light, light of the sky and specular reflection.
+    """
     light = (LIGHT / np.linalg.norm(LIGHT)).astype(np.float32)
     half = light + np.array([0.0, 0.0, 1.0], dtype=np.float32)
     half /= np.linalg.norm(half)

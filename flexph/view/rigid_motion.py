@@ -39,9 +39,10 @@ class RigidMotion(NamedTuple):
 
 
 def rigid_motion(points: Array) -> RigidMotion:
-    """Rigid motion with the least squared deviation from points (k, p, 3); base points are those at the first time.
+    """Rigid motion with the least squared deviation from points (k, p, 3).
 
-    W. Kabsch, A solution for the best rotation to relate two sets of vectors, Acta Crystallogr. A 32 (1976).
+    Base points are those at the first time. W. Kabsch, A solution for the best rotation to relate two sets of vectors,
+    Acta Crystallogr. A 32 (1976).
     """
     centres = points.mean(axis=1)
     own = points - centres[:, None]
@@ -64,7 +65,7 @@ def quaternions(rotations: Array) -> Array:
 def _quaternion_products(rotations: Array) -> Array:
     """Matrices 4 q qᵀ (…, 4, 4) of unit quaternions q, scalar last, from rotation matrices (…, 3, 3) (S. W. Shepperd).
 
-    Their entries are linear in those of the rotation matrix, so that no quotient loses digits.
+    Their entries are linear in those of the rotation matrix.
     """
     trace = np.trace(rotations, axis1=-2, axis2=-1)
     products = np.empty((*rotations.shape[:-2], 4, 4))
@@ -104,7 +105,7 @@ def _piece(part: Part, own: Array, tolerance: float) -> Part:
 
 
 def connected_pieces(cells: Array, count: int) -> tuple[int, Array]:
-    """Number of connected pieces of a mesh, and the index of the piece of each point."""
+    """Number of connected pieces of a mesh of cells, and the index of the piece of each of its ``count`` points."""
     first, second = cells.ravel(), np.roll(cells, 1, axis=1).ravel()
     edges = coo_array((np.ones(first.size), (first, second)), shape=(count, count))
     number, piece = connected_components(edges, directed=False)

@@ -43,7 +43,7 @@ STOPS = 256
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Scene in front of a camera, which is drawn at its rows.
+    """Scene in front of a camera, from which its pictures at single times are drawn.
 
     Attributes
     ----------
@@ -171,7 +171,11 @@ def staged_scene(
     dark: bool = False,
     towards: tuple[float, float, float] | None = None,
 ) -> Stage:
-    """Stage for a scene of triangles, whose motion fills a window of the picture [pixels]."""
+    """Stage for a scene of triangles, whose motion fills a window of the picture [pixels].
+
+    ``size``: width and height in pixels; ``dark``: True for colours on a dark background; ``towards``: direction to the
+    viewer, by default as in :func:`flexph.view.raster.view_axes`.
+    """
     axes = view_axes(scene.dim, towards)
     fine = Window(*(FINER * edge for edge in (window.left, window.top, window.right, window.bottom)))
     camera, mesh = fitted(scene, axes, fine), mesh_of(scene, field)
@@ -216,7 +220,10 @@ def still_image(
     size: tuple[int, int] = (480, 300),
     towards: tuple[float, float, float] | None = None,
 ) -> bytes:
-    """PNG of a scene of triangles at a row, on a transparent background; its camera is that of the whole motion."""
+    """PNG of a scene of triangles at the time of index ``row``, on a transparent background.
+
+    The camera is that for which the whole motion is visible.
+    """
     width, height = size
     window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
     picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)

@@ -73,7 +73,7 @@ def library() -> Any:
 
 
 class Stage:
-    """Pyvista plotter with the parts of a scene, which shows one row of the scene."""
+    """Pyvista plotter with the parts of a scene, which shows the scene at one of its times."""
 
     def __init__(self, scene: Scene, name: str | None, plotter: Any = None) -> None:
         pyvista = library()

@@ -114,7 +114,7 @@ class _Reader:
         return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes, left)
 
     def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
-        """Shapes of a body for a use, collision or visual; all shapes are visual.
+        """Shapes of a body for a use: all of its shapes for visual, those that can collide for collision.
 
         Raises ValueError for unsupported kinds.
         """
@@ -178,7 +178,10 @@ class _Reader:
         self.links[name] = LinkElement(name, mass, model.body_ipos[body].copy(), moments)
 
     def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
-        """Joint of a body; its coordinate is ``ref`` at the pose of the body in the file."""
+        """Joint of a body.
+
+        Its coordinate is ``ref`` at the pose of the body in the file.
+        """
         model, kinds, name = self.model, self.kinds, self.joint_names[number]
         kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()
         freedom = model.jnt_dofadr[number]
@@ -287,7 +290,10 @@ class _Reader:
 
 
 def _names(of: Any, count: int, what: str) -> Mapping[int, str]:
-    """Names by number; a missing name is replaced by the number, and the first body is the world."""
+    """Names of the ``count`` bodies or joints of a compiled model, by number; ``of`` gives the one of a number.
+
+    A missing name is replaced by ``what`` with the number. Raises ValueError if that is the name of another one.
+    """
     given = {number: of(number).name for number in range(count)}
     taken = set(given.values())
     free = {number: name or f"{what} {number + (what == 'joint')}" for number, name in given.items()}

@@ -33,7 +33,10 @@ def shapes_of(
 
 
 def _shape(own: Element, pose: Array, place: str, file: Path) -> LinkShape:
-    """Shape at a pose (4, 4) from the element of its geometry, such as ``box``; ``place`` names it in errors."""
+    """Shape at a pose (4, 4) from the element of its geometry, such as ``box``.
+
+    ``place`` names it in errors.
+    """
     if own.tag == "mesh":
         given = own.get("filename") or _text(own, "uri")
         scale = _numbers(own, "scale", 3, place, missing="1 1 1")

@@ -75,8 +75,11 @@ def _length(rows: Rows) -> int:
     return len(next(iter(rows.values())))
 
 
-LARGEST_PIECE = 4_000_000
-"""Numbers that are reserved at once: most runs fill one block and need no copy."""
+LARGEST_PIECE, LARGEST_IN_MEMORY = 4_000_000, 64_000_000
+"""Numbers that are reserved at once by a run whose rows go to files, and by one that keeps them in memory.
+
+Most runs fill one block and need no copy; the system provides memory for the part of a block that is written only.
+"""
 FIRST_PIECE = 64
 """Least number of rows that are reserved, if as many are expected."""
 
@@ -248,7 +251,7 @@ class Recorder:
         self._filled, self._left, self.is_open = self._filled + count, self._left - count, open_row
 
     def _largest(self) -> int:
-        return max(1, LARGEST_PIECE // max(self._width, 1))
+        return max(1, (LARGEST_IN_MEMORY if self._folder is None else LARGEST_PIECE) // max(self._width, 1))
 
     def _zeros(self, rows: int) -> dict[str, Array]:
         return {name: np.zeros((rows, column.width)) for name, column in self.columns.items()}

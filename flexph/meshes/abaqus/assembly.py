@@ -83,7 +83,10 @@ class Builder:
         )
 
     def _take_constraints(self) -> Constraints:
-        """Constraints of the file; also add a node set for each coupling that no existing region describes."""
+        """Constraints of the file.
+
+        Also add a region of the coupled points for each coupling, unless they are a region already.
+        """
         constraints = Constraints(self)
         for name, coupling in constraints.couplings.items():
             if coupling.region == name:
@@ -106,7 +109,10 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices of points in the mesh of the nodes ``numbers`` of instance k; unknown numbers are left out."""
+        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k.
+
+        Unknown numbers are left out.
+        """
         return self._nodes(k, numbers)
 
     def position(self, k: int | None, number: int) -> Array | None:
@@ -122,7 +128,10 @@ class Builder:
         return None if row < 0 else points[row]
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name and point indices of the region (cells, facets, nodes) of a name in any case; None if there is none."""
+        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+
+        It can be a set of cells, facets or nodes. None if there is none.
+        """
         for own, members in self.cell_sets.items():
             if own.upper() == name.upper():
                 nodes = [self.blocks[b][1][_joined(cells)].ravel() for b, cells in members.items()]
@@ -133,7 +142,10 @@ class Builder:
         return None
 
     def row(self, k: int, number: int) -> int | None:
-        """Point index of a node of instance k; None if no cell of the body uses the node."""
+        """Index in the mesh of the point of node ``number`` of instance k.
+
+        None if no cell of the body uses the node.
+        """
         own = int(rows_by_number(self.numbers[k], np.array([number]))[0])
         row = int(self.first_node[k]) + own
         return row if own >= 0 and row in self.of_body else None
@@ -188,7 +200,7 @@ class Builder:
         return sections
 
     def _axes(self, k: int, name: str) -> Array | str:
-        """Material axes (3, 3) for the orientation ``name`` of a section of instance k; a reason if there are none."""
+        """Material axes (3, 3) for the orientation ``name`` of a section of instance k, or why there are none."""
         one = self.instances[k]
         if not name:
             turned = not np.array_equal(one.turn, np.eye(3))
@@ -226,9 +238,10 @@ class Builder:
                 members.setdefault(int(self.first_block[k]) + i, []).append(picked)
 
     def _surface(self, name: str, surface: Surface, parts: list[tuple[int, Part]]) -> None:
-        """Add a surface as a region of facets, of cells of shells or of nodes; warn and omit it if it is unsupported.
+        """Add a surface as a region of facets, of cells of shells or of nodes.
 
-        ``parts`` are the numbers of instances and the parts in which the names of its sets are looked up.
+        An unsupported surface is left out with a warning. ``parts`` are the numbers of instances and the parts in which
+        the names of its sets are looked up.
         """
         facets: list[Array] = []
         for member, face in surface.members:
@@ -287,7 +300,7 @@ class Builder:
         return free
 
     def _take_facets(self, name: str, facets: list[Array]) -> None:
-        """Add facets as a region of blocks of lines, triangles and quadrilaterals."""
+        """Add a region ``name`` of facets, given as arrays of their corners, which become cells of the mesh."""
         for size, kind in FACET_SHAPE.items():
             own = [f for f in facets if f.shape[1] == size and len(f)]
             if own:

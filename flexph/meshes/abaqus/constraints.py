@@ -27,23 +27,32 @@ Scope = int | None
 
 
 class Places(Protocol):
-    """Protocol of the builder of the mesh on which constraints act."""
+    """Protocol of the builder of the mesh: what constraints need to find nodes, sets and regions."""
 
     instances: list[Instance]
     assembly: Part
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Point indices of the nodes of instance k with the given numbers; unknown numbers are left out."""
+        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k.
+
+        Unknown numbers are left out.
+        """
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name and point indices of the region (cells, facets, nodes) of a name in any case; None if there is none."""
+        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+
+        None if there is none.
+        """
 
     def position(self, k: Scope, number: int) -> Array | None:
-        """Position (3,) of a node of instance k or of the assembly; None if there is none."""
+        """Position (3,) of the node ``number`` of instance k, or of the assembly if k is None.
+
+        None if there is no such node.
+        """
 
     def called(self, one: Instance, name: str) -> str:
-        """Region name of a set of a part."""
+        """Name of the region for the set or surface ``name`` of an instance's part."""
 
 
 class Reached(NamedTuple):
@@ -197,7 +206,10 @@ class Constraints:
         return names.index(name.upper()) if name.upper() in names else None
 
     def _reached(self, k: Scope, word: str) -> Reached | None:
-        """Points that the number, set or surface ``word`` names in a part or in the assembly; None if unknown."""
+        """Points that ``word`` names: a node number, a set or a surface; None if it is unknown.
+
+        ``k`` is the scope in which it is looked up: the number of an instance, or None for the assembly.
+        """
         owner, _, rest = word.rpartition(".")
         if owner and k is None:
             k = self._instance(owner)
@@ -218,7 +230,7 @@ class Constraints:
         return Reached(np.unique(np.concatenate(points)), "") if points else None
 
     def _of_elements(self, k: Scope, strange: StrangeElements) -> Array | None:
-        """Point indices of the nodes of elements of an unsupported type; None if a node is unknown."""
+        """Indices (k,) in the mesh of the points at nodes of unsupported elements; None if a node is unknown."""
         words = {word for nodes in strange.nodes for word in nodes if word.rpartition(".")[2].isdecimal()}
         reached = [self._reached(k, word) for word in words]
         if not words or any(r is None for r in reached):
@@ -253,10 +265,10 @@ def _parts_in(places: Places, k: Scope) -> list[tuple[Scope, Part]]:
 
 
 def _translations(rows: list[list[str]], first: int) -> bool:
-    """True if data lines contain all translations, or if there are no lines.
+    """True if the degrees of freedom in data lines include all translations, or if there are no lines.
 
-    In a line, the first and last degree of freedom begin with the word of index ``first``; without them it contains
-    all.
+    A line has the first and the last of its degrees of freedom from the word of index ``first`` on; a line without them
+    has all.
     """
     held: set[int] = set()
     for row in rows:

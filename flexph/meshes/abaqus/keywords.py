@@ -28,7 +28,7 @@ class Block(NamedTuple):
     places: list[Place]
 
     def add(self, place: Place, text: str) -> None:
-        """Append a data line."""
+        """Append a data line, and its place in the file."""
         self.places.append(place)
         self.texts.append(text)
 
@@ -63,7 +63,7 @@ def number(word: str) -> float:
 
 
 def fields(text: str) -> list[str]:
-    """The fields of a line, without empty fields at its end."""
+    """Fields of a line, which are separated by commas, without empty fields at its end."""
     return [part.strip() for part in text.rstrip(", \t").split(",")]
 
 
@@ -102,7 +102,10 @@ def _input(block: Block, path: Path, files: DeckFiles) -> Path:
 
 
 def _block(text: str, place: Place) -> Block:
-    """Block of a keyword line with its parameters; names in quotation marks may contain commas."""
+    """Block of a keyword line with its parameters.
+
+    Names in quotation marks may contain commas.
+    """
     quoted = text.split('"')
     marked = '"'.join(part.replace(",", "\0") if k % 2 else part for k, part in enumerate(quoted))
     first, *rest = (part.replace("\0", ",") for part in marked[1:].split(","))
@@ -132,7 +135,10 @@ def _joined(path: Path, files: DeckFiles) -> list[tuple[Place, str]]:
 
 
 def node_rows(block: Block) -> tuple[Array, Array]:
-    """Numbers (k,) and coordinates (k, 3) of nodes as written in the file; blank fields are 0."""
+    """Numbers (k,) and coordinates (k, 3) of nodes as written in the file.
+
+    Blank fields are 0.
+    """
     try:  # fast path: equally many numbers in each line
         rows = np.loadtxt(block.texts, delimiter=",", comments=None, ndmin=2) if block.texts else np.zeros((0, 1))
     except ValueError:
@@ -160,9 +166,10 @@ def _slow_rows(block: Block) -> tuple[Array, Array]:
 
 
 def element_rows(block: Block, kind: str, width: int) -> Array:
-    """Numbers of elements and their nodes, (k, width) with the element first; an element may take several lines.
+    """Numbers of elements and their nodes, (k, width) with the element first.
 
-    ``kind`` names the type in errors. Raises ValueError for a line that does not fit.
+    An element may take several lines. ``kind`` names the type in errors. Raises ValueError for a line that does not
+    fit.
     """
     texts = [text.rstrip(", \t") for text in block.texts]
     ends = np.cumsum([0, *(text.count(",") + 1 for text in texts)])

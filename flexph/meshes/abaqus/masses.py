@@ -19,20 +19,26 @@ WAYS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
 
 
 class Places(Protocol):
-    """Protocol of the builder of the mesh to which masses are added."""
+    """Protocol of the builder of the mesh: what masses need to find nodes and regions."""
 
     instances: list[Instance]
     assembly: Part
 
     def row(self, k: int, number: int) -> int | None:
-        """Point index of a node of instance k; None if no cell of the body uses the node."""
+        """Index in the mesh of the point of node ``number`` of instance k.
+
+        None if no cell of the body uses the node.
+        """
 
     def called(self, one: Instance, name: str) -> str:
-        """Region name of a set of a part."""
+        """Name of the region for the set ``name`` of an instance's part."""
 
 
 class Masses:
-    """Additional masses of an input file: at ``points``, or ``spread`` over elements; ``left_out``: unsupported."""
+    """Additional masses of an input file, at ``points`` of the mesh or ``spread`` over regions of elements.
+
+    ``left_out``: unsupported masses.
+    """
 
     def __init__(self, places: Places, hung: Mapping[tuple[int | None, int], Array]) -> None:
         self.places, self.hung = places, hung
@@ -135,7 +141,7 @@ class Masses:
 
 
 def rows_by_number(numbers: Array, wanted: Array) -> Array:
-    """Indices of the ``wanted`` numbers in ``numbers``, −1 for missing numbers."""
+    """Index (k,) of each of the ``wanted`` numbers (k,) in ``numbers`` (n,); −1 for numbers that are missing there."""
     if not len(numbers):
         return np.full(np.shape(wanted), -1)
     order = np.argsort(numbers, kind="stable")

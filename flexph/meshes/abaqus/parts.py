@@ -64,7 +64,7 @@ def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array])
 
 
 def _within(numbers: Array, of: range) -> Array:
-    """Mask of the numbers that lie in a range."""
+    """Mask (n,) of the ``numbers`` (n,) that lie in a range."""
     return (numbers >= of.start) & (numbers < of.stop) & ((numbers - of.start) % of.step == 0)
 
 
@@ -96,7 +96,10 @@ class StrangeElements(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """A surface: pairs of an element set or number and a face label (S1, …, "" for all free faces), or of nodes."""
+    """Surface of a part or of the assembly, given by ``members``: pairs of a set or number and the label of a face.
+
+    The label is S1, S2, …, or "" for all free faces of the elements; the members of a surface of nodes have none.
+    """
 
     kind: str
     members: list[tuple[str, str]]
@@ -202,7 +205,10 @@ class Part:
             self.internal.add(name)
 
     def all_nodes(self) -> tuple[Array, Array]:
-        """Numbers (n,) and positions (n, 3) of the nodes; a node that is defined again has its last position."""
+        """Numbers (n,) and positions (n, 3) of the nodes.
+
+        A node that is defined again has its last position.
+        """
         numbers = np.concatenate([np.zeros(0, dtype=int), *(part for part, _ in self.nodes)])
         at = np.vstack([np.zeros((0, 3)), *(part for _, part in self.nodes)])
         backwards, last = np.unique(numbers[::-1], return_index=True)
@@ -235,7 +241,10 @@ def _material_of_shells(block: Block) -> str:
 
 
 def _strange_nodes(block: Block) -> list[list[str]]:
-    """Nodes of elements of any type as written in the file, by element; a line that ends with a comma is continued."""
+    """Nodes of elements of any type as written in the file, by element.
+
+    A line that ends with a comma is continued.
+    """
     elements: list[list[str]] = []
     goes_on = False
     for text in block.texts:

@@ -242,7 +242,10 @@ class _Deck:
 
 
 def _refuse_missing(command: Command, what: str, count: int) -> None:
-    """Raise ValueError for a block with fewer rows than it declares, as in a truncated file."""
+    """Raise ValueError for a command that declares more rows than the ``count`` in the file, which is cut off then.
+
+    ``what`` names the rows in the error.
+    """
     if command.field(3) and command.whole(3) > count:
         raise ValueError(f"{command} must have {command.whole(3)} {what}, got {count}: the file is incomplete")
 

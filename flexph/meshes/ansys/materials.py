@@ -127,7 +127,10 @@ def _same(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def _rows(kind: str, tables: list[dict[float, float]]) -> tuple[Row, ...]:
-    """Constants of a kind at each temperature of the tables; a table of one value applies at all temperatures."""
+    """Constants of a kind at each temperature of the tables.
+
+    A table of one value applies at all temperatures.
+    """
     at = sorted({t for table in tables if len(table) > 1 for t in table}) or [0.0]
     for table in tables:
         if len(table) > 1 and sorted(table) != at:

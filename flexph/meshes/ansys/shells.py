@@ -28,7 +28,10 @@ class Sections:
         self.own: _Section | None = None
 
     def take(self, command: Command) -> None:
-        """Add a command to the section of shells that SECTYPE has begun; commands of other sections have no effect."""
+        """Add a command to the section of shells that SECTYPE has begun.
+
+        Commands of other sections have no effect.
+        """
         if command.name == "SECTYPE":
             is_shell = command.field(1).upper() == "SHELL"
             self.own = self.held.setdefault(command.whole(0), _Section(command.place)) if is_shell else None
@@ -44,9 +47,10 @@ class Sections:
                 self._layer([word.strip() for word in row.split(",")])
 
     def _layer(self, words: list[str]) -> None:
-        """Add a layer to the current section; ``words`` are its thickness, material number and angle.
+        """Add a layer to the current section.
 
-        Record the reason if the thickness cannot be read, or if the layer is turned.
+        ``words`` are its thickness, material number and angle. Record the reason if the thickness cannot be read, or if
+        the layer is turned.
         """
         assert self.own is not None
         try:

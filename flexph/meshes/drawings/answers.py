@@ -48,7 +48,7 @@ def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], 
 
 
 def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """Hash of the content of the drawing, of the request without its path and its arrays, and of the programs."""
+    """Hash of the content of the drawing, the request without the path of the file, its arrays, and the programs."""
     held = hashlib.sha256(beside.read_bytes())
     held.update(_programs())
     asked = {name: value for name, value in request.items() if name != "file"}
@@ -60,7 +60,10 @@ def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) 
 
 @cache
 def _programs() -> bytes:
-    """Source text of the programs of this folder; a change makes stored answers invalid."""
+    """Source text of the programs of this folder.
+
+    A change makes stored answers invalid.
+    """
     return b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 
 

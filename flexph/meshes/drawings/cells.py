@@ -138,7 +138,10 @@ def with_sizes(gmsh: Any, request: dict[str, Any]) -> bool:
 
 
 def triangulated(gmsh: Any, answer: Path) -> dict[str, Any]:
-    """Mesh all faces with triangles for pictures, finer on curved faces, and write the arrays."""
+    """Mesh all faces with triangles for pictures, finer on curved faces, and write the arrays next to ``answer``.
+
+    Returns the answer for the main process.
+    """
     low, high = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
     gmsh.option.setNumber("Mesh.MeshSizeMax", PICTURE * float(np.linalg.norm(high - low)))
     gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", 2 * PER_TURN)
@@ -199,7 +202,10 @@ def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any
 
 
 def _written(answer: Path, points: Any, cells: Any, facets: Any, owners: Any) -> dict[str, Any]:
-    """Write the arrays of a mesh; return an answer with the name of the file."""
+    """Write the arrays of a mesh next to ``answer``; return an answer with the name of the file.
+
+    They are points, nodes of tetrahedra, nodes of triangles, and the face of each triangle.
+    """
     file = answer.with_suffix(".npz")
     np.savez(file, points=points, cells=cells, facets=facets, owners=owners)
     return {"arrays": str(file)}

@@ -133,7 +133,7 @@ class Drawing:
 
 
 def is_drawing(path: Path, request: MeshRequest) -> bool:
-    """True for files that gmsh reads; STL files are meshed only if a cell size is given."""
+    """True for a file of a format that gmsh reads; for STL only if a cell size is given, by which it is meshed."""
     kind = FORMATS.get(path.suffix.lower())
     return kind is not None and (kind != "stl" or request.size is not None)
 
@@ -169,7 +169,10 @@ def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Draw
 
 
 def _scale(kind: str, unit: float | None) -> float:
-    """Length of a unit of the kernel [m]: millimetres where the file has a unit, else the given one."""
+    """Unit of length of the kernel [m]: millimetres for the format ``kind`` if files have a unit, else the given one.
+
+    Raises ValueError for a unit that is missing or given twice.
+    """
     if kind not in WITHOUT_UNIT:
         if unit is not None:
             raise ValueError(f"unit must be left out: {kind.upper()} files have their own unit, got {unit} m")
@@ -275,8 +278,8 @@ def _flat_mesh(
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
     """Mesh of the middle surface of a flat part by triangles, and a mapping from its name to its section as a shell.
 
-    A region of a flat face has all triangles, one of a face on the rim the sides of triangles along it. Raises
-    ValueError for a part that is not flat.
+    It has at most ``most`` cells. A region of a flat face has all triangles, one of a face on the rim the sides of
+    triangles along it. Raises ValueError for a part that is not flat.
     """
     flat = flat_part(part.faces, part.volume / drawing.scale**3)
     if isinstance(flat, str):
@@ -296,7 +299,7 @@ def _flat_mesh(
 
 
 def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
-    """Mesh within the closed surface of an STL file."""
+    """Contents with the mesh, of at most ``most`` tetrahedra, within the closed surface of an STL file."""
     scale = _scale("stl", request.unit)
     if request.select is not None:
         raise ValueError("select must be left out: an STL file has one part")
@@ -309,7 +312,11 @@ def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
 def surface_mesh(
     surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS, beside: Path | None = None
 ) -> meshio.Mesh:
-    """Mesh in [m] within a watertight surface of points (p, 3), in a unit ``scale`` [m], and triangles (t, 3)."""
+    """Mesh by tetrahedra within a watertight surface, with lengths in metres.
+
+    ``surface``: points (p, 3) in a unit ``scale`` [m], and triangles (t, 3); ``size``: cell size [m]; ``most``: largest
+    number of cells; ``beside``: drawing in whose folder the answer of gmsh is stored, None to store nothing.
+    """
     points, triangles = surface
     held = {"points": points, "triangles": triangles}
     volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
@@ -345,7 +352,10 @@ def _regions(part: Part) -> dict[str, tuple[int, ...]]:
 
 
 def _mesh(arrays: dict[str, Array], scale: float, regions: Mapping[str, tuple[int, ...] | None]) -> meshio.Mesh:
-    """Mesh [m] from the arrays of an answer; a region with None for faces consists of all cells."""
+    """Mesh with lengths in metres from the arrays of an answer of gmsh, whose lengths are in the unit ``scale`` [m].
+
+    ``regions``: numbers of faces by region; a region with None instead consists of all cells.
+    """
     cells, owners, none = arrays["cells"], arrays["owners"], np.zeros(0, dtype=int)
     sets = {
         name: [np.arange(len(cells)), none] if tags is None else [none, np.flatnonzero(np.isin(owners, tags))]

@@ -19,7 +19,10 @@ TURN = 48
 
 
 def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
-    """Solids of the drawing with mass properties and surfaces."""
+    """Data of all solids of the drawing: number, name and colour, mass properties and faces.
+
+    Mass properties and faces are left out for a ``discrete`` model, a surface of triangles.
+    """
     solids = []
     for _, tag in gmsh.model.getEntities(3):
         faces = [abs(t) for _, t in gmsh.model.getBoundary([(3, tag)], oriented=False)]
@@ -107,7 +110,10 @@ def _colour(gmsh: Any, dim: int, tag: int) -> str | None:
 
 
 def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
-    """Data of a face: kind, area, centre, name, colour, and the geometry of a plane, cylinder or sphere."""
+    """Data of a face by name: number, kind, area, centre, name and colour.
+
+    A plane, cylinder or sphere, also one fitted to a free-form face, has its geometry as well.
+    """
     kind = gmsh.model.getType(2, tag)
     face = {
         "tag": tag,
@@ -197,7 +203,11 @@ def _places(gmsh: Any, tag: int) -> Any:
 
 
 def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, Any]:
-    """Geometry of a plane, cylinder or sphere: outward normal, or axis, centre, radius, extent and concavity."""
+    """Geometry of a face of the ``kind`` plane, cylinder or sphere, evaluated at its parameters ``places`` (k, 2).
+
+    A plane has its outward normal and some points; a cylinder direction and ends of its axis, radius, angle of its arc
+    and concavity; a sphere middle, radius and concavity.
+    """
     uv = places[len(places) // 2]
     at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
     slopes = np.reshape(gmsh.model.getDerivative(2, tag, list(uv)), (2, 3))

@@ -74,7 +74,10 @@ def asked(
 
 
 def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
-    """Answer of a new gmsh process, and its arrays; ``given`` arrays are passed in files by field of the request."""
+    """Answer of a new gmsh process, and its arrays.
+
+    ``given`` arrays are passed in files by field of the request.
+    """
     with _folder() as folder:
         for name, arrays in given.items():
             np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]

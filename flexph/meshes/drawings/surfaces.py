@@ -56,10 +56,11 @@ def _read(path: Path, changed: int, unit: float | None) -> tuple[Drawing, Answer
 
 
 def outward(points: Array, triangles: Array, faces: Array) -> Array:
-    """Triangles (t, 3) of a closed surface, turned so that all normals point outward.
+    """Triangles (t, 3) of a closed surface, with their corners ordered so that all normals point outward.
 
-    Triangles of one face, by its number in ``faces`` (t,), must have one sense. Two faces have the same sense if their
-    triangles run along a common edge in opposite directions; the shell of the largest volume is the outer one.
+    Normals of the triangles of one face, by its number in ``faces`` (t,), must all point outward or all inward. Two
+    faces agree in this if their triangles run along a common edge in opposite directions. Of several shells that of the
+    largest volume is the outer one; the others bound cavities.
     """
     names, owner = np.unique(faces, return_inverse=True)
     ends = np.vstack([triangles[:, [i, (i + 1) % 3]] for i in range(3)])

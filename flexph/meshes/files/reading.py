@@ -134,7 +134,10 @@ def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
 
 
 def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: MeshRequest) -> MeshContents:
-    """The contents of a file in the format of its suffix."""
+    """Contents of a file in the format of its suffix: a drawing, or a mesh file.
+
+    ``warned`` receives the output of meshio.
+    """
     suffix = path.suffix.lower()
     if is_drawing(path, request):
         return drawing_contents(path, request)
@@ -142,7 +145,7 @@ def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: M
 
 
 def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.StringIO) -> MeshContents:
-    """The contents of a mesh file."""
+    """Contents of a mesh file, read by the reader for its suffix; ``warned`` receives the output of meshio."""
     if suffix == ".inp":
         return abaqus_contents(path, omit)
     if suffix in NASTRAN:

@@ -27,7 +27,7 @@ class Card(NamedTuple):
         return f"{self.name} ({self.place})"
 
     def field(self, k: int) -> str:
-        """A field by its index, from 0 for the first after the name; blank if the card is shorter."""
+        """Field of the index k, counted from 0 after the name; an empty text if the card is shorter."""
         return self.fields[k] if k < len(self.fields) else ""
 
     def whole(self, k: int, default: int | None = None) -> int:

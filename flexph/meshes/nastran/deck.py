@@ -22,10 +22,11 @@ from .shells import SHELL_SECTIONS, shell_section
 
 
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
-    """The contents of bulk data without the cards ``omit``; regions have the numbers of the properties of elements.
+    """The contents of bulk data without the cards ``omit``.
 
-    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells, PSHELL the material and thickness of shells.
-    Raises ValueError, with line and card, for cards that cannot be read.
+    Regions have the numbers of the properties of elements. MAT1, MAT9, MAT11 and PSOLID give the materials of volume
+    cells, PSHELL the material and thickness of shells. Raises ValueError, with line and card, for cards that cannot be
+    read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -105,7 +106,10 @@ class Deck:
         )
 
     def _shells(self, groups: list[Array]) -> dict[str, ShellSection]:
-        """Sections of shells by the numbers of their properties, which are the names of regions."""
+        """Sections of shells by the numbers of their property cards, which are the names of regions.
+
+        ``groups``: property numbers of the cells in each block; only properties that occur there count.
+        """
         used = {int(number) for numbers in groups for number in np.unique(numbers)}
         elements: dict[int, list[Card]] = {}
         for cells in self.cells.values():
@@ -121,7 +125,11 @@ class Deck:
             raise ValueError(f"element numbers must be unique, got {numbers[count > 1][0]} twice")
 
     def _rows(self, kind: str, numbers: Array) -> Array:
-        """Node indices of the cells of one type."""
+        """Node indices (k, nodes) of the cells of the type ``kind``.
+
+        ``numbers`` are those of all grid points, ascending. Raises ValueError for a node that is no grid point of the
+        file.
+        """
         cells = self.cells[kind]
         try:
             nodes = np.array([words for words, _ in cells], dtype=object).astype(np.int64)
@@ -184,7 +192,10 @@ class Deck:
         return list(own.values())
 
     def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
-        """Masses CONM2 at nodes of the body; those with offset or inertia, or at other nodes, are unsupported."""
+        """Masses CONM2 at nodes of the body.
+
+        Those with offset or inertia, or at other nodes, are unsupported.
+        """
         rows = {int(constraints.numbers[row]): int(row) for row in constraints.body} if self.masses else {}
         masses = []
         for card in self.masses:

@@ -104,7 +104,7 @@ def _curve(table: Card, k: int, curves: Mapping[str, Card]) -> tuple[list[float]
 
 
 def _elastic(card: Card) -> FileMaterial:
-    """Elastic constants of a card."""
+    """Material with the elastic constants of a card MAT1, MAT9 or MAT11 only."""
     return _isotropic(card) if card.name == "MAT1" else FileMaterial().with_rows((_elastic_row(card, 0.0),))
 
 

@@ -137,5 +137,5 @@ def _slides(free: Array) -> Array:
 
 
 def _cleaned(vector: Array) -> Array:
-    """Vector with components of the size of round-off set to zero."""
+    """Vector (n,) in which components of the size of round-off are zero."""
     return np.round(vector, 12) + 0.0

@@ -114,10 +114,11 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 
 def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[str], ground: str) -> dict[str, str]:
-    """Rigid groups of the parts if no bearing block is welded to the part on which it stands.
+    """Rigid group of each part, by part, if no bearing block is welded to the part on which it stands.
 
-    Only loose pins are held, and parts joined between which contacts allow no motion. ``groups`` are those before this;
-    ``wheels``: names of gear wheels. :func:`_bearing_blocks` compares with the result.
+    The groups are merged as for the proposal otherwise: loose pins are welded to a part, and parts without relative
+    motion to each other. ``groups`` are those before this; ``wheels``: names of gear wheels. :func:`_bearing_blocks`
+    compares with the result.
     """
     held = dict(groups)
     for name, own in _loose_pins(held, {ground, *wheels}, touches):
@@ -161,8 +162,8 @@ def _loose_pins(rigid: Mapping[str, str], others: set[str], touches: Sequence[To
     """Pins that turn about one axis in bores of two or more rigid groups, each with its contacts in these bores.
 
     ``rigid``: group of each part; ``others``: names of parts that are no pins, as the ground and wheels. To test a pin,
-    each other pin is held in the part of its first contact: a shaft whose bores are all in one group then is no loose
-    pin.
+    each other pin is welded to the part of its first contact. If the bores of the tested pin then are all in one group,
+    it is a shaft in its bearings, and no loose pin.
     """
     pins = {}
     for name in rigid:

@@ -142,7 +142,7 @@ def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
 
 
 def _gravity(proposal: Proposal) -> list[str]:
-    """Gravity along −z, or along −y if all joints turn about z."""
+    """Lines of the entry for gravity, which is along −z, or along −y if all joints turn about z."""
     axes = [j.pair.axis for j in proposal.joints if j.pair.kind in ("hinge", "cylindrical")]
     flat = bool(axes) and all(abs(axis[2]) > 0.999 for axis in axes)
     if flat:
@@ -241,7 +241,7 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
 
 
 def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
-    """Yield the lines of the connection of a gear pair; a carrier that is the ground is left out."""
+    """Yield the lines of the connection of a gear pair, with its carrier unless this is the ground."""
     meshing = gear.meshing
     wheels = zip((meshing.first, meshing.second), meshing.places, meshing.regions, strict=True)
     ends = [ports.add(body, "wheel", at, region) for body, at, region in wheels]
@@ -292,7 +292,7 @@ def _left_out(proposal: Proposal) -> list[str]:
 
 
 def _overlaps(proposal: Proposal) -> list[str]:
-    """Comment on each pair of parts that penetrate each other."""
+    """Texts for comments, one on each pair of parts that penetrate each other."""
     return [
         f"{one} and {two} overlap by {1e9 * volume:.4g} mm³: a press fit, or drawn in a wrong place"
         for one, two, volume in proposal.overlaps
@@ -315,7 +315,10 @@ def _text(text: str) -> str:
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Text of a list of numbers with twelve digits; those below round-off of the largest or of ``scale`` become 0."""
+    """Text of a list of numbers with twelve digits.
+
+    Those below round-off of the largest or of ``scale`` become 0.
+    """
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"

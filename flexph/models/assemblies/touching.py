@@ -64,7 +64,10 @@ class Touch:
 
 
 def contacts(drawing: Drawing) -> list[Touch]:
-    """All contacts of a drawing; bores in line count only if no pin of the drawing is in one of them."""
+    """All contacts of a drawing.
+
+    Bores in line count only if no pin of the drawing is in one of them.
+    """
     touches = [t for one, two in combinations(drawing.parts, 2) for t in _of_pair(one, two)]
     filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
     kept = [t for t in touches if t.kind != "bores" or not {(t.first, t.ports[0]), (t.second, t.ports[1])} & filled]

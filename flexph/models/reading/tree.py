@@ -41,7 +41,10 @@ class Problem:
 
 
 class ModelError(ValueError):
-    """Model file that cannot be read, built or run; ``problems`` lists the errors, one per line of the message."""
+    """Model file that cannot be read, built or run.
+
+    ``problems`` lists the errors, one per line of the message.
+    """
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         self.name, self.problems = name, tuple(problems)
@@ -119,9 +122,10 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """Problem with the text ``text`` of the value at a path, or of the name at its end, with line and column.
+        """Problem, described by ``text``, of the value at a path of the data, with line and column.
 
-        If the position of the path is unknown, that of the nearest enclosing entry is used.
+        ``of_name``: True if it is a problem of the name at the end of the path instead. If the position of the path is
+        unknown, that of the nearest enclosing entry is used.
         """
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):
@@ -145,7 +149,10 @@ def read_file(path: File) -> Tree:
 
 
 def read_text(text: str, name: str) -> Tree:
-    """Parse a YAML text; ``name`` appears in errors."""
+    """Parse a YAML text.
+
+    ``name`` appears in errors.
+    """
     tree = Tree(name, None)
     if len(text) > LARGEST:
         wrong = f"more than {LARGEST} letters: put large sets of numbers into tables (CSV) or mesh files"
@@ -191,7 +198,10 @@ class _Walk:
     budget: Iterator[int]
 
     def plain(self, node: Node, path: Path) -> Any:
-        """Plain data of a node and all nodes below it; ``path`` is that of the node in the file."""
+        """Plain data of a node and all nodes below it.
+
+        ``path`` is that of the node in the file.
+        """
         self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
         kind = str(node.tag).removeprefix(TAG)
         if kind not in PLAIN:

@@ -78,7 +78,10 @@ class Reduced(BodyEntry):
         return load_reduced if "file" in self.model_fields_set else reduce_body
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of :meth:`call`, with the nested body built; the field ``file`` becomes the argument ``path``."""
+        """Arguments of :meth:`call`, with the nested body built.
+
+        The field ``file`` becomes the argument ``path``.
+        """
         return {("path" if name == "file" else name): value for name, value in super().arguments(builder).items()}
 
 

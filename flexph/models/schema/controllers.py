@@ -59,7 +59,10 @@ class Actuated(Entry):
 
 
 class _OfAnAngle(Actuated):
-    """Fields shared by controllers of an angle; in space ``axis`` is the axis of the angle and of the torque."""
+    """Fields shared by controllers of an angle.
+
+    In space ``axis`` is the axis of the angle and of the torque.
+    """
 
     port: str
     angle: Port
@@ -106,7 +109,10 @@ class _Along:
 
 @dataclass(frozen=True)
 class _Proportional:
-    """Control law τ = K_p (q_d − q) − K_d q̇ at a port, as a function of time and readings."""
+    """Control law τ = K_p (q_d − q) − K_d q̇ for the torque at a port, from the readings of an angle q and its rate q̇.
+
+    ``stiffness`` is K_p, ``damping`` K_d, and ``reference`` the function q_d of time.
+    """
 
     port: str
     stiffness: float
@@ -119,7 +125,7 @@ class _Proportional:
 
 
 class PDController(_OfAnAngle):
-    """A sampled PD controller of an angle: K_p (q_d − q) − K_d q̇."""
+    """A sampled PD controller of an angle q: torque K_p (q_d − q) − K_d q̇ with the reference q_d."""
 
     kind: Literal["pd"]
     proportional: Stiff
@@ -301,9 +307,10 @@ class HydraulicCylinderController(Entry):
 
 
 class FeedbackController(Entry):
-    """A function u = f(t, y) by its import path, solved within the steps; see :class:`flexph.control.StateFeedback`.
+    """A function u = f(t, y) of the time t and sensors y by its import path, which gives the inputs u at ports.
 
-    With a ``period`` it is called once per period, and its output is constant in between.
+    It is evaluated within the steps, see :class:`flexph.control.StateFeedback`. With a ``period`` it is called once per
+    period, and its output is constant in between.
     """
 
     kind: Literal["feedback"]
@@ -336,7 +343,10 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run."""
+    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run.
+
+    ``given``: entries of the controllers by name; ``times`` (k,) [s]: times of the run.
+    """
     for name, entry in given.items():
         for field in ("reference", "supply", "drive", "valve", "pump"):
             place = here.at("controllers", name, field)
@@ -348,7 +358,10 @@ def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> Non
 
 
 def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, float]) -> None:
-    """Raise Misfit for a function whose values at both times of ``span`` are not ``size`` finite numbers."""
+    """Raise Misfit for a function whose values at both times of ``span`` are not ``size`` finite numbers.
+
+    ``place`` is the position of the function in the file.
+    """
     with place.refusals():
         for time, when in zip(span, ("the start", "the end"), strict=True):
             refuse_undefined(function, time, when)

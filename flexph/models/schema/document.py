@@ -52,7 +52,10 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$"), AfterValidato
 
 
 class Document(Entry):
-    """A mechanism with its runs, studies and optimisations; all numbers are in SI units or have a unit."""
+    """A mechanism with its runs, studies and optimisations.
+
+    All numbers are in SI units or have a unit.
+    """
 
     flexph: Literal[1] = 1
     description: str = ""

@@ -121,7 +121,10 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Arguments of a recorded call by the names of the entry's fields; here both have the same names."""
+        """Arguments of a recorded call by the names of the entry's fields.
+
+        Here both have the same names.
+        """
         return given
 
     def call(self) -> Callable[..., Any]:
@@ -178,7 +181,10 @@ def kind_of(entry: type[Entry]) -> str:
 
 
 def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
-    """Union type of several kinds of entries, chosen by ``kind``; ``default`` is the kind of an entry without it."""
+    """Union type of several kinds of entries, chosen by ``kind``.
+
+    ``default`` is the kind of an entry without it.
+    """
     words = [kind_of(kind) for kind in kinds]
     usual = None if default is None else kind_of(default)
 

@@ -33,7 +33,10 @@ def wrong(text: str) -> PydanticCustomError:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Annotation of a field whose value the function ``read`` converts from the data; ``schema`` is its JSON schema."""
+    """Annotation of a field whose value the function ``read`` converts from the data.
+
+    ``schema`` is its JSON schema.
+    """
 
     read: Callable[[Any], Any]
     schema: tuple[tuple[str, Any], ...]
@@ -104,12 +107,12 @@ class Reference(Buildable):
     name: str
 
     def build(self, builder: Any) -> Any:
-        """Value built from the entry with this name."""
+        """Build the entry with this name in the other section; return its value."""
         return builder.named(self.section, self.name)
 
 
 def name_in(section: str) -> Any:
-    """Field type of a reference to an entry of a section."""
+    """Field type of the name of an entry in another section, which is replaced by the value built from the entry."""
 
     def read(given: Any) -> Reference:
         if not isinstance(given, str):

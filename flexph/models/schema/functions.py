@@ -49,7 +49,7 @@ class TableEntry(Entry):
     interpolation: Interpolation = "linear"
 
     def build(self, builder: Builder) -> Any:
-        """Build the function of the entry."""
+        """Build the interpolated function of time from the columns of the table."""
         factors = _factor(builder, self.time_unit, "time_unit"), _factor(builder, self.unit, "unit")
         path = builder.of(self.table, "table")
         values = [self.value] if isinstance(self.value, str) else self.value
@@ -58,9 +58,10 @@ class TableEntry(Entry):
 
 
 class DialEntry(InUnit):
-    """A parameter with a slider in live views, see :class:`flexph.view.Dial`; its value and bounds are in ``unit``.
+    """A parameter with a slider in live views, see :class:`flexph.view.Dial`.
 
-    The parameter is built once for a file, so that functions of time and live views share it.
+    Its value and bounds are in ``unit``. The parameter is built once for a file, so that functions of time and live
+    views share it.
     """
 
     makes: ClassVar = Dial
@@ -103,7 +104,7 @@ class TrustedEntry(Entry):
     function: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the function of the entry."""
+        """Import the function that the entry names. Raises Misfit if the model file is not trusted."""
         with builder.at("function").refusals():
             return trusted_function(self.function, builder.folder, trust=builder.trust)
 
@@ -224,7 +225,10 @@ class Driven(Entry):
         return given | {name: as_function(given[name]) for name in self.motions if name in given}
 
     def check_at(self, time: float, builder: Builder, when: str = "the start") -> None:
-        """Raise Misfit if a prescribed motion has no value at a time [s]; ``when`` names the time in the error."""
+        """Raise Misfit if a prescribed motion has no value at a time [s].
+
+        ``when`` names the time in the error.
+        """
         given = self.arguments(builder)
         for name in self.motions:
             if name in given:
@@ -266,7 +270,7 @@ def as_input(given: Any) -> Any:
 
 
 class Viscous(Entry):
-    """``ρ(s) = c s``."""
+    """Viscous damping: force or moment ``ρ(s) = c s`` at the rate s."""
 
     makes: ClassVar = staticmethod(viscous)
     kind: Literal["viscous"] = "viscous"
@@ -274,7 +278,7 @@ class Viscous(Entry):
 
 
 class Quadratic(Entry):
-    """``ρ(s) = c |s| s``."""
+    """Quadratic damping: force or moment ``ρ(s) = c |s| s`` at the rate s."""
 
     makes: ClassVar = staticmethod(quadratic)
     kind: Literal["quadratic"] = "quadratic"
@@ -410,7 +414,10 @@ def scheduled_damping(unit: str) -> Any:
 
 
 def damping(unit: str) -> tuple[Any, Any]:
-    """Two field types of a damping in ``unit``: a coefficient or relation, and the same or a list of them."""
+    """Two field types of a damping in ``unit``.
+
+    The first accepts a coefficient or a relation, the second also a list of these.
+    """
     number = quantity(unit)
     one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)
     return one, by_shape(f"{EACH}, or relations", scalar=number, mapping=Relation, sequence=list[one])

@@ -30,7 +30,7 @@ class AxisAngle(Entry):
     angle: Angle
 
     def build(self, builder: Builder) -> Any:
-        """Rotation as a scipy Rotation."""
+        """Rotation about the axis by the angle, as a scipy Rotation."""
         with builder.refusals(self):
             return turned(self.axis, self.angle)
 
@@ -42,7 +42,7 @@ class EulerAngles(Entry):
     angles: list[Angle]
 
     def build(self, builder: Builder) -> Any:
-        """Rotation as a scipy Rotation."""
+        """Rotation by the sequence of angles, as a scipy Rotation."""
         with builder.refusals():
             return Rotation.from_euler(self.euler, self.angles)
 

@@ -32,7 +32,10 @@ class PoseEntry(Entry):
 
 
 class Start(PoseEntry):
-    """Initial pose and velocities of a run; ``elastic`` sets deformations, ``joints`` velocities of joints."""
+    """Initial pose and velocities of a run.
+
+    ``elastic`` sets deformations, ``joints`` velocities of joints.
+    """
 
     velocities: dict[str, Motion] = Field(default_factory=dict)
     elastic: Literal["undeformed", "quasi_static"] = "undeformed"
@@ -110,7 +113,10 @@ Size = Annotated[float, Reads(_size, (("type", ["number", "string"]),))]
 
 
 def _value(given: Any) -> float | str:
-    """Number, or text of a number with a unit, unchanged; its unit is checked once the sensor is known."""
+    """Number, or text of a number with a unit, unchanged.
+
+    Its unit is checked once the sensor is known.
+    """
     read_size(given)
     value: float | str = given
     return value

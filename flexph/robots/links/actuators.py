@@ -26,8 +26,9 @@ class Actuator:
 
         f = k u + b₀ + b₁ ℓ + b₂ ℓ̇,   ℓ = Σ γ_j q_j,   τ_j = γ_j f,
 
-    with the command u limited to its range and the force f to its bounds. A motor has k = 1, a position servo b₁ = −k
-    and b₂ = −k_v, a velocity servo b₂ = −k. An actuator of several joints acts on a fixed tendon of length ℓ.
+    for joints with the coordinates q_j and the efforts τ_j. The command u is limited to its range and the force f to
+    its bounds. A motor has k = 1, a position servo b₁ = −k and b₂ = −k_v with a velocity gain k_v, a velocity servo
+    b₂ = −k. An actuator of several joints acts on a fixed tendon of length ℓ.
 
     Attributes
     ----------

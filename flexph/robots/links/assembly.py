@@ -170,7 +170,10 @@ def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
 
 
 def _labels(joints: Sequence[JointElement]) -> dict[str, str]:
-    """Label of each joint by its name; labels are valid in the names of connections, and unique there."""
+    """Label of each joint by its name.
+
+    Labels are valid in the names of connections, and unique there.
+    """
     names = [joint.name for joint in joints]
     return free_names(names, {f"{word} {name}" for word in ELEMENTS for name in names})
 

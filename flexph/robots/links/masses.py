@@ -42,7 +42,10 @@ def masses_of(link: LinkElement) -> Masses:
 
 
 def sum_of_masses(parts: Iterable[tuple[Masses, Array]]) -> Masses:
-    """Sum of masses, each at a pose (4, 4) in the body; a single one at the identity is returned unchanged."""
+    """Sum of masses, each at a pose (4, 4) in the body.
+
+    A single mass at the identity is returned unchanged, without round-off.
+    """
     held = list(parts)
     if len(held) == 1 and np.array_equal(held[0][1], np.eye(4)):
         return held[0][0]

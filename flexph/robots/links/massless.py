@@ -48,7 +48,7 @@ class Skeleton(NamedTuple):
 
 
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
-    """Masses of all bodies, where those that lack mass or inertia about an axis have small additions.
+    """Masses of all bodies by body, where those that lack mass or inertia about an axis have small additions.
 
     Raises ValueError if the inertia of a motion depends on an addition.
     """
@@ -149,9 +149,9 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Degrees of freedom with their twists; for each body an integer, in which bit k is set if freedom k moves it.
+    """Degrees of freedom with their twists, and for each body an integer whose bits are those that move it.
 
-    ``poses`` (4, 4): those of the links.
+    Bit k is set if freedom k moves the body. ``poses`` (4, 4): those of the links.
     """
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
@@ -200,7 +200,7 @@ def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Arr
 
 
 def _spatial(own: Masses, pose: Array) -> Array:
-    """Inertia matrix (6, 6) for twists (spin, velocity of the origin) in world axes."""
+    """Inertia matrix (6, 6) of a body at a pose (4, 4), for twists (spin, velocity of the origin) in world axes."""
     centre = pose[:3, :3] @ own.centre + pose[:3, 3]
     move = np.hstack([np.einsum("aij,j->ia", cross(3), centre), np.eye(3)])  # velocity of the centre
     inertia = own.mass * move.T @ move

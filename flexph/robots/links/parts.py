@@ -26,7 +26,10 @@ STRAIGHT = 1e-9
 
 
 def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
-    """Rigid body with ports at points; its picture has lines from the centre of mass to the first ``shown`` ports."""
+    """Rigid body with ports at points.
+
+    Its picture has lines from the centre of mass to the first ``shown`` ports.
+    """
     mass, centre, J = masses
     second = 0.5 * np.trace(J) * np.eye(3) - J
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
@@ -64,7 +67,10 @@ def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible
 
 
 def _along(name: str, points: Mapping[str, Array], make: Callable[[float], Body]) -> FlexedBody:
-    """Body along the line from the origin of a link to the only joint after it."""
+    """Body of a flexible link along the line from its origin to its only other joint, made by ``make`` from the length.
+
+    Raises ValueError for another number of joints, and for a body without the ports ``root`` and ``tip``.
+    """
     if len(points) != 1:
         raise ValueError(f"a flexible link must have one joint after it, {name!r} has {len(points)}")
     (along,) = points.values()

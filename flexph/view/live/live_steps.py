@@ -32,7 +32,10 @@ class LiveSteps:
 
     @property
     def ended(self) -> bool:
-        """True if the user has ended the run in the display; further steps are possible."""
+        """True if the user has ended the run in the display.
+
+        Further steps are possible.
+        """
         return self._session.ended
 
     @property
@@ -80,7 +83,10 @@ class _Sums:
             self._begun = sum(simulator.account.energy.values())
 
     def at(self, steps: LiveSteps) -> tuple[float, float, float]:
-        """Change of the stored energy, work, and dissipated energy since the begin [J]; ``steps`` is not used."""
+        """Change of the stored energy, work, and dissipated energy since the begin [J].
+
+        ``steps`` is not used.
+        """
         if self._simulator.controllers:
             return 0.0, 0.0, 0.0
         return sum(self._simulator.account.energy.values()) - self._begun, self._work, self._lost

@@ -88,7 +88,7 @@ class Page:
             self.session.news.wait_for(lambda: self.asked > 0.0, seconds)
 
     def close(self) -> None:
-        """Wait until open pages have received the last frame, then stop the server."""
+        """Wait, for a limited time, until open pages have received the last frame, then stop the server."""
         last, until = self.session.snapshot.number, time.monotonic() + LAST
         while self.shown < last and time.monotonic() < until and time.monotonic() - self.asked < SEEN:
             time.sleep(0.01)

@@ -21,6 +21,7 @@ if not cython.compiled:
     from ....numerics.loops.views import Number, block, call_one, divided, fill, get, part, put, take
     from ..decay.elimination import eliminate_banded, solve_banded
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.points import gather_points, spread_points
     from ..terms.border import add
     from .assembly import assemble_step
@@ -29,13 +30,13 @@ FACTOR = cython.declare(cython.Py_ssize_t, _FACTOR)
 SOLVE = cython.declare(cython.Py_ssize_t, _SOLVE)
 
 
-def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
-    """Assemble and factor the Jacobian of a step of length h [s] at a trial; False if it is singular.
+def factor(m: Memory, dim: int, decay: int, contact: int, given: Given) -> bool:
+    """Assemble and factor the Jacobian of a step at a trial; False if it is singular.
 
-    ``before`` and ``after`` are the coefficients of the constraints at both ends; ``decay`` and ``contact`` are the
-    kinds of the step, see ``memory.structures.Kinds``.
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
     """
-    assemble_step(m, dim, decay, contact, h, before, after)
+    assemble_step(m, dim, decay, contact, given)
     return eliminate(m, dim, decay)
 
 

@@ -23,6 +23,7 @@ if not cython.compiled:
     from ....numerics.algebra.dense import perpendicular
     from ....numerics.loops.views import block, copy, fewest, fill, get, most, part
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..terms.border import add, entry_of
     from ..terms.paths import set_curves_at_rest
     from .arrow import eliminate, expand, reduce, solve_border
@@ -78,12 +79,12 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
             values[m.redundancy_row[i]] -= total * N[i] * (1.0 / weight if weighed else weight)
 
 
-def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
+def factor(m: Memory, dim: int, decay: int, contact: int, given: Given) -> bool:
     """Assemble and factor the Jacobian of a step at a trial, bordered by N; False if it is singular.
 
     The arguments are those of :func:`arrow.factor`.
     """
-    assemble_step(m, dim, decay, contact, h, before, after)
+    assemble_step(m, dim, decay, contact, given)
     return factor_assembled(m, dim, decay)
 
 

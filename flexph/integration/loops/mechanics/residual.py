@@ -28,6 +28,7 @@ if not cython.compiled:
     from ..contact.forces import evaluate_contacts
     from ..decay.step import add_damping_stresses, end_rates
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.flow import add_flow_forces
     from ..nodal.forces import add_strain_forces, strain
     from ..solids.forces import add_solid_forces, strain_solids
@@ -42,16 +43,14 @@ RESIST = cython.declare(cython.Py_ssize_t, _RESIST)
 STRAIN = cython.declare(cython.Py_ssize_t, _STRAIN)
 
 
-def residual(
-    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
+def residual(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
     """Compute the defects of momenta and constraints for the mean velocities x, and the state at the end of the step.
 
-    ``before``, ``after`` are the coefficients of the constraint terms at both ends, ``offset`` the offsets of the rows
-    at the end; ``decay`` and ``contact`` are as in ``memory.structures.Kinds``.
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
     """
-    trial(m, dim, decay, contact, h, before, after, offset, inputs)
-    balance_momenta(m, dim, decay, contact, h)
+    trial(m, dim, decay, contact, given)
+    balance_momenta(m, dim, decay, contact, given.h)
 
 
 def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> None:
@@ -70,19 +69,17 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
     subtract_loads(m, dim, h)
 
 
-def trial(
-    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
+def trial(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
     """Compute the state at the end of the step and the constraint defects for the mean velocities x.
 
     Momentum defects are left out, for a solved step. The arguments are those of :func:`residual`.
     """
-    move_and_strain(m, dim, h)
+    move_and_strain(m, dim, given.h)
     if decay > 0:
         add_damping_stresses(m, dim)
-    connect(m, dim, contact, h, before, after, offset, inputs)
+    connect(m, dim, contact, given)
     if decay > 0:
-        turn_products(m, dim, h)
+        turn_products(m, dim, given.h)
         end_rates(m, dim)
         inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
 
@@ -97,9 +94,7 @@ def move_and_strain(m: Memory, dim: int, h: float) -> None:
         strain_solids(m, dim, h)
 
 
-def connect(
-    m: Memory, dim: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
+def connect(m: Memory, dim: int, contact: int, given: Given) -> None:
     """Compute the vectors of joints, the forces on products, and the constraint defects of bodies that have moved.
 
     The arguments are those of :func:`residual`.
@@ -109,12 +104,12 @@ def connect(
     vectors(m, dim, m.end_r, m.end_arm, m.end_vector, m.end_product)
     average(m.at_arm, m.end_arm, m.trial_lever)
     average(m.at_vector, m.end_vector, m.trial_mean)
-    set_forces_on_products(m, h, before, after)
-    write_world_loads(m, dim, inputs)
+    set_forces_on_products(m, given.h, given.before, given.after)
+    write_world_loads(m, dim, given.inputs)
     if contact > 0:
-        evaluate_contacts(m, dim, h)
-    _set_gap_defects(m, after, offset)
-    add_gap(m, dim, h)
+        evaluate_contacts(m, dim, given.h)
+    _set_gap_defects(m, given.after, given.offset)
+    add_gap(m, dim, given.h)
     follow_curves(m)
     set_slip_forces(m, dim)
     add_curve_forces(m)

@@ -145,6 +145,12 @@ class Memory:
         one._address(addresses)
         return one
 
+    def constant_spans(self) -> list[slice]:
+        """Slices of the fields of floats that are not empty among the constant floats."""
+        fields = self.table[:CONSTANTS][REAL[:CONSTANTS]]
+        firsts, sizes = fields[:, 0].tolist(), fields[:, 1:].prod(axis=1).tolist()
+        return [slice(first, first + size) for first, size in zip(firsts, sizes, strict=True) if size]
+
     def span(self, first: str, last: str) -> slice:
         """Slice of the floats of the work space from the field ``first`` to the field ``last``, both included."""
         ends = self.table[ROW[last]]

@@ -38,6 +38,7 @@ if not cython.compiled:
     from ..steps.run import settle as record_settle
     from .decayed import Decayed
     from .impulse_steps import set_defects as record_defects
+    from .nodes import RecordedGiven
     from .sweeps import (
         AFTER,
         BEFORE,
@@ -170,19 +171,18 @@ def _record(r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> No
     b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
     record_begin(r, dim, b.kinds)
-    record_defects(
-        r,
-        dim,
+    own = RecordedGiven(
         b.cells.length[0],
+        d.inputs,
         b.cells.before,
         b.cells.after,
         b.cells.offset,
-        d.inputs,
+        b.cells.offset,
         d.own_coefficient,
         d.own_offset,
-        d.matrices,
-        d.defect,
+        False,
     )
+    record_defects(r, dim, own, d.matrices, d.defect)
     end_record(r.at_state, d.defect, s, s + 3 * n, b.adjoint.size)
     keep_largest(b.audit, 3, operations())
     b.audit[5] += 1

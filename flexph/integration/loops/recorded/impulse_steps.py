@@ -21,39 +21,27 @@ if not cython.compiled:
     from ..mechanics.motion import derive_momenta, inertia_products
     from ..mechanics.residual import balance_momenta, connect, move_and_strain, turn_products
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.points import distribute_mean_forces
 
 
-def set_defects(
-    m: Memory,
-    dim: int,
-    h: float,
-    before: Array,
-    after: Array,
-    offset: Array,
-    inputs: Array,
-    own_coefficient: Array,
-    own_offset: Array,
-    matrices: Array,
-    out: Array,
-) -> None:
+def set_defects(m: Memory, dim: int, given: Given, matrices: Array, out: Array) -> None:
     """Write the defects of all unknowns of a step with its impulse to ``out``, and the state at its end to ``at``.
 
-    ``matrices`` are B and ½AC⁻¹ of the bodies; the other arguments are those of a residual and rates of prescribed
-    quantities.
+    ``matrices`` are B and ½AC⁻¹ of the bodies, ``given`` the prescribed values of the step and their rates.
     """
     n = m.x.size
-    move_and_strain(m, dim, h)
+    move_and_strain(m, dim, given.h)
     _soften(m, matrices)
-    connect(m, dim, 0, h, before, after, offset, inputs)
-    turn_products(m, dim, h)
+    connect(m, dim, 0, given)
+    turn_products(m, dim, given.h)
     _set_end_rates(m, dim)
     inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
-    balance_momenta(m, dim, 1, 0, h)
+    balance_momenta(m, dim, 1, 0, given.h)
     for i in range(n):
         out[i] = m.defect[i]
     _write_rate_defects(m, dim, matrices, out)
-    _write_impulse_defects(m, dim, after, own_coefficient, own_offset, out)
+    _write_impulse_defects(m, dim, given, out)
 
 
 def _soften(m: Memory, matrices: Array) -> None:
@@ -115,9 +103,7 @@ def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> Non
             place += count * count
 
 
-def _write_impulse_defects(
-    m: Memory, dim: int, after: Array, own_coefficient: Array, own_offset: Array, out: Array
-) -> None:
+def _write_impulse_defects(m: Memory, dim: int, given: Given, out: Array) -> None:
     """Write the defects of the impulse μ and of the velocities v° to ``out``, and the state at the end to ``at``."""
     n = m.x.size
     velocities = m.at_velocities.size
@@ -126,7 +112,7 @@ def _write_impulse_defects(
     for i in range(velocities):
         m.at_velocities[i] = m.best[i] - m.correction[i]
     derive_momenta(m, dim, m.trial_c)
-    _set_impulse_forces(m, dim, after)
+    _set_impulse_forces(m, dim, given.after)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             m.defect_v[b][i] = m.inertia_mass[b] * m.at_v[b][i] - m.trial_on_body[b][i]
@@ -146,7 +132,7 @@ def _write_impulse_defects(
         out[2 * n + i] = m.correction[i]
     for i in range(velocities):
         m.at_velocities[i] = m.correction[i]
-    velocity_defect(m, dim, after, own_coefficient, own_offset)
+    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
     for i in range(m.x_lam.size):
         out[n + velocities + i] = m.run_new_defect[i]
     share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])

@@ -37,6 +37,20 @@ class RecordedScheme(NamedTuple):
     driven: Array  # (s·d,)
 
 
+class RecordedGiven(NamedTuple):
+    """Recorded numbers of the prescribed values of a step (see ``memory.structures.Given``)."""
+
+    h: complex
+    inputs: Array
+    before: Array
+    after: Array
+    offset: Array
+    last_offset: Array
+    own_coefficient: Array
+    own_offset: Array
+    moves: bool
+
+
 class RecordedNodes(NamedTuple):
     """Prescribed quantities at the nodes of a step as recorded numbers (see ``memory.structures.AtNodes``)."""
 

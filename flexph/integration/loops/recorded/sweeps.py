@@ -49,6 +49,7 @@ if not cython.compiled:
     from ..terms.masses import set_changing_masses
     from ..terms.masses import set_changing_masses as record_changing_masses
     from .backward import Backward
+    from .nodes import RecordedGiven
     from .transposed import solve_transposed
 
     RecordedMemory: TypeAlias = Any
@@ -151,7 +152,7 @@ def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) 
     set_changing_masses(m, 0.5)
     begin(m, dim, b.kinds)
     if b.kinds.friction > 0:
-        slide(m, dim, b.kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
+        slide(m, dim, b.kinds.contact, given)
     evaluate(m, dim, b.kinds, given)
     for i in range(m.nodal_ahead.size):  # stresses that run ahead of an iterate are those at the solution
         m.nodal_ahead[i] = m.end_sigma[m.strains_stress[i]]
@@ -285,31 +286,24 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
         want(r.trial_time, entry + 1)
     else:
         b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
+    cells = b.cells
+    own = RecordedGiven(
+        cells.length[0],
+        cells.inputs,
+        cells.before,
+        cells.after,
+        cells.offset,
+        cells.offset,
+        cells.before,
+        cells.offset,
+        False,
+    )
     record_settle(r, dim)
     record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)
     if b.kinds.friction > 0:
-        record_slide(
-            r,
-            dim,
-            b.kinds.contact,
-            b.cells.length[0],
-            b.cells.before,
-            b.cells.after,
-            b.cells.offset,
-            b.cells.inputs,
-        )
-    record_residual(
-        r,
-        dim,
-        b.kinds.decay,
-        b.kinds.contact,
-        b.cells.length[0],
-        b.cells.before,
-        b.cells.after,
-        b.cells.offset,
-        b.cells.inputs,
-    )
+        record_slide(r, dim, b.kinds.contact, own)
+    record_residual(r, dim, b.kinds.decay, b.kinds.contact, own)
     end_record(r.end_state, r.defect, s, s + n, b.adjoint.size)
     keep_largest(b.audit, 3, operations())
     b.audit[5] += 1

@@ -219,12 +219,12 @@ def is_admissible(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 
 def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
     """Evaluate the step at the iterate: values over the step and at its end, without momentum defects."""
-    trial(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
+    trial(m, dim, kinds.decay, kinds.contact, given)
 
 
 def evaluate(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
     """Evaluate the step at the iterate, with the defects of momenta and constraints."""
-    residual(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after, given.offset, given.inputs)
+    residual(m, dim, kinds.decay, kinds.contact, given)
     _keep_independent(m, kinds)
 
 
@@ -236,8 +236,8 @@ def _keep_independent(m: Memory, kinds: Kinds) -> None:
 def factor_step(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
     """Assemble and factor the Jacobian at the iterate, for the kind of the step; False if it is singular."""
     if kinds.redundant > 0:
-        return factor_least(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)
-    return factor(m, dim, kinds.decay, kinds.contact, given.h, given.before, given.after)
+        return factor_least(m, dim, kinds.decay, kinds.contact, given)
+    return factor(m, dim, kinds.decay, kinds.contact, given)
 
 
 def solve_step(m: Memory, dim: int, kinds: Kinds, h: float) -> None:

@@ -34,8 +34,8 @@ def update_largest_energy(m: Memory, pair: Pair) -> None:
     """Raise the largest kinetic energy of a pair of steps to that at the present state."""
     if pair.found.size > 0:
         total = 0.0
-        for b in range(m.inertia_mass.size):
-            total += m.run_energy[b]
+        for i in range(m.ledger_flexed[0]):  # of all bodies, which may have many frames
+            total += m.run_energy[i]
         pair.found[2] = larger(pair.found[2], total)
 
 

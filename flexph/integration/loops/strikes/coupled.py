@@ -47,7 +47,7 @@ def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
     """Compute the defects of mean velocities and multipliers, with the impulses of rigid contacts that may close."""
     if kinds > 0:
         apply_friction(m, given.h)
-    trial(m, dim, 0, kinds > 0, given.h, given.before, given.after, given.offset, given.inputs)
+    trial(m, dim, 0, kinds > 0, given)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             m.touch_force[c] = 0.0
@@ -111,7 +111,7 @@ def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
     It lacks the coupling of touching rigid balls by the turning of their normal.
     """
-    assemble_step(m, dim, 0, kinds > 0, given.h, given.before, given.after)
+    assemble_step(m, dim, 0, kinds > 0, given)
     if kinds > 0:
         differentiate_slips(m, dim, given.h)
     for c in range(m.contacts_kind.size):
