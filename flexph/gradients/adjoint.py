@@ -207,7 +207,8 @@ def gradients(
 def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional]) -> None:
     """Raise ValueError for runs whose steps cannot be computed again segment by segment.
 
-    These are runs by other methods than Exact, with contacts or dry friction, and functionals of sensors of steps.
+    Such are runs by methods other than Exact, runs with contacts or dry friction, and runs of which a functional reads
+    a sensor of steps.
     """
     steps = [own.quantity for own in functionals.values() if own.quantity.of_steps is not None]
     for of, found in (
@@ -221,7 +222,7 @@ def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional])
 
 
 def _gradient(run: GradientRun, adjoint: Adjoint, by: Mapping[str, float]) -> Gradient:
-    """Gradient of a functional, from its adjoint and the derivatives ``by`` parameters."""
+    """Gradient of a functional, from its adjoint and its derivatives ``by`` with respect to the parameters, by name."""
     by_step = adjoint.weights.inputs.by_step
     by_input = {port: by_step[:, part] for port, part in run.problem.mechanism.network.input_slices.items()}
     return Gradient(adjoint.value, by, by_input, adjoint.defect, run.solution)

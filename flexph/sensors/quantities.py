@@ -293,7 +293,7 @@ def rate_of(quantity: Quantity) -> Quantity:
 
 
 def no_measures(dim: int) -> tuple[Measure, ...]:
-    """Measures of quantities that are computed from states, runs or steps instead: none."""
+    """Empty tuple, as quantities that are computed from states, runs or steps have no measures."""
     return ()
 
 

@@ -71,7 +71,7 @@ class FrequencyResponse(Labelled):
     def phase(self) -> Array:
         """Phase arg H(iω) [rad], (k, p, m) at k frequencies for p outputs and m inputs.
 
-        Continuous along the frequencies.
+        It is continuous along the frequencies.
         """
         return np.unwrap(np.angle(self.values), axis=0)
 

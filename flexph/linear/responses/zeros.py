@@ -113,7 +113,7 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
 def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
     """Matrices QᵀAQ, QᵀB, CQ in coordinates in which the directions ``held`` come first.
 
-    Q by Householder reflections.
+    Q is a product of Householder reflections.
     """
     (reflectors, weights), _ = qr(held, mode="raw")
     for k, weight in enumerate(weights):

@@ -256,8 +256,9 @@ class Slopes:
     def _add_torques(self, out: Array, torque: Array) -> None:
         """Add the derivative of section torques with respect to the entries ρ of rotations to ``out``, in place.
 
-        In space only. World torques τ (t, 3) act as Rᵀτ on the spins and as ψᵀRᵀτ on the deformations, with ψ the mode
-        shapes of the rotations. ``out`` (n_v, n_q) are derivatives of forces on velocities with respect to coordinates.
+        It is for mechanisms in space. World torques τ (t, 3) act as Rᵀτ on the spins and as ψᵀRᵀτ on the deformations,
+        with ψ the mode shapes of the rotations. ``out`` (n_v, n_q) are derivatives of forces on velocities with respect
+        to coordinates.
         """
         a, k = self.a, self.k
         place = np.searchsorted(a.turning, a.torque_body)

@@ -137,7 +137,7 @@ class State:
 def _named(bodies: tuple[str, ...], count: int | None) -> str:
     """Text with the names of the bodies, for a ``repr``.
 
-    Without names ``"a mechanism"``, or their ``count`` if it is given.
+    Without names it is ``"a mechanism"`` or, if their number ``count`` is given, the number of bodies.
     """
     return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
 
