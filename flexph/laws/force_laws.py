@@ -25,7 +25,7 @@ class ForceLaw(Remade):
     Parameters
     ----------
     function : callable
-        F of x, v and t.
+        Function F(x, v, t) of the extension, its rate and the time.
     """
 
     function: Callable[[float, float, float], float]

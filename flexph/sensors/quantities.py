@@ -82,7 +82,7 @@ class Quantity:
     of_rate : callable, optional
         With ``of_state``, if it has a rate: function from a mechanism to the reading of the rate.
     of_run : callable, optional
-        Instead of both: function from a finished run to the values at the saved times.
+        Instead of measures and ``of_state``: function from a finished run to the values at the saved times.
     of_step : callable, optional
         Instead of measures or ``of_state``: function from a mechanism and the anchors of its start to the reading of
         the last step by sampled controllers.

@@ -130,9 +130,9 @@ class DampingRatios(NamedTuple):
     Attributes
     ----------
     omega : array
-        ω (k,).
+        Natural frequencies ω (k,) [rad/s].
     ratio : array
-        ζ (k,).
+        Damping ratios ζ (k,).
     """
 
     omega: Array

@@ -71,9 +71,9 @@ class State:
     time : float
         Time [s].
     x : array
-        Positions, velocities and stresses in the layout of the mechanism, without multipliers.
+        Positions, velocities, stresses and spring forces in the layout of the mechanism, without multipliers.
     multipliers : array
-        Multipliers (g,).
+        Multipliers (g,) of the constraints, in the order of ``Mechanism.constraint_names``.
     anchors : Anchors
         Offsets of joints and free lengths of springs, measured in the assembled pose.
     memory : array
