@@ -146,7 +146,7 @@ class Responses:
 
 
 def _of_history(functional: Functional, name: str, found: ForwardSensitivities) -> tuple[float, dict[str, Any]]:
-    """Value of a functional and its derivatives by parameter, from the sensitivities of its sensor.
+    """Value of a functional and its derivatives by name of the parameter, from the sensitivities of its sensor.
 
     ``found`` are the readings at all times with their derivatives.
     """

@@ -177,7 +177,7 @@ def joint_rate(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
 ) -> Quantity:
-    """Rate [rad/s] of :func:`joint_angle`.
+    """Rate [rad/s] at which the angle :func:`joint_angle` of two sections changes.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ class VelocityRows(NamedTuple):
     entries: Array
 
     def full_rows(self, width: int) -> Array:
-        """Matrix (rows, width) with all columns."""
+        """Matrix (rows, width) with all columns; those that are not stored are zero."""
         rows = np.zeros((len(self.entries), width))
         rows[:, self.columns] = self.entries
         return rows
