@@ -47,9 +47,9 @@ def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
     if isinstance(functional, Peak):
         return (
             f"checkpoints need a functional of at most half of the states, Peak with margin {functional.margin:g} "
-            f"depends on {used} of {count}: take a smaller margin, or leave checkpoints out"
+            f"depends on {used} of {count}: use a smaller margin, or leave checkpoints out"
         )
-    return "checkpoints keep no states for a functional of all times: leave them out, or take Last or Peak"
+    return "checkpoints keep no states for a functional of all times: leave them out, or use Last or Peak"
 
 
 def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
@@ -65,7 +65,7 @@ def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
     elif not isinstance(problem.method, Exact):
         raise ValueError(f"the {quantity} has gradients in runs by Exact() only, got {problem.method}")
     elif isinstance(run, StruckRun):
-        raise ValueError(f"the {quantity} has no gradients in runs with impacts: take a sensor of states")
+        raise ValueError(f"the {quantity} has no gradients in runs with impacts: use a sensor of states")
     else:
         steps = steps_of_run(run.solution)
         times, every = steps.times, read_steps(problem, quantity, steps)

@@ -165,7 +165,7 @@ def _compliance(
     if check_law("law", law) is None and rate != 0.0:
         raise ValueError("damping= needs law=: a motion that is prescribed has no deviation to damp")
     if law is not None and what not in ("angle", "displacement"):
-        raise ValueError(f"law= needs angle= or displacement=, got {what}=: take a drive for each component")
+        raise ValueError(f"law= needs angle= or displacement=, got {what}=: use a drive for each component")
     return law, rate
 
 

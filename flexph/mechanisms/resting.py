@@ -44,7 +44,7 @@ def equilibrium_with_contacts(
         c = configuration(mechanism, whole.x)
         place, table = (c, derive(mechanism.network.arrays, c)), table_of(mechanism, whole.anchors)
         if names := explain_redundancy(mechanism, rates_at(mechanism, place, table, time)[0]):
-            raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
+            raise ValueError(f"{names}. The joint forces are not unique: use redundant='least_norm'")
     return whole
 
 

@@ -150,11 +150,11 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
     touches = []
     for contact in mechanism.connections:
         if contact.form.group is not None:
-            raise ValueError(f"{what} does not take mutual contacts of many balls, and {contact.name!r} is one")
+            raise ValueError(f"{what} does not support mutual contacts of many balls, and {contact.name!r} is one")
         for k, gap in enumerate(contact.form.gaps):
             if gap.kind == "face":
                 raise ValueError(
-                    f"{what} takes no skins, and {contact.name!r} touches one: a ball in its dent lies on several "
+                    f"{what} supports no skins, and {contact.name!r} touches one: a ball in its dent lies on several "
                     "faces, which turn under it: integrate a damped run until it rests"
                 )
             if gap.kind not in KINDS and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
@@ -164,11 +164,11 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                 )
             if (gap.is_carried or gap.driven) and gap.law.friction > 0.0:
                 raise ValueError(
-                    f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: use integrate()"
+                    f"{what} supports no moving surfaces with friction, and {contact.name!r} has one: use integrate()"
                 )
             if getattr(gap.law, "friction_factor", None) is not None:
                 raise ValueError(
-                    f"{what} takes no friction with a factor of time, and {contact.name!r} has one: leave the "
+                    f"{what} supports no friction with a factor of time, and {contact.name!r} has one: leave the "
                     "friction_factor out"
                 )
             name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"

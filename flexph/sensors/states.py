@@ -263,7 +263,7 @@ def energy(part: str) -> Quantity:
         names = [*accounts.energy, "total"]
         check.choice("energy", part, names)
         place = slice(None) if part == "total" else slice(names.index(part), names.index(part) + 1)
-        _refuse_scheduled(mechanism, f"energy({part!r})", "take the ledger of the run")
+        _refuse_scheduled(mechanism, f"energy({part!r})", "use the ledger of the run")
 
         def read(x: Array) -> float:
             c = configuration(mechanism, x)

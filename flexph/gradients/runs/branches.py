@@ -88,7 +88,7 @@ def refuse_sticking(solution: Solution) -> None:
         if sticks.size:
             raise ValueError(
                 f"gradients do not support joints that stick, as {name!r} does in the step from "
-                f"{times[sticks[0]]:.6g} s: end the run before, take a smooth friction=flexph.laws.coulomb(...), or "
+                f"{times[sticks[0]]:.6g} s: end the run before, use a smooth friction=flexph.laws.coulomb(...), or "
                 "differences of runs, flexph.studies.sensitivities"
             )
     settled = np.flatnonzero(_settles(solution.mechanism, times, solution.states))
@@ -96,7 +96,7 @@ def refuse_sticking(solution: Solution) -> None:
         names = " or ".join(repr(name) for name, _ in rubbing)
         raise ValueError(
             f"gradients do not support dry friction that changes its direction between two steps, as that of {names} "
-            f"does at {times[settled[0] + 1]:.6g} s: end the run before, or take differences of runs, "
+            f"does at {times[settled[0] + 1]:.6g} s: end the run before, or use differences of runs, "
             "flexph.studies.sensitivities"
         )
 

@@ -221,7 +221,7 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
     a, at_steps = mechanism.network.arrays, isinstance(method, Exact) and method.contact == "steps"
     for of, found in (
         ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
-        ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
+        ("rigid contacts that strike at the beginning of steps: use Exact()", at_steps),
         ("rigid contacts together with dry friction of joints", a.bearings.number),
         ("rigid contacts beside compliant ones", kinds.contact > 0),
         ("rigid contacts with masses that change", len(a.mass_factors)),
@@ -245,7 +245,7 @@ def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
         (f"more than {LARGEST} unknowns and velocities of a step", unknowns > LARGEST),
     ):
         if found:
-            raise ValueError(f"gradients of runs by Decaying() do not support {of}: take Exact()")
+            raise ValueError(f"gradients of runs by Decaying() do not support {of}: use Exact()")
 
 
 def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
@@ -265,7 +265,7 @@ def _refuse_many(m: Memory, stages: int) -> None:
     unknowns = stages * sum(m.__getattr__(name).size for name in UNKNOWNS[:-1])
     if unknowns > LARGEST:
         raise ValueError(
-            f"gradients of runs by ExactGauss() support at most {LARGEST} unknowns of all stages, got {unknowns}: take "
+            f"gradients of runs by ExactGauss() support at most {LARGEST} unknowns of all stages, got {unknowns}: use "
             "fewer stages or elements, or Exact()"
         )
 

@@ -236,7 +236,7 @@ class _Division:
         laws = self.arrays.contacts
         if laws.friction[contact] > 0.0:
             raise ValueError(
-                f"gradients do not support impacts with friction, as of {self._name(contact)!r} at {time:.6g} s: take "
+                f"gradients do not support impacts with friction, as of {self._name(contact)!r} at {time:.6g} s: use "
                 "friction=0, or differences of runs, flexph.studies.sensitivities"
             )
         if laws.restitution[contact] == 0.0:
@@ -245,7 +245,7 @@ class _Division:
     def _refuse_closed(self, contact: int, time: float) -> None:
         raise ValueError(
             f"gradients do not support rigid contacts that stay closed, as {self._name(contact)!r} does from "
-            f"{time:.6g} s on: take a compliant law, or differences of runs, flexph.studies.sensitivities"
+            f"{time:.6g} s on: use a compliant law, or differences of runs, flexph.studies.sensitivities"
         )
 
     def _check(self, k: int, reached: Array) -> None:

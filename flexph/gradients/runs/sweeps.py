@@ -184,7 +184,7 @@ def refuse_failed(of: Backward, times: Array, failed: int) -> None:
         raise ValueError(f"the step from {times[failed]:.6g} s has no adjoint: its Jacobian is singular")
     refuse_bent(of)
     if of.audit[6] > SOLVED:
-        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: take shorter ones")
+        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: use shorter ones")
     if not of.audit[7] <= REPEATED:
         raise ValueError(
             f"steps of the run that are solved again must lead to its states, they miss them by {of.audit[7]:.1g}"

@@ -68,7 +68,7 @@ def cartesian_spring_damper(
     body_port(first)
     if offset is not None and isinstance(second, Ground) and second.position is None:
         raise ValueError(
-            "second is GROUND without a position, but an offset from the ground needs one: take GROUND.at(x, y)"
+            "second is GROUND without a position, but an offset from the ground needs one: use GROUND.at(x, y)"
         )
 
     def make(dim: int) -> Form:

@@ -229,7 +229,7 @@ def _check_grips(path: Sequence[str | Ground | Sheave]) -> bool:
         if isinstance(given, Sheave) and given.grips:
             raise ValueError(
                 f"the rope grips the sheave at {str(given.port)!r} within its path, so that the tensions on both sides "
-                "differ: take two ropes, one that ends and one that begins there"
+                "differ: use two ropes, one that ends and one that begins there"
             )
     return bool(ends)
 

@@ -79,7 +79,7 @@ def spring_damper(
     """
     if isinstance(second, Ground) and second.position is None:
         raise ValueError(
-            "second is GROUND without a position, but a spring to the ground needs one: take GROUND.at(x, y)"
+            "second is GROUND without a position, but a spring to the ground needs one: use GROUND.at(x, y)"
         )
     if length is None:
         check_at_rest("law", law, "give length=0, as the law is one of the distance")

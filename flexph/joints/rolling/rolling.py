@@ -71,7 +71,7 @@ def rolling_disc(
         if dim == 2:
             if across is not None:
                 raise ValueError(
-                    "a rolling_disc takes no axis in the plane, where it is seen from the side: leave axis= out"
+                    "a rolling_disc has no axis in the plane, where it is seen from the side: leave axis= out"
                 )
             return Form((*on.rolling(size), on.level(size)), signs=(Solid("wheel", port, radius=size),))
         if not isinstance(floor, Ground):
@@ -198,14 +198,14 @@ def wheel(
         if dim == 2:
             if size is not None or upward is not None:
                 raise ValueError(
-                    "a wheel in the plane is seen from above and takes no radius and no normal: leave them out"
+                    "a wheel in the plane is seen from above and has no radius and no normal: leave them out"
                 )
             axle = fitting("axis", across or (0.0, 1.0), 2)
             return Form(
                 (no_motion_along(port, on_ground("wheel", port, floor), axle),), signs=(Solid("wheel", port, axle),)
             )
         if across is not None:
-            raise ValueError("a wheel takes no axis in space, where other joints hold its axle parallel to the ground")
+            raise ValueError("a wheel has no axis in space, where other joints hold its axle parallel to the ground")
         if size is None:
             raise ValueError("a wheel needs radius=... [m] in space")
         on = plane(port, floor, upward, dim)

@@ -45,7 +45,7 @@ def laws_of_axes(name: str, given: Laws, stiffness: np.ndarray) -> list[SpringLa
     if len(laws) != count:
         raise ValueError(f"{name} must be a law or a list with a law or None for each of {count} axes, got {given}")
     for law in laws:
-        check_at_rest(name, check_law(name, law), "take a spring_damper with length=0")
+        check_at_rest(name, check_law(name, law), "use a spring_damper with length=0")
     both = [i for i, law in enumerate(laws) if law is not None and stiffness[i]]
     if both:
         raise ValueError(f"{name} and its stiffness exclude each other: axis {both[0]} has both")

@@ -390,7 +390,7 @@ def planar_or_about(
     """
     if dim == 2:
         if axes is not None:
-            raise ValueError(f"{kind} takes no axis in the plane: leave axis= out")
+            raise ValueError(f"{kind} has no axis in the plane: leave axis= out")
         return relative_angle(first, second, 2, zero=zero)
     return relative_angle(first, second, 3, spatial_axes(axes, 3, kind), zero=zero)
 
@@ -420,26 +420,26 @@ def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = Fals
     for name, body in mechanism.bodies.items():
         if body.mass_factor is not None:
             raise ValueError(
-                f"{caller} takes no masses that depend on time, got that of {name!r}: use "
+                f"{caller} supports no masses that depend on time, got that of {name!r}: use "
                 "mechanism.with_masses_at(time), which holds the masses of that time constant"
             )
         if body.flow is not None and not takes_flows:
-            raise ValueError(f"{caller} takes no flows, got that along {name!r}: use spectrum() or integrate()")
+            raise ValueError(f"{caller} supports no flows, got that along {name!r}: use spectrum() or integrate()")
         if body.flow is not None and callable(body.flow.speed):
             raise ValueError(f"{caller} takes flows of constant speed, got that of {name!r}: use integrate()")
         for law in body.scheduled_laws:
             raise ValueError(
-                f"{caller} takes no laws of rods that depend on time, got {law} of {name}: use integrate()"
+                f"{caller} supports no laws of rods that depend on time, got {law} of {name}: use integrate()"
             )
     for name, measure in measures(mechanism.connections):
         if isinstance(measure.damping, ScheduledRelation):
             raise ValueError(
-                f"{caller} takes no friction that depends on time, got {measure.damping} of {name}: use integrate()"
+                f"{caller} supports no friction that depends on time, got {measure.damping} of {name}: use integrate()"
             )
         if measure.is_scheduled and not has_schedules:
             raise ValueError(
-                f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then not "
-                "exponential; if the schedule is periodic use flexph.analysis.floquet, else integrate()"
+                f"{caller} supports no laws that depend on time, got {measure.law} of {name}: small motions are then "
+                "not exponential; if the schedule is periodic use flexph.analysis.floquet, else integrate()"
             )
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: use integrate()")
@@ -453,7 +453,7 @@ def refuse_hysteresis(connections: Sequence[Connection], caller: str) -> None:
     for name, measure in measures(connections):
         if isinstance(measure.law, HysteresisLaw):
             raise ValueError(
-                f"{caller} takes no hysteresis, got {measure.law} of {name}: use integrate() until the motion ends"
+                f"{caller} supports no hysteresis, got {measure.law} of {name}: use integrate() until the motion ends"
             )
 
 

@@ -30,7 +30,7 @@ def friction_of_sliding(name: str, given: Any) -> Friction:
     ``name`` is that of the argument.
     """
     if isinstance(given, CoulombFriction) and given.radius is not None:
-        raise ValueError(f"{name} of a joint that slides takes no radius: CoulombFriction(μ)")
+        raise ValueError(f"{name} of a joint that slides has no radius: CoulombFriction(μ)")
     return given if isinstance(given, (CoulombFriction, ScheduledRelation)) else friction_of(name, given)
 
 

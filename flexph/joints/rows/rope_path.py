@@ -111,7 +111,7 @@ def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
     """Perpendicular unit vectors in the plane of a sheave, fixed in the section at its port."""
     if dim == 2:
         if point.axis is not None:
-            raise ValueError(f"a sheave takes no axis in the plane: leave axis= of {str(point.port)!r} out")
+            raise ValueError(f"a sheave has no axis in the plane: leave axis= of {str(point.port)!r} out")
         return axis(0, 2), axis(1, 2)
     if point.axis is None:
         raise ValueError(

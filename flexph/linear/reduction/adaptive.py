@@ -84,7 +84,7 @@ def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
     if tolerance is None and not error <= POOR:
         warn(
             f"order {order} is too small for the band and the ports: at {abs(worst):.4g} rad/s the error is "
-            f"{error:.0%} of the largest |H|; take a larger order, a smaller band, or fewer ports=",
+            f"{error:.0%} of the largest |H|; use a larger order, a smaller band, or fewer ports=",
             ReductionWarning,
         )
 

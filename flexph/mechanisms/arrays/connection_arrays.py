@@ -293,7 +293,7 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody])
     """
     index, port = find_port(turn.port, bodies)
     if port.rotation is None:
-        raise ValueError(f"{connection.name}: a point mass cannot roll: take a body with inertia")
+        raise ValueError(f"{connection.name}: a point mass cannot roll: use a body with inertia")
     if sparse.csr_array(port.rotation).count_nonzero():
         raise ValueError(
             f"{connection.name}: the section at {turn.port!r} turns relative to its body when that deforms: weld a "

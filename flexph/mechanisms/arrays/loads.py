@@ -92,7 +92,7 @@ def _axes_of(name: str, owner: AnyBody, load: NodalLoad) -> Array:
     d, own = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
     if load.weights.shape[0] != load.weights.shape[1] or not all(nodes_of(owner)[i].turns for i in load.nodes):
         raise ValueError(
-            f"load {name!r} cannot follow its body, which has no frames that turn with it: take axes='world'"
+            f"load {name!r} cannot follow its body, which has no frames that turn with it: use axes='world'"
         )
     if isinstance(owner, NodalBody):
         own = owner.directors[load.nodes]
@@ -116,7 +116,7 @@ def direction_shape(port: Port, direction: Array) -> Any:
     if port.rotation is None:
         raise ValueError(
             "a point mass has no direction: constrain its position only, by a hinge in the plane, a spherical joint in "
-            "space, a distance or slider(..., turning=True), or take a body with inertia"
+            "space, a distance or slider(..., turning=True), or use a body with inertia"
         )
     if not port.rotation.shape[1]:
         return no_entries(direction.size, 0)
@@ -209,7 +209,7 @@ def load_arrays(
 def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tuple[int, int, Any]:
     index, port = find_port(name, bodies)
     if port.rotation is None:
-        raise ValueError(f"port {name!r} belongs to a point mass, which takes no torque")
+        raise ValueError(f"port {name!r} belongs to a point mass, which has no rotation and cannot carry a torque")
     return index, int(start[index]), port.rotation
 
 
@@ -259,7 +259,7 @@ def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, N
     load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
     if not isinstance(owner, NodalBody) or load.faces is None:
         raise ValueError(
-            f"load {name!r} must be on a surface of a solid of finite strain for axes='face': for other bodies take "
+            f"load {name!r} must be on a surface of a solid of finite strain for axes='face': for other bodies use "
             "axes='world', or axes='body' and the normals of the load port"
         )
     return owner, load

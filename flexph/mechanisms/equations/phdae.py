@@ -47,16 +47,16 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
     if moving:
         raise ValueError(
-            f"general equations do not support springs with a moving reference such as {moving[0]!r}: take Exact()"
+            f"general equations do not support springs with a moving reference such as {moving[0]!r}: use Exact()"
         )
     limited = [name for name, m in measures(mechanism.connections) if m.kind == "rope" and m.damping]
     if limited:
         raise ValueError(
-            f"general equations do not take ropes with damping such as {limited[0]!r}, which is limited so that "
-            "the rope never pushes: take Exact()"
+            f"general equations do not support ropes with damping such as {limited[0]!r}, which is limited so that "
+            "the rope never pushes: use Exact()"
         )
     if mechanism.network.arrays.faces is not None:
-        raise ValueError("general equations do not support loads that follow faces: take Exact() or Exact4()")
+        raise ValueError("general equations do not support loads that follow faces: use Exact() or Exact4()")
     equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
     driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
     ports = dict(mechanism.network.input_slices)

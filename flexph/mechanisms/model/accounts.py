@@ -20,6 +20,7 @@ from ...kernels.state import (
 )
 from ...laws.force_laws import ForceLaw
 from ...numerics.arrays import Array
+from ...numerics.memo import Memo
 
 if TYPE_CHECKING:
     from .model import Model
@@ -43,7 +44,7 @@ def _check_distinct(names: tuple[str, ...]) -> None:
             raise ValueError(f"{count} accounts of energy have the name {name!r}: give one of the parts another")
 
 
-class AccountRows:
+class AccountRows(Memo):
     """Names of the energy accounts of a mechanism; the numbers of a step are flat arrays in the order of these names.
 
     Accounts of energies, works and losses exist for bodies that are ``elastic``, ``heavy``, ``damped``, ``scheduled``

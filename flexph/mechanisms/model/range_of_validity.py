@@ -240,7 +240,7 @@ def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
             if turned > FOLDED:
                 raise ArithmeticError(
                     f"the mesh of {name!r} is too coarse for the loads: {when} an element turns by {turned:.2g} rad "
-                    f"between its ends, and at most {FOLDED:.2f} rad are possible: take more elements (up to "
+                    f"between its ends, and at most {FOLDED:.2f} rad are possible: use more elements (up to "
                     f"{LARGE_TURN:g} rad each their shape is accurate), or smaller loads"
                 )
 
@@ -264,7 +264,7 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
     frames, most = nodes_of(mechanism.bodies[name]), float(bend.error.max())
     parts = int(np.ceil(len(frames) * np.sqrt(most / DEFLECTION_ERROR)))
     shortens = all(own.stiffening is not None and own.stiffening.critical is None for own in frames)
-    advice = "" if shortens or len(times) == 1 else ", or take strain='von_karman' if it spins"
+    advice = "" if shortens or len(times) == 1 else ", or use strain='von_karman' if it spins"
     size = f"about {100.0 * most:.0f} %" if most < 0.5 else "half of it or more"
     return [
         f"a section of {name!r} turns by {bend.turn.max():.2f} rad against its frame, and its deflection is off by "
@@ -321,7 +321,7 @@ def _inside_out(name: str, times: Array, volumes: Array) -> list[str]:
         return []
     return [
         f"cells of {name!r} turn inside out, with a volume of {volumes.min():.2g} times the undeformed one"
-        f"{_since(times, volumes <= 0.0)}: the results from then on are invalid; take smaller loads, more cells or "
+        f"{_since(times, volumes <= 0.0)}: the results from then on are invalid; use smaller loads, more cells or "
         "shorter steps"
     ]
 
@@ -331,7 +331,7 @@ def _elements(name: str, times: Array, turned: Array) -> list[str]:
         return []
     return [
         f"an element of {name!r} turns by {turned.max():.2g} rad between its ends, more than {LARGE_TURN:g} rad"
-        f"{_since(times, turned > LARGE_TURN)}: its shape is interpolated; take more elements"
+        f"{_since(times, turned > LARGE_TURN)}: its shape is interpolated; use more elements"
     ]
 
 

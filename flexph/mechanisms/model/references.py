@@ -183,6 +183,8 @@ class References:
 
         Factors that a controller sets keep their last value, as the controller is not yet called at this time.
         """
+        if not self.moves:
+            return self._still
         row: Array = self._values(np.array([time, time]))[0]
         for first, count in (self._places[kind] for kind in (FACTORS, MASSES)):
             row[first + count : first + 2 * count] = row[first : first + count]

@@ -100,7 +100,7 @@ def _warn_of_short_ropes(mechanism: Model, lengths: Array, free: Array) -> None:
             force = f" with {float(law.force(over)):.3g} N" if isinstance(law, ElasticLaw) else ""
             warn(
                 f"{name} is shorter than its path: {free[i]:.4g} m without tension, {lengths[i]:.4g} m at the "
-                f"assembled pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; take a longer length",
+                f"assembled pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; use a longer length",
                 ValidityWarning,
             )
 

@@ -65,7 +65,7 @@ def consistent_state(
         several = [name for name, body in mechanism.bodies.items() if isinstance(body, FramedBody)]
         if several:
             raise ValueError(
-                f"elastic='quasi_static' is not available for {several[0]!r}, a body of several frames: take "
+                f"elastic='quasi_static' is not available for {several[0]!r}, a body of several frames: use "
                 "'undeformed' or an equilibrium"
             )
         c = deform(mechanism, c, velocities, table=table, time=time, at_rest=at_rest)

@@ -36,7 +36,7 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
     for name in inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
     refuse_redundant(
-        check_consistent(mechanism, state), "take the multipliers of a run by Exact(redundant='least_norm')"
+        check_consistent(mechanism, state), "use the multipliers of a run by Exact(redundant='least_norm')"
     )
     span = (state.time, np.inf)
     x = start_with_multipliers(mechanism, as_phdae(mechanism, state), {**inputs, **drive_rates(mechanism, span)}, span)

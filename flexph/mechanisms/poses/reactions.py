@@ -77,7 +77,7 @@ def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, fr
     _asked(mechanism, joint, on=on, frame=frame)
     if not state.joint_forces:
         raise ValueError(
-            "this state has no joint forces yet: take a state from mechanism.equilibrium(...), a run "
+            "this state has no joint forces yet: use a state from mechanism.equilibrium(...), a run "
             "(solution.reaction, solution.final) or mechanism.consistent_multipliers(state); a State constructed with "
             "multipliers of zero needs joint_forces=True"
         )

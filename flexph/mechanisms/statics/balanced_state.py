@@ -74,7 +74,7 @@ def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
     mechanism, steady = given.mechanism, given.steady
     names = explain_redundancy(mechanism, given.constraints(at.c))
     if names and redundant == "refuse":
-        raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
+        raise ValueError(f"{names}. The joint forces are not unique: use redundant='least_norm'")
     own: dict[str, Any] = {"joint_forces": True, "bodies": tuple(mechanism.bodies)}
     state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, **own)
     turning = bool(np.any(steady.spin))

@@ -113,7 +113,7 @@ def buckling_point(given: Problem, c: Configuration) -> tuple[EquilibriumPoint, 
     last = equilibrium_point(given, 1.0, c)
     if last is None or last.square <= 0.0 or last.moved > NARROW:
         raise ValueError(
-            "state must be a stable equilibrium under inputs=, of a mechanism without free motions: take "
+            "state must be a stable equilibrium under inputs=, of a mechanism without free motions: use "
             "mechanism.equilibrium(pose, ...) with smaller loads"
         )
     return _lost(given.under, last, LARGEST)

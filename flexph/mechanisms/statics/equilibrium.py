@@ -52,7 +52,7 @@ def equilibrium(
     if np.any(steady.spin):
         refuse_nonholonomic(mechanism, "a steady rotation")
         if mechanism.network.arrays.flows:
-            raise ValueError("a steady rotation takes no flows along rods and cables (fem.Flow): use integrate()")
+            raise ValueError("a steady rotation supports no flows along rods and cables (fem.Flow): use integrate()")
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
     start = in_motion(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)
@@ -112,7 +112,7 @@ def not_found(moved: float, reached: float) -> str:
     if reached > 0.0:
         return (
             "no equilibrium was found under all loads: when they are increased from zero, the equilibria end at "
-            f"{100.0 * reached:.3g} % of them, as at a limit point (snap-through): take smaller loads, a pose beyond "
+            f"{100.0 * reached:.3g} % of them, as at a limit point (snap-through): use smaller loads, a pose beyond "
             "that point, or a run with damping"
         )
     return (

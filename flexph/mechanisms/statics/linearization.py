@@ -59,7 +59,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
         if isinstance(body, NodalBody) and body.elasticity.initial is not None:
             raise ValueError(
                 f"linearize at a pose is not available for {name!r}, whose bending has stresses when it is straight "
-                "(fem.cable): take mechanism.linearize(mechanism.equilibrium(pose))"
+                "(fem.cable): use mechanism.linearize(mechanism.equilibrium(pose))"
             )
     if any(body.unshifted for body in mechanism.frames.values()):
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
@@ -117,7 +117,7 @@ def refuse_gravity(mechanism: Model) -> None:
     if np.any(mechanism.gravity):
         raise ValueError(
             "linearize needs an unloaded pose: gravity must be zero, since the geometric stiffness of the joint forces "
-            "it causes is not part of [flex] eq. (45); take mechanism.linearize(mechanism.equilibrium(pose))"
+            "it causes is not part of [flex] eq. (45); use mechanism.linearize(mechanism.equilibrium(pose))"
         )
 
 
@@ -140,7 +140,7 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
             )
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
             raise ValueError(
-                f"linearize needs an unloaded pose, and {name} is stretched: take "
+                f"linearize needs an unloaded pose, and {name} is stretched: use "
                 "mechanism.linearize(mechanism.equilibrium(pose))"
             )
 
@@ -227,7 +227,7 @@ def _spring_slopes(mechanism: Model, rest: _Rest, pose: Pose) -> Array:
         name = [name for name, _ in measures(mechanism.connections)][int(slopes.argmin())]
         raise ValueError(
             f"linearize needs springs whose energy has a minimum: {name} has the stiffness {slopes.min():.6g} in this "
-            "pose; take mechanism.spectrum(state)"
+            "pose; use mechanism.spectrum(state)"
         )
     return slopes
 

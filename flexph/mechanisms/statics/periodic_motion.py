@@ -72,7 +72,7 @@ class Basis(NamedTuple):
             row = int(np.argmax(moved.max(axis=1)))
             raise ValueError(
                 f"the motions that {self.given.mechanism.constraint_names[row]!r} allows change as it turns, "
-                "which mechanism.spectrum does not support: take flexph.analysis.floquet(mechanism, state, period=...)"
+                "which mechanism.spectrum does not support: use flexph.analysis.floquet(mechanism, state, period=...)"
             )
 
     def changes(self, first: Supports) -> bool:

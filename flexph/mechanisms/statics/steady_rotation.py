@@ -75,7 +75,7 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
             raise ValueError(
                 f"{connection.name} must allow the steady rotation, in which the whole mechanism turns with {spin} "
                 "rad/s: hold it by a revolute joint about that axis and a drive of that rate. For a rotor on a support "
-                "at rest take mechanism.spectrum at a consistent_state of its motion (symmetric rotors), or "
+                "at rest use mechanism.spectrum at a consistent_state of its motion (symmetric rotors), or "
                 "flexph.analysis.floquet"
             )
 
@@ -107,7 +107,7 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"the state must be at rest or in one steady rotation: parts deviate from it by {defect:.2g} (m/s, rad/s); "
-            "for a rotor on a support at rest, such as a flexible tower, take mechanism.spectrum of its motion by "
+            "for a rotor on a support at rest, such as a flexible tower, use mechanism.spectrum of its motion by "
             "consistent_state if it is symmetric, else flexph.analysis.floquet about its motion over a turn"
         )
     return Steady(solution[dim:], solution[:dim])

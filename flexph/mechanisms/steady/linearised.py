@@ -183,4 +183,4 @@ def _refuse_changes(motion: Moving, system: Reduced, later: tuple[Moving, Array]
         )
 
 
-ELSE = "for other periodic motions, as of a rotor on a support at rest, take flexph.analysis.floquet"
+ELSE = "for other periodic motions, as of a rotor on a support at rest, use flexph.analysis.floquet"

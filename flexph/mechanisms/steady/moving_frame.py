@@ -223,7 +223,7 @@ def _refuse_deviations(mechanism: Model, c: Configuration, steady: Steady) -> No
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"{STATES}: centres of mass deviate from it by {defect:.2g} m/s; for a rotor on a support at rest, such as "
-            "a flexible tower, take flexph.analysis.floquet about its motion over a turn"
+            "a flexible tower, use flexph.analysis.floquet about its motion over a turn"
         )
 
 
@@ -234,5 +234,5 @@ def _refuse_bending(motion: Moving) -> None:
         name = list(motion.given.mechanism.frames)[bent[0]]
         raise ValueError(
             f"{STATES}: {name!r} is flexible and turns relative to other bodies, as a rotor on a support at rest, "
-            "which is a periodic motion: take flexph.analysis.floquet about its motion over a turn"
+            "which is a periodic motion: use flexph.analysis.floquet about its motion over a turn"
         )

@@ -117,7 +117,7 @@ def test_statics_refuse_skins_by_name():
     mechanism, start = sheet(0, KelvinVoigt(2e3))
     pose = mechanism.assemble({"ball": ((0.3, 0.45, 0.25), np.eye(3))})
     for call in (lambda: mechanism.equilibrium(pose), lambda: mechanism.linearize(start)):
-        with pytest.raises(ValueError, match=r"takes no skins, and 'touch' touches one.* damped run"):
+        with pytest.raises(ValueError, match=r"supports no skins, and 'touch' touches one.* damped run"):
             call()
 
 
