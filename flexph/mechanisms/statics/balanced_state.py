@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROUND_OFF = 1e-14
 BALANCED = 1e-6
-"""Unbalanced force, relative to the largest force, up to which a state counts as an equilibrium."""
+"""Unbalanced force of a configuration, relative to the largest force, up to which a state counts as an equilibrium."""
 TURNS = 0.1
 """Cosine between unbalanced forces and a steady rotation above which these forces slow the rotation down."""
 
