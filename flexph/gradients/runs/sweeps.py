@@ -79,7 +79,7 @@ def refuse_bent(of: Backward) -> None:
 
 
 class Sums(NamedTuple):
-    """Sums of a backward sweep: the adjoint of a state, and derivatives by tables of steps and constants.
+    """Sums of a backward sweep: the adjoint of a state, and derivatives with respect to tables of steps and constants.
 
     They are those of the steps after this state.
     """
@@ -157,7 +157,7 @@ class Sweeps:
 
 
 def weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:
-    """Derivatives of a functional with respect to all states of a piece, from those at the times of which it depends.
+    """Derivatives of a functional with respect to all states of a piece, from those at the times on which it depends.
 
     They are zero at other times.
     """

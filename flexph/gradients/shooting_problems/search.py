@@ -30,7 +30,8 @@ DEPENDENT = 1e-10
 class Search:
     """Search for the least cost in unknowns divided by their sizes, with a cache of the last evaluation.
 
-    ``sides`` are the lower and upper bounds of the scaled unknowns, ``at`` those of the cached evaluation ``found``.
+    ``sides`` are the lower and upper bounds of the scaled unknowns. ``found`` is the cached evaluation and ``at`` the
+    scaled unknowns for which it was made.
     """
 
     problem: Problem | SegmentedProblem
