@@ -51,7 +51,10 @@ class _Deck:
         self.others: dict[int, None] = {}
 
     def take(self, data: DataSet) -> None:
-        """Sort a data set."""
+        """Add the contents of a data set to the nodes, elements, groups, unit or systems of the deck, by its number.
+
+        Of a data set with another number, only the number is kept.
+        """
         if data.number in NODE_SETS:
             self._take_nodes(data)
         elif data.number == ELEMENTS:
