@@ -72,7 +72,11 @@ class _Deck:
             self.others.setdefault(data.number)
 
     def contents(self) -> MeshContents:
-        """The contents of the file."""
+        """Mesh of the nodes and elements with its groups, unsupported parts, and unit of the file.
+
+        The notes name the data sets that are not read. Raises ValueError for nodes in a coordinate system that is not
+        the global one.
+        """
         wrong = sorted(self.systems & set(self.turned))
         if wrong:
             raise ValueError(
