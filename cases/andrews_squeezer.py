@@ -60,7 +60,7 @@ class Result:
 
 
 def bodies() -> dict[str, Body]:
-    """Bodies K1 to K7, each with its origin at its suspension point."""
+    """Bodies K1 to K7 by name, each with its origin at the hinge by which it hangs on ground or another body."""
     origin = (0.0, 0.0)
     beak = {"axle": origin, "common": (0.0, -SS), "eye": (SD, -SC)}
     return {
@@ -91,7 +91,7 @@ def squeezer() -> Mechanism:
 
 
 def placements() -> dict[str, tuple[float, float, float]]:
-    """Origin [m] and angle [rad] of each body at the published start."""
+    """Origin [m] and angle [rad] of each body by name, at the published start."""
     beta, theta, gamma, phi, delta, omega, epsilon = START
     on_k5 = A[0] + ZT * math.cos(delta), A[1] + ZT * math.sin(delta)
     on_k7 = A[0] + U * math.sin(epsilon), A[1] - U * math.cos(epsilon)
@@ -101,7 +101,10 @@ def placements() -> dict[str, tuple[float, float, float]]:
 
 
 def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> Result:
-    """Run from rest at the published crank angle; the closure of the loops determines all other angles."""
+    """Run of the mechanism in ``steps`` equal steps from rest at the published crank angle.
+
+    The closure of the loops determines all other angles.
+    """
     mechanism, guess = squeezer(), placements()
     start = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     times = np.linspace(0.0, duration, check.count("steps", steps) + 1)
@@ -257,13 +260,13 @@ def end_forces(solution: Solution) -> Array:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the largest error of the end angles, from two runs; ``fine`` has half the step."""
+    """Order of convergence of the largest error of the end angles, from a run and one with half its step."""
     errors = [float(np.abs(result.angles[-1] - ANGLES_END).max()) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 
 def analysed() -> tuple[PHDAE, dict[str, list[float]]]:
-    """Equations of the mechanism at its start, and its inputs."""
+    """Equations of the mechanism at its start, and the values of its inputs, for the analysis of this case."""
     mechanism, guess = squeezer(), placements()
     state = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     inputs = {"motor": [TORQUE]}

@@ -45,7 +45,7 @@ class Result:
 
     @property
     def angle(self) -> Array:
-        """Angle of the ball from the vertical [rad]."""
+        """Angle of the ball from the vertical through the centre of the bowl, at the saved times [rad]."""
         x = self.solution["ball.centre"]
         return np.arctan2(x[:, 0], RADIUS - x[:, 2])
 
@@ -56,7 +56,11 @@ class Result:
 
 
 def smooth(t: Array) -> Array:
-    """Angle in the smooth bowl [rad]: θ = 2 asin(k sn(K − ωt, k)), with k = sin ½θ₀ and ω² = 5g/7(R − r)."""
+    """Angle of a ball in the smooth bowl at the times t [rad], in closed form.
+
+    θ = 2 asin(k sn(K − ωt, k)), with k = sin ½θ₀ and ω² = 5g/7(R − r); sn is Jacobi's elliptic function with the
+    quarter period K.
+    """
     k = math.sin(0.5 * START)
     omega = math.sqrt(5.0 * GRAVITY / (7.0 * (RADIUS - BALL)))
     angle: Array = 2.0 * np.arcsin(k * scipy.special.ellipj(scipy.special.ellipk(k * k) - omega * t, k * k)[0])

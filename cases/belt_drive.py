@@ -99,14 +99,17 @@ def equations(stiffness: float, motor: float) -> Array:
 
 
 def taut(stiffness: float, motor: float, times: Array) -> Array:
-    """Angular velocities (k, 2) of both pulleys while the belt is taut, from rest [rad/s]."""
+    """Angular velocities (k, 2) [rad/s] of both pulleys at ``times`` (k,), from rest, if the belt stays taut.
+
+    ``motor`` is the torque of the motor [N m].
+    """
     matrix = equations(stiffness, motor)
     spins: Array = np.array([scipy.linalg.expm(t * matrix)[2:4, 4] for t in times.tolist()])
     return spins
 
 
 def speeds(solution: Solution) -> Array:
-    """Angular velocities (k, 2) of both pulleys [rad/s]."""
+    """Angular velocities (k, 2) [rad/s] of both pulleys at the saved times of a run."""
     return np.stack([solution[f"{name}.spin"][:, 0] for name in ("input", "output")], axis=1)
 
 

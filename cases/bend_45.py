@@ -65,7 +65,7 @@ def solve(elements: int, order: int, forces: tuple[float, ...]) -> Result:
 
 
 def tips(result: Result) -> Array:
-    """Positions of the tip, (forces, 3) [m]."""
+    """Positions (forces, 3) [m] of the tip of the rod in all equilibria."""
     return np.array([result.mechanism.position(state, "rod.tip") for state in result.states])
 
 

@@ -45,7 +45,7 @@ class Converter:
 
     @cached_property
     def circuit(self) -> Circuit:
-        """Circuit of [survey] fig. 4."""
+        """Circuit of the converter: source, inductor, switch, diode, capacitor and load, as in [survey] fig. 4."""
         return circuit(
             {
                 "V": voltage_source("in", "gnd", VOLTAGE),
@@ -64,12 +64,12 @@ class Converter:
 
     @property
     def load(self) -> float:
-        """Conduction parameter 2L/(RT)."""
+        """Conduction parameter 2L/(RT) of the converter, with the period T."""
         return 2.0 * self.inductance / (self.resistance * PERIOD)
 
     @property
     def conducts(self) -> bool:
-        """True in continuous conduction, in which the inductor current never vanishes: 2L/(RT) > D(1 − D)²."""
+        """True if the inductor current never vanishes (continuous conduction), which is so for 2L/(RT) > D(1 − D)²."""
         return self.load > self.duty * (1.0 - self.duty) ** 2
 
     @property
@@ -149,13 +149,13 @@ def mean(converter: Converter, trajectory: SwitchingTrajectory, begin: float, en
 
 
 def ripple(converter: Converter, trajectory: SwitchingTrajectory) -> float:
-    """Peak-to-peak ripple of the output in the first period, divided by its mean."""
+    """Largest less smallest output voltage in the first period, divided by the mean of this period."""
     first = output(converter, trajectory)[trajectory.times <= PERIOD]
     return float((first.max() - first.min()) / mean(converter, trajectory, 0.0, PERIOD))
 
 
 def current(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
-    """Current of the inductor (k,) [A]."""
+    """Current of the inductor at the saved times (k,) [A]."""
     return trajectory["L"][:, 0] / converter.inductance
 
 
@@ -165,7 +165,7 @@ def swing(converter: Converter) -> float:
 
 
 def visited(trajectory: SwitchingTrajectory) -> dict[str, int]:
-    """Number of times a run entered each mode; the initial mode counts once."""
+    """Number of times that a run entered each mode, by the name of the mode; the initial mode counts once."""
     entered = [str(trajectory.modes[0]), *(switch.target for switch in trajectory.switches)]
     return {mode: entered.count(mode) for mode in MODES}
 
@@ -215,7 +215,7 @@ def run(
 
 
 def _limit(converter: Converter) -> float:
-    """Load resistance at the border between continuous and discontinuous conduction [Ω]."""
+    """Load resistance [Ω] at the limit between continuous and discontinuous conduction."""
     return 2.0 * converter.inductance / (PERIOD * converter.duty * (1.0 - converter.duty) ** 2)
 
 

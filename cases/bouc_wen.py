@@ -74,12 +74,12 @@ def run(
 
 
 def displacement(solution: Solution) -> Array:
-    """Displacement of the mass [m]."""
+    """Displacement of the mass at the saved times (k,) [m]."""
     return solution.position("mass.point")[:, 0]
 
 
 def force(solution: Solution) -> Array:
-    """Force of the hysteretic spring [N]."""
+    """Force of the hysteretic spring at the saved times (k,) [N]."""
     return STIFFNESS * solution["isolator"][:, 0]
 
 
@@ -89,7 +89,10 @@ def loss(solution: Solution, since: float) -> float:
 
 
 def closed_loop(amplitude: float) -> tuple[float, float]:
-    """Peak force [N] and loss per cycle [J] of the loop that repeats, for n = 1 and β = γ."""
+    """Peak force [N] and energy loss per cycle [J] of the hysteresis loop that repeats, for n = 1 and β = γ.
+
+    The mass is shaken with the given amplitude [m].
+    """
     c = STIFFNESS / YIELD
     missing = lambda z: z - (1.0 - math.exp(-c * (2.0 * amplitude - z))) / c  # noqa: E731
     peak = scipy.optimize.brentq(missing, 0.0, 1.0 / c, xtol=1e-15, rtol=1e-15)

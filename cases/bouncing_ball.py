@@ -59,7 +59,7 @@ def run(
 
 
 def heights(solution: Solution) -> Array:
-    """Height of the ball above the floor [m]."""
+    """Height of the ball above the floor at the saved times (k,) [m]."""
     return solution["ball.centre"][:, 1] - RADIUS
 
 
@@ -75,7 +75,7 @@ def apex_ratio(solution: Solution) -> float:
 
 
 def rest(solution: Solution) -> float | None:
-    """Time from which on the ball rests [s]; None if it still moves."""
+    """Time [s] from which on the ball rests until the end of the run; None if it still moves at the end."""
     moving = np.flatnonzero(np.abs(solution["ball.velocity"][:, 1]) > STILL)
     last = int(moving[-1]) + 1 if moving.size else 0
     return float(solution.times[last]) if last < len(solution.times) else None

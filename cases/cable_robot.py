@@ -59,7 +59,7 @@ def pose(t: float, period: float) -> tuple[Array, Array]:
 
 
 def rope_lengths(place: Array, turn: Array) -> Array:
-    """Distances (8,) of the eyes from their winches at a position and a rotation of the platform [m]."""
+    """Distances (8,) [m] of the eyes from their winches for a position and a rotation of the platform."""
     lengths: Array = np.linalg.norm(place + EYES @ turn.T - WINCHES, axis=1)
     return lengths
 
@@ -119,7 +119,7 @@ def run(
 
 
 def tensions(solution: Solution) -> Array:
-    """Elastic tensions of the ropes (k, 8) [N]."""
+    """Elastic tensions (k, 8) [N] of the ropes at the saved times."""
     return np.stack([solution.measured(spring_force(f"rope {i}")) for i in range(len(EYES))], axis=1)
 
 
@@ -198,7 +198,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: an eye of the platform against an independent integration, ropes taut and slack; order and balance."""
+    """Checks: an eye of the platform against an independent integration, ropes taut and slack; balance and order."""
     for kind, options in (("taut", {}), ("slack", {"pretension": 20.0, "period": 1.2})):
         settings: dict[str, float] = {"stiffness": 5e4, "pretension": 400.0, "period": 2.0} | options
         end = settings["period"]

@@ -45,7 +45,7 @@ def spring_at(lift: Any) -> Any:
 
 
 def critical_spin() -> float:
-    """Spin [rad/s] above which the follower leaves the cam."""
+    """Spin [rad/s] of the cam above which the follower leaves it at the top."""
     return math.sqrt((GRAVITY + spring_at(2.0 * ECCENTRICITY) / MASS) / ECCENTRICITY)
 
 
@@ -58,7 +58,7 @@ class Result:
 
 
 def cam_and_follower(spin: float) -> Mechanism:
-    """The driven cam, the follower in its guide, and the spring between follower and frame."""
+    """Mechanism of the driven cam, the follower in its guide, and the spring between follower and frame."""
     cam = rigid.body(0.5, inertia=1e-3, ports={"shaft": (0.0, ECCENTRICITY), "centre": (0.0, 0.0)})
     follower = rigid.body(
         MASS, inertia=1e-4, ports={"face": (0.0, 0.0)}, shape=box_shape((0.05, 0.006, 0.02), centre=(0.0, 0.003, 0.0))
@@ -125,13 +125,13 @@ def flight(spin: float) -> tuple[float, float, Any]:
 
 
 def lifts(solution: Solution) -> Array:
-    """Lift (k,) of the follower [m]."""
+    """Lift of the follower above its lowest pose at the saved times (k,) [m]."""
     lift: Array = solution.position("follower.face")[:, 1] - (RADIUS - ECCENTRICITY)
     return lift
 
 
 def gaps(solution: Solution) -> Array:
-    """Gap (k,) between cam and follower [m]."""
+    """Gap between cam and follower at the saved times (k,) [m]."""
     apart: Array = solution.measured(gap("cam"))[:, 0]
     return apart
 
@@ -164,7 +164,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: force on the cam below the critical spin; the flight above it, and the loss as it ends."""
+    """Checks: force on the cam below the critical spin; the flight above it, and the energy lost as it ends."""
     errors: list[float] = []
     for steps in (500, 1000):
         slow = run(speed=0.98, turns=1.0, steps=steps)

@@ -96,7 +96,10 @@ def heights(result: Result) -> Array:
 
 
 def lift(t: Array, spin: float) -> Array:
-    """Height of the follower in closed form: the larger height of cam and stop, for e ω² < g up to :func:`hop`."""
+    """Height of the follower at the times t in closed form: the larger of the heights of cam and stop.
+
+    It holds for e ω² < g, up to the hops of :func:`hop`.
+    """
     return np.maximum(ECCENTRICITY * np.sin(spin * t), REST)
 
 
@@ -164,7 +167,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: lift and loss in closed form (exact for a narrow guide), gaps, balance, and complementarity."""
+    """Checks: lift and energy loss against closed forms, exact for a narrow guide; gaps, balance, complementarity."""
     clearance, spin = 1e-5, 20.0
     result = run(turns=1.0, clearance=clearance, spin=spin)
     tilt = clearance / HALF_LENGTH * (HALF_WIDTH + ECCENTRICITY)  # how far a follower that leans may be higher or lower

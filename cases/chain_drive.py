@@ -55,7 +55,7 @@ def profile() -> tuple[Array, list[tuple[int, int]]]:
 
 
 def places() -> Array:
-    """Positions of the rollers around both sprockets (n, 2) [m], counterclockwise from the top of the driver."""
+    """Positions (n, 2) [m] of all rollers around both sprockets, counterclockwise from the top of the driver."""
     half, step = TEETH // 2 + 1, 2.0 * np.pi / TEETH
     left = 0.5 * np.pi + step * np.arange(half)
     strand = PITCH * np.arange(1, SPAN)
@@ -125,7 +125,7 @@ def strands(solution: Solution) -> tuple[Array, Array]:
 def means(solution: Solution) -> dict[str, float]:
     """Means over the second half of the run: ratio of the speeds, and difference of the tensions [N].
 
-    The difference is the tension of the upper strand less that of the lower one.
+    The difference is the magnitude of the mean of the tension of the upper strand less that of the lower one.
     """
     late = solution.times.size // 2
     upper, lower = strands(solution)

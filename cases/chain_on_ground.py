@@ -93,7 +93,7 @@ def run(
 
 
 def centres(result: Result) -> Array:
-    """Positions of the balls (k + 1, n + 1, 2) [m]."""
+    """Positions (k + 1, n + 1, 2) [m] of the balls of n links at the saved times."""
     ends = [f"link{i}.left" for i in range(result.links)] + [f"link{result.links - 1}.right"]
     return np.stack([result.solution.position(end) for end in ends], axis=1)
 

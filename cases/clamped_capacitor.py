@@ -29,7 +29,10 @@ END = 1e-3  # [s]
 
 
 def graph(capacitance: float) -> Circuit:
-    """Circuit of C, L and a port of zero voltage in parallel; the coil is reversed to match the signs of eq. (4.46)."""
+    """Circuit of a capacitor, a coil and a port of zero voltage in parallel.
+
+    The coil is reversed to match the signs of eq. (4.46).
+    """
     nothing = Energy(lambda q: 0.0, lambda q: 0.0, lambda q: 0.0)
     return circuit(
         {
@@ -142,7 +145,7 @@ def run(*, current: Annotated[float, Option("current of the inductor at the star
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers of each capacitance, the residual of both motions with C = ∞, and the refused start."""
+    """Summary numbers: port current of each capacitance, residual of both motions with C = ∞, and the refused start."""
     return {
         "solutions": {f"C = {row.capacitance:g} F": row.report for row in result.rows},
         "lambda_over_minus_phi_over_L": {f"C = {row.capacitance:g} F": row.current for row in result.rows[:-1]},

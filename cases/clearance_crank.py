@@ -50,7 +50,7 @@ def link(length: float, mass: float, inertia: float) -> Any:
 
 
 def mechanism_with_clearance() -> Mechanism:
-    """Slider-crank whose slider has contacts of its corners with the two planes of the guide."""
+    """Mechanism of a slider-crank whose slider touches the two planes of its guide with its corners."""
     block = box_shape((2.0 * HALF_LENGTH, 2.0 * HALF_HEIGHT, HALF_HEIGHT))
     slider = rigid.body(MASSES[2], inertia=INERTIAS[2], ports={"pin": (0.0, 0.0)} | CORNERS, shape=block)
     law, wide = Rigid(restitution=RESTITUTION, friction=FRICTION), HALF_HEIGHT + CLEARANCE
@@ -94,7 +94,7 @@ def run(
 
 
 def crank_angle(solution: Solution) -> Array:
-    """Angle of the crank [rad]."""
+    """Angle of the crank at the saved times (k,) [rad]."""
     rotation = solution.rotations("crank")
     return np.unwrap(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0]))
 
@@ -105,7 +105,7 @@ def eccentricity(solution: Solution) -> Array:
 
 
 def loss(solution: Solution) -> float:
-    """Energy dissipated by the contacts [J]."""
+    """Energy [J] that the contacts have dissipated over the run."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 

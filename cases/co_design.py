@@ -135,7 +135,7 @@ def arm(**p: float) -> tuple[Mechanism, State]:
 
 
 def mass(**p: float) -> float:
-    """Mass of both links [kg]."""
+    """Mass [kg] of both links from the sizes of their sections, by the names of the parameters."""
     return sum(ALUMINIUM.density * PIECE * p[f"width_{k}"] * p[f"height_{k}"] for k in range(1, 2 * PIECES + 1))
 
 
@@ -197,7 +197,7 @@ def stresses(solution: Solution) -> Array:
 
 
 def tip_error(solution: Solution) -> Array:
-    """Distance (k,) of the tip from its goal [m]."""
+    """Distance (k,) [m] of the tip from its position after the move, :func:`goal`, at the saved times."""
     tip = np.asarray(solution.position(f"piece_{2 * PIECES}.tip"))
     return np.asarray(np.linalg.norm(tip - np.array(goal()), axis=1))
 

@@ -94,15 +94,15 @@ def bending(rod: Body, count: int = 3) -> Array:
 
 
 def euler_bernoulli(count: int = 3) -> Array:
-    """Bending frequencies of the hinged bar without shear and rotary inertia [rad/s]."""
+    """Bending frequencies (count,) [rad/s] of the bar hinged at both ends, without shear and rotary inertia."""
     k = np.pi * np.arange(1, count + 1) / ROD
     return k**2 * math.sqrt(STEEL.young * SHANK.second_moment / (STEEL.density * SHANK.area))
 
 
 def timoshenko(count: int = 3) -> Array:
-    """Frequencies with shear and rotary inertia, in closed form [rad/s]; G. R. Cowper, J. Appl. Mech. 33 (1966).
+    """Bending frequencies (count,) [rad/s] of the hinged bar with shear and rotary inertia, in closed form.
 
-    (ρI/κGA) ρA ω⁴ − (ρA + ρI k² + EI k² ρA/κGA) ω² + EI k⁴ = 0,  k = nπ/L
+    (ρI/κGA) ρA ω⁴ − (ρA + ρI k² + EI k² ρA/κGA) ω² + EI k⁴ = 0,  k = nπ/L (G. R. Cowper, J. Appl. Mech. 33 (1966)).
     """
     k, nu = np.pi * np.arange(1, count + 1) / ROD, STEEL.young / (2.0 * STEEL.shear_modulus) - 1.0
     mass, spin = STEEL.density * SHANK.area, STEEL.density * SHANK.second_moment
@@ -132,7 +132,7 @@ class Peaks(NamedTuple):
 
     @property
     def worst(self) -> int:
-        """Index of the time of the maximum."""
+        """Index of the saved time at which the stress is largest."""
         return int(self.stress.argmax())
 
 

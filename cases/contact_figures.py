@@ -37,7 +37,7 @@ def least_taken(solution: Solution) -> float:
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Summary numbers of a run with contacts: balance, least dissipation of a step, energy dissipated by account."""
+    """Summary numbers of a run with contacts: balance, least dissipation of a step, dissipation by account."""
     return {
         "balance_residual_max_rel": balance(solution),
         "dissipation_min_rel": least_taken(solution),

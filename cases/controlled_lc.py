@@ -32,7 +32,10 @@ B = np.array([[0.0], [1.0], [0.0]])
 
 
 def saturating(inductance: float) -> Energy:
-    """``H = L I₀² (cosh(φ/LI₀) − 1)``, i = I₀ sinh(φ/LI₀): more current for the same flux beyond I₀."""
+    """Energy of a saturating inductor: ``H = L I₀² (cosh(φ/LI₀) − 1)``, i = I₀ sinh(φ/LI₀).
+
+    The current grows faster than the flux above I₀.
+    """
     at, i0 = inductance * CURRENT, CURRENT
     return Energy(
         lambda phi: at * i0 * (math.cosh(phi / at) - 1.0),
@@ -43,7 +46,10 @@ def saturating(inductance: float) -> Energy:
 
 
 def graph(inductors: str = "linear") -> Circuit:
-    """Circuit with u in series with L₁, then C and L₂ in parallel ([survey] fig. 3)."""
+    """Circuit of the source u in series with L₁, then C and L₂ in parallel ([survey] fig. 3).
+
+    ``inductors`` are "linear" or "saturating".
+    """
     first, second = (saturating(L1), saturating(L2)) if inductors == "saturating" else (L1, L2)
     return circuit(
         {
@@ -73,17 +79,20 @@ class Result:
 
     @property
     def runs(self) -> dict[str, Trajectory]:
-        """Both runs by name."""
+        """Both runs, by the names "linear" and "saturating" of their inductors."""
         return {"linear": self.linear, "saturating": self.saturating}
 
 
 def casimir(trajectory: Trajectory) -> Array:
-    """Casimir φ₁ + φ₂, the total flux (k,) [V s]."""
+    """Casimir φ₁ + φ₂, the total flux of both inductors, at the saved times (k,) [V s]."""
     return (trajectory["L1"] + trajectory["L2"])[:, 0]
 
 
 def solve(inductors: str, periods: float, steps: int, *, voltage: float, driven: int) -> Trajectory:
-    """Run from rest; the source is on for the first ``driven`` steps."""
+    """Run of the circuit from rest over some periods of the linear circuit, with ``steps`` steps each.
+
+    The source is on for the first ``driven`` steps.
+    """
     built = graph(inductors)
     times = np.linspace(0.0, periods * PERIOD, round(periods * steps) + 1)
     inputs = {"V": source(voltage, float(times[driven]))}
@@ -109,7 +118,10 @@ def run(
 
 
 def drift(trajectory: Trajectory, driven: int) -> float:
-    """Largest change of φ₁ + φ₂ without the source, divided by the largest flux."""
+    """Largest change of φ₁ + φ₂ after the source is off, divided by the largest flux.
+
+    ``driven`` is the number of steps in which it is on.
+    """
     total = casimir(trajectory)
     return float(np.abs(total[driven:] - total[driven]).max() / np.abs(trajectory.states[:, 1:]).max())
 
@@ -125,7 +137,7 @@ def off_input(trajectory: Trajectory, voltage: float, driven: int) -> float:
 
 
 def structure_defect() -> float:
-    """Largest difference of J and B of the graph from the published matrices."""
+    """Largest difference between the matrices J and B of the circuit and the published ones."""
     system = graph().phdae()
     order = [system.parts[name].start for name in ("C", "L1", "L2")]
     x = system.sample

@@ -60,13 +60,13 @@ def run(
 
 
 def travel(t: Array, speed: float, friction: float) -> Array:
-    """Distance that the block has travelled, in closed form (k,) [m]."""
+    """Distance (k,) [m] that the block has travelled at the times t (k,), in closed form."""
     slips = speed / (friction * GRAVITY)
     return np.where(t < slips, 0.5 * friction * GRAVITY * t**2, speed * (t - 0.5 * slips))
 
 
 def heat(solution: Solution) -> float:
-    """Energy dissipated over the run [J]."""
+    """Energy [J] that friction has dissipated over the run."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 

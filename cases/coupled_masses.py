@@ -35,7 +35,10 @@ SHARED = DiracStructure(
 
 
 def store(state: str, port: str, weight: float) -> PortHamiltonian:
-    """Energy storage ½ w x² with one port: a spring (3.12) with w = k, a mass (3.13) with w = 1/m."""
+    """Port-Hamiltonian system of an energy storage ½ w x² with one port.
+
+    It is a spring (3.12) with w = k, or a mass (3.13) with w = 1/m.
+    """
     return PortHamiltonian(
         structure=DiracStructure(SHARED.F, SHARED.E, {state: slice(0, 1), port: slice(1, 2)}),
         H=lambda x: 0.5 * weight * float(x[0] ** 2),
@@ -46,7 +49,10 @@ def store(state: str, port: str, weight: float) -> PortHamiltonian:
 
 
 def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHamiltonian:
-    """Spring and mass by the symplectic gyrator (3.14): v_s = v_m, F_m = −F_s."""
+    """Port-Hamiltonian system of a spring and a mass, joined by the symplectic gyrator (3.14).
+
+    v_s = v_m, F_m = −F_s.
+    """
     return interconnect(store("q", "spring", stiffness), store("p", "mass", 1.0 / mass), ports={"spring": "mass"},
                         gyrative=True)  # fmt: skip
 
@@ -91,7 +97,7 @@ def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
 
 
 def period(trajectory: Trajectory) -> float:
-    """Period [s]: twice the mean time between zeros of q, interpolated linearly."""
+    """Period [s] of a run: twice the mean time between zeros of q, which are interpolated linearly."""
     q, t = trajectory["q"][:, 0], trajectory.times
     i = np.flatnonzero(q[:-1] * q[1:] < 0.0)
     zeros = t[i] - q[i] * (t[i + 1] - t[i]) / (q[i + 1] - q[i])

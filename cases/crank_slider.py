@@ -54,12 +54,12 @@ class Result:
 
 
 def crank_slider(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
-    """Driven rigid crank, flexible rod in a simply supported frame, slider on the x axis."""
+    """Mechanism of a driven rigid crank, a flexible rod with a simply supported frame, and a slider on the x axis."""
     return around(beam(elements, strain, fem.Section(diameter=DIAMETER)))
 
 
 def beam(elements: int, strain: Literal["linear", "von_karman"], section: fem.Section) -> Body:
-    """The rod in a simply supported frame, with a port in its middle."""
+    """Flexible rod with a simply supported frame and a port ``middle`` in its middle."""
     return fem.beam(
         ROD,
         STEEL,
@@ -72,7 +72,7 @@ def beam(elements: int, strain: Literal["linear", "von_karman"], section: fem.Se
 
 
 def around(rod: Body, speed: float = SPEED) -> Mechanism:
-    """Crank, slider and a rod between them; the crank turns at a constant speed [rad/s]."""
+    """Mechanism of a crank, a slider and the given rod between them; the crank turns at a constant speed [rad/s]."""
     return connect(
         {"crank": rigid.bar(CRANK, CRANK_MASS), "rod": rod, "slider": rigid.point(SLIDER)},
         [
@@ -107,7 +107,7 @@ def stretched(mechanism: Mechanism, start: str = "undeformed") -> State:
 
 
 def instants(steps: int, turns: float) -> Array:
-    """Times of equal steps [s]."""
+    """Times (steps + 1,) [s] of equal steps for a number of turns of the crank."""
     return np.linspace(0.0, turns * 2.0 * math.pi / SPEED, steps + 1)
 
 
@@ -247,7 +247,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> tuple[PHDAE, dict[str, float]]:
-    """Equations of the mechanism with four elements at its start, and the constant speed as its inputs."""
+    """Equations of the mechanism with four elements at its start, and the constant speed of the crank as its inputs."""
     mechanism = crank_slider(4, "linear")
     state = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
     system = mechanism.phdae(mechanism.consistent_multipliers(state))

@@ -125,7 +125,7 @@ def robot() -> Mechanism:
 
 
 def drawn() -> Shape:
-    """Surface of chassis, wheels and castor, seen from above."""
+    """Shape of the robot for pictures: its chassis, wheels and castor."""
     wheels = [
         cylinder_shape(0.03, 0.07, axis=(0.0, 1.0, 0.0), centre=(0.0, 0.5 * side * TRACK, 0.07))
         for side in WHEELS.values()
@@ -308,7 +308,7 @@ def draw_wheels(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: closure and order of the path, agreement of the models, no slip, and work of the wheels."""
+    """Checks: closed path and its order of convergence, agreement of the models, no slip, and work of the wheels."""
     runs = [solve(steps) for steps in (200, 400)]
     coarse, fine = runs
     plan = "x = a sin τ, y = c sin 2τ"

@@ -41,7 +41,7 @@ class Result:
 
 
 def disc(radius: float) -> Shape:
-    """Shape of a disc with a bar across it, which shows its rotation."""
+    """Shape of a disc of the given radius [m] with a bar across it, which shows its rotation."""
     round_ = cylinder_shape(0.5 * RADIUS, radius, axis=(0.0, 0.0, 1.0))
     return merged_shapes([round_, box_shape((1.6 * radius, 0.15 * RADIUS, 0.6 * RADIUS))])
 
@@ -94,7 +94,7 @@ def run(
 
 
 def centres(result: Result) -> Array:
-    """Positions of the discs (k + 1, n, 2) [m]."""
+    """Positions (k + 1, n, 2) [m] of the centres of the discs at the saved times."""
     return np.stack([result.solution[f"disc{i}.centre"] for i in range(result.radii.size)], axis=1)
 
 

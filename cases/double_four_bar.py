@@ -64,7 +64,7 @@ class Result:
 
     @property
     def energy_error(self) -> Array:
-        """Energy error |H(t) − H(0)| divided by the kinetic energy at the start (k,)."""
+        """Error |H(t) − H(0)| of the energy, divided by the kinetic energy at the start, at the saved times (k,)."""
         energy, kinetic = self.solution.ledger.total_energy, self.solution.ledger.kind("kinetic")
         return np.asarray(np.abs(energy - energy[0]) / kinetic[0])
 
@@ -177,7 +177,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def passes(result: Result) -> Array:
-    """Times of the steps in which the first moving pin crosses the ground line [s]."""
+    """Times [s] at the ends of the steps in which the first moving pin crosses the line of the ground pivots."""
     height = result.position[:, 1]
     return np.asarray(result.solution.times[1:][height[:-1] * height[1:] <= 0.0])
 
@@ -212,7 +212,7 @@ def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
 
 
 def draw_singular(result: Result, path: Path) -> None:
-    """Draw the energy error, and the largest spin of the bars, which should be level; lines mark singular poses."""
+    """Draw the energy error and the largest spin of the bars, zero while they stay level; mark the singular poses."""
     figure = new_figure(8.0, 5.5)
     times, least = result.solution.times, np.finfo(float).eps
     energy, branch = figure.subplots(2, 1, sharex=True)
@@ -254,13 +254,13 @@ def checks() -> Iterable[Check]:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the end velocity, from two runs; ``fine`` has half the step."""
+    """Order of convergence of the velocity of the pin at the end, from a run and one with half its step."""
     errors = [float(np.linalg.norm(result.velocity[-1] - VELOCITY)) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 
 def analysed() -> PHDAE:
-    """Equations of the mechanism at its start."""
+    """Equations of the mechanism at its start, for the analysis of this case."""
     mechanism = double_four_bar()
     return mechanism.phdae(mechanism.consistent_multipliers(start(mechanism)))
 

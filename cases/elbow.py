@@ -28,7 +28,7 @@ TURNED = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # axes 
 
 
 def pulse(t: float) -> float:
-    """Force at the elbow [N]: rises linearly to 50 at 1 s and falls to zero at 2 s."""
+    """Force at the elbow [N] at the time t: it rises linearly to 50 N at 1 s and falls to zero at 2 s."""
     return max(0.0, 50.0 * min(t, 2.0 - t))
 
 
@@ -94,7 +94,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: displacements of the free end against an independent prototype and derivation.
+    """Checks: displacements of the free end against an independent prototype and an independent derivation.
 
     The elements have order 2, with 17 nodes; steps have 0.025 s. The meshes of Simo and Vu-Quoc are too coarse, and
     their printed curves not precise enough, for a comparison.

@@ -52,14 +52,14 @@ class Result:
 
 
 def pendulum(elements: int, strain: Strain, young: float = YOUNG) -> Mechanism:
-    """The strip along its x axis, hung at its root."""
+    """Mechanism of the flexible strip, hung at its root on a spherical joint; ``young`` is Young's modulus [Pa]."""
     material = fem.Material(young=young, density=DENSITY, poisson=POISSON)
     arm = fem.beam(LENGTH, material, SECTION, elements=elements, dim=3, strain=strain)
     return connect({"arm": arm}, [spherical("arm.root", GROUND.at(0.0, 0.0, 0.0))], gravity=(0.0, 0.0, -GRAVITY))
 
 
 def solve(elements: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
-    """Run from the undeformed horizontal pose, with the push."""
+    """Run of the strip from the undeformed horizontal pose with a sideways push, in ``steps`` steps."""
     mechanism = pendulum(elements, strain, young)
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
     state = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)})
@@ -80,7 +80,7 @@ def run(
 
 
 def check_steps(steps: int, step_size: float) -> None:
-    """Raise ValueError unless there are steps of positive length."""
+    """Raise ValueError unless ``steps`` is at least 1 and ``step_size`` is positive."""
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
     if not (step_size > 0.0 and math.isfinite(step_size)):
@@ -170,7 +170,7 @@ def lowest_rigid() -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conservation over 250 steps with both strains and two step sizes; a stiff strip against the rigid rod."""
+    """Checks: conserved quantities with both strains and two step sizes; a stiff strip against a rigid rod."""
     for strain in ("linear", "von_karman"):
         for step_size in (1e-3, 2e-3):
             solution = solve(3, strain, 250, step_size)
@@ -200,7 +200,7 @@ def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the pushed pendulum with one element."""
+    """Equations of the pendulum with one element and its push, for the analysis of this case."""
     mechanism = pendulum(1, "von_karman")
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
     state = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)})

@@ -52,7 +52,7 @@ def run(
 
 
 def gaps(solution: Solution) -> Array:
-    """Gap between tip and stop [m]."""
+    """Gap between tip and stop at the saved times (k,) [m]."""
     return solution.position("arm.tip")[:, 1] + BELOW
 
 

@@ -33,7 +33,7 @@ SHOWN = (0.0, 2.0, 3.0, 4.0, 5.0, 6.0)  # [s]
 
 
 def triangle(t: float) -> float:
-    """Load history T(t): from 0 to 200 at 2.5 s, back to 0 at 5 s."""
+    """Load T at the time t: it rises linearly from 0 to 200 at 2.5 s and falls to 0 at 5 s."""
     return max(0.0, 80.0 * min(t, PULSE - t))
 
 
@@ -44,7 +44,10 @@ def flying_rod(elements: int, order: int, section: fem.RodSection = SECTION) -> 
 
 
 def solve(step: float, elements: int, order: int, *, end: float = 15.0, section: fem.RodSection = SECTION) -> Solution:
-    """Run from rest under F₁ = T/10, M₂ = T/2 and M₃ = T."""
+    """Run of the free rod from rest under F₁ = T/10 [N], M₂ = T/2 and M₃ = T [N m] at its root.
+
+    T is the load of :func:`triangle`.
+    """
     mechanism = flying_rod(elements, order, section)
     axes = np.column_stack([ALONG, np.cross([0.0, 0.0, 1.0], ALONG), [0.0, 0.0, 1.0]])
     start = mechanism.consistent_state(mechanism.assemble({"rod": (START, axes)}))

@@ -245,14 +245,14 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the mechanism with two elements a link, at rest at 90°."""
+    """Equations of the mechanism with two elements for each link, at rest at a crank angle of 90°."""
     data = DATA["si"]
     mechanism = four_bar(data, 2)
     return mechanism.phdae(mechanism.consistent_state(pose_at(mechanism, data, 90.0 * deg)))
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the mode shapes, by name."""
+    """Scene of the mode shapes for viewers, by the name "modes"."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

@@ -61,7 +61,10 @@ class Result:
 
 
 def driven_four_bar(elements: int, loss: float) -> Mechanism:
-    """The mechanism of [flex] table 1 with a hinge at the crank's root and the torque of a motor there."""
+    """Mechanism of [flex] table 1 with a hinge at the root of the crank and a motor torque on it.
+
+    ``loss`` is the structural damping, proportional to stiffness [s].
+    """
     return four_bar.four_bar(DATA["si"], elements, damping=fem.Damping(stiffness=loss), motor=MOTOR)
 
 
@@ -181,7 +184,10 @@ def draw_steps(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: zeros of the driven crank against the frequencies of the welded one, at all published angles."""
+    """Checks: zeros of the mechanism with a driven crank against frequencies of that with a welded crank.
+
+    They are compared at all published angles.
+    """
     source = "four-bar with the crank welded, displacement FE, converged"
     mechanism = driven_four_bar(16, 0.0)
     for angle, published in REFERENCE.items():

@@ -75,7 +75,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers of the run, and of the runs compared with it."""
+    """Summary numbers of the run: energy, residuals, momenta, orders; and of the runs that are compared with it."""
     trajectory, energy = result.run, result.run.ledger.total_energy
     linear, angular = drifts(trajectory)
     free = result.undamped[trajectory.method]

@@ -45,7 +45,7 @@ class Result:
 
 
 def momenta(run: Trajectory) -> tuple[Array, Array]:
-    """Linear [kg m/s] and angular momentum [kg m²/s] at the saved times, (k + 1, 3) each."""
+    """Linear momentum [kg m/s] and angular momentum [kg m²/s] of all particles at the saved times, (k + 1, 3) each."""
     q, v = run["q"].reshape(-1, 4, 3), run["v"].reshape(-1, 4, 3)
     return np.einsum("p,tpi->ti", MASSES, v), np.einsum("p,tpi->ti", MASSES, np.cross(q, v))
 
@@ -84,7 +84,10 @@ def reference(eta: float, end: float = CONVERGENCE_END) -> Any:
 
 
 def multipliers(system: PHDAE, y: Array) -> Array:
-    """Multipliers λ of the bars at (q, v): ``Dg M⁻¹Dgᵀ λ = Dg M⁻¹(−∇V − R v) + d(Dg)/dt v`` (2,)."""
+    """Multipliers λ (2,) of the bars at the state ``y``, positions and velocities (q, v).
+
+    ``Dg M⁻¹Dgᵀ λ = Dg M⁻¹(−∇V − R v) + d(Dg)/dt v``.
+    """
     g, moving = constraint_jacobian(y[:12]), constraint_jacobian(y[12:])  # Dg is linear in q
     return np.linalg.solve((g / M) @ g.T, (g / M) @ _applied(system, y) + moving @ y[12:])
 

@@ -107,7 +107,7 @@ def thrown(mechanism: Mechanism, places: dict[str, tuple[Array, Rotation]], cent
 
 
 def start(mechanism: Mechanism, bodies: int) -> State:
-    """Initial state: the handle with its stem along y, or the chain as a zigzag in the x-y plane."""
+    """State at the start: the thrown handle with its stem along y, or the thrown chain as a zigzag in the x-y plane."""
     if bodies == 1:
         middle = np.array([0.5 * BAR, 0.0, 0.0])
         places = {"bar": (np.zeros(3), Rotation.identity()), "stem": (middle, Rotation.from_euler("z", 0.5 * math.pi))}
@@ -121,7 +121,10 @@ def start(mechanism: Mechanism, bodies: int) -> State:
 
 
 def solve(bodies: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
-    """Run the handle (``bodies`` = 1, with Young's modulus ``young`` of its bar) or the chain."""
+    """Run of the handle (``bodies`` = 1) or of a chain of ``bodies`` strips, in ``steps`` steps.
+
+    ``young`` is Young's modulus of the handle's bar [Pa].
+    """
     mechanism = handle(strain, young) if bodies == 1 else chain(bodies, strain)
     return integrate(mechanism, start(mechanism, bodies), step_size * np.arange(steps + 1))
 
@@ -181,14 +184,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def reversals(solution: Solution) -> Array:
-    """Times at which the spin of the bar about the stem changes its sign, by linear interpolation [s]."""
+    """Times [s] at which the spin of the bar about the stem changes its sign, interpolated linearly."""
     spin, times = solution["bar.spin"][:, 1], solution.times
     k = np.flatnonzero(np.diff(np.sign(spin)))
     return times[k] - spin[k] * (times[k + 1] - times[k]) / (spin[k + 1] - spin[k])
 
 
 def handle_centre(mechanism: Mechanism) -> Array:
-    """Centre of mass of the undeformed handle from the root of its bar [m]."""
+    """Centre of mass (3,) [m] of the undeformed handle, from the root of its bar."""
     bar, stem = mechanism.bodies["bar"].mass, mechanism.bodies["stem"].mass
     return np.array([0.5 * BAR, 0.5 * STEM * stem / (bar + stem), 0.0])
 
@@ -271,7 +274,7 @@ def draw_kept(solution: Solution, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conservation over 200 steps of the handle and the chain; period of a stiff handle."""
+    """Checks: conserved quantities over 200 steps of the handle and the chain; period of a stiff handle."""
     for bodies, what in ((1, "handle"), (5, "chain of 5")):
         for strain in ("linear", "von_karman"):
             for step_size in (5e-4, 1e-3):

@@ -61,13 +61,13 @@ class Result:
 
     @property
     def angles(self) -> Array:
-        """Angles of the shafts since the start, (shafts, k) [rad]."""
+        """Angles (shafts, k) [rad] of all shafts since the start, at the saved times."""
         measured = [self.solution.measured(joint_angle(f"{name}.centre")) for name in SHAFTS]
         return np.array([angle - angle[0] for angle in measured])
 
 
 def reduced_inertia() -> float:
-    """Inertia of all wheels reduced to the output [kg m²]."""
+    """Moments of inertia of all wheels reduced to the output shaft, in sum [kg m²]."""
     carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS**2)
     return INERTIA["output"] + INERTIA["shaft"] * PLANETARY**2 + INERTIA["motor"] * RATIO**2 + carried
 
@@ -210,7 +210,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: ratios and balance at round-off; accelerations, the angle to rest and the ring's torque in closed form.
+    """Checks: ratios and balance at round-off; accelerations, angle until rest and torque on the ring in closed form.
 
     The ratio does not depend on the step. The motion has an error of second order: a step turns the motor by 0.03 rad.
     """

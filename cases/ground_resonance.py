@@ -79,7 +79,7 @@ def rotor(speed: float, blades: int, ratio: float, damping: float = 1.0) -> tupl
 
 
 def spectrum(speed: float, blades: int, ratio: float) -> Spectrum:
-    """Spectrum of the small motions of a rotor about its steady rotation."""
+    """Spectrum of the small motions of a rotor about its steady rotation; for the arguments see :func:`rotor`."""
     mechanism, state = rotor(speed, blades, ratio)
     return mechanism.spectrum(state)
 

@@ -138,7 +138,7 @@ def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: rates of the fast gyroscope, the equation of β, steady precession, the lock, and conserved quantities."""
+    """Checks: rates of the fast gyroscope, equation of β, steady precession, pass of the lock, conserved quantities."""
     torque, spin = 1.0, 60.0
     rates = rate_table(torque, spin)
     for name, theory, what in (("precession_short", "theory_short", "precession below M/(Iω)"),

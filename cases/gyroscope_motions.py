@@ -53,7 +53,10 @@ class Result:
 
 
 def gyroscope(orientation: rigid.Orientation) -> rigid.MultibodySystem:
-    """System with ζ = orientation, ϖ = ω, and the torque on the second axis as its port: [rigid] eq. (16)-(18)."""
+    """System of the gyroscope with ζ = orientation and ϖ = ω, [rigid] eq. (16)-(18).
+
+    Its port is the torque on the second axis; ``orientation`` is the kind of coordinates.
+    """
     return rigid.pivoted_body(INERTIA, orientation=orientation, ports={"second axis": rigid.Gimbal(1)})
 
 
@@ -94,7 +97,10 @@ def steady(torque: float, spin: float, tilt: float = 0.0) -> float:
 
 
 def suspension(run: Trajectory, kept: str) -> Array:
-    """Angles β and γ of a run over time (k, 2) [rad], γ without jumps by full turns."""
+    """Angles β and γ of a run over time (k, 2) [rad], without jumps by full turns.
+
+    ``kept`` is the kind of coordinates of the run.
+    """
     rotation = KEPT[kept].rotation(run["orientation"])
     zeta = KEPT["angles"].coordinates(rotation)[:, 1:]
     return np.unwrap(zeta, axis=0)
@@ -111,7 +117,10 @@ def mean_rates(run: Trajectory, kept: str) -> tuple[float, float]:
 
 
 def reference(times: Array, torque: float, spin: float) -> Array:
-    """Angles β and γ (k, 2) [rad] from rest at β = γ = 0, from the equation of β alone."""
+    """Angles β and γ (k, 2) [rad] at ``times`` from rest at β = γ = 0, from the equation of β with P = 0.
+
+    They are the solution of an adaptive integrator for a torque [N m] and a spin of the disc [rad/s].
+    """
     p = AXIAL * spin
 
     def rates(_: float, y: Array) -> list[float]:

@@ -62,7 +62,7 @@ def link() -> Mechanism:
 
 @cache
 def plant() -> Plant:
-    """Linear system from the torque of the motor to the angle of the hub."""
+    """Linear system from the torque of the motor to the angle of the hub, at rest."""
     mechanism = link()
     return angles_of(mechanism.linearize(mechanism.assemble({"hub": (0.0, 0.0, 0.0)})), [MOTOR])
 
@@ -119,7 +119,7 @@ def late(period: float, most: int = 40) -> int:
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Summary numbers: difference of run and prediction, resolution of the encoder, stability margin of the loop."""
+    """Summary numbers: difference of run and prediction, resolution of the encoder, stability of the loop."""
     angle = result.solution.measured(ANGLE)
     return {
         "prediction_error_max_rad": float(np.abs(angle - result.predicted).max()),
@@ -160,7 +160,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: run against prediction without and with an encoder, and for the delay at which both become unstable.
+    """Checks: run against prediction without and with an encoder, and the delay at which both become unstable.
 
     The prediction is exact in time, the steps are of second order: with half as many steps the difference is four times
     as large. With four steps in a period it is below 0.25 % of the target.

@@ -150,7 +150,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: flapping frequencies by a series; balance, joints and orthogonality of matrices at two step sizes."""
+    """Checks: flapping frequencies against a series; balance, joints and orthogonality at two step sizes."""
     for relative, reference in FLAPPING.items():
         name, value = f"flapping at Ω = {relative:g}", flapping(relative, 8, 2)
         yield near(name, reference, value, 1e-3 * reference, source="series of a slender beam", kind="independent code")

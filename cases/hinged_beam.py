@@ -85,7 +85,7 @@ def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mecha
 
 
 def instants(steps: int, end: float) -> Array:
-    """Times of about ``steps`` equal steps, with the kinks of the loads at ends of steps.
+    """Times [s] of about ``steps`` equal steps up to ``end``, with the kinks of the loads at ends of steps.
 
     Inputs are evaluated at midpoints of steps, so that between kinks their impulse is exact. All steps are equal if the
     number of steps is a multiple of 5 for every second.
@@ -315,7 +315,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the beam with one element at rest."""
+    """Equations of the beam with one element at rest, for the analysis of this case."""
     mechanism = hinged_beam(1, "linear")
     return mechanism.phdae(mechanism.consistent_multipliers(at_rest(mechanism)))
 

@@ -135,7 +135,7 @@ def by_modes(speed: float, share: float, count: int = 10) -> Array:
 
 
 def tip(solution: Solution) -> Array:
-    """Deflection (k,) of the tip [m]."""
+    """Deflection of the tip at the saved times (k,) [m]."""
     across: Array = solution.position("pipe.tip")[:, 1]
     return across
 

@@ -105,7 +105,7 @@ def arm(kind: Arm, elements: int = 3) -> tuple[Mechanism, State]:
 
 
 def loaded() -> Body:
-    """Rigid outer half of the arm with the load at its tip."""
+    """Rigid body for the outer half of the arm, with the load at its tip."""
     mass = MASS * OUTER
     whole, own = mass + LOAD, mass * OUTER**2 / 12.0
     centre = (0.5 * mass + LOAD) * OUTER / whole
@@ -187,7 +187,7 @@ def reference(times: Array) -> Array:
 
 
 def oil_frequency(angle: float) -> float:
-    """Frequency of the loaded arm on the spring of the oil at an angle, with a closed valve [rad/s]."""
+    """Frequency [rad/s] of the loaded rigid arm on the spring of the oil at an angle [rad], with a closed valve."""
     way = float(np.linalg.norm(rod_end(angle))) - LENGTH
     stiffness = BETA * (A1**2 / (DEAD + A1 * way) + A2**2 / (DEAD + A2 * (STROKE - way)))
     whole = INNER + OUTER
@@ -209,7 +209,7 @@ def swing(result: Result) -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: the lift, energy of pump and losses, balance."""
+    """Summary numbers: lift of the arm, energy of the pump, losses, balance."""
     solution, angle = result.solution, angle_of(result)
     ledger = solution.ledger
     return {

@@ -116,14 +116,17 @@ class Result:
 
     @property
     def bound(self) -> dict[str, float]:
-        """Smallest standard deviation of an unbiased estimate (Cramér-Rao bound), by parameter."""
+        """Smallest standard deviation of an unbiased estimate (bound of Cramér and Rao), by the parameter's name."""
         scaled = self.jacobian * np.array([*TRUTH.values()])
         least = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled))) * np.array([*TRUTH.values()])
         return dict(zip(TRUTH, least.tolist(), strict=True))
 
     @property
     def distance(self) -> float:
-        """Distance (p̂ − p)ᵀ JᵀJ (p̂ − p) of the estimated parameters p̂ from the true ones p, in units of the noise."""
+        """Squared distance (p̂ − p)ᵀ JᵀJ (p̂ − p) of the estimated parameters p̂ from the true ones p.
+
+        J is in units of the noise.
+        """
         gap = np.array([self.fitted.parameters[name] - value for name, value in TRUTH.items()])
         return float(((self.jacobian @ gap) ** 2).sum())
 
@@ -189,7 +192,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: standard deviations against the bound, the distance from the true parameters, the size of residuals."""
+    """Checks: standard deviations against the bound, distance from the true parameters, size of the residuals."""
     result = run()
     bound, fitted = result.bound, result.fitted
     for name in TRUTH:

@@ -45,14 +45,14 @@ class Problem:
 
 
 def quadratic() -> Problem:
-    """Problem with H = ½x₁², [dg] eq. (16)."""
+    """Problem of index 1 with H = ½x₁², [dg] eq. (16), and its exact solution."""
     return _problem(
         lambda x: x, lambda x: 0.5 * x**2, lambda t: np.exp(-t), of_invariant=lambda p: 0.5 * p, its_slope=lambda p: 0.5
     )
 
 
 def quartic() -> Problem:
-    """Problem with H = ¼x₁⁴: ẋ₁ = −x₁³."""
+    """Problem of index 1 with H = ¼x₁⁴, so that ẋ₁ = −x₁³, and its exact solution."""
     exact = lambda t: (1.0 + 2.0 * t) ** -0.5  # noqa: E731
     return _problem(
         lambda x: x**3, lambda x: 0.25 * x**4, exact, of_invariant=lambda p: 0.25 * p**2, its_slope=lambda p: 0.5 * p
@@ -186,7 +186,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: discrete gradient pair against Dirac form and [dg] eq. (28), orders by method and completion."""
+    """Summary numbers: difference of discrete gradient pair, Dirac form and [dg] eq. (28); orders of convergence."""
     names = [name for name in result.completions[0] if name != "step_s"]
     steps = [row["step_s"] for row in result.completions]
     return {
@@ -271,7 +271,7 @@ STYLES = {"gonzalez": "o-", "mean_value": "s-", "invariants": "^-", "dirac": "x-
 
 
 def draw_orders(result: Result, path: Path) -> None:
-    """Draw the errors of x₁ at the end against the step, all methods, both problems."""
+    """Draw the errors of x₁ at the end against the step, for all methods and both problems."""
     figure = new_figure(12.0, 4.8)
     titles = {"quadratic": r"$H = x_1^2/2$", "quartic": r"$H = x_1^4/4$"}
     for axes, (name, title) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):

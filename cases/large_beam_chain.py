@@ -136,7 +136,7 @@ def run(
 
 
 def peak_memory() -> float:
-    """Peak memory of the process [MB]; NaN if the system does not report it."""
+    """Peak memory of this process [MB]; NaN if the system does not report it."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -146,10 +146,11 @@ def peak_memory() -> float:
 
 
 def exact_frequencies(beams: int, count: int) -> Array:
-    """Frequencies of the chain of exact beams [rad/s]: transfer matrices in bending, closed form along x.
+    """Lowest frequencies (count,) [rad/s] of the chain of exact beams.
 
-    The two motions from the clamp are transferred from beam to beam and made orthonormal at each, so that the
-    growing one does not dominate; bending moment and shear force of a combination vanish at the free end.
+    In bending they are from transfer matrices, along x in closed form. The two motions that the clamp permits are
+    transferred from beam to beam and made orthonormal at each, so that the growing one does not dominate. At a
+    frequency, bending moment and shear force of a combination of both vanish at the free end.
     """
     frequencies: list[float] = []
     time_unit = LENGTH**2 * np.sqrt(LINE_DENSITY / RIGIDITY)
@@ -190,7 +191,7 @@ def _end_loads(beta: Array, beams: int) -> Array:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: sizes, times, memory, frequencies."""
+    """Summary numbers: sizes of the systems, times of the stages, peak memory, frequencies."""
     again = eigenfrequencies(result.reduced, COUNT)
     return {
         "states": result.states,
@@ -240,7 +241,7 @@ def draw_frequencies(result: Result, reduced: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: frequencies of a shorter chain against exact beams, and of the reduced chain."""
+    """Checks: frequencies of a shorter chain, full and reduced, against exact beams."""
     result = run(beams=10, elements=20)
     for k, (computed, exact) in enumerate(zip(result.omega, result.exact, strict=True), start=1):
         # cubic elements are too stiff by (βh)⁴/1440 at βh = 0.16

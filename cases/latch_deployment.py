@@ -60,7 +60,7 @@ class Result:
 
 
 def satellite(stiffness: float, preload: float) -> Mechanism:
-    """Mechanism of a hub with two panels on hinges; ``preload`` [rad] is the angle of the springs when latched."""
+    """Mechanism of a hub with two panels on hinges with springs; ``preload`` [rad] is their angle when latched."""
     ports = {"right": (HALF, 0.0), "left": (-HALF, 0.0)}
     hub = rigid.body(HUB, inertia=HUB_INERTIA, ports=ports, shape=box_shape((2.0 * HALF, 2.0 * HALF, HALF)))
     joints = []
@@ -76,12 +76,12 @@ def satellite(stiffness: float, preload: float) -> Mechanism:
 
 
 def inertia(angle: Any) -> Any:
-    """Moment of inertia J(α) of the satellite about the centre of the hub [kg m²]."""
+    """Moment of inertia J(α) [kg m²] of the satellite about the centre of the hub, α the angle of the panels."""
     return HUB_INERTIA + 2.0 * (TURNED + PANEL * (HALF**2 + MIDDLE**2 + 2.0 * HALF * MIDDLE * np.cos(angle)))
 
 
 def unfolding(angle: Any) -> Any:
-    """Effective inertia N − K(α)²/J(α) of the panels' motion relative to the hub [kg m²]."""
+    """Effective inertia N − K(α)²/J(α) [kg m²] of the panels' motion relative to the hub, α their angle."""
     own = 2.0 * (TURNED + PANEL * MIDDLE**2)
     coupled = own + 2.0 * PANEL * HALF * MIDDLE * np.cos(angle)
     return own - coupled**2 / inertia(angle)
@@ -94,7 +94,7 @@ def energy(angle: Any, result: Result) -> Any:
 
 
 def latch_time(result: Result) -> float:
-    """Time from release to latch in closed form [s], by quadrature.
+    """Time [s] from release to latch, by quadrature of the equation of α.
 
     α = π/2 − s² removes the singularity at the start.
     """
@@ -113,7 +113,7 @@ def loss(result: Result) -> float:
 
 
 def final_spin(result: Result) -> float:
-    """Spin after the latch in closed form [rad/s]."""
+    """Spin [rad/s] of the satellite after the latch, in closed form."""
     return float(result.spin * inertia(0.5 * math.pi) / inertia(0.0))
 
 

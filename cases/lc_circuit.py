@@ -57,7 +57,7 @@ class Laws:
         return (1.0 + 3.0 * self.bend * x**2) / CAPACITY
 
     def energy(self, x: Array) -> float:
-        """Energy H [J]."""
+        """Energy H [J] at the states x."""
         return float(np.sum(0.5 * x**2 / CAPACITY * (1.0 + 0.5 * self.bend * x**2)))
 
     def first(self) -> Energy:
@@ -72,7 +72,10 @@ class Laws:
 
 
 def graph(hardening: float) -> Circuit:
-    """Circuit of C₁, C₂ and L in parallel; C₂ before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5)."""
+    """Circuit of C₁, C₂ and L in parallel; ``hardening`` is β of C₁.
+
+    C₂ is before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5).
+    """
     laws = Laws(hardening)
     first = laws.first() if hardening else float(CAPACITY[0])
     return circuit(
@@ -101,10 +104,10 @@ def multiplier(hardening: float) -> PHDAE:
 
 
 def kernel_form(hardening: float, start: Array, times: Array) -> Array:
-    """States (k, 3) of ``F Δx = h K ∇̄H``, [survey] eq. (1.6) and (1.10), with the mean-value gradient.
+    """States (k, 3) by steps ``F Δx = h K ∇̄H`` from ``start``, [survey] eq. (1.6) and (1.10).
 
-    Newton's method; its increments are measured relative to the sizes of the states. Two Gauss points integrate the
-    cubic ∇H exactly.
+    ∇̄H is the mean-value gradient, which two Gauss points integrate exactly, as ∇H is cubic. Newton's method measures
+    its increments relative to the sizes of the states.
     """
     laws, states = Laws(hardening), [start]
     parts, weights = 0.5 + 0.5 * np.array([-1.0, 1.0]) / math.sqrt(3.0), (0.5, 0.5)
@@ -178,7 +181,7 @@ def run(
 
 
 def voltages(states: Array, hardening: float) -> Array:
-    """Voltages v₁ and v₂ of both capacitors (k, 2) [V]."""
+    """Voltages v₁ and v₂ of both capacitors (k, 2) [V] at the states (k, 3)."""
     return np.array([Laws(hardening).slopes(x)[:2] for x in states])
 
 
@@ -195,7 +198,7 @@ def kernel_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: difference of the formulations, constraint, energy, the Dirac structure."""
+    """Summary numbers: difference of the formulations, defect of the constraint, energy, Dirac structure."""
     states = result.states["graph"]
     gap = np.abs(np.diff(voltages(states, result.hardening), axis=1)).max()
     return {

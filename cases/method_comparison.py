@@ -54,7 +54,7 @@ class Comparison:
         return {name: float(np.abs(one - other).max() / np.abs(other).max()) for name, (one, other) in rows.items()}
 
     def figures(self) -> dict[str, Any]:
-        """Summary numbers: the method, its balance, the differences and the number of saved steps."""
+        """Summary numbers: the method, its balance, its differences from the exact scheme, number of saved steps."""
         return {
             "method": self.trajectory.method,
             "energy_residual_max_rel": self.trajectory.ledger.largest_residual,

@@ -55,7 +55,7 @@ class Result:
 
     @property
     def poses(self) -> Array:
-        """Position x, y [m] and heading [rad] of the chassis at all times, (k, 3)."""
+        """Position x, y [m] and heading [rad] of the chassis at the saved times, (k, 3)."""
         places = self.solution["chassis.centre"]
         heading = self.solution.measured(joint_angle("chassis.centre", GROUND, axis=Z))
         return np.column_stack([places[:, :2], heading])
@@ -103,7 +103,11 @@ def kinematic(wheels: Wheels, end: float, times: Array) -> Array:
 
 
 def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], creep: float) -> Mechanism:
-    """The chassis on its plane, four wheels with prescribed angles, and the ground under each of them."""
+    """Mechanism of the chassis on its plane with four wheels and the ground under each of them.
+
+    ``motion(name)`` is the prescribed angle of a wheel as a function of time, ``creep`` the slip velocity [m/s] at
+    which friction is near its limit.
+    """
     flat = {name: (front * LENGTH, side * WIDTH, 0.0) for name, (front, side) in CORNERS.items()}
     chassis = rigid.body(MASS, inertia=(0.9, 1.0, YAW), ports={"centre": (0.0, 0.0, 0.0), **flat})
     tyre = rigid.body(WHEEL, inertia=(0.6 * SPIN, SPIN, 0.6 * SPIN), ports={"centre": (0.0, 0.0, 0.0)})
@@ -204,7 +208,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def _draw_chassis(axes: Any, pose: Array) -> None:
-    """Draw the outline between the wheels, with a line to the front."""
+    """Draw the chassis as the outline between its wheels, with a line to the front, at ``pose`` (x, y, heading)."""
     x, y, heading = pose
     outline = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1), (1, 0), (0, 0)]) * (LENGTH, WIDTH)
     turn = np.array([[np.cos(heading), np.sin(heading)], [-np.sin(heading), np.cos(heading)]])
@@ -213,10 +217,11 @@ def _draw_chassis(axes: Any, pose: Array) -> None:
 
 
 def _orders() -> Iterable[Check]:
-    """Checks: orders of the distance from the pose without slip, a v + b h², in the creep velocity v and the step h.
+    """Checks: the distance from the pose without slip is a v + b h², of first order in v and of second order in h.
 
-    At the default step b h² is −1.0e-5 m, a seventh of a v at the default creep and a third at half of it, so that
-    distances alone do not halve with the creep. Each part is checked by differences that eliminate the other.
+    v is the creep velocity and h the step. At the default step b h² is −1.0e-5 m, a seventh of a v at the default creep
+    and a third at half of it, so that distances alone do not halve with the creep. Each part is checked by differences
+    that eliminate the other.
     """
 
     def end(creep: float, step: float) -> Array:
@@ -232,7 +237,7 @@ def _orders() -> Iterable[Check]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: kinematics of the source without slip, sliding distance with locked wheels, and balance at round-off.
+    """Checks: kinematics without slip against the source, sliding distance with locked wheels, balance at round-off.
 
     Plain wheels go straight; in turns they slide across.
     """

@@ -93,7 +93,7 @@ def hertz(frequencies: Array) -> Array:
 
 
 def moved(body: Body, vibration: Eigenmodes) -> Array:
-    """Velocities v + ω × X + φu̇ of all drawn points in each mode, (points, d, modes)."""
+    """Velocities v + ω × X + φu̇ of all drawn points of a body in each mode, (points, d, modes)."""
     assert body.view is not None
     shapes, d = vibration.shapes.real, body.dim
     rigid = _rigid_rows(body.view.points) @ shapes[: _rigid(body)]
@@ -293,9 +293,10 @@ def draw(shown: Shown, name: str, path: Path) -> None:
 
 
 def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, Any]:
-    """Draw a surface of a plate, coloured by its deflection or by the size of its in-plane displacement.
+    """Draw a surface of a plate, coloured by its deflection or by the magnitude of its in-plane displacement.
 
-    Return the caption of the colours and the drawn surface.
+    ``X`` are the drawn points, ``mode`` is the index of the mode. Returns the caption of the colours and the drawn
+    surface.
     """
     top = np.flatnonzero(X[:, 2] > X[:, 2].max() - 1e-9) if X.shape[1] == 3 else np.arange(len(X))
     shape = shown.shapes[:, :, mode] / np.abs(shown.shapes[:, :, mode]).max()
@@ -323,7 +324,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of each test, by its name."""
+    """Scene of the modes of each test for viewers, by the name of the test."""
     mechanisms = {name: connect({"plate": shown.body}, []) for name, shown in result.shown.items()}
     return {n: mode_scene(m, _rest(m), result.shown[n].vibration) for n, m in mechanisms.items()}
 

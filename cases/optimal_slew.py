@@ -126,7 +126,7 @@ def closed_form(angle: float) -> tuple[float, Array, Array]:
 
 
 def bend(solution: Solution) -> Array:
-    """Deflection (k,) of the tip [m]."""
+    """Deflection of the tip from the axis of the hub at the saved times (k,) [m]."""
     return np.asarray(solution.measured(tip()))
 
 
@@ -169,7 +169,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: effort and torque of a small slew in closed form; rest at the end of a large slew, and its balance."""
+    """Checks: effort and torque of a small slew against closed forms; rest at the end of a large slew, its balance."""
     small = run(angle=0.01)
     nodes, own = small.optimum.inputs["motor"]
     effort, times, torques = closed_form(0.01)

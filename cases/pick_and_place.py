@@ -69,7 +69,7 @@ def closed_form(place: Iterable[float]) -> Array:
 
 
 def arm(young: float = 1.0, elements: int = 3, *, block: float = BLOCK) -> Mechanism:
-    """The arm with its block [kg]; ``young`` multiplies the stiffness of the links."""
+    """Mechanism of the arm with a block [kg] in its hand; ``young`` multiplies the stiffness of the links."""
     metal = fem.Material(young=young * ALLOY.young, density=ALLOY.density, poisson=ALLOY.poisson)
     upper, fore = (fem.beam(length, metal, TUBE, elements=elements, dim=3, damping=LOSS) for length in (UPPER, FORE))
     bodies = {
@@ -95,7 +95,7 @@ def arm(young: float = 1.0, elements: int = 3, *, block: float = BLOCK) -> Mecha
 
 
 def kinematics_of(mechanism: Mechanism) -> Kinematics:
-    """Kinematics in the three joint angles, with the home pose stretched out forwards."""
+    """Kinematics of the arm with its three joint angles as coordinates; at the home pose it points forwards."""
     angles = {
         "yaw": joint_angle("tower.foot", axis=(0, 0, 1)),
         "shoulder": joint_angle("upper.root", "tower.top", axis=(0, 1, 0)),
@@ -166,12 +166,12 @@ def run(
 
 
 def joint_angles(result: Result) -> Array:
-    """Angles of the joints (k, 3) [rad]."""
+    """Angles (k, 3) [rad] of the joints at the saved times."""
     return np.stack([result.solution.measured(own) for own in result.kinematics.coordinates.values()], axis=1)
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: the block, the joints, energy and balance."""
+    """Summary numbers: error of the block's position, errors of the joints, energy and balance."""
     solution = result.solution
     block, loaded = solution.measured(position("block.top")), solution.times <= result.down
     apart = (joint_angles(result) - result.wanted(solution.times))[loaded]

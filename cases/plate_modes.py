@@ -189,7 +189,7 @@ def draw_errors(result: Result, path: Path) -> None:
 
 
 def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> None:
-    """Draw the deflection of the first modes."""
+    """Draw the deflection of a plate in its first modes; ``support`` is named in the title."""
     figure = new_figure(9.0, 6.2)
     assert body.view is not None
     shapes = body.view.shape @ vibration.shapes[6 : 6 + body.size].real
@@ -237,7 +237,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of the finest thin plate, by support."""
+    """Scene of the modes of the finest thin plate for viewers, by its support."""
     plates = {support: held(finest(result, support)) for support in result.modes}
     return {support: mode_scene(*held_so, result.modes[support]) for support, held_so in plates.items()}
 

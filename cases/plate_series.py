@@ -19,15 +19,15 @@ TERMS = 14
 
 
 def navier(count: int) -> Array:
-    """Frequencies of a simply supported thin square, ω/t = π²(m² + n²)."""
+    """Lowest frequencies ω/t = π²(m² + n²) (count,) of a simply supported thin square."""
     m = np.arange(1, count + 2)
     return np.sort((np.pi**2 * (m[:, None] ** 2 + m**2)).ravel())[:count]
 
 
 def mindlin(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
-    """Frequencies ω of a simply supported square with shear and rotary inertia, exact: w, β_x, β_y are sines, cosines.
+    """Lowest frequencies ω (count,) of a simply supported square with shear and rotary inertia, exact.
 
-    Normals at an edge turn about the edge only (hard support).
+    w, β_x and β_y are products of sines and cosines. Normals at an edge turn about the edge only (hard support).
     """
     t, m = thickness, np.arange(1, count + 2)
     shear, spin = _shear(t, correction), t**3 / 12.0

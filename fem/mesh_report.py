@@ -172,7 +172,7 @@ def _constraint_notes(held: MeshContents) -> list[str]:
 
 
 def _piece_notes(mesh: SolidMesh) -> list[str]:
-    """A note for a mesh of several pieces, which :func:`fem.solid` refuses; empty for one piece."""
+    """A note for a mesh of several separate pieces, which :func:`fem.solid` refuses; no note for one piece."""
     try:
         refuse_pieces(mesh)
     except ValueError as error:
@@ -257,7 +257,7 @@ def _region(model: SolidModel, name: str) -> RegionReport:
 
 
 def values(report: MeshReport) -> dict[str, Any]:
-    """Values of a report as numbers, strings and lists; None if unknown, as the mass without a density."""
+    """Contents of a report as numbers, strings and lists, by name; None if unknown, as the mass without a density."""
     kept = asdict(report)
     low, high = kept.pop("size")
     cell, number = kept.pop("worst")
@@ -266,7 +266,7 @@ def values(report: MeshReport) -> dict[str, Any]:
 
 
 def words(report: MeshReport) -> str:
-    """Lines of text of a report."""
+    """Lines of text that show a report on a mesh."""
     space = report.dim == 3
     low, high = report.size
     lines = [

@@ -154,7 +154,7 @@ class DampingEntry(Entry):
 
 
 class BeamEntry(BodyEntry):
-    """An Euler-Bernoulli beam with the ports root and tip, see :func:`fem.beam`."""
+    """Entry of an Euler-Bernoulli beam with the ports root and tip, see :func:`fem.beam`."""
 
     makes: ClassVar = staticmethod(beam)
     kind: Literal["beam"]
@@ -187,7 +187,7 @@ class FlowEntry(Entry):
 
 
 class RodEntry(BodyEntry):
-    """A straight, geometrically exact rod with the ports root and tip, see :func:`fem.rod`."""
+    """Entry of a straight, geometrically exact rod with the ports root and tip, see :func:`fem.rod`."""
 
     makes: ClassVar = staticmethod(rod)
     kind: Literal["rod"]
@@ -205,7 +205,7 @@ class RodEntry(BodyEntry):
 
 
 class CableEntry(BodyEntry):
-    """A straight cable with the ports root and tip, see :func:`fem.cable`."""
+    """Entry of a straight cable with the ports root and tip, see :func:`fem.cable`."""
 
     makes: ClassVar = staticmethod(cable)
     kind: Literal["cable"]
@@ -222,7 +222,7 @@ class CableEntry(BodyEntry):
 
 
 class BoxMesh(Entry):
-    """A box (three lengths) or a rectangle (two) of equal cells, see :func:`fem.box_mesh`."""
+    """Entry of a box (three lengths) or a rectangle (two) of equal cells, see :func:`fem.box_mesh`."""
 
     makes: ClassVar = staticmethod(box_mesh)
     lengths: Point
@@ -294,7 +294,7 @@ class RefinementEntry(Entry):
 
 
 class SolidEntry(BodyEntry):
-    """An elastic body that fills a mesh, with linear or finite strain, see :func:`fem.solid`."""
+    """Entry of an elastic body that fills a mesh, with linear or finite strain, see :func:`fem.solid`."""
 
     makes: ClassVar = staticmethod(solid)
     kind: Literal["solid"]
@@ -321,7 +321,7 @@ class SolidEntry(BodyEntry):
 
 
 class PlateEntry(BodyEntry):
-    """A flat plate from a plane mesh, see :func:`fem.plate`."""
+    """Entry of a flat plate from a plane mesh, see :func:`fem.plate`."""
 
     makes: ClassVar = staticmethod(plate)
     kind: Literal["plate"]

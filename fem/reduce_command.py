@@ -103,7 +103,10 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
 def _serial(
     mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any], *, fields: Fields
 ) -> list[str]:
-    """Reduce and write the body in this process; return lines of text about it."""
+    """Reduce the body of a mesh in this process and write it to the file ``out``; return lines of text about it.
+
+    ``given`` are arguments of :func:`fem.solid`, ``kept`` those of :func:`flexph.bodies.reduce_body`.
+    """
     stages: dict[str, float] = {}
     with _timed("mesh and matrices", stages):
         body = solid(mesh, material_of(material, mesh, given), **given)
@@ -115,7 +118,10 @@ def _serial(
 
 
 def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any]) -> list[str]:
-    """Reduce the body on all ranks and write it on rank 0; return lines of text about it, none on other ranks."""
+    """Reduce the body of a mesh on all ranks and write it to the file ``out`` on rank 0.
+
+    Returns lines of text about it, none on other ranks. For the arguments see :func:`_serial`.
+    """
     from .distributed.ranks import ending_all, world
 
     comm = world()
@@ -155,7 +161,7 @@ def _ports(text: str) -> dict[str, str]:
 
 @contextmanager
 def _timed(stage: str, stages: dict[str, float]) -> Iterator[None]:
-    """Context that adds the time [s] of its block to ``stages``."""
+    """Context that stores the time [s] which its block takes as ``stages[stage]``."""
     begin = time.perf_counter()
     yield
     stages[stage] = time.perf_counter() - begin
@@ -179,7 +185,7 @@ def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks:
 
 
 def _squares(body: Body) -> Any:
-    """Squared angular frequencies [1/s²] of a reduced body with its frame at rest, ascending."""
+    """Squared angular frequencies [1/s²] of a reduced body with its frame at rest, in ascending order."""
     if not body.size:
         return np.zeros(0)
     held = HeldBody(body)

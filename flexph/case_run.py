@@ -184,7 +184,7 @@ def _show(
 
 @contextmanager
 def _collect_failures(kind: str, missing: list[str]) -> Iterator[None]:
-    """Context manager for additional outputs: if one fails, a message is added to ``missing`` and the run continues."""
+    """Context manager that turns the failure of an additional output into a message in ``missing``."""
     try:
         yield
     except Exception as error:  # a failure here must not discard hours of computing
@@ -243,7 +243,7 @@ def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict
 
 @contextmanager
 def _keep_unfinished(out: Path) -> Iterator[None]:
-    """Context manager that saves the finished steps of a failed or interrupted run, and ends the command."""
+    """Context manager that ends the command if a run fails or is interrupted, and saves the finished steps."""
     try:
         yield
     except Unfinished as error:
@@ -294,7 +294,7 @@ def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
 
 
 def listed(paths: Sequence[Path], out: Path) -> list[str]:
-    """Paths as lines of text; a subfolder with many files is one line."""
+    """Paths of files as lines of text; many files in one subfolder are one line with their number."""
     count = Counter(path.parent for path in paths)
     many = {folder for folder, number in count.items() if number > MANY and folder != out}
     lines = [str(path) for path in paths if path.parent not in many]

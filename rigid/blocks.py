@@ -27,10 +27,10 @@ from .system.terms import (
 
 @dataclass(frozen=True)
 class Block:
-    """One system within a block system: its name, and its slices of the stacked positions and velocities.
+    """One system within a block system, with its name and its slices of the stacked positions and velocities.
 
-    Stacked positions are those of all systems, one after the other; ``whole`` are the numbers of stacked positions and
-    velocities.
+    Stacked positions are those of all systems, one after the other. ``whole`` are the numbers of all stacked positions
+    and of all stacked velocities.
     """
 
     name: str
@@ -60,11 +60,11 @@ class Block:
         return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
     def map(self, given: PositionMap) -> PositionMap:
-        """Convert a function of the system's positions into a function of the stacked positions."""
+        """Convert a position map of the system into a map of the stacked positions."""
         return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
 
     def port(self, name: str) -> ExternalPort:
-        """Convert a port of the system into a port of the block system."""
+        """Convert the port of the system with a name into a port of the block system."""
         given = self.system.ports[name]
         return ExternalPort(self.columns(given.matrix), None if given.position is None else self.map(given.position))
 
@@ -113,7 +113,7 @@ def _kinematics(placed: Sequence[Block]) -> Any:
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
-    """Block-diagonal mean Z̄ of the kinematic matrices over a step, as a function of its positions (ζ₀, ζ₁).
+    """Block-diagonal mean Z̄ of the kinematic matrices over a step, as a function of the end positions (ζ₀, ζ₁).
 
     The block of a system without its own ``kinematics_mean`` is its Z at the midpoint. None if no system has one.
     """
@@ -138,10 +138,10 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
-    """Potential of one system as a potential of the stacked positions, with the discrete gradient of this system.
+    """Potential of one system, as a function of the stacked positions of which it uses those of this system.
 
-    A potential that is not a function of invariants is a function of its positions, which are linear in the stacked
-    positions; Gonzalez' gradient in them does not involve the positions of other systems.
+    A potential that is not a function of invariants becomes one: its invariants are its positions. Gonzalez' gradient
+    with respect to them does not involve the positions of other systems.
     """
     own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
     count = len(inner.values(b.system.sample))

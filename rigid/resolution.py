@@ -48,7 +48,8 @@ def resolve(
     is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is unchanged. Position constraints, the potential and
     positions of ports are unchanged; other velocity constraints become A S.
 
-    Resolved constraints hold in the mean of each step; the positions they imply, to the order of the method.
+    Resolved constraints hold in the mean of each step. Positions that they preserve are accurate to the order of the
+    method only.
 
     Parameters
     ----------
@@ -140,7 +141,10 @@ def _rank(matrix: Array) -> int:
 
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
-    """Reduced mass SᵀM S; raise ValueError unless it is equal at all given positions."""
+    """Reduced mass matrix SᵀM S.
+
+    Raises ValueError unless it is equal at all given positions ``places``, and if it is singular while S varies.
+    """
     masses = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
     change = max(float(np.abs(m - masses[0]).max(initial=0.0)) for m in masses)
     size = float(np.abs(masses[0]).max(initial=0.0))
@@ -194,7 +198,10 @@ def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tu
 
 
 class _Gyroscopic:
-    """``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ`` with ν = M_r⁺Γ_r, and Ṡ along ζ̇ = Z S ν."""
+    """Gyroscopic matrix in the new velocities ν: ``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ``.
+
+    Γ_r are the new momenta, ν = M_r⁺Γ_r, and Ṡ is the derivative of the basis S along ζ̇ = Z S ν.
+    """
 
     def __init__(self, system: MultibodySystem, basis: Any, derivative: Rate | None, mass: Array) -> None:
         self.system, self.basis, self.derivative = system, basis, derivative

@@ -67,7 +67,7 @@ class Field:
 
     @property
     def size(self) -> int:
-        """Number of coordinates."""
+        """Number of coordinates of the field."""
         return self.nodal * (self.elements + 1) + self.inside * self.elements
 
     def rows(self, points: Array, step: float, derivative: int = 0) -> sparse.csr_array:
@@ -124,7 +124,7 @@ class Pair:
     torque: str = "P0"
 
     def fields(self, elements: int) -> tuple[Field, Field, Field, Field]:
-        """Fields of axial velocity, axial force, bending velocity and bending moment over n elements."""
+        """Fields of axial velocity and force, bending velocity and bending moment on ``elements`` equal elements."""
         return (
             Field(self.along, elements),
             Field(self.force, elements, continuous=not self.local_force),
@@ -133,7 +133,7 @@ class Pair:
         )
 
     def torsion(self, elements: int) -> tuple[Field, Field]:
-        """Fields of torsional velocity and torque over n elements."""
+        """Fields of torsional velocity and torque, on ``elements`` equal elements."""
         return Field("P1", elements), Field(self.torque, elements, continuous=not self.local_force)
 
 

@@ -1,8 +1,8 @@
-"""The mesh of a straight beam: its fields, the numbering of coordinates, and their rows at points.
+"""The mesh of a straight beam: its fields, the numbers of its coordinates, and matrices to values of the fields.
 
-Coordinates are lengths, so that all matrices of a mesh are those of a mesh with elements of unit length times
-powers of the element length. Assembly of sparse matrices is the main cost: the matrices of unit meshes are cached, and
-the beams of a design loop share them.
+Coordinates are lengths, so that all matrices of a mesh are those of a mesh with elements of unit length times powers of
+the element length. Assembly of sparse matrices is the main cost: the matrices of unit meshes are cached, and the beams
+of a design loop share them.
 """
 
 from __future__ import annotations

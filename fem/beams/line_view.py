@@ -90,9 +90,9 @@ def _rotation(unit: LineMesh) -> sparse.csr_array:
 
 
 def _kept(mesh: LineMesh) -> np.ndarray:
-    """Indices of the drawn points without those that two elements share.
+    """Indices of the drawn points of the axis among the points of all elements in sequence.
 
-    They count all points of all elements, in sequence; the last point of each element is left out, but for the tip.
+    A point that two elements share counts once: the last point of each element is left out, but for the tip.
     """
     keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
     return np.append(keep, mesh.elements * (CELLS + 1) - 1)

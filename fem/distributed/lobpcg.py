@@ -27,7 +27,7 @@ class Images(NamedTuple):
         return Images(*(each @ weights for each in self))
 
     def appended(self, other: Images) -> Images:
-        """Vectors [X, Y] and their products."""
+        """Vectors [X, Y] and their products, with X of this object and Y of ``other``."""
         return Images(*(np.hstack(pair) for pair in zip(self, other, strict=True)))
 
     def out_of(self, system: System, vectors: Array) -> Array:

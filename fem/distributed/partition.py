@@ -32,9 +32,10 @@ class Part:
 class Share(NamedTuple):
     """Data that rank 0 sends to each rank: its part of the solid, and the rows that the rank owns.
 
-    ``starts`` are the first coordinates of all ranks, and the number of coordinates. The rows are for each coordinate
-    that the rank owns: ``held`` (own,), True if it is held; ``linear`` (own,), True if it moves corners of cells;
-    ``rigid`` (own, r), the rigid motions of the solid; ``loads`` (own, k), the loads of the static responses.
+    ``starts`` are the first coordinates of all ranks and, as the last entry, the number of all coordinates. The rows
+    are for each coordinate that the rank owns: ``held`` (own,), True if it is held; ``linear`` (own,), True if it moves
+    corners of cells; ``rigid`` (own, r), the rigid motions of the solid; ``loads`` (own, k), the loads of the static
+    responses.
     """
 
     part: Part
@@ -128,8 +129,8 @@ def _bisect(centres: Array, cells: Array, ranks: range, rank: Array) -> None:
 def _owners(touched: list[Array], size: int, dim: int) -> Array:
     """Rank that owns each coordinate, (size,): the lowest rank with a cell that the coordinate moves.
 
-    ``touched`` are these coordinates of each rank. If there are ``dim`` coordinates for each node, those of a node have
-    the same owner; this is assumed if ``dim`` divides ``size``.
+    ``touched`` has, for each rank, the numbers of the coordinates that move its cells. If there are ``dim`` coordinates
+    for each node, those of a node have the same owner; this is assumed if ``dim`` divides ``size``.
     """
     owner = np.full(size, len(touched))
     for r in reversed(range(len(touched))):

@@ -48,7 +48,8 @@ class Choices:
     """Options of a reduction.
 
     ``modes`` is the number of modes, ``static`` the ports with static responses; ``inertia`` adds inertia relief.
-    ``fields`` are to be drawn: none, shape or stresses. ``solver`` None selects a solver by the size of the solid.
+    ``fields`` says what the reduced body can show: none, shape or stresses. ``solver`` None selects a solver by the
+    size of the solid.
     """
 
     modes: int = 12

@@ -178,7 +178,7 @@ class _Applied:
         self._apply = apply
 
     def apply(self, _: Any, right: Any, solution: Any) -> None:
-        """Write the solution for a right side into ``solution``."""
+        """Write the solution for the right side ``right`` into ``solution``, as the function gives it."""
         self._apply(right, solution)
 
 
@@ -230,7 +230,7 @@ class _MeanAxes:
         y.array[:] -= system.momenta @ total(system.comm, system.momenta.T @ x.array_r)
 
     def getDiagonal(self, _: Any, diagonal: Any) -> None:
-        """Write the diagonal into ``diagonal``, for preconditioners that need it."""
+        """Write the diagonal of M − WWᵀ into ``diagonal``, for preconditioners that need it."""
         system = self._system
         system.mass.getDiagonal(diagonal)
         diagonal.array[:] -= np.einsum("nr,nr->n", system.momenta, system.momenta)

@@ -148,7 +148,7 @@ def _matrix(comm: Any, part: Part, starts: Array, nodal: Callable[[], Any], bloc
     """PETSc matrix Σ SᵀAS over the ranks, S the displacements (N·d, n) of a rank's nodes for unit coordinates.
 
     ``nodal`` returns the matrix A (N·d, N·d) of the cells of this rank. ``starts`` are the first coordinates of all
-    ranks, and their number; ``block`` is the block size.
+    ranks and the number of all coordinates; ``block`` is the block size.
     """
     own = _own_rows(comm, part, starts, sparse.csr_array(part.shapes.T @ (nodal() @ part.shapes)))
     index = own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType)

@@ -109,7 +109,7 @@ class Cell(Memo):
         return np.array([v * ones for v, _ in functions]), np.array([np.asarray(g) * ones for _, g in functions])
 
     def quadrature(self, order: int) -> tuple[Array, Array]:
-        """Points (dim, q) and weights (q,) on the reference cell."""
+        """Points (dim, q) and weights (q,) of the quadrature rule ``order`` on the reference cell."""
         element = self.element()
         points, weights = element.rule(order) if isinstance(element, PrismElement) else get_quadrature(element, order)
         return points, weights

@@ -25,9 +25,9 @@ class Piece(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """Drawn cells (c, n) of one type over the nodes ``used`` (p,) of a mesh.
+    """Cells (c, n) of one type to draw, over the nodes ``used`` (p,) of a mesh.
 
-    ``drawn`` (c,) is the mesh cell of each; ``pieces`` are the parts of cells that are drawn.
+    ``drawn`` (c,) is the mesh cell of which each is a part, ``pieces`` are these parts for each block.
     """
 
     name: str
@@ -68,7 +68,7 @@ def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Ar
 
 
 def corner_means(kind: Cell) -> Array:
-    """Weights (nodes, corners) by which each node is the mean of corners of its cell."""
+    """Weights (nodes, corners) by which each node of a cell is a mean of the cell's corners."""
     means = np.zeros((len(kind.nodes), kind.corners))
     for i, of in enumerate(kind.nodes):
         means[i, list(of)] = 1.0 / len(of)

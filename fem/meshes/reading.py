@@ -58,7 +58,7 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, on
 
 
 def _parts(given: meshio.Mesh) -> list[Part]:
-    """Blocks of a meshio mesh as (type, nodes), with checked types."""
+    """Blocks of a meshio mesh as pairs (type, nodes); raises ValueError for a type that is not supported."""
     refuse_unknown((block.type, block.data) for block in given.cells)
     return [(block.type, nodes_of(block.type, block.data, len(given.points))) for block in given.cells]
 
@@ -146,7 +146,10 @@ def refuse_twins(mesh: SolidMesh) -> None:
 
 
 def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
-    """Raise ValueError for surface cells (in the plane lines) that are no facets of the body, as they would be lost."""
+    """Raise ValueError for surface cells, in the plane lines, that are no facets of the body.
+
+    They would be lost.
+    """
     before: dict[str, int] = {}
     for name, nodes in parts:
         start = before.setdefault(name, 0)
@@ -171,7 +174,10 @@ Part = tuple[str, Array]
 
 
 def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
-    """Named sets of a meshio mesh, by name: groups of cells, and groups of nodes whose names no cells have."""
+    """Named sets of a meshio mesh, by name, from its groups of cells and its groups of nodes.
+
+    If both have a name, it is that of the cells.
+    """
     named = {name: _cell_set(members, parts, chosen) for name, members in cell_groups(given).items()}
     for name, numbers in point_groups(given).items():
         named.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))

@@ -31,13 +31,13 @@ DEGENERATE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Cells of one kind with their nodes (k, nodes)."""
+    """Cells of one type with their nodes (k, nodes)."""
 
     kind: Cell
     nodes: Array
 
     def corners(self) -> Array:
-        """Nodes at the corners, (k, corners)."""
+        """Nodes at the corners of the cells, (k, corners)."""
         return self.nodes[:, : self.kind.corners]
 
     def curved(self, points: Array) -> Array:
@@ -95,7 +95,7 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, counted through all blocks."""
+        """Number of the first cell of each block, counted through all blocks, and the number of all cells."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
@@ -165,7 +165,7 @@ def _padded(rows: Array, width: int) -> Array:
 
 
 def facets_of(blocks: tuple[Block, ...]) -> Facets:
-    """Facets of all cells of the blocks."""
+    """Facets of all cells of the blocks, those between two cells once for each."""
     corners, places = [], []
     for b, block in enumerate(blocks):
         for i, facet in enumerate(FACETS[block.kind.shape]):
@@ -203,10 +203,10 @@ def jacobians(points: Array, block: Block, slopes: Array) -> Array:
 
 
 def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
-    """Blocks with cells of positive volume: blocks in which all cells have negative volume are mirrored.
+    """Blocks with cells of positive volume; a block in which all cells have negative volume is mirrored.
 
-    ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in
-    the plane, where programs orient cells as seen from above or below their surface.
+    With ``each``, every single cell is mirrored if necessary, as for scikit-fem, whose simplices have any orientation,
+    and in the plane, where programs orient cells as seen from above or below their surface.
 
     Raises ValueError with the numbers of cells that are flat or folded, or inverted while others of the block are not.
     """

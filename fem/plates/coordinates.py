@@ -87,17 +87,17 @@ class PlateCoordinates(Memo):
 
     @property
     def mesh(self) -> SolidMesh:
-        """The mesh, with nodes on the edges of its cells."""
+        """Plane mesh of the plate, with nodes at the corners and on the edges of its cells."""
         return self.solid.mesh
 
     @once
     def corners(self) -> Array:
-        """Nodes at corners of cells (C,)."""
+        """Nodes (C,) that are corners of cells, ascending."""
         return np.unique(np.concatenate([b.corners().ravel() for b in self.mesh.blocks]))
 
     @once
     def edges(self) -> Array:
-        """Corners of all edges, ascending (E, 2)."""
+        """Nodes (E, 2) at both ends of each edge of the mesh, ascending."""
         f = self.mesh.facets
         _, first = np.unique(f.label, return_index=True)
         return np.sort(f.corners[first, :2], axis=1)
@@ -131,12 +131,12 @@ class PlateCoordinates(Memo):
 
     @property
     def bending(self) -> int:
-        """Number of the first coordinate of the deflection."""
+        """Index of the first coordinate of the deflection among all coordinates."""
         return self.solid.size
 
     @property
     def shearing(self) -> int:
-        """Number of the first shear-angle coordinate."""
+        """Index of the first coordinate of the shear angles among all coordinates."""
         return self.bending + 3 * len(self.corners) + len(self.edges)
 
     @property
@@ -171,10 +171,10 @@ class PlateCoordinates(Memo):
         return tuple(macros)
 
     def local_fields(self, block: int, cells: Array, points: Array) -> tuple[Fields, Fields]:
-        """Components of two fields of a plate at q points of each of the cells (k,) of a block.
+        """Two fields of a plate, by components, at q points of each of the cells (k,) of a block.
 
-        The first field is the displacement (x, y, w), the second β = ∇w − γ. Each component is the sum of the given
-        terms. ``points`` (k, q, 2) are positions.
+        The first field is the displacement (x, y, w), the second β = ∇w − γ. A component is a list of terms whose sum
+        it is. ``points`` (k, q, 2) are positions.
         """
         deflection, of = self.macros[block]
         own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
@@ -212,7 +212,7 @@ class PlateCoordinates(Memo):
                 yield b, cells, where[cells], area[cells]
 
     def numbered(self, block: int, cells: Array) -> Array:
-        """Numbers of cells of a block, counted through all blocks."""
+        """Numbers, counted through all blocks, of cells that are given by their numbers in the block ``block``."""
         return self.mesh.starts[block] + cells
 
     def widened(self, rows: Any) -> Any:

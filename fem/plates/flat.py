@@ -99,7 +99,10 @@ def _normals(points: Array, block: meshio.CellBlock) -> Array:
 
 
 def _refuse_bent(mesh: meshio.Mesh, blocks: list[meshio.CellBlock], normals: Array) -> None:
-    """Raise ValueError with the largest angle between neighbours, and between any cell and the first."""
+    """Raise ValueError that a mesh is folded or curved, with angles between normals of its cells.
+
+    They are the largest between neighbours, and between any cell and the first one. ``normals`` are those of all cells.
+    """
     rows, columns, start = [], [], 0
     for block in blocks:
         count = 3 if SHAPE[block.type] == "triangle" else 4
@@ -126,14 +129,14 @@ def _refuse_bent(mesh: meshio.Mesh, blocks: list[meshio.CellBlock], normals: Arr
 
 
 def _angles(one: Array, two: Array) -> Array:
-    """Angles [°] between planes of unit normals (k, 3), of either sense."""
+    """Angles (k,) [°] between pairs of planes from their unit normals (k, 3), whose sense does not matter."""
     cosine = np.abs(np.einsum("ki,ki->k", one, two))
     sine = np.linalg.norm(np.cross(one, two), axis=1)
     return np.asarray(np.rad2deg(np.arctan2(sine, cosine)))
 
 
 def rotation_of_tensors(axes: Array) -> Array:
-    """Matrix (6, 6) of drawn tensors (xx, yy, zz, xy, yz, xz) from plate axes to those of the file."""
+    """Matrix (6, 6) that turns drawn tensors (xx, yy, zz, xy, yz, xz) from axes of the plate to axes of the file."""
     places = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
     matrix = np.zeros((6, 6))
     for column, (i, j) in enumerate(places):

@@ -35,10 +35,10 @@ class Macro:
     coefficients: Array
 
     def values(self, points: Array, order: int) -> Array:
-        """Shape functions of the deflection (order 0), its gradient (1) or second derivatives (2).
+        """Shape functions of the deflection at points, or their gradients or second derivatives.
 
-        At points (k, q, 2) of the cells they are (k, q, 4c), (k, q, 2, 4c), (k, q, 3, 4c), the last one over xx, yy,
-        xy.
+        ``order`` 0, 1 or 2 selects which. At q points ``points`` (k, q, 2) of each of the k cells with c corners they
+        are (k, q, 4c), (k, q, 2, 4c) or (k, q, 3, 4c), the last one over xx, yy, xy.
         """
         piece, weights, slopes = self._found(points)
         own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)

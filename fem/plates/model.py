@@ -43,7 +43,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def densities(self) -> Array:
-        """Densities ρ of all cells (cells,) [kg/m³]."""
+        """Densities ρ (cells,) [kg/m³] of all cells."""
         densities = np.array([m.density for m in self.solid.materials.values()])[self.solid.material_of]
         return np.asarray(densities)
 
@@ -71,7 +71,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def curvature(self) -> Any:
-        """Matrix (3p, size): areas times the curvature κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the moment points."""
+        """Sparse matrix (3p, size) to the curvature κ = −sym ∇β at the moment points, times their areas.
+
+        Its components are (κ_xx, κ_yy, 2κ_xy), point by point.
+        """
         blocks = []
         for b, cells, points, area in self.moment_points:
             deflection, of = self.macros[b]
@@ -91,7 +94,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def membrane(self) -> Any:
-        """Matrix (3p, size): areas times the strains (ε_xx, ε_yy, 2ε_xy) at the membrane-force points."""
+        """Sparse matrix (3p, size) to the strain of the middle surface at the membrane-force points, times their areas.
+
+        Its components are (ε_xx, ε_yy, 2ε_xy), point by point.
+        """
         return self.widened(self.solid.strain)
 
     @once
@@ -117,7 +123,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def shear(self) -> Any:
-        """Matrix (2p, size): areas times the shear angles (γ_x, γ_y) at the shear-force points."""
+        """Sparse matrix (2p, size) to the shear angles (γ_x, γ_y) at the shear-force points, times their areas."""
         blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
@@ -182,7 +188,7 @@ class PlateModel(PlateCoordinates):
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
     """Stiffness model of a plate with one thickness [m] for all cells, or one for each named region of cells.
 
-    Raises ValueError for a material that the plane of the plate is not a plane of symmetry of, if it has shear.
+    Raises ValueError for a material without the x-y plane as a plane of symmetry, if the theory has shear.
     """
     if theory == "reissner_mindlin":
         for name, material in solid.materials.items():
@@ -201,7 +207,7 @@ def _thickness(mesh: SolidMesh, given: Any) -> Array:
 
 
 def straightened(mesh: SolidMesh) -> SolidMesh:
-    """Mesh with its nodes on edges exactly in the middle.
+    """Mesh whose nodes on edges are exactly in the middle, for a mesh where they are so to round-off.
 
     Raises ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex.
     """

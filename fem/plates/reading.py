@@ -101,7 +101,7 @@ def _refuse_layers(region: str, shell: Any) -> None:
 
 
 def _materials(held: MeshContents, plane: PlaneAxes) -> dict[str, Elastic]:
-    """Materials of a file by regions, in axes of the plate.
+    """Materials of a file by its regions of cells, turned to axes of the plate.
 
     Raises ValueError for materials that are not isotropic in a plane with other axes than those of the file.
     """

@@ -25,8 +25,8 @@ Drawn = Callable[[CellSizes], PlateModel]
 def refined_plate(model: PlateModel, plane: PlaneAxes, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
     """Refine the mesh of a plate until it meets the criterion ``to``; the result is the last body and all rounds.
 
-    Cells are bisected. If ``drawn`` is given it makes new meshes of a drawing instead, of given cell sizes. ``build``
-    makes the body from the model and its plane.
+    Cells are bisected. If ``drawn`` is given, it meshes the drawing of the plate again with given cell sizes, and is
+    used instead. ``build`` makes the body from the model and its plane.
     """
     if drawn is None:
         simplices_of_degree_one(model.mesh)  # refuses others

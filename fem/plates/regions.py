@@ -24,9 +24,9 @@ class Place(NamedTuple):
 
 
 def place_of(model: PlateModel, name: str, given: Any) -> Place:
-    """Region with its nodes and edges, from a name, node numbers or a function of positions.
+    """Region of a plate with its nodes and edges, from a name, node numbers or a function of positions.
 
-    ``name`` is its name in error messages.
+    ``name`` names it in error messages.
     """
     chosen, mesh = region(model.mesh, name, given), model.mesh
     edges, nodes = [np.zeros(0, dtype=int)], [chosen.nodes]

@@ -114,10 +114,11 @@ def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
 def _condensed(
     model: PlateModel, held: Any, motions: Mapping[str, tuple[Any, Array, float]]
 ) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """Matrix (size, n) from the n coordinates of free nodes, supported nodes and rigid regions to all coordinates.
+    """Sparse matrix (size, n) from free coordinates to all coordinates of a plate, and the motion of its rigid regions.
 
-    The mapping has, by port, the displacement and the rotation of each rigid region as matrices (3, n) of the n
-    coordinates.
+    The n free coordinates are those of free nodes, supported nodes and rigid regions. The mapping has, by port, the
+    displacement and the rotation of each rigid region as matrices (3, n) of these coordinates. ``held`` (k, size) are
+    the combinations that supports hold at zero, ``motions`` the results of :func:`rigid_motion`.
     """
     taken = np.zeros(model.size, dtype=bool)
     supported = np.unique(held.indices)

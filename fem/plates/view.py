@@ -62,7 +62,7 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
 
 
 def _starts(model: PlateModel) -> tuple[int, int, int]:
-    """Index of the first moment and of the first shear force among the stress coordinates, and their whole number."""
+    """Indices of the first moment and the first shear force among the stress coordinates, and the number of these."""
     moments = 3 * len(model.solid.weights)
     shear = moments + 3 * len(model.moment_areas)
     return moments, shear, shear + 2 * len(model.shear_areas)

@@ -29,9 +29,9 @@ class Bisected(NamedTuple):
 
 
 def simplices_of_degree_one(mesh: SolidMesh) -> SolidMesh:
-    """Mesh with cells of degree 1, without nodes on edges.
+    """Mesh of the same triangles or tetrahedra with degree 1, without nodes on their edges.
 
-    Raises ValueError for cells that are no triangles or tetrahedra, and for curved ones.
+    Raises ValueError for other cells, and for curved ones.
     """
     strange = [b.kind.name for b in mesh.blocks if b.kind.shape not in SIMPLICES]
     if strange:

@@ -111,5 +111,5 @@ class Refinement:
 
     @property
     def count(self) -> int:
-        """Number of modes whose frequencies are criteria: as given, or else 6, with ports 0."""
+        """Number of modes whose frequencies are criteria; by default 6, or 0 if ports are given."""
         return self.modes if self.modes is not None else 0 if self.ports else 6

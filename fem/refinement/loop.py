@@ -52,7 +52,7 @@ class Estimate:
 
     @property
     def known(self) -> bool:
-        """False for a mesh that is too coarse for an estimate."""
+        """True for a mesh with an estimate, False for one that is too coarse for it."""
         return bool(np.isfinite(self.round.errors).all())
 
 
@@ -119,7 +119,7 @@ def _targets(body: Body, to: Refinement) -> tuple[list[str], Array, Array, Array
 
 
 def refined(first: Meshed, to: Refinement, finer: Callable[[Meshed, Estimate], Meshed]) -> Refined:
-    """Refine until the errors are at most the tolerance.
+    """Refine a mesh until the errors of its body are at most the tolerance of ``to``; return body and rounds.
 
     ``finer`` returns the body on a finer mesh and raises ValueError if that would have too many cells. Raises
     ValueError if the tolerance is not reached; the message has the errors of the last round.
@@ -158,7 +158,7 @@ def marked(estimate: Estimate, share: float) -> Array:
 
 
 def refuse_many(cells: int, to: Refinement) -> None:
-    """Raise ValueError for more cells than ``max_cells``."""
+    """Raise ValueError if a finer mesh would have ``cells`` cells, more than ``to.max_cells``."""
     if cells > to.max_cells:
         raise ValueError(f"a finer mesh has {cells} cells, more than max_cells={to.max_cells}")
 

@@ -30,7 +30,7 @@ def with_size(mesh: Source, request: MeshRequest) -> tuple[MeshRequest, list[str
 
 
 def drawn_parts(file: str, request: MeshRequest) -> list[dict[str, Any]]:
-    """Parts of a drawing with their proposed ports, as plain values, without a mesh.
+    """Parts of a drawing with their proposed ports, as numbers, strings and lists, without a mesh.
 
     Raises ValueError for a file that is no drawing.
     """

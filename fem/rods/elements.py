@@ -61,12 +61,12 @@ class RodMesh(NamedTuple):
 
     @property
     def points(self) -> Array:
-        """Positions of the points at which strains are evaluated, (E, p) [m]."""
+        """Positions (E, p) [m] along the rod of the Gauss points, at which strains are evaluated."""
         return self.borders[:-1, None] + 0.5 * self.lengths[:, None] * (1.0 + self.element.points)
 
     @property
     def masses(self) -> Array:
-        """Length assigned to each node, (N,) [m]."""
+        """Lengths (N,) [m] of rod whose mass is lumped at each node."""
         own = 0.5 * self.lengths[:, None] * self.element.masses
         return np.bincount(self.numbers.ravel(), weights=own.ravel())
 

@@ -55,7 +55,7 @@ def hermite_rows(borders: Array, s: Array, derivative: int = 0) -> Array:
 
 
 def hermite_line(borders: Array, mass_per_length: float) -> HermiteLine:
-    """Hermite curve of the elements between ``borders`` (E + 1,) [m], with mass points that have their mass matrix."""
+    """Hermite curve of the elements between ``borders`` (E + 1,) [m], with mass points of the same kinetic energy."""
     count = 2 * borders.size
     xi, weights = leggauss(4)  # exact for products of cubic shapes
     lengths = np.diff(borders)

@@ -162,7 +162,10 @@ def _pieces(mesh: RodMesh, rows: int) -> Pieces:
 
 
 def stiffness_damping(damping: Damping, body: str) -> float:
-    """Factor β of pure stiffness damping [s]; raises ValueError for any other."""
+    """Factor β [s] of stiffness damping; raises ValueError for damping by mass or ratios.
+
+    ``body`` is the word for the body in the message.
+    """
     if damping.mass or any(damping.ratios):
         raise ValueError(
             f"damping of a {body} must be by stiffness=: mass damping and ratios are not defined at large rotations"

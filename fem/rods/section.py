@@ -106,7 +106,11 @@ Shape = Section | RodSection | Callable[[float], Section | RodSection]
 def section_at(
     material: Material | None, section: Shape, factors: tuple[float, float] | None, dim: int
 ) -> Callable[[float], RodSection]:
-    """Function s [m] ↦ :class:`RodSection` of a rod; it raises ValueError if ``section`` returns another type."""
+    """Function s [m] ↦ :class:`RodSection` of a rod, from a constant section or a function of s.
+
+    ``factors`` are shear factors along y and z, None for Cowper's. The function raises ValueError if ``section``
+    returns another type, or if a section needs a material and none is given.
+    """
     of = section if callable(section) else lambda s: section
 
     def at(s: float) -> RodSection:

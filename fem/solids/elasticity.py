@@ -59,14 +59,17 @@ class SolidElasticity(LocalElasticity):
         return sparse.csr_array((self.shape[0], 0))
 
     def stiffness(self) -> Any:
-        """Stiffness K (n, n), summed over the cells; None for bodies so small that their stresses are better kept."""
+        """Stiffness K (n, n), summed over the cells; None if it does not pay to condense the stresses.
+
+        That is so for a small body, and for one with few stresses for each coordinate.
+        """
         m, n = self.shape
         if n <= SMALL or m < MANY * n:
             return None
         return sparse.csr_array(self.shapes.T @ (nodal_stiffness(self.model) @ self.shapes))
 
     def energies(self, vectors: Array) -> Array:
-        """Matrix VᵀK V of vectors (n, k), from the strains of the cells."""
+        """Matrix VᵀKV (k, k) of displacements ``vectors`` V (n, k), from the strains of the cells."""
         whole = np.zeros((vectors.shape[1],) * 2)
         for part, strain in self._strains(vectors):
             stress = part.points.weights[:, :, None, None] * self._stress(part, strain)

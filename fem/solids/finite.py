@@ -125,9 +125,10 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
 
 
 def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Sparse matrix (N, k) from k world vectors of the body's nodes to the positions of all mesh nodes.
+    """Sparse matrix (N, k) from the k world vectors of the body's nodes to the positions of all mesh nodes.
 
-    The vectors are origin r and columns of R for rigid regions, where x = r + R (X − X_r), else the position x = r.
+    A rigid region has the vectors r, its origin, and the columns of its rotation R: x = r + R (X − X_r). Another node
+    has its position x = r.
     """
     d, points = model.dim, model.mesh.points
     first = (d + 1) * nodes.turning
@@ -170,10 +171,10 @@ def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) 
 def _green_strain(
     model: SolidModel, nodes: _Nodes, places: Array, given: tuple[Damping, tuple[PointLaw, ...]]
 ) -> DirectorStrain:
-    """Strain energy with Green's strain E = ½(FᵀF − 1) at the stress points, times volume, in Voigt order.
+    """Strain energy of a body of finite strain, whose strains are E = ½(FᵀF − 1) at its stress points, times volume.
 
-    Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress is the second
-    Piola-Kirchhoff stress.
+    They are in Voigt order. The vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress
+    is the second Piola-Kirchhoff stress. ``places`` are the positions of the nodes; ``given`` are damping and laws.
     """
     d, c, count = model.dim, model.components, len(model.weights)
     first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)

@@ -47,7 +47,7 @@ class NodePairs(NamedTuple):
 
 
 def node_pairs(mesh: SolidMesh) -> NodePairs:
-    """The pairs of nodes of a mesh that share a cell."""
+    """All pairs of nodes of a mesh that share a cell, in ascending order."""
     count = len(mesh.points)
     keys = [(count * b.nodes[:, :, None] + b.nodes[:, None, :]).ravel() for b in mesh.blocks]
     pairs, places = np.unique(np.concatenate(keys), return_inverse=True)
@@ -79,7 +79,7 @@ CHUNK = 4096
 
 
 def strain_terms(dim: int) -> Array:
-    """Coefficients T_cij of the strain components ε_c = T_cij ∂_j u_i, (c, d, d)."""
+    """Coefficients T (c, d, d) of the strains ε_c = Σ T_cij ∂_j u_i in Voigt order, with shear strains doubled."""
     terms = np.zeros((len({c for c, *_ in TERMS[dim]}), dim, dim))
     for c, i, j in TERMS[dim]:
         terms[c, i, j] = 1.0
@@ -136,7 +136,7 @@ class SolidModel(Memo):
         return int(self.mesh.points.size)
 
     def _of_cells(self, block: int) -> Array:
-        """Material indices of the cells of a block."""
+        """Index of the material of each cell of a block."""
         start = self.mesh.starts
         return self.material_of[start[block] : start[block + 1]]
 
@@ -184,12 +184,15 @@ class SolidModel(Memo):
                 first += points.weights.size
 
     def points_in(self, block: int, cells: slice | Array) -> Points:
-        """Shape functions, gradients and weights times thickness at the stress points of some cells of a block."""
+        """Shape functions, gradients, and weights times thickness at the stress points of some cells of a block.
+
+        ``cells`` are their numbers in the block.
+        """
         points = self.mesh.at(block, self.mesh.blocks[block].kind.stress, cells)
         return points._replace(weights=points.weights * self.thickness)
 
     def material(self, part: Part) -> Array:
-        """Material indices of the cells of a part."""
+        """Index of the material of each cell of a part."""
         return self._of_cells(part.block)[part.cells]
 
     @once
@@ -205,7 +208,7 @@ class SolidModel(Memo):
 
     @once
     def cell_of_point(self) -> Array:
-        """Cell number of each stress point, counted through all blocks (p,)."""
+        """Number of the cell of each stress point (p,), counted through all blocks."""
         each = [count // len(b.nodes) for count, b in zip(self.point_counts, self.mesh.blocks, strict=True)]
         return np.repeat(np.arange(self.mesh.starts[-1]), np.repeat(each, np.diff(self.mesh.starts)))
 

@@ -26,8 +26,8 @@ Drawn = Callable[[CellSizes], SolidModel]
 def refined_solid(model: SolidModel, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
     """Refine the mesh of a solid until it meets the criterion ``to``; the result is the last body and all rounds.
 
-    Cells are bisected. If ``drawn`` is given it makes new meshes of a drawing instead, of given cell sizes. ``build``
-    makes the body from the model.
+    Cells are bisected. If ``drawn`` is given, it meshes the drawing of the solid again with given cell sizes, and is
+    used instead. ``build`` makes the body from the model.
     """
     if drawn is None:
         simplices_of_degree_one(model.mesh)  # refuses others

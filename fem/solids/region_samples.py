@@ -52,7 +52,10 @@ class Measured:
 
     @property
     def spans(self) -> bool:
-        """True if the region determines rotations about all axes."""
+        """True if the region's samples determine rotations about all axes.
+
+        In space they must not lie on a line, in the plane not at one point.
+        """
         values = np.linalg.eigvalsh(self.gram)
         return bool(values[-1] > 0.0 and values[0] > THIN * values[-1])
 

@@ -77,7 +77,11 @@ class Oriented(NamedTuple):
 
 
 def surface(model: SolidModel, name: str, given: Any) -> Surface:
-    """Surface of a section. Raises ValueError if its region has no facets, or does not separate its adjacent cells."""
+    """Surface of a section, with its facets and the cells on both sides, from a region or a :class:`Cut`.
+
+    ``name`` is the section in messages. Raises ValueError if its region has no facets, or does not separate its
+    adjacent cells.
+    """
     cut = given if isinstance(given, Cut) else Cut(given)
     mesh, called = model.mesh, f"section {name!r}"
     chosen, f = region(mesh, called, cut.region), mesh.facets
@@ -204,9 +208,9 @@ def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tupl
 
 
 def _shared(label: Array, mask: Array, of: Array, size: int) -> Any:
-    """Adjacency matrix (size, size) of cells that share a facet where ``mask`` is true.
+    """Adjacency matrix (size, size) of cells that share a facet whose entry in ``mask`` is True.
 
-    ``of`` are the cells of the facets, ``label`` the numbers of the distinct facets.
+    ``of`` are the numbers of the cells of all facets, ``label`` the numbers of the distinct facets.
     """
     rows = sparse.csr_array((np.ones(int(mask.sum())), (of[mask], label[mask])), shape=(size, int(label.max()) + 1))
     return rows @ rows.T

@@ -148,7 +148,7 @@ class Tie:
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     def place(self, name: str, centre: Array) -> Array:
-        """Position of a port (d,) [m], ``centre`` by default."""
+        """Position (d,) [m] of the port ``name``: ``at`` of the tie or, by default, the centre of its region."""
         return centre if self.at is None else check.array(f"at of port {name!r}", self.at, centre.shape)
 
 
@@ -174,7 +174,10 @@ class Tied:
 
 
 def given_ties(ports: Any) -> dict[str, Tie]:
-    """Ties by the names of ports. Raises ValueError for another type, and for a reserved name."""
+    """Ties by the names of ports: each as given, or made of the region that is given instead of a tie.
+
+    Raises ValueError unless ``ports`` is a mapping, and for a reserved name.
+    """
     if not isinstance(ports, Mapping):
         raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
     if MEAN_AXIS in ports:
@@ -209,7 +212,10 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
 
 
 def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
-    """Weights of a tie in ascending order of its node numbers. Raises ValueError for a repeated node."""
+    """Weights of a tie in ascending order of the node numbers of its region; None without weights.
+
+    Raises ValueError for a repeated node, or another number of weights; ``name`` is the port in messages.
+    """
     if tie.weights is None or isinstance(tie.region, str) or callable(tie.region):
         return tie.weights
     numbers, weights = np.atleast_1d(np.asarray(tie.region)), np.asarray(tie.weights)
@@ -269,7 +275,7 @@ def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
 
 
 def refuse_shared(nodes: Mapping[str, Array]) -> None:
-    """Raise ValueError if rigidly tied ports, by name, share a node."""
+    """Raise ValueError if two rigidly tied ports share a node; ``nodes`` are those of each, by port."""
     owner: dict[int, str] = {}
     for name, numbers in nodes.items():
         for n in numbers.tolist():

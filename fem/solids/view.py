@@ -205,7 +205,10 @@ def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> 
 
 
 def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, CurrentTensor]:
-    """Cauchy stress, and the second Piola-Kirchhoff stress where it is a nonlinear function of the states, by name."""
+    """Stress tensors of the current state by name: Cauchy stress, and the second Piola-Kirchhoff stress if needed.
+
+    The second is needed where it is a nonlinear function of the states.
+    """
     drawn = drawing(model.mesh).drawn
     place = (model.positions, model.weights, model.cell_of_point, drawn)
     stress = FiniteStress(model, laws)
@@ -235,7 +238,7 @@ class FiniteStress:
         return _drawn(F @ S @ np.swapaxes(F, -1, -2) / np.linalg.det(F)[..., None, None])
 
     def _spatial(self, gradients: Array, sigma: Array) -> tuple[Array, Array]:
-        """Deformation gradients F and stresses S as spatial tensors, (k, p, 3, 3) each."""
+        """Deformation gradients F and second Piola-Kirchhoff stresses S as spatial tensors, (k, p, 3, 3) each."""
         (k, p), c = gradients.shape[:2], self.model.components
         stress = sigma.reshape(k, p, c)
         if self.model.plane is None:

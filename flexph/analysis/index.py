@@ -72,7 +72,7 @@ class IndexReport:
 
     @property
     def freedom(self) -> int:
-        """Dimension of the set of consistent states."""
+        """Dimension of the set of consistent states, that is, the number of free initial values."""
         return self.differential - sum(self.constraints)
 
     def __str__(self) -> str:
@@ -193,7 +193,7 @@ class _Split:
         return np.where(self.mask, self._along(x, self.view.V2), 0.0)
 
     def _along(self, x: Array, way: Array) -> Array:
-        """Directional derivatives ∂c/∂x · way."""
+        """Directional derivatives of the equations c = 0 at x, ``∂c/∂x · way``, along the columns of ``way``."""
         return self.view.derivative(self.c, x, way) if self.slope is None else self.slope(x) @ way
 
     def combine(self, A: Array) -> Array:
@@ -206,7 +206,10 @@ class _Split:
         return weights
 
     def next_level(self, kept: Array) -> _Conditions:
-        """Equations of the next level: rows that determine algebraic states, and rates of the ``kept`` combinations."""
+        """Equations of the next level: those that determine algebraic states, and time derivatives of the others.
+
+        The others are those combinations without algebraic states whose indices are ``kept``.
+        """
 
         def value(x: Array) -> Array:
             A = self.matrix(x)

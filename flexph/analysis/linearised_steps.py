@@ -41,7 +41,10 @@ CLOSED = 1e-15
 
 
 class _Step(NamedTuple):
-    """Step that is linearised: its start, end and time table, and the displacements (n_v, g) that close its joints."""
+    """Step that is linearised: its start, its end and its time table.
+
+    ``closing`` (n_v, g) are displacements that change one constraint each, by which joints are closed.
+    """
 
     start: StepStart
     end: StepStart
@@ -50,7 +53,10 @@ class _Step(NamedTuple):
 
 
 class LinearisedSteps:
-    """Linearised steps of a block stepper; ``pace`` [1/s] scales velocities to displacements."""
+    """Derivatives of the ends of steps with respect to their starts, for a block stepper.
+
+    ``pace`` [1/s] is the ratio of velocities to displacements of comparable size.
+    """
 
     def __init__(self, blocks: BlockStepper, pace: float) -> None:
         self.blocks, self.arrays = blocks, blocks.scheme.arrays

@@ -38,7 +38,7 @@ LATER = (0.0, 0.381966)
 
 
 class Period(NamedTuple):
-    """Period of a motion: the state at its start, and the ends of its steps."""
+    """Period of a motion: the state at its start, and the times (steps + 1,) [s] at which its steps begin and end."""
 
     start: State
     times: Array
@@ -55,7 +55,10 @@ class Period(NamedTuple):
 
 
 def read_period(mechanism: Mechanism, about: State | Solution, period: float | None, steps: int) -> Period:
-    """Period that starts at a state, or that a run covers."""
+    """Period that starts at a given state and has equal steps, or period of a run with its saved times.
+
+    Raises ValueError if a period is missing for a state, or given for a run.
+    """
     if isinstance(about, State):
         if period is None:
             raise ValueError("period must be given [s] for a state; a run over one period defines it")
@@ -243,9 +246,10 @@ def floquet(
 
 
 class LinearisedPeriod(NamedTuple):
-    """Linearised steps over a period: start and end, free motions at the start, and the monodromy matrix in these.
+    """Result of a linearised period: states at its start and end, free motions at the start, monodromy matrix.
 
-    ``is_free`` is true if no drive, input or law depends on time.
+    The monodromy matrix is in the coordinates of the free motions. ``is_free`` is True if no drive, input or law
+    depends on time.
     """
 
     run: Period

@@ -17,7 +17,7 @@ QUADRATIC = 1e-6
 """Relative change of the Hessian of H between states up to which H counts as quadratic, and the eigenvalue of the
 scaled Hessian up to which H is flat in a direction."""
 FLAT = 1e-9
-"""Negative eigenvalue of R, relative to the largest one, that counts as round-off."""
+"""Magnitude of a negative eigenvalue of R, relative to the largest one, up to which it is round-off."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,10 @@ class PassivityReport:
 
 
 def passivity_report(view: SystemView, constraints: Array) -> PassivityReport:
-    """Passivity at a state and its probes; ``constraints`` (k, r) are the slopes of the algebraic equations."""
+    """Passivity of a system at the probes of a view, see :class:`PassivityReport`.
+
+    ``constraints`` (k, r) are the derivatives of the algebraic equations with respect to the differential states.
+    """
     system, skew, lowest, loss = view.system, 0.0, 0.0, False
     constant = isinstance(system.J, Constant) and isinstance(system.R, Constant)
     for x in view.probes[:1] if constant else view.probes:

@@ -41,10 +41,10 @@ class StabilityReport:
     rest : float
         Largest rate of the state, relative to its terms.
     variation : tuple of float
-        Lowest and largest eigenvalue (unit diagonal) of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs
-        that satisfies the algebraic equations.
+        Lowest and largest eigenvalue, scaled to a unit diagonal, of the second variation of H + Σ μₖCₖ on the leaf of
+        the Casimirs that satisfies the algebraic equations.
     distance : float
-        Distance of ∇H from the span of the ∇Cₖ.
+        Distance of ∇H from the span of the ∇Cₖ, relative to ∇H.
     growth : float
         Largest real part of an eigenvalue [1/s].
     asymptotic : bool
@@ -70,7 +70,11 @@ class StabilityReport:
 
     @property
     def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
-        """Verdict: stable by a strict extremum of H + Σ μₖCₖ, unstable by the linearised system, or undecided."""
+        """Verdict on a state: no equilibrium, asymptotically stable, stable, unstable, or undecided.
+
+        A strict extremum of H + Σ μₖCₖ makes an equilibrium stable, a growing motion of the linearised system unstable;
+        otherwise it is undecided.
+        """
         if not self.is_equilibrium:
             return "no equilibrium"
         lowest, largest = self.variation
@@ -96,7 +100,10 @@ class StabilityReport:
 def stability_report(
     view: SystemView, constraints: Array, *, casimirs: CasimirReport, index: IndexReport
 ) -> StabilityReport:
-    """Stability of a state with its algebraic states; ``constraints`` (k, r) are slopes of the algebraic equations."""
+    """Stability of a state that is consistent, see :class:`StabilityReport`.
+
+    ``constraints`` (k, r) are the derivatives of the algebraic equations with respect to the differential states.
+    """
     rest = _rest(view)
     if rest > AT_REST:
         return StabilityReport(rest, (np.nan, np.nan), np.nan, np.nan, False)

@@ -81,7 +81,10 @@ def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure
 
 
 def _split_by_parts(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
-    """Split a port by the parts of its states; unchanged if a part is not contiguous."""
+    """Split a port into ports for the parts of its states, whose ``names`` are given, one for each entry.
+
+    The structure is unchanged if the states of a part are not contiguous, or a name is used by another port.
+    """
     owners = [name.partition("[")[0] for name in names]
     parts: dict[str, int] = {}
     for i, owner in enumerate(owners):
@@ -161,7 +164,7 @@ def sparsity_text(structure: DiracStructure) -> str:
 
 
 def _merged_names(names: list[str]) -> list[str]:
-    """Names of entries, with consecutive entries of one port merged into a range."""
+    """Names of the entries of ports, in which consecutive entries of one port are one range, as ``f q[0..3]``."""
     ranges: list[str] = []
     for name in names:
         head, bracket, rest = name.partition("[")

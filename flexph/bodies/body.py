@@ -309,6 +309,11 @@ class Body(Described, Memo):
         -------
         Body
             Body with the same ports.
+
+        Raises
+        ------
+        ValueError
+            For an unknown port, a negative mass or inertia, and an inertia at a port without rotation.
         """
         at: Port = check.lookup("port", port, self.ports)
         changed = self.inertia

@@ -100,7 +100,10 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor minus the value to be reached; angles are unwrapped."""
+    """Difference between the reading of a sensor and a value, as a function of (t, state) for the search of its zero.
+
+    Angles are unwrapped: each is the angle nearest to that of the last call.
+    """
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"

@@ -29,9 +29,10 @@ class Action(NamedTuple):
 
 
 class Plan:
-    """Changes of a run of a mechanism, checked in the order of the changes of each joint.
+    """Plan of the changes of a run of a mechanism, with an action for each change.
 
-    ``union`` is the mechanism with all joints that are active at any time.
+    The changes of each joint are checked in their order. ``union`` is the mechanism with all connections that are
+    active at any time.
     """
 
     def __init__(self, mechanism: Mechanism, changes: Sequence[Change]) -> None:
@@ -99,7 +100,7 @@ class Plan:
         return Action(change, name, joint.name, None)
 
     def _refuse_held(self, change: Change, joint: str) -> None:
-        """Raise ValueError if a joint to be locked is not active, or is already locked."""
+        """Raise ValueError for a lock of a joint that has been released or is already locked."""
         holds = self._holding.get(joint, joint)
         if holds is None:
             raise ValueError(
@@ -197,7 +198,7 @@ def _listed(changes: Any) -> list[Change]:
 
 
 def _check_order(actions: Sequence[Action]) -> None:
-    """Raise ValueError if the changes of a joint are not listed in ascending order of their times."""
+    """Raise ValueError if the changes of one joint or part are not given in ascending order of their times."""
     last: dict[str, tuple[float, str]] = {}
     for action in actions:
         at, joint = action.change.at, action.change.subject

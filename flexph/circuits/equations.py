@@ -156,9 +156,10 @@ class Assembly:
         return self.names.index(name)
 
     def _effort(self, place: int, edge: Edge, *, in_tree: bool) -> Effort:
-        """Effort of an edge: the voltage of a tree edge or the current of a link, at ``place`` among these.
+        """Effort of an edge: the voltage of a tree edge, or the current of a link.
 
-        An effort that is neither a stored state nor an input becomes an algebraic state with 0 = (network) − (law).
+        ``place`` is the index of the edge among all tree edges, or all links. An effort that is neither a stored state
+        nor an input becomes an algebraic state with 0 = (network) − (law).
         """
         element = self.elements[edge.name]
         kind, stored, dependent = (

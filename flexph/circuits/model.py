@@ -126,7 +126,7 @@ class Model(Memo):
     """Elements by name between named nodes, as data for the functions of a circuit.
 
     ``positions`` maps the names of switches and diodes to True (closed) or False (open); see :meth:`at`. Systems need
-    all of them.
+    the positions of all switches and diodes.
     """
 
     elements: Mapping[str, Element]
@@ -189,12 +189,15 @@ class Model(Memo):
 
     @once
     def incidence(self) -> Array:
-        """Incidence matrix A (nodes, edges): 1 where an edge leaves a node, −1 where it ends; A i = 0, v = Aᵀe."""
+        """Incidence matrix A (nodes, edges), with A i = 0 and v = Aᵀe.
+
+        An entry is 1 where an edge leaves a node, −1 where it enters one.
+        """
         return incidence(self.edges, self.nodes)
 
     @once
     def reduced_incidence(self) -> Array:
-        """Incidence matrix without the rows of references."""
+        """Incidence matrix A without the rows of the reference nodes, whose potential is zero."""
         return self.incidence[[node not in self.references for node in self.nodes]]
 
     @once
@@ -204,7 +207,7 @@ class Model(Memo):
 
     @once
     def assembly(self) -> Assembly:
-        """States, J and B by name."""
+        """States of the tree form, with the matrices J and B of the equations, assembled from tree and elements."""
         return Assembly(self.tree, self.elements)
 
     @once

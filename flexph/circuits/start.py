@@ -19,7 +19,7 @@ AGREEING = 1e-9
 """Accepted defect of a constraint for given voltages or currents, relative to the largest of them."""
 
 NOISE = 1e-13
-"""Algebraic state, relative to the largest one, below which it is set to zero as round-off."""
+"""Magnitude of an algebraic state, relative to the largest one, up to which it is round-off and set to zero."""
 
 
 def start(

@@ -29,7 +29,7 @@ MOST = 12
 
 
 class Positioned:
-    """Circuit in one mode, with states in the layout shared by all modes."""
+    """Circuit in one mode, with the states ``names`` that all modes share, its system and its voltages and currents."""
 
     def __init__(self, circuit: Model, names: Sequence[str]) -> None:
         self.circuit = circuit
@@ -57,7 +57,11 @@ class Positioned:
 
 
 def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
-    """All possible modes by name. Raises ValueError if there is none, or if there are too many switches to try all."""
+    """Circuits in all possible modes, by the names of the modes; the given positions, or else all combinations.
+
+    Raises ValueError if no mode is possible, if no switch or diode is free, or if there are too many for all
+    combinations.
+    """
     free = [name for name in circuit.switches if name not in circuit.positions]
     if not free:
         raise ValueError("the circuit has no switches or diodes without a position: see phdae()")
@@ -135,7 +139,7 @@ def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence
 
 
 def _instants(schedules: Iterable[Pulse]) -> list[tuple[float, float]]:
-    """Periods and first times at which some switch opens or closes, without duplicates up to round-off."""
+    """Instants at which switches open or close, as pairs of period and first time, each only once."""
     instants: list[tuple[float, float]] = []
     for pulse in schedules:
         for part in (0.0, pulse.duty):

@@ -26,7 +26,7 @@ def energies(assembly: Assembly) -> dict[int, Energy]:
 
 
 class Storing:
-    """Storage with ``H = Σ H_k(x_k)``, ``z = (H′, algebraic states)`` and ∂z/∂x; linear parts are vectorised."""
+    """Stored energy ``H = Σ H_k(x_k)`` as a function of the state, with the costates ``z = (H′, algebraic states)``."""
 
     def __init__(self, size: int, stored: Mapping[int, Energy]) -> None:
         self.stored = stored
@@ -82,7 +82,7 @@ def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Ar
 
 
 def quotient_slope(relation: Relation, rate: float) -> float:
-    """Derivative ``d/ds ρ(s)/s = (ρ′ − ρ/s)/s``; zero where the quotient counts as constant."""
+    """Derivative (ρ′ − ρ/s)/s of the quotient ρ(s)/s with respect to s; zero near s = 0."""
     if abs(rate) <= SMALL:
         return 0.0
     return float((relation.slope(rate) - relation.force(rate) / rate) / rate)

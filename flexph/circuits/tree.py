@@ -20,7 +20,7 @@ from .elements import Element, Switch, TwoPort, branches
 ORDER = (
     "voltage source", "closed", "capacitor", "resistor", "inductor", "current source", "open", "winding"
 )  # fmt: skip
-"""Roles in the order of preference for tree edges, whose voltages are independent: a normal tree."""
+"""Roles of edges in the order in which they are preferred as tree edges, whose voltages are independent."""
 ROUND_OFF = 1e-11
 """Entry after elimination, relative to the largest entry of the matrix (at least 1), below which it is set to zero."""
 
@@ -38,7 +38,10 @@ class Edge:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Tree ``v_links = Mᵀ v_tree, i_tree = −M i_links`` with edges by index, M (tree, links)."""
+    """Tree of a circuit, ``v_links = Mᵀ v_tree, i_tree = −M i_links``.
+
+    ``tree`` and ``links`` are indices of the ``edges``, and M has a row for each tree edge and a column for each link.
+    """
 
     edges: tuple[Edge, ...]
     tree: tuple[int, ...]

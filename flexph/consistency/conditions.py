@@ -21,9 +21,10 @@ ITERATIONS = 20
 
 
 def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
-    """Zero of a function nearest to 0, or a zero near it if the search for the nearest does not converge.
+    """Zero y of a function (k,) of ``unknowns`` variables that is nearest to y = 0.
 
-    Newton's method with steps of least norm finds a zero; Gauss-Newton steps from there reduce its norm.
+    Newton's method with steps of least norm finds a zero, Gauss-Newton steps from there reduce its norm. If the latter
+    do not converge, it is a zero near the nearest.
     """
     y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
     for iteration in range(3 * ITERATIONS):
@@ -128,7 +129,7 @@ class Conditions:
     def _columns(self, x: Array) -> Array:
         """Derivatives (n, n − r) of all equations with respect to the algebraic states, with round-off set to zero.
 
-        It also raises the entries of ``size`` that are too small for these states to balance their equations.
+        It also increases the entries of ``size`` that are too small for these states to balance their equations.
         """
         e, s = self.equations, self.split
         columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size
@@ -144,7 +145,7 @@ class Conditions:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the algebraic equations."""
+        """Names of the algebraic equations, by the states in whose rows they are."""
         return [self._name(column) for column in self.split.U2.T]
 
     def _name(self, column: Array) -> str:
@@ -174,7 +175,7 @@ class Conditions:
         return own
 
     def for_algebraic(self, x: Array) -> Array:
-        """Conditions (Qᵀg, h) for the algebraic states, as many as these."""
+        """Residuals (Qᵀg, h) of the conditions that determine the algebraic states, as many as these."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
 
     def report(self, x: Array) -> Inconsistency:
@@ -210,11 +211,14 @@ class Conditions:
         return np.where(np.abs(h) <= noise, 0.0, defects)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
-        """Magnitudes of the terms of each equation (n,), see :meth:`Equations.terms`."""
+        """Sum of the magnitudes of the terms of each equation (n,); for ``least`` see :meth:`Equations.terms`."""
         return self.equations.terms(self.time, x, self.size, least)
 
     def with_algebraic(self, x: Array) -> Array:
-        """Solve (Qᵀg, h) = 0 for the algebraic states by Newton's method."""
+        """State with algebraic states that solve (Qᵀg, h) = 0, by Newton's method from those of x.
+
+        Raises Undetermined if they are not determined, or not found.
+        """
         if not self.split.V2.shape[1]:
             return x
         corrected = SOLVED.run(x, self._corrected)
@@ -225,7 +229,7 @@ class Conditions:
         return corrected.value
 
     def _corrected(self, x: Array) -> tuple[Array, float]:
-        """State after a correction of its algebraic states, and the size of the correction."""
+        """State after one Newton correction of its algebraic states, and the relative size of the correction."""
         V2, defect = self.split.V2, self.for_algebraic(x)
         jacobian = forward(self.for_algebraic, x, defect, STEP * self._unit, directions=V2)
         scale = np.abs(jacobian).max(axis=1)

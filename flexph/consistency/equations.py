@@ -34,7 +34,8 @@ state is the displacement of algebraic states for derivatives."""
 NEARER = 0.1
 """Factor by which a displacement is reduced if the system cannot be evaluated at the displaced state."""
 AT_LEAST = 1e-3
-"""Share of a state's size whose effect on a costate is the least magnitude that the costate counts with."""
+"""Displacement of all states, relative to their sizes, whose effect on a costate is the least magnitude with which this
+costate counts in the terms of an equation."""
 LOST = 1e3 * np.finfo(float).eps
 """Change of an equation by a displacement, relative to its terms, up to which it is round-off."""
 STRONG = 1e-3
@@ -70,7 +71,7 @@ class Equations:
         return flow + system.port_matrices(x).flow(u) if u.any() else flow
 
     def terms(self, t: float, x: Array, size: Array, least: float = 0.0) -> Array:
-        """Magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
+        """Sum of the magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
 
         The magnitude of a costate is at least its change if the states change by a thousandth of their sizes, and at
         least ``least`` times that of the largest costate.
@@ -159,10 +160,10 @@ class Equations:
 
 
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
-    """Time derivative of a function, by interpolation in Chebyshev points next to t within the span.
+    """Time derivative of a function at t, by interpolation at Chebyshev points near t within ``span``.
 
-    Windows shrink until two of them agree up to the growing round-off; otherwise the two that agree best are used.
-    Raises ValueError if these do not agree to the accuracy, as at a jump or kink of the function.
+    The interval shrinks until the derivatives of two successive intervals agree up to their round-off; otherwise the
+    best agreement is used. Raises ValueError if it is worse than ``accuracy``, as at a jump or kink of the function.
     """
     t, length = float(t), span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0
@@ -253,10 +254,12 @@ def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, 
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:
-    """Largest quotient ``terms/columns`` of each column, (k,), both (n, k) and not negative, over relevant equations.
+    """Size of each of k states at which it balances the other terms of an equation, the largest one of n equations.
 
-    These are the algebraic equations that contain the state, so that the scale of a row cancels. A multiplier is in
-    none of them: for it, the ``differential`` equations (n,) with the strongest dependence count.
+    ``columns`` (n, k) are the magnitudes of the derivatives of the equations with respect to the states, ``terms`` (n,
+    k) those of the other terms; the result (k,) is their largest quotient. Only algebraic equations that contain the
+    state count. A multiplier is in none of them: for it, the ``differential`` equations (n,) with the strongest
+    dependence count.
     """
     inside = np.where(differential[:, None], 0.0, columns)
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)

@@ -65,7 +65,7 @@ class VaryingConditions:
         return self.split.U2.T @ unseen
 
     def with_algebraic(self, x: Array) -> Array:
-        """Solve for the algebraic states; raises Undetermined for an index above 1."""
+        """State with algebraic states that solve g = 0; raises Undetermined for an index above 1."""
         if self.has_algebraic:
             scale = np.maximum(np.abs(self.split.V2.T) @ self.size, ROUND_OFF)
             x = self._solved(x, self.split.V2 * scale)

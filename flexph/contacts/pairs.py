@@ -84,6 +84,11 @@ def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) 
     -------
     Connection
         The element, for :func:`flexph.connect`.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two shapes, or shapes of which some cannot touch each other.
     """
     group = _shapes("shapes", shapes)
     if len(group) < 2:

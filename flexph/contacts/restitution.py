@@ -65,7 +65,7 @@ def restitution_loss(restitution: float, speed: float, *, formula: Formula = "ex
     Raises
     ------
     ValueError
-        For a restitution that is not above 0 and up to 1, and a speed that is not positive.
+        For a restitution of 0 or less or above 1, and a speed that is not positive.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def restitution_damping(restitution: float, stiffness: float, mass: float) -> fl
     Raises
     ------
     ValueError
-        For a restitution that is not above 0 and up to 1, and a stiffness or mass that is not positive.
+        For a restitution of 0 or less or above 1, and a stiffness or mass that is not positive.
 
     Examples
     --------

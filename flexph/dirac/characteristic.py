@@ -161,7 +161,7 @@ class MultiportCharacteristic(Resistance):
 
 
 def splitting(L: Array, e: Array, force: Array, power: float) -> tuple[Array, Array]:
-    """Splitting R = Rᵀ ⪰ 0, S = −Sᵀ (m, m) with ``(R + S) e = F``, near L, for eᵀF = ``power`` ≥ 0.
+    """Matrices R = Rᵀ ⪰ 0 and S = −Sᵀ (m, m) with ``(R + S) e = F`` and R + S near L, for eᵀF = ``power`` ≥ 0.
 
     With B = C Cᵀ the positive part of the symmetric part of L, A its skew part, w = B e, b = eᵀw, g = (p/b) w,
 

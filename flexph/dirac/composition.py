@@ -174,9 +174,9 @@ def interconnect(
     Parameters
     ----------
     first : PortHamiltonian
-        System.
+        System with the energy H₁(x₁).
     second : PortHamiltonian
-        Another system.
+        System with the energy H₂(x₂).
     ports : mapping, optional
         External ports of the second system by those of the first; by default ports of equal names.
     gyrative : bool

@@ -89,8 +89,8 @@ def _ended(x: Array) -> StepFailed:
 class _Equations:
     """Ports, storage and graph of a system, the base of both forms of its equations.
 
-    ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the ``sample`` ξ. In both, flows
-    and efforts of flow-controlled relations are exchanged.
+    ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the ``sample`` ξ. In both forms,
+    flows and efforts of flow-controlled relations are exchanged.
     """
 
     def __init__(

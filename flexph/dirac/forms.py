@@ -91,7 +91,10 @@ class ConstrainedForm:
         return KernelForm((F_S, E_S), (F_R, E_R), (F, E))
 
     def structure(self, storage: str = "storage") -> DiracStructure:
-        """Dirac structure of these equations, with ports ``storage``, ``resistive`` and ``external`` (if any)."""
+        """Dirac structure of these equations, with the ports storage, ``resistive`` and ``external`` (if any).
+
+        ``storage`` is the name of the first port.
+        """
         n, outer = len(self.J), np.hstack([self.resistive, self.inputs])
         J = np.block([[-self.J, -outer], [outer.T, np.zeros((outer.shape[1],) * 2)]])
         sizes = {storage: n, "resistive": self.resistive.shape[1], "external": self.inputs.shape[1]}

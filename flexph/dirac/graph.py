@@ -11,12 +11,12 @@ from ..numerics.arrays import Array
 from ..numerics.subspaces import RANK, rank_of, unit_rows
 
 LARGEST = 1e2
-"""Entry of J above which flows and efforts are exchanged: a small bound is always possible, but fewer exchanges keep
-equations as they were given. The basis of the structure then has a condition number of at most about n LARGEST."""
+"""Entry of J above which flows and efforts are exchanged. Smaller bounds are possible, but would change more of the
+given equations. The basis of the structure then has a condition number of at most about n LARGEST."""
 PREFERRED = 0.1
 """Pivot of a flow, relative to the pivot of an effort, from which the flow is preferred as the output."""
 ILL = 1e-6
-"""Relative defect ‖J + Jᵀ‖/‖J‖ above which equations that conserve power are too nearly dependent."""
+"""Asymmetry ‖J + Jᵀ‖/‖J‖ of a computed J above which equations that conserve power are too nearly dependent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Graph:
     def exchanged(self, which: Array) -> Graph:
         """Same structure with v_i and w_i exchanged for the indices ``which``, by principal pivoting.
 
-        Raises ValueError if that block of J is singular, so that the new v_i cannot be inputs.
+        Raises ValueError if the block of J for these indices is singular, so that the new v_i cannot be inputs.
         """
         a, J = np.asarray(which, dtype=int), self.J
         b = np.setdiff1d(np.arange(len(J)), a)

@@ -65,7 +65,8 @@ def canonical_form(J: Array, G: Array) -> CanonicalForm:
     """Canonical coordinates of ``{f = J e + G λ, Gᵀe = 0}``.
 
     s are the directions of im G. On the orthogonal complement of im G, r are those of the kernel of J, q and p the
-    planes in which J rotates, scaled by the root of the frequency. T is orthogonal up to this scaling.
+    planes in which J rotates, scaled by the square root of the frequency of this rotation. T is orthogonal up to this
+    scaling.
     """
     of_G = singular_vectors(G, tolerance=RANK)
     s, kept = of_G.range, of_G.left_null
@@ -311,7 +312,7 @@ class DiracStructure(NamedPorts):
 
     @checked
     def equals(self, other: DiracStructure, *, tolerance: float = MEMBER) -> bool:
-        """True if both are the same subspace, with :meth:`distance` up to a tolerance [rad]."""
+        """True if both are the same subspace: their :meth:`distance` is at most the tolerance [rad]."""
         return self.size == other.size and self.distance(other) <= tolerance
 
 

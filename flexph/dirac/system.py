@@ -164,7 +164,8 @@ class PortHamiltonian(Remade):
     def constrained_form(self, x: Array) -> ConstrainedForm:
         """Equations at energy variables x in constrained form ([survey] eq. (3.16)).
 
-        Raises ValueError if inputs or resistances feed through to outputs; :meth:`phdae` supports that.
+        Raises ValueError if inputs or resistances feed through to outputs, or their efforts are constrained;
+        :meth:`phdae` supports that.
         """
         D = self._ordered(x)
         inner = self._sizes(D)[0]

@@ -148,7 +148,7 @@ class _Held:
         return left if name in ("B", "P") else left @ T.T
 
     def defect(self, x: Array, step: float) -> str | None:
-        """Description of the most violated constraint at an initial state; None if all are satisfied to round-off."""
+        """Text on the most violated constraint at the start x of a run; None if all are satisfied to round-off."""
         own = x[: self.system.size]
         values = np.asarray(self.constraints.function(own))
         scale = np.abs(dense(self.constraints.jacobian(own))) @ np.maximum(np.abs(own), self.system.floor(own))

@@ -41,7 +41,7 @@ class Evaluated(NamedTuple):
 
 
 class StoredEnergy(Protocol):
-    """Stored energy density ψ of strains E (k, c), shear strains doubled."""
+    """Stored energy per volume, ψ, as a function of the strains E (k, c) at k points; shear strains are doubled."""
 
     def at(self, strain: Array) -> Evaluated:
         """Energies ψ, stresses S and tangent moduli ∂S/∂E at strains (k, c)."""
@@ -82,7 +82,10 @@ class LawRows(NamedTuple):
         return self.law.law.factor if isinstance(self.law, LineEnergy) else None
 
     def factor_at(self, time: float) -> float:
-        """Factor of the energy at a time, 1 without a schedule; raises ValueError unless it is a finite number."""
+        """Factor of the energy at a time [s], 1 for a law without a schedule.
+
+        Raises ValueError unless it is a finite number.
+        """
         return self.law.law.factor_at(time) if isinstance(self.law, LineEnergy) else 1.0
 
     def strain(self, rows: Array) -> Array:
@@ -109,10 +112,10 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """Terms of the mean stress: ψ₁ − ψ₀ with the mean of S and its derivative, φ, |Δ|², and the law's values at E₁.
+    """Terms of the mean stress over a step: a mean, φ (k,), |Δ|² (k,), and the values of the law at E₁.
 
-    The first three are one value: the energy change, Gauss' mean of S, and its derivative with respect to E₁. φ is zero
-    where it is only round-off; |Δ|² is one where Δ is zero. The last are ψ, S and ∂S/∂E.
+    The mean consists of ψ₁ − ψ₀, Gauss' mean of S, and the derivative of this mean with respect to E₁; the values of
+    the law are ψ, S and ∂S/∂E. φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
     """
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))

@@ -63,17 +63,17 @@ class Split(Memo):
         return Scaling(rows, columns, rows[:, None] * columns)
 
     def to_costates(self, E: Array) -> Array:
-        """Matrix ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` of :meth:`costate_map`."""
+        """Matrix ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` (n, n), which maps gradients to costates."""
         return np.asarray(self.costate_map(E))
 
     def own(self, E: Array) -> Array:
-        """Invertible block U₁ᵀEV₁."""
+        """Invertible block U₁ᵀEV₁ (r, r) of E."""
         chosen = self.chosen
         return self.U1.T @ E @ self.V1 if chosen is None else E[chosen[0][:, None], chosen[1]]
 
     @once
     def chosen(self) -> tuple[Array, Array] | None:
-        """Row and column indices if U₁ and V₁ are selections, else None."""
+        """Row and column indices of U₁ᵀEV₁ in E if U₁ and V₁ select rows and columns, else None."""
         if not all(np.array_equal(U, U != 0.0) and np.all(U.sum(axis=0) == 1.0) for U in (self.U1, self.V1)):
             return None
         return self.U1.argmax(axis=0), self.V1.argmax(axis=0)
@@ -130,7 +130,7 @@ class CostateMap:
             raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
 
     def _factorise(self, A: Array, least: float) -> bool:
-        """Factorise A; True if its reciprocal condition number is above ``least``."""
+        """Factorise A and store the factors; True if its reciprocal condition number is above ``least``."""
         self.factors, self.pivots, failed = getrf(A)
         return not A.size or (not failed and bool(gecon(self.factors, lange("1", A))[0] > least))
 
@@ -234,7 +234,7 @@ def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
 
 
 def selection(n: int, *kept: slice) -> Split:
-    """Split of a matrix E (n, n) whose rows and columns are zero except those of the states ``kept``."""
+    """Split of a matrix E (n, n) whose rows and columns are zero except in the slices ``kept``."""
     own = np.zeros(n, dtype=bool)
     for part in kept:
         own[part] = True
@@ -242,7 +242,7 @@ def selection(n: int, *kept: slice) -> Split:
 
 
 def _selection(size: Array) -> Split:
-    """Split that selects the non-zero rows and columns of a matrix with entries of given ``size``."""
+    """Split that selects the rows and columns of a matrix that are not zero, from the sizes of its entries."""
     one = np.eye(len(size))
     rows, columns = size.any(axis=1), size.any(axis=0)
     return Split(one[:, rows], one[:, ~rows], one[:, columns], one[:, ~columns])

@@ -120,9 +120,10 @@ class Dirac:
 
 
 def restricted(split: Split, slope: Array, change: Array, energies: tuple[float, float]) -> Array:
-    """Gonzalez' gradient restricted to the range of Ēᵀ: ``slope`` is ∇H(m), ``change`` Δx, ``energies`` H at both ends.
+    """Gonzalez' discrete gradient, restricted to the range of Ēᵀ.
 
-    Raises StepFailed if H changes although Δx is in the kernel of Ē.
+    ``slope`` is ∇H at the midpoint, ``change`` is Δx, ``energies`` are H at both ends. Raises StepFailed if H changes
+    although Δx is in the kernel of Ē.
     """
     step, middle = split.differential(change), split.differential(slope)
     unseen = np.abs(step) <= ROUND_OFF * (np.abs(split.onto_states) @ np.abs(change))

@@ -13,7 +13,10 @@ Means = Mapping[str, Callable[[Array, Array], Any]]
 
 
 class Discretised(NamedTuple):
-    """Matrices Ē, J̄, R̄, port matrices and z̄ over a step, and ĒΔx; without ports inputs are zero."""
+    """Matrices Ē, J̄, R̄ and costate z̄ over a step, its port matrices, and ĒΔx (``moved``).
+
+    Without port matrices, inputs have no effect.
+    """
 
     E: Any
     J: Any

@@ -112,7 +112,7 @@ class GaussCollocation:
         return jacobian.reshape(s * n, s * n)
 
     def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:
-        """Derivative ∂(E(x)k − (J − R)z − Bu)/∂x, from the system's derivatives or by forward differences."""
+        """Derivative ∂(E(x)k − (J − R)z − Bu)/∂x (n, n) at constant k and u, given or by forward differences."""
         system, given = self.system, self.system.derivatives
         if given is not None:
             return given.of_descriptor(x, k) - given.of_flow(x, system.z(x), system.J(x) - system.R(x), u)

@@ -89,7 +89,7 @@ class Correction(NamedTuple):
 
 
 def is_last(c: Correction) -> bool:
-    """True if the iteration ends with this correction: the remaining error is round-off, or it no longer improves."""
+    """True if the iteration ends with this correction, as the remaining error is round-off or no longer decreases."""
     reduction = NEWTON.slow if c.previous == np.inf else max(NEWTON.least_reduction, c.size / c.previous)
     settles = c.size <= NEWTON.stagnated and c.size * reduction <= NEWTON.settled
     noise_follows = c.fresh and c.previous < np.inf and c.size <= min(NEWTON.noise, NEWTON.sudden * c.previous)
@@ -99,7 +99,7 @@ def is_last(c: Correction) -> bool:
 
 
 def relative(correction: Array, x: Array, size: Array) -> float:
-    """Largest correction of an unknown, relative to its size."""
+    """Largest correction of an unknown, relative to the unknown or its size, whichever is larger."""
     return float((np.abs(correction) / np.maximum(np.abs(x), size)).max())
 
 
@@ -112,9 +112,9 @@ def update(inverse: Array, step: Array, change: Array) -> None:
 
 
 def invert(matrix: Array, inverse: Array) -> bool:
-    """Write the inverse of a matrix into ``inverse``.
+    """Write the inverse of a matrix into ``inverse``; return False if the matrix is singular.
 
-    False if it is singular. Rows are scaled by their largest entries.
+    Its rows are scaled by their largest entries before.
     """
     rows = np.abs(matrix).max(axis=1)
     if not (np.isfinite(rows).all() and rows.all()):

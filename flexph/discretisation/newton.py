@@ -14,7 +14,8 @@ from ..numerics.step_failed import StepFailed
 from .iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED, Unknowns, invert, newton, relative
 
 LEFT_OVER = 0.3
-"""Slope of the residual along a correction, relative to that at its start, below whose magnitude a line search ends."""
+"""Component of the next correction along the present one, relative to the latter, below whose magnitude a line search
+ends."""
 TRIED = 40
 """Largest number of points of a line search."""
 PARTS = np.linspace(0.125, 1.0, 8)
@@ -48,7 +49,10 @@ class StepEquations:
         return self.differences(x, defect, size) if self.derivative is None else self.derivative(x, self.part) * size
 
     def differences(self, x: Array, defect: Array, size: Array) -> Array:
-        """Jacobian by forward differences."""
+        """Jacobian of the residual by forward differences, with respect to the unknowns divided by their sizes.
+
+        ``defect`` is the residual at x.
+        """
         steps = FORWARD * np.maximum(np.abs(x), size)
         return forward(lambda y: self.residual(y)[0], x, defect, steps) * size
 

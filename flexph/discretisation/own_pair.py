@@ -25,7 +25,7 @@ from .newton import Newton, StepEquations
 from .parametrized import ParametrizedPair, dirac_form, gradient_pair
 
 PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
-"""Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
+"""Names of the methods with a discrete gradient of their own, a function of (x₀, x₁)."""
 AROUND = 0.1
 """Distance from the sample, relative to the size of each state, of states at which a discrete gradient is checked."""
 
@@ -155,7 +155,10 @@ class AtState:
 
 
 class OverStep:
-    """Matrices and costate of a system over a step: its means, or its functions in the middle ([dg] definition 8)."""
+    """Matrices and costate of a system over a step: its means, or its functions at the middle ([dg] definition 8).
+
+    ``middle`` gives the evaluation point of functions without a mean, see :func:`middle_of`.
+    """
 
     def __init__(self, system: PHDAE, middle: Callable[[Array, Array], Array], x0: Array, x1: Array) -> None:
         self.system, self.x0, self.x1, self.place = system, x0, x1, middle(x0, x1)
@@ -168,7 +171,10 @@ class OverStep:
 
 
 def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
-    """Evaluation point of functions without a mean: middle of differential states, end of algebraic ones."""
+    """Evaluation point, a function of (x₀, x₁), of the system's functions without a mean.
+
+    It is the midpoint if z has a mean; otherwise the middle of the differential and the end of the algebraic states.
+    """
     if "z" in system.means:
         return lambda x0, x1: 0.5 * (x0 + x1)
     own = differential_states(system)[0]
@@ -177,7 +183,7 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
 
 
 def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:
-    """The systems; if one of them has a discrete gradient pair, the others get the pair of ``gonzalez``."""
+    """The given systems, if none has a discrete gradient pair; else those without one get the pair of ``gonzalez``."""
     if not any("z" in s.means for s in systems):
         return systems
     return tuple(s if "z" in s.means else with_pair(s) for s in systems)

@@ -28,12 +28,13 @@ class Matrix(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Discrete gradient pair: functions and constants of a system; missing ones are never called.
+    """Functions and constants of a system for steps by a discrete gradient pair.
 
-    B is B − P with feedthrough. ``states`` and ``costates`` are the projectors V₁V₁ᵀ and U₂U₂ᵀ of the split of E, or
-    their diagonals (1, n) if ``diagonal``. ``to_costates`` is U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes
-    it from E. ``nodes`` and ``weights`` are those of the mean value gradient. With ``in_middle``, Ēᵀz(m) is the
-    gradient in the middle. ``given`` (4,) flags available derivatives: of costate, descriptor, structure, inputs.
+    Functions that a system lacks are never called. B is B − P with feed-through. ``states`` and ``costates`` are the
+    projectors V₁V₁ᵀ and U₂U₂ᵀ of the split of E, or their diagonals (1, n) if ``diagonal``. ``to_costates`` is
+    U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes it from E. ``nodes`` and ``weights`` are those of the mean
+    value gradient. With ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) flags available
+    derivatives: of costate, descriptor, structure, inputs.
     """
 
     E: Matrix
@@ -117,7 +118,7 @@ def middle_derivative(pair: Pair, matrix: Array) -> Array:
 
 
 def to_costates(pair: Pair, E: Any) -> Array:
-    """Matrix ``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ`` from gradients to costates."""
+    """Matrix ``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ``, which maps gradients to costates, for a value of E over the step."""
     return pair.to_costates if pair.E.origin == CONSTANT else pair.costates_of(E)
 
 
@@ -204,7 +205,7 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
 
 
 def slopes(given: Step, x1: Array) -> Array:
-    """Derivative of the equation with respect to x₁ if the system has derivatives.
+    """Derivative (n, n) of the residual of a step with respect to its end x₁, for systems with derivatives.
 
     If they are not exactly those of the step (means, a gradient other than Gonzalez', a varying E), values in the
     middle approximate them to the order of the step.

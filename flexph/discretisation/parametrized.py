@@ -35,7 +35,7 @@ class ParametrizedPair(GradientPair):
         self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
 
     def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
-        """Residual of a step and its terms."""
+        """Residual (n,) of the equation of a step with the end x₁, and the terms that it consists of."""
         change, middle = x1 - step.x0, self._middle(step.x0, x1)
         own = self.split.differential(change)
         E, J, R, ports = (at(step.x0, x1, middle) for at in self._means)

@@ -147,9 +147,10 @@ def gradients(
     checkpoints: bool = False,
     progress: bool = False,
 ) -> dict[str, Gradient]:
-    """Gradients of several functionals of one run.
+    """Compute the gradients of several functionals of one run.
 
-    The run and the differences by parameters are shared; each functional needs one backward sweep over the steps.
+    The run, and the differences of its data with respect to the parameters, are shared. Each functional needs one
+    backward sweep over the steps.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ NOTHING = 1e-10
 
 @dataclass(frozen=True)
 class ForwardSensitivities:
-    """Readings of sensors along a run, and their derivatives by parameters.
+    """Readings of sensors along a run, and their derivatives with respect to the parameters.
 
     Attributes
     ----------

@@ -227,6 +227,6 @@ class Peak(Functional):
 
 
 def _weights(times: Array) -> Array:
-    """Weights of the trapezoidal rule, (N + 1,) [s]."""
+    """Weights of the readings at given times in the trapezoidal rule, (N + 1,) [s]."""
     spans = np.diff(times)
     return 0.5 * (np.append(spans, 0.0) + np.append(0.0, spans))

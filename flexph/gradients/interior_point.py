@@ -34,9 +34,11 @@ VIOLATION = 1e-8
 
 
 class SmoothProblem(NamedTuple):
-    """Minimum of f(x) for lower ≤ x ≤ upper and least ≤ c(x) ≤ largest, with the derivatives of f and c.
+    """Functions and limits of a minimisation: f(x) is smallest for lower ≤ x ≤ upper and least ≤ c(x) ≤ largest.
 
-    The functions raise ArithmeticError where they have no value; then steps are shortened.
+    ``value`` and ``slope`` (n,) are f and its derivatives with respect to x (n,), ``constraints`` (m,) and ``slopes``
+    (m, n) are c and its derivatives. The functions raise ArithmeticError where they have no value; then steps are
+    shortened.
     """
 
     lower: Array  # (n,)
@@ -145,7 +147,7 @@ class _Calls:
         self.last = np.zeros(0)
 
     def value(self, x: Array) -> float:
-        """Value of f; NaN where it has none."""
+        """Value of the objective f at x; NaN where it has none."""
         return float(self._asked(self.problem.value, x, np.array(np.nan)))
 
     def slope(self, x: Array, out: Array) -> Array:
@@ -155,7 +157,7 @@ class _Calls:
         return out
 
     def constraints(self, x: Array, out: Array) -> Array:
-        """Values of c; NaN where they have none."""
+        """Write the values c (m,) of the constraints at x into ``out`` and return it; NaN where they have none."""
         out[:] = self._asked(self.problem.constraints, x, np.full_like(out, np.nan))
         return out
 

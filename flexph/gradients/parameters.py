@@ -152,7 +152,7 @@ def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEP
     that change the number as others do. A tiny parameter whose steps change nothing takes those of zero.
     """
     samples, size = samples_of(origin, {name: step}, counts), size_of(origin.parameters[name])
-    share = max(_relative_change(own, origin.sample) for own in samples.values())
+    share = max(_relative_change(origin, own) for own in samples.values())
     if share >= LOST * step / size or (share == 0.0 and size >= NEARLY_ZERO):
         return step, samples
     larger = step * ENLARGED / share if share > 0.0 else step / size  # as of zero
@@ -168,16 +168,23 @@ def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEP
         return step, samples
 
 
-def _relative_change(after: Sample, before: Sample) -> float:
-    """Largest change of a number between two samples, relative to its size; zero if none changes."""
-    largest = 0.0
-    for last, first in zip(after.arrays, before.arrays, strict=True):
-        if last is not first:
-            size, moved = np.abs(first), np.abs(array_change(last, first))
-            counts = np.isfinite(size) & (size > NOISE * np.max(size, initial=0.0, where=np.isfinite(size)))
-            counts |= moved > NOISE * np.max(size, initial=0.0, where=np.isfinite(size))  # of zeros
-            shares = np.divide(moved, size, out=np.ones_like(moved), where=size > 0.0)
-            largest = max(largest, float(shares[counts].max(initial=0.0)))
+def _relative_change(origin: Origin, after: Sample) -> float:
+    """Largest change of a number between the sample of the origin and another one, relative to its size; zero if none.
+
+    Numbers much smaller than others of their array are left out, as they may be round-off. The constants of the loops
+    are compared field by field, because fields have different units.
+    """
+    before, largest = origin.sample, 0.0
+    pairs = [(last, first) for last, first in zip(after.arrays, before.arrays, strict=True) if last is not first]
+    if after.arrays[0] is not before.arrays[0]:
+        last, first = pairs[0]
+        pairs[:1] = [(last[span], first[span]) for span in origin.problem.memory.constant_spans()]
+    for last, first in pairs:
+        size, moved = np.abs(first), np.abs(array_change(last, first))
+        noise = NOISE * np.max(size, initial=0.0, where=np.isfinite(size))
+        counts = (np.isfinite(size) & (size > noise)) | (moved > noise)  # the latter also of zeros
+        shares = np.divide(moved, size, out=np.ones_like(moved), where=size > 0.0)
+        largest = max(largest, float(shares[counts].max(initial=0.0)))
     if after.inputs is not before.inputs:
         rows, others = after.inputs.rows, before.inputs.rows
         largest = max(largest, float(np.abs(rows - others).max(initial=0.0) / (np.abs(others).max(initial=0.0) or 1.0)))
@@ -224,7 +231,7 @@ class SmallSteps(NamedTuple):
 
 
 def small_steps(origin: Origin) -> SmallSteps:
-    """Samples with one parameter at a time changed by a small step in both directions."""
+    """Change one parameter at a time by a small step, up and down, and return the data of the run for each change."""
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
     found = {name: stepped(origin, name, size, (-1, 1)) for name, size in sizes.items()}
     return SmallSteps(
@@ -233,7 +240,11 @@ def small_steps(origin: Origin) -> SmallSteps:
 
 
 def sampled_direction(origin: Origin) -> SampledDirection:
-    """Samples with all parameters changed together, by arbitrary fractions of their sizes with arbitrary signs."""
+    """Change all parameters together along one arbitrary direction; return the data of the run for several steps.
+
+    The direction is the same in every call. Along it each parameter changes by half to all of its size, with an
+    arbitrary sign.
+    """
     random = np.random.default_rng(0)
     shares = random.choice([-1.0, 1.0], len(origin.parameters)) * random.uniform(0.5, 1.0, len(origin.parameters))
     direction = {

@@ -85,7 +85,7 @@ class Responses:
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Times, names and values, which must be equal if a study is resumed."""
+        """Times, names and values of the responses, which must be equal if a study is resumed."""
         times = self.times if callable(self.times) else np.asarray(self.times, dtype=float)
         return times, *self.values, *self.values.values()
 

@@ -43,7 +43,7 @@ class Sensed(NamedTuple):
 
 
 def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
-    """Error message for a functional that needs more states than checkpoints store."""
+    """Text of the error for a functional whose value depends on more states than checkpoints store."""
     if isinstance(functional, Peak):
         return (
             f"checkpoints need a functional of at most half of the states, Peak with margin {functional.margin:g} "
@@ -85,7 +85,10 @@ def value_at_times(functional: Functional, own: Sensed, times: Array) -> float:
 
 
 def component_of(component: int, quantity: Quantity, values: Array) -> Array:
-    """Readings (k,) of one component; raises ValueError if the sensor does not have it."""
+    """Readings (k,) of one component, from the readings ``values`` (k, components) of a sensor.
+
+    Raises ValueError if the sensor does not have the component.
+    """
     if not 0 <= component < values.shape[1]:
         raise ValueError(f"component must be below {values.shape[1]} for {quantity}, got {component}")
     return values[:, component]

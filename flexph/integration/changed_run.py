@@ -77,7 +77,10 @@ def continue_run(
     options: RunOptions,
     changes: Sequence[Change],
 ) -> Solution:
-    """Continue a finished run with a mechanism of the same bodies and other joints; returns the solution of both."""
+    """Continue a finished run with a mechanism that has the same bodies and may have other joints.
+
+    Returns the solution of both runs. The other arguments are those of :func:`flexph.integrate`.
+    """
     if not isinstance(run, Solution):
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
@@ -98,7 +101,7 @@ def continue_run(
 
 
 def _whole(body: AnyBody) -> AnyBody:
-    """Body with all its elements, before any of them broke."""
+    """Body with all its elements, as before any of them broke."""
     return body.whole or body
 
 
@@ -149,7 +152,7 @@ class _ChangedRun:
         self._observe = _Once(options.observe) if options.observe is not None else None
 
     def run(self, start: State) -> Solution:
-        """Run to the last time, or to an event that ends it."""
+        """Integrate part by part up to the last time, or to an event that ends the run; return the solution."""
         state, due = start, self._due(start.time, self._exceeded(start))
         try:
             while True:
@@ -190,7 +193,7 @@ class _ChangedRun:
         return state, sum_of_bookings(bookings) if bookings else None
 
     def _warn_of_pending(self, time: float) -> None:
-        """Warn of changes that did not happen, as their conditions were not met up to the end."""
+        """Warn of changes that did not happen, as their conditions were not met up to the end ``time`` of the run."""
         if time >= self.grid[-1]:
             for action in self.pending:
                 warn(
@@ -241,7 +244,7 @@ class _ChangedRun:
         return replace(part, events={name: own for name, own in part.events.items() if name not in watched})
 
     def _whole(self) -> Solution:
-        """Solution of all parts, with the instants of the changes as events."""
+        """Solution of all parts, whose events include the times of the changes."""
         whole = _joined(self.parts, self.plan.union)
         if self._before is not None:
             whole = with_first_state(whole, joined([self._before], self.plan.union))
@@ -281,7 +284,7 @@ class _ChangedRun:
                 yield action
 
     def _event(self, given: Any) -> Event:
-        """Terminal event at which the condition of a change is met."""
+        """Event that ends a part of the run if the condition ``given`` of a change is met."""
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _exceeded(self, start: State) -> list[str]:

@@ -1,4 +1,4 @@
-"""Controllers of a run of a mechanism, and checks that its method supports them."""
+"""Control loops of a run of a mechanism, and checks that the method of the run supports them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismM
 
 
 def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
-    """Raise ValueError for controllers that would set a stiffness or a friction within steps."""
+    """Raise ValueError for controllers solved within steps that would set a stiffness or a coefficient of friction."""
     within = [] if loops.coupled is None else loops.coupled.entries.tolist()
     for factor in mechanism.once(controlled_factors):
         if factor.entry in within:

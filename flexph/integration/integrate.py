@@ -1,4 +1,4 @@
-"""Time integration of mechanisms, general systems and switching systems: entry function."""
+"""Entry function of time integration, for mechanisms, general systems and switching systems."""
 
 from __future__ import annotations
 
@@ -318,7 +318,10 @@ def _not_a_value(method: Any) -> str:
 
 @singledispatch
 def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
-    """Function (start, times, options=) that runs a system by a method; raises ValueError if they do not fit."""
+    """Function (start, times, options=) that integrates a system by a method.
+
+    Raises ValueError if they do not fit.
+    """
     raise ValueError(
         f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
         "rigid.MultibodySystem use system.phdae()"

@@ -48,7 +48,7 @@ class InverseDynamics:
 
     @property
     def inputs(self) -> dict[str, Table]:
-        """The forces as functions of time for :func:`flexph.integrate`, linear between the middles of the steps."""
+        """Forces by port as functions of time for :func:`flexph.integrate`, linear between the middles of steps."""
         return {name: self._table(name, values) for name, values in self.forces.items()}
 
     @checked

@@ -99,7 +99,7 @@ class _Task(NamedTuple):
     loops: ControlLoops | None
 
     def done(self) -> Solution:
-        """Run the task in blocks of steps, and return its solution."""
+        """Take the steps of the run, in blocks if possible, and return the solution."""
         blocks = blocks_of(self.scheme)
         run = self._run(blocks.start(self.initial))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
@@ -107,7 +107,7 @@ class _Task(NamedTuple):
 
     @property
     def initial(self) -> State:
-        """State at the start."""
+        """State at the start of the run."""
         return self.scheme.problem.start
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:

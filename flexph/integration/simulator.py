@@ -1,4 +1,4 @@
-"""Mechanism advanced step by step, for controllers and co-simulation."""
+"""Simulator: a mechanism that is advanced step by step, for controllers and co-simulation."""
 
 from __future__ import annotations
 
@@ -98,7 +98,10 @@ class Simulator:
 
     @checked
     def restore(self, state: State) -> None:
-        """Continue from a state, such as an earlier one, with bitwise equal steps; raises ValueError like Simulator."""
+        """Set the state, such as an earlier one, and continue from there with bitwise equal steps.
+
+        Two simulators that are set to the same state take the same steps. Raises ValueError like :class:`Simulator`.
+        """
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers) if self.controllers else None
         scheme, at = scheme_from(self.mechanism, state, self.method, forcing_of(self._inputs, loops))
@@ -144,7 +147,7 @@ class Simulator:
 
     @property
     def account(self) -> StepAccount:
-        """Energies at the current state, and works and losses of the last step; without controllers.
+        """Energies at the current state, and works and losses of the last step, of a simulator without controllers.
 
         Raises
         ------

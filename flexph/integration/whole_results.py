@@ -1,4 +1,4 @@
-"""Results saved at the end of a run, for methods without checkpoints within a run."""
+"""Checkpoints of whole results, saved at the end of a run, for methods that cannot be resumed within a run."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def slope_of(function: Callable[[Array], Any], x: Array, system: PHDAE) -> Array
 
 
 def _outputs(system: PHDAE, x: Array) -> Any:
-    """Output matrix (B + P)ᵀ."""
+    """Matrix (B + P)ᵀ (m, n) of the outputs at a state."""
     B = dense(system.B(x))
     return (B + dense(system.P(x)) if system.has_feedthrough else B).T
 
@@ -143,9 +143,9 @@ def with_structure(means: Iterable[str]) -> set[str]:
 
 
 class PartDerivatives:
-    """Derivatives of the parts of an assembled system; parts without given ones are differentiated numerically.
+    """Derivatives of the parts of an assembled system: given ones, or forward differences for parts without.
 
-    ``additional`` is the number of additional states.
+    ``additional`` is the number of states that belong to no part.
     """
 
     def __init__(self, systems: Sequence[PHDAE], additional: int) -> None:
@@ -190,9 +190,9 @@ class PartDerivatives:
         return slope
 
     def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
-        """Derivative ∂(B u)/∂x of a part, with inputs u in the columns ``port`` and zeros in others.
+        """Derivative ∂(B u)/∂x of one part with the index ``part``, with respect to its own states.
 
-        ``x`` is the state of all parts.
+        The inputs u are those in the columns ``port``, others are zero; ``x`` is the state of all parts.
         """
         derivatives, own = self.each[part], self.spans[part]
         if derivatives.inputs is None:
@@ -202,7 +202,10 @@ class PartDerivatives:
         return dense(derivatives.inputs(x[own], every))
 
     def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x of the columns ``port`` of a part, from the states x and the w of all parts."""
+        """Derivative ∂(Bᵀw)/∂x of outputs of one part with respect to its own states, for the columns ``port`` of B.
+
+        ``x`` and ``w`` are those of all parts.
+        """
         own, count = self.spans[part], self.systems[part].inputs_size
         return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)
 

@@ -147,12 +147,12 @@ class _Pair:
         return np.asarray(force @ by_states), np.tensordot(y1, by_states, 1)
 
     def _inputs(self, x: Array, u: Array) -> Array:
-        """Derivative ∂(B u)/∂x for the inputs of the ports that stay free."""
+        """Derivative ∂(B u)/∂x (n, n) for the inputs u of the ports that the coupling leaves free."""
         first = self.others[0].size
         of_each = (self.parts.inputs(k, x, self.others[k], v) for k, v in enumerate((u[:first], u[first:])))
         return block_diag(*of_each, np.zeros((self.multipliers,) * 2))
 
     def _outputs(self, x: Array, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x for the outputs of the ports that stay free."""
+        """Derivative ∂(Bᵀw)/∂x (m, n) for the outputs of the ports that the coupling leaves free."""
         of_each = (self.parts.outputs(k, x, self.others[k], w) for k in (0, 1))
         return block_diag(*of_each, np.zeros((0, self.multipliers)))

@@ -76,7 +76,7 @@ def strain_stresses(s: Strains, product: Array, time: float = 0.0) -> Array:
 
 
 def law_energies(s: Strains, product: Array, time: float = 0.0) -> list[tuple[Index, Array]]:
-    """For each material law, its strain rows (k, c) and energies (k,) [J] at the time [s]: k points of c strains."""
+    """Strain rows (k, c) and energies (k,) [J] of each material law at a time [s], for its k points of c strains."""
     strain = strains(s, product) if s.laws else product
     return [
         (part.rows, part.factor_at(time) * part.volume * part.law.at(part.strain(strain)).energy) for part in s.laws

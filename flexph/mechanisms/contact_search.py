@@ -40,7 +40,7 @@ CHANGES = 100
 
 
 class Opens(ArithmeticError):
-    """Error: an equilibrium would need a contact that pulls, so that this contact opens."""
+    """Error of an equilibrium that needs a pulling force at a contact; such a contact opens."""
 
     def __init__(self, contact: str, pull: float) -> None:
         self.contact = contact
@@ -77,7 +77,7 @@ class Search:
         self._springs = [touch.spring() for touch in self.touches if not touch.is_rigid]
 
     def is_stable(self, rested: Rested) -> bool:
-        """True if the equilibrium is a minimum of the energy."""
+        """True if an equilibrium with its closed contacts replaced by joints is a minimum of the energy."""
         resting, anchors = rested.mechanism, rested.state.anchors
         steady = steady_rotation(resting, None, None)
         given = problem(resting, anchors, self.time, inputs=self.inputs, steady=steady)

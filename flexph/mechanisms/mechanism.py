@@ -108,7 +108,7 @@ class Mechanism(Model):
         joints: Sequence[Connection] | None = None,
         gravity: Sequence[float] | None = None,
     ) -> Mechanism:
-        """Mechanism of the same bodies with other joints or another gravity.
+        """Make a mechanism of the same bodies with other joints or another gravity.
 
         The new mechanism can continue a run of this one: ``integrate(other, run, times)``.
 
@@ -285,11 +285,11 @@ class Mechanism(Model):
         joints: Literal["free", "at rest"] | None = None,
         time: float = 0.0,
     ) -> State:
-        """State that satisfies all constraints and their rates at ``time``.
+        """State at ``time`` that satisfies all constraints and their rates, with given velocities of bodies.
 
-        Given velocities are kept if the joints and drives allow all of them; the other ones are those of least kinetic
-        energy, without deformation rates if possible. If the given ones contradict the joints, each other or the
-        drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
+        Given velocities are kept if the joints and drives allow all of them. Velocities that are not given are those of
+        least kinetic energy, without deformation rates if possible. If the given velocities contradict the joints, each
+        other or the drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
 
         Example of the choice of ``joints``: a blade hangs on a driven hub by a free hinge. With the least kinetic
         energy it swings back; with ``joints="at rest"`` it turns with the hub.
@@ -437,11 +437,11 @@ class Mechanism(Model):
     def with_closed_contacts(
         self, state: State, *, inputs: Mapping[str, Input] | None = None
     ) -> tuple[Mechanism, State]:
-        """Mechanism whose closed contacts are joints, and its state, for contact forces and small motions.
+        """Replace the contacts that are closed at an equilibrium by joints and springs.
 
-        A closed rigid contact is a constraint ``NAME: normal``, a compliant one a spring ``NAME``. Points on planes
-        with friction stick: constraints ``NAME: friction: tangent 1``. Contacts of several gaps have numbers,
-        ``NAME: 2``.
+        Return this mechanism and its state. They give the contact forces and the small motions. A closed rigid contact
+        becomes a constraint ``NAME: normal``, a compliant one a spring ``NAME``. Points on planes with friction stick:
+        constraints ``NAME: friction: tangent 1``. Contacts of several gaps have numbers, ``NAME: 2``.
 
         Parameters
         ----------
@@ -479,10 +479,10 @@ class Mechanism(Model):
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
         """Linearise about an unloaded pose at rest ([flex] eq. (45)), or about an equilibrium under load.
 
-        At a pose, the states are the body-frame velocities at P and the stresses, and joints are constraints. At a
-        state from :meth:`equilibrium`, the geometric stiffness of stresses, joint forces and loads is included and
-        constraints are eliminated; contacts that are closed there stay closed. :meth:`LinearPHDAE.part` gives the same
-        named parts of both.
+        About a pose, the states of the linear system are the stresses and the velocities of the bodies at P in body
+        axes, and joints are constraints. About a state from :meth:`equilibrium`, the system includes the geometric
+        stiffness of stresses, joint forces and loads, constraints are eliminated, and contacts that are closed stay
+        closed. :meth:`LinearPHDAE.part` finds parts of both systems by the same names.
 
         Parameters
         ----------
@@ -721,10 +721,9 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
-        """State with the joint forces of its motion as multipliers.
+        """State with the joint forces of its motion as multipliers; :meth:`consistent_state` leaves them zero.
 
-        The multipliers keep the rates of all constraints zero and follow from the accelerations (index reduction);
-        :meth:`consistent_state` leaves them zero.
+        With the accelerations that these forces cause, the rates of all constraints remain zero (index reduction).
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ SLIPS = 1e-6
 
 
 class Slips(ArithmeticError):
-    """Error: friction would have to exceed its bound."""
+    """Error of an equilibrium in which friction at a contact would have to exceed its bound."""
 
 
 class Rested:
@@ -78,7 +78,7 @@ class Rested:
         return self.normal | {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if not t.is_rigid}
 
     def with_contacts(self, mechanism: Mechanism) -> State:
-        """Equilibrium as a state of the original mechanism with contacts."""
+        """State of the original mechanism, with contacts, at the equilibrium found with joints and springs for them."""
         whole = self._with_anchors(mechanism, copied_state(self.mechanism, mechanism, self.state))
         multipliers = np.array([self.multipliers[name] for name in mechanism.constraint_names])
         return replace(whole, multipliers=multipliers, joint_forces=True)

@@ -86,7 +86,7 @@ def _values(text: str) -> tuple[str, list[Any]]:
 SUFFIXES = (".yaml", ".yml")
 """Suffixes of model files."""
 NAMED = 10
-"""Largest number of failed samples to name one by one."""
+"""Largest number of failed samples whose errors are printed one by one."""
 
 
 @click.command("study")
@@ -150,7 +150,7 @@ def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool
     """Function, or name of a case, and samples of a study.
 
     ``name`` is a case or a model file, ``given`` are the texts of the options --set, ``chosen`` is a study of the model
-    file. Raises click's or ValueError for an unknown case.
+    file. Raises click's exceptions, and ValueError for an unknown case.
     """
     if Path(name).suffix in SUFFIXES:
         # it loads scipy, pydantic and pint
@@ -165,7 +165,7 @@ def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool
 
 
 def _grid(name: str, case: Case[Any], given: Sequence[str]) -> Mapping[str, list[Any]]:
-    """Values by parameter from all --set options."""
+    """Values by parameter from the options --set NAME=A,B,…. Raises click.UsageError for other texts."""
     if not given:
         names = ", ".join(parameter.name for parameter in case.parameters)
         raise click.UsageError(f"--set is needed, for example --set NAME=A,B; the parameters of {name} are {names}")

@@ -61,8 +61,8 @@ def recorded(function: Function) -> Function:
 class Slopes:
     """Derivatives of the values of runs with respect to parameters: recorded ones, or central differences.
 
-    ``step`` is the step of differences, relative to each parameter, or to its entry of ``scales`` if it is zero; None
-    for recorded derivatives.
+    ``step`` is the step of differences, relative to each parameter, or to its entry of ``scales`` if the parameter is
+    zero. It is None for recorded derivatives.
     """
 
     runs: Evaluations

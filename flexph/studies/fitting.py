@@ -39,7 +39,8 @@ class Fit(NamedFields):
     covariance : array
         (n, n), in the order of the parameters.
     noise : float
-        Standard deviation of the measurement, relative to the given ones, or that of the residuals without any.
+        Standard deviation of the residuals: relative to the given standard deviations, or in the unit of the values if
+        none are given.
     values : mapping
         Values of the run at the fitted parameters.
     runs : Dataset

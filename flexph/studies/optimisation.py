@@ -173,7 +173,10 @@ class _Exhausted(Exception):
 
 @dataclass(frozen=True)
 class _Search:
-    """Search for an optimum in parameters scaled to [0, 1]."""
+    """Search for an optimum in parameters scaled to [0, 1], with a record of each run.
+
+    ``lower`` and ``upper`` are the bounds of the parameters.
+    """
 
     runs: Evaluations
     conditions: Conditions
@@ -310,7 +313,7 @@ class _Search:
         return held
 
     def is_best(self, x: Array) -> bool:
-        """True if no feasible run so far is better than the run at scaled parameters ``x``."""
+        """True if the run at scaled parameters x has the least objective of all feasible runs so far."""
         own = self.rank(self.record(x))
         return all(own <= self.rank(record) for record in self.runs.finished if self.is_feasible(record))
 

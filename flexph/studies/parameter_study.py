@@ -129,7 +129,7 @@ def _count(jobs: int | None) -> int | None:
 
 
 class Evaluations:
-    """Evaluations of a function of real parameters, with a record of each run; no run is repeated."""
+    """Runs of a function at real parameters that an algorithm requests; each run is recorded and none is repeated."""
 
     def __init__(self, runs: Runs, keep: bool, cases: Sequence[str] = ()) -> None:
         self._runs, self._keep, self._cases = runs, keep, cases
@@ -174,7 +174,7 @@ class Evaluations:
         return [joined(sample, {case: next(every) for case in self._cases}) for sample in samples]
 
     def _of_cases(self, samples: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-        """Samples with the name of the load case added: one for each sample and load case."""
+        """Samples of load cases: for each sample and each load case, the sample with the name of the case."""
         if not self._cases:
             return [dict(sample) for sample in samples]
         return [{**sample, CASE: case} for sample in samples for case in self._cases]

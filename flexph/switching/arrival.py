@@ -44,7 +44,7 @@ class DrivenSystem:
     end: float
 
     def equations(self, mode: str, time: float) -> Equations:
-        """Equations of a mode from a given time on."""
+        """Equations of a mode with its inputs, which may be evaluated from ``time`` to the end of the run."""
         end = self.end if self.end > time else np.inf
         return Equations(self.system.system(mode), self.forcings[mode], (time, end))
 
@@ -63,7 +63,7 @@ class DrivenSystem:
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """Point of a run: time, mode, state with its algebraic states, and largest size of the states so far."""
+    """State of a run at an instant: time, mode, consistent state, and the largest sizes of all states so far."""
 
     time: float
     mode: str
@@ -162,7 +162,10 @@ def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: A
 
 
 def violated_conditions(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
-    """Text on the functions ``valid`` of the new mode that become negative within a small step; empty if none do."""
+    """Names and values of the functions ``valid`` of the new mode that become negative within a small step, as text.
+
+    The text is empty if none do. ``size`` are the sizes of states, ``step`` [s] is the usual step length.
+    """
     switch, branch = arrival
     mode, time = switch.target, switch.time
     asked = [bound for bound in bounds(world.system, mode) if bound.transition is None]
@@ -215,7 +218,10 @@ LOOSE = 1e-10
 
 
 class Impulsive(NamedTuple):
-    """State (n,) after impulses of algebraic costates, ``E(x⁺ − x⁻)`` (n,), ∫z dt (n,), and free quantities (k, n)."""
+    """State (n,) after impulses of algebraic costates, and the impulses.
+
+    ``impulse`` (n,) is E(x⁺ − x⁻), ``costate`` (n,) is ∫z dt, and ``free`` (k, n) are quantities that do not change.
+    """
 
     state: Array
     impulse: Array

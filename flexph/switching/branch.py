@@ -69,7 +69,7 @@ class Branch:
         return self._followed(time, x)
 
     def keep(self, time: float, x: Array) -> None:
-        """Set the point from which the branch is followed; x must solve the equations."""
+        """Set the time and state from which the branch is followed; x must solve the equations."""
         self._time, self.state = time, x
 
     def ends(self, threshold: float = SINGULAR) -> bool:
@@ -89,8 +89,9 @@ class Branch:
     def leaves_branch(self, time: float, stage: Array, end: Array) -> bool:
         """True if the algebraic states in the middle of a step are on another branch than those at both ends.
 
-        Near a fold the determinant of ∂g/∂x₂ has another sign there; on a distant branch the states are neither between
-        the ends nor near them.
+        ``stage`` and ``end`` are the states in the middle and at the end. Near a fold the determinant of ∂g/∂x₂ has
+        another sign on the other branch; on a distant branch the states are neither between those at the ends nor near
+        them.
         """
         if not self._simple:
             return False
@@ -107,12 +108,15 @@ class Branch:
         return float(np.linalg.svd(matrix / np.maximum(scale, 1e-300)[:, None], compute_uv=False)[-1])
 
     def _slope(self, time: float, x: Array) -> Array:
-        """Jacobian ∂g/∂x₂ of the algebraic equations."""
+        """Jacobian ∂g/∂x₂ (k, k) of the algebraic equations with respect to the algebraic states."""
         e = self.equations
         return e.split.U2.T @ e.along_algebraic(time, x, np.maximum(np.abs(x), self._conditions.size))
 
     def _followed(self, time: float, x: Array) -> Array:
-        """Solution of the algebraic equations at x, followed along the line from the last kept state."""
+        """Solution of the algebraic equations for the differential states of x, followed from the last kept state.
+
+        The differential states move along a straight line, in one or more pieces.
+        """
         split, pieces = self.equations.split, 1
         while True:
             here = self.state
@@ -128,7 +132,10 @@ class Branch:
                     raise
 
     def _solved(self, time: float, x: Array) -> Array:
-        """Solution by Newton's method, as long as its corrections decrease; StepFailed otherwise."""
+        """Solution of the algebraic equations by Newton's method from the guess x.
+
+        Raises StepFailed if its corrections do not decrease.
+        """
         split, last = self.equations.split, np.inf
         if self.careful:
             self._inverse = None
@@ -161,7 +168,7 @@ class Branch:
 def round_off_of(
     function: Callable[[float, Array], float], time: float, x: Array, *, size: Array, relative: float
 ) -> float:
-    """Round-off of a function of (t, x), if the states are uncertain by a given share of their size."""
+    """Round-off of a function of (t, x), if each state is uncertain by the share ``relative`` of its ``size``."""
     here, change = function(time, x), 0.0
     for i in np.flatnonzero(size):
         moved = x.copy()

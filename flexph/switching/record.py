@@ -32,7 +32,7 @@ class Record:
         self._add(np.array([start.time]), start.state[None], start.mode, ledger)
 
     def segment(self, run: SystemRun, mode: str, last: Array) -> None:
-        """Record a run within a mode, with the algebraic states of the mode at its end."""
+        """Record the steps of a run within a mode; ``last`` is its end with consistent algebraic states."""
         steps = run.trajectory(self.method)
         k = len(steps.times) - 1
         if not k:

@@ -36,7 +36,7 @@ from .watch import Leaving
 
 
 def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, step: float) -> Instant:
-    """Start in a mode, or in the first mode that is consistent and still valid after a small step.
+    """Start in the given mode, or else in the first mode that is consistent and still valid after a small step.
 
     ``step`` [s] is the usual step length. Raises ValueError if there is no such mode.
     """
@@ -62,7 +62,7 @@ def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, 
 
 
 def _no_change(driven: DrivenSystem, at: Instant) -> ModeChange:
-    """Switch without effect, for testing whether the mode is valid."""
+    """Change from a mode to itself, without effect, for testing whether the mode is valid."""
     energy, zero = float(driven.system.H(at.state)), np.zeros(driven.system.size)
     return ModeChange(
         time=at.time,
@@ -199,7 +199,7 @@ class SwitchingRun:
             at = switches.settled(at, switches.from_impasse(at) if impasse else switches.cause(at, due))
 
     def _passed(self, time: float) -> int:
-        """Number of grid steps up to a time."""
+        """Number of grid intervals that have ended at a time [s]."""
         return int(np.searchsorted(self.grid, time + self.close)) - 1
 
     def _end_of(self, due: float) -> float:
@@ -291,9 +291,9 @@ def state_at_end(run: Run, watch: Leaving) -> Array:
 
 
 def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
-    """Step to the end of the branch after a failed step; None if the state is already there.
+    """Longest step towards the time t1 that ends on the branch, after the whole step has failed.
 
-    Raises ``error``, the failure of the step, if no branch ends.
+    None if the state is at the end of the branch already. Raises ``error``, the failure, if no branch ends.
     """
     branch = stepper.watch.branch
     if not stepper.careful:

@@ -14,9 +14,9 @@ from .watch import Bound, Leaving, bounds
 
 
 class Switches:
-    """Switches of a run over a grid of times: executes and records them; times within ``close`` [s] coincide.
+    """Executor of the switches of a run, which records them; ``grid`` are the times of the run.
 
-    ``watch`` are the bounds of the present mode.
+    Times within ``close`` [s] coincide. ``watch`` contains the bounds of the present mode.
     """
 
     watch: Leaving
@@ -26,7 +26,10 @@ class Switches:
         self._recent: list[ModeChange] = []  # within one step of the grid
 
     def settled(self, at: Instant, cause: Bound | Transition | None) -> Instant:
-        """Make and record all switches at an instant, one after the other; return the instant after them."""
+        """Make and record all switches at an instant, one after the other; return the instant after the last.
+
+        ``cause`` is the cause of the first one; None as a run starts.
+        """
         used: list[Transition] = []
         if cause is None:
             cause = self._immediate_cause(at, None)
@@ -48,16 +51,19 @@ class Switches:
         return at
 
     def usual(self, time: float) -> float:
-        """Step length of the grid at a time."""
+        """Length [s] of the grid interval that contains a time."""
         k = min(int(np.searchsorted(self.grid, time, side="right")), self.grid.size - 1)
         return float(self.grid[k] - self.grid[k - 1])
 
     def timed(self, mode: str) -> list[tuple[Transition, At | Every]]:
-        """Transitions out of a mode at prescribed times."""
+        """Transitions out of a mode that are triggered by a time, with their triggers."""
         return [(t, t.when) for t in self.system.leaving(mode) if isinstance(t.when, At | Every)]
 
     def cause(self, at: Instant, due: float) -> Bound | Transition | None:
-        """Cause that ended the steps within a mode; ``due`` is the next time of a timed transition."""
+        """Cause that ended the steps within a mode, or None.
+
+        ``due`` is the next time at which a transition out of this mode is triggered.
+        """
         if self.watch.fired is not None:
             return self.watch.fired
         return self._due(at, []) if abs(at.time - due) <= self.close else None

@@ -127,7 +127,7 @@ class SwitchingPHDAE(Remade):
 
     @checked
     def following(self, mode: str) -> tuple[str, ...]:
-        """Candidate modes after a mode that is no longer valid."""
+        """Modes that may follow a mode that is no longer valid: its candidates, or all others if it names none."""
         own: Mode = check.lookup("mode", mode, self.modes)
         return tuple(own.candidates) or tuple(name for name in self.modes if name != mode)
 

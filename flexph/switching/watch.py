@@ -86,7 +86,7 @@ def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
 
 
 class Leaving:
-    """Bounds of a mode from a time and state on, used by a run in place of its events (events.Watch)."""
+    """Watch over the bounds of a mode from a time and state on; a run uses it in place of its events (events.Watch)."""
 
     def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch
@@ -113,7 +113,7 @@ class Leaving:
     def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """Find the time at which the mode is left in a step, and store it with its bound; None if the mode lasts.
 
-        ``at`` interpolates states within the step.
+        The step leads from t0 to t1 and the state ``end``; ``at`` gives interpolated states.
         """
         here = lambda t: self.branch.at(t, end if t == t1 else at(t))  # noqa: E731
         last, new = self.branch.state, here(t1)

@@ -17,8 +17,8 @@ TOLERANCE = 1e-5
 """Error of an entry of a given derivative above which it is wrong, relative to the largest entry of its row. Entries
 are multiplied by the sizes of their states before."""
 ROUND_OFF = 1e-9
-"""Error of a derivative that differences cannot resolve, relative to the largest of the function, and of 1e-3 of its
-change if states change by their sizes."""
+"""Error of a derivative that differences cannot resolve, relative to the function plus 1e-3 of its largest change for
+changes of the states by their sizes."""
 
 
 @checked
@@ -63,7 +63,7 @@ class Derivatives:
         return slope + _full(self.inputs, x, u) if u.size else slope
 
     def of_terms(self, x: Array, z: Array, u: Array) -> Array:
-        """Derivative ∂((J − R)w)/∂x + ∂((B − P)u)/∂x at constant w = z."""
+        """Derivative of (J − R)w + (B − P)u with respect to x (n, n), with w = z held constant."""
         slope = _full(self.structure, x, z)
         return slope + _full(self.inputs, x, u) if u.size else slope
 
@@ -80,7 +80,7 @@ class Derivatives:
         return np.array([w @ dense(self.inputs(x, unit)) for unit in units]).reshape(len(columns), x.size)
 
     def check(self, system: Any, x: Array) -> None:
-        """Raise ValueError, naming the derivative and its defect, unless all agree with differences at x."""
+        """Raise ValueError, with the wrong entry, unless all given derivatives agree with differences at x."""
         rng = np.random.default_rng(0)
         w, u = rng.uniform(0.5, 1.5, system.size), rng.uniform(0.5, 1.5, system.inputs_size)
         _compare("∂z/∂x", lambda s: system.z(s), self.costate(x), x)

@@ -53,7 +53,7 @@ class Invariants:
 
 
 def padded(given: Invariants, n: int, extra: int) -> Invariants:
-    """Invariants of the first n states as invariants of n + ``extra`` states; they do not depend on the others."""
+    """Invariants of the first n states as invariants of n + ``extra`` states, independent of the added states."""
 
     def jacobian(x: Array) -> Array:
         own = dense(given.jacobian(x[:n]))
@@ -73,7 +73,8 @@ def correction(along: float, step: Array, before: float, after: float) -> float:
 def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
     """Gonzalez' discrete gradient ``∇H(m) + (ΔH − ∇H(m)·Δx)/(Δx·Δx) Δx`` ([dg] eq. (12)).
 
-    Δx may be the part of x₁ − x₀ on which H depends.
+    ``middle`` is ∇H(m), ``step`` Δx, which may be the part of x₁ − x₀ on which H depends; ``before`` and ``after`` are
+    H at both ends.
     """
     return middle + correction(float(middle @ step), step, before, after) * step
 
@@ -109,7 +110,10 @@ def check_discrete_gradient(
 
 
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
-    """Mean value gradient ∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points, exact up to degree 2·points ([dg] definition 5)."""
+    """Mean value gradient ∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points ([dg] definition 5).
+
+    With p points it is exact for H of degree 2p or less.
+    """
     nodes, weights = gauss_points(points)
     return weights @ np.array([gradient(x0 + s * (x1 - x0)) for s in nodes])
 

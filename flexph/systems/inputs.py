@@ -33,7 +33,7 @@ class Table:
         self.name = name
 
     def __call__(self, time: float) -> Array:
-        """Values at a time [s]."""
+        """Values (m,) at a time [s], or a number for a table of numbers."""
         first, last = self.times[0], self.times[-1]
         if not first <= time <= last:
             raise ValueError(f"{self.name} covers {first:.6g} to {last:.6g} s, and was evaluated at t = {time:.6g} s")
@@ -52,7 +52,7 @@ class Table:
         return (1.0 - share)[:, None] * values[k - 1] + share[:, None] * values[k]
 
     def with_values(self, values: Any) -> Table | None:
-        """Copy of the table with other values; None unless these are finite numbers of the same shape."""
+        """Copy of the table with other values; None unless these are finite numbers of the same shape and type."""
         try:
             own = np.array(values)
         except ValueError:
@@ -76,7 +76,7 @@ class Table:
         return out
 
     def _pieces(self, times: Array) -> Array:
-        """Index into the table of the end of the interval that contains each time."""
+        """Index, for each time, of the table's time at the end of the interval that contains it."""
         return np.clip(np.searchsorted(self.times, times, side="right"), 1, self.times.size - 1)
 
     def covers(self, times: Array) -> bool:

@@ -197,8 +197,9 @@ class LinearPHDAE(NamedPorts):
 
     @checked
     def expand(self, x: Array | ComplexArray) -> Array:
-        """States before elimination or reduction, which ``parts`` names, from x (n,) or (n, k).
+        """States as they were before elimination or reduction, from states x (n,) or (n, k) of this system.
 
+        ``parts`` are slices of them.
         Parameters
         ----------
         x : array or ComplexArray
@@ -230,7 +231,7 @@ class LinearPHDAE(NamedPorts):
 
 
 def unknowns(system: LinearPHDAE) -> int:
-    """Number of unknowns of a system, for the choice of threads."""
+    """Number of unknowns of a system, by which a computation on it chooses its number of threads."""
     return system.size
 
 

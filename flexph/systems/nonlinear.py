@@ -255,12 +255,12 @@ class PHDAE(NamedPorts, Remade):
 
     @property
     def gradient_pair(self) -> GradientPair:
-        """Gradient pair (E, z) of H."""
+        """Pair (E, z) of the system, with E(x)ᵀz(x) = ∇H(x)."""
         return GradientPair(self.E, self.z, self.H)
 
     @property
     def exact_derivatives(self) -> Derivatives | None:
-        """Derivatives exact to round-off; None if some of them are finite differences."""
+        """Derivatives that are exact to round-off; None if none are given, or if given ones are finite differences."""
         return None if self.derivatives is None or self.derivatives.accuracy else self.derivatives
 
     @property

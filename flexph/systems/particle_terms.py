@@ -107,7 +107,7 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def _skew(self) -> Array:
-        """Structure matrix J without rods."""
+        """Structure matrix J (n, n) without the forces and rates of rods, which depend on the state."""
         J, nv = np.zeros((self.size, self.size)), self.weight.size
         J[:nv, nv : 2 * nv], J[nv : 2 * nv, :nv] = np.eye(nv), -np.eye(nv)
         return J
@@ -230,7 +230,7 @@ class ParticleTerms(Terms, Memo):
             _compare(f"mean of {name}", dense(means[name](x0, x1)), value)
 
     def _secants(self, x0: Array, x1: Array, middle: Array) -> Array:
-        """Mean costates z̄ with the secants ΔV/Δ(ℓ²) of the springs."""
+        """Mean costates z̄ (n,) over a step, with the secants ΔV/Δ(ℓ²) of the springs; ``middle`` is the midpoint."""
         nv, z = self.weight.size, middle.copy()
         z[:nv] = -self.weight
         if len(self.springs.ends):

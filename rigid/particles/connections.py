@@ -17,7 +17,7 @@ from flexph.numerics.rotations import spins
 from flexph.systems.particle_terms import LENGTH, SQUARE
 
 End = str | Sequence[float] | Array
-"""A point by name, or a fixed position (dim,) [m]."""
+"""Type of an end of a connection: the name of a point, or a fixed position (dim,) [m]."""
 
 
 @checked

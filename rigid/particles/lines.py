@@ -16,12 +16,15 @@ from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
 from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
-"""Length of a spring, relative to its length in the sample, below which V'(ℓ)/ℓ is evaluated at this length, if V'(0) =
-0."""
+"""Length, relative to that of the spring in the sample, at which V'(ℓ)/ℓ is evaluated in place of its limit at ℓ = 0.
+The limit exists if V'(0) = 0."""
 
 
 class Lines:
-    """Terms of springs, rods and dashpots, from difference vectors d = D r + d₀ between their ends."""
+    """Converter of springs, rods, dashpots and forces on points to terms of a multibody system.
+
+    The vector from the first end of a connection to the second is d = D r + d₀, with the positions r of all points.
+    """
 
     def __init__(self, points: Points) -> None:
         self.points, self.place, self.dim = points, points.place, points.dim
@@ -78,7 +81,7 @@ class Lines:
         )
 
     def dashpot(self, dashpot: Dashpot | Drag) -> Damper:
-        """Damper with the rate ℓ̇ = d·Dv/ℓ, or for :class:`Drag` with the full relative velocity Dv."""
+        """Dissipative term of a dashpot with the rate ℓ̇ = d·Dv/ℓ, or of a drag with the relative velocity Dv."""
         name = named_line("dashpot", dashpot)
         D, d0 = self.between(name, dashpot.first, dashpot.second)
         if isinstance(dashpot, Drag):
@@ -99,7 +102,7 @@ class Lines:
         return Damper(name, directions, dashpot.relation)
 
     def port(self, part: slice) -> ExternalPort:
-        """Port of a force on the point whose coordinates are ``part``."""
+        """Port for a force on the point whose coordinates are the slice ``part`` of the positions."""
         chosen = np.zeros((self.dim, self.place.size))
         chosen[:, part] = np.eye(self.dim)
         return ExternalPort(chosen.T, PositionMap(lambda r: r[part], lambda r: chosen))

@@ -1,4 +1,7 @@
-"""Point masses in Cartesian coordinates: a multibody system ([rigid] eq. (6)), or a PHDAE for loops ([dg] sec. 6.3)."""
+"""Point masses in Cartesian coordinates: multibody systems ([rigid] eq. (6)), or particle systems ([dg] sec. 6.3).
+
+Particle systems are :class:`flexph.PHDAE` whose steps run in compiled loops.
+"""
 
 from __future__ import annotations
 
@@ -176,7 +179,7 @@ def particle_system(
 
 KINDS = {name: kind for kind, name in RELATIONS.items()}
 LAW = 5
-"""Largest number of parameters of a damper."""
+"""Largest number of parameters of the law of a damper."""
 
 
 def are_known(springs: Sequence[Spring], dashpots: Sequence[Dashpot | Drag]) -> bool:
@@ -197,8 +200,8 @@ def known_terms(
     """Arrays of the springs, rods, dashpots, masses and weights of points, for compiled loops.
 
     ``mass`` is that of each point, ``acceleration`` (dim,) the gravity, ``lines`` the springs, rods and dashpots,
-    ``inputs`` the names of the points on which input forces act. ``has_pair`` is passed on. Raises ValueError for laws
-    that are functions given by the user.
+    ``inputs`` the names of the points on which input forces act. ``has_pair`` is True if the system has the discrete
+    gradient pair of :func:`point_masses`. Raises ValueError for laws that are functions given by the user.
     """
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)

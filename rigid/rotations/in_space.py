@@ -41,7 +41,7 @@ class RotationMatrix(Orientation):
         return np.swapaxes(np.reshape(zeta, (*np.shape(zeta)[:-1], 3, 3)), -1, -2)
 
     def slopes(self, zeta: Array) -> Array:
-        """Derivatives ∂R/∂ζ_k: unit matrices of one entry."""
+        """Derivatives ∂R/∂ζ_k (9, 3, 3), matrices with a single entry 1."""
         return _STACKED
 
     def Z(self, zeta: Array) -> Array:

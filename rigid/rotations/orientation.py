@@ -41,7 +41,8 @@ class Orientation(ABC):
     size: int
     """Number of coordinates."""
     polynomial: bool
-    """True if R is a polynomial of ζ of degree 2 at most, Z is linear, and midpoint steps preserve the manifold."""
+    """True if R is a polynomial of ζ of degree 2 at most and Z is linear, so that midpoint steps preserve the
+    conditions on ζ."""
 
     @property
     def linear(self) -> bool:
@@ -130,7 +131,7 @@ class Orientation(ABC):
         return given
 
     def caution(self, zeta: Array) -> str | None:
-        """Warning if the coordinates are near their limits, otherwise None."""
+        """Warning if the coordinates have drifted from those of a rotation or are near a gimbal lock, else None."""
         return f"{self.name}: the coordinates must be {self._meaning(zeta)}" if self.defect(zeta) > DRIFT else None
 
     @checked
@@ -142,7 +143,8 @@ class Orientation(ABC):
         position : array_like
             r (dim,) [m].
         rotation : Rotation or Numbers
-            A rotation as for :meth:`coordinates`, or in space coordinates (size,) of this kind, which are checked.
+            A rotation as for :meth:`coordinates`. Of a spatial orientation also coordinates (size,) of this kind, which
+            are checked.
 
         Returns
         -------
@@ -169,7 +171,7 @@ class Orientation(ABC):
 
 
 def unit_length(name: str) -> PositionConstraint:
-    """Constraint ``0 = |ζ|² − 1`` of unit length, with a name."""
+    """Constraint ``0 = |ζ|² − 1`` of unit length, with the given name."""
     return PositionConstraint(name, PositionMap(_square, _square_slope))
 
 

@@ -120,7 +120,10 @@ class BodyAxes(Memo):
         return Differentiable(self.Z, self._constant(slopes, of.linear or (of.polynomial and not self.free)))
 
     def _constant(self, slopes: Callable[[Array], Array], constant: bool) -> Callable[[Array], Array]:
-        """Function with the values of ``slopes``, which are computed once if they are ``constant``."""
+        """Function of orientation coordinates with the values of ``slopes``.
+
+        If these do not depend on the coordinates (``constant``), they are computed once.
+        """
         if not constant:
             return slopes
         stack = slopes(np.zeros(self.parts["orientation"].stop))

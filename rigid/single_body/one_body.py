@@ -33,7 +33,7 @@ GivenDamper = tuple[GivenPort, Relation]
 
 @dataclass(frozen=True, eq=False)
 class Added:
-    """Ports, constraints, dampers and sample of a body, as the user gives them."""
+    """Ports, constraints, dampers and sample of a body, in the forms in which users give them to :func:`free_body`."""
 
     ports: Mapping[str, GivenPort] | None
     constraints: Mapping[str, BodyConstraint] | None
@@ -42,7 +42,7 @@ class Added:
 
 
 def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
-    """Multibody system of a body with the mass matrix M, its weight and the members ``added`` to it."""
+    """Multibody system of a body with the mass matrix M, the potential ``weight``, and what the user ``added``."""
     bound = named("constraints", added.constraints or {})
     constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
     given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
@@ -279,7 +279,10 @@ def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector
 
 
 def _orientation(given: Orientation | None, dim: int) -> Orientation:
-    """Orientation for a body in the plane or in space; the default if none is given, ValueError if it does not suit."""
+    """Orientation for a body of dimension ``dim``: the given one, or the default if it is None.
+
+    Raises ValueError for another type, or an orientation of another dimension.
+    """
     if given is None:
         return angle() if dim == 2 else rotation_matrix()
     if not isinstance(given, Orientation):

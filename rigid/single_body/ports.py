@@ -86,8 +86,9 @@ class Torque:
 class Gimbal:
     """A motor torque [N m] at one axis of a massless gimbal; its output is the rate of the gimbal angle.
 
-    It belongs to a spatial body with any orientation ([rigid] sec. 7.2), and has a position if the orientation has
-    the same angles. Undefined at the gimbal lock of the suspension, whatever the coordinates of the orientation.
+    It belongs to a spatial body with any orientation ([rigid] sec. 7.2), and has a position if the orientation is given
+    by angles in the same sequence. Undefined at the gimbal lock of the suspension, whatever the coordinates of the
+    orientation.
 
     Parameters
     ----------

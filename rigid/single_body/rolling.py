@@ -55,7 +55,7 @@ class Rolling:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """Two constraints: height c (1,), and slip A (dim − 1, n_kin)."""
+        """Two constraints of a rolling disc: height above the ground, c (1,), and slip along it, A (dim − 1, n_kin)."""
         radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         n = unit(f"constraint {name!r}: normal", self.normal, body.dim)
@@ -88,7 +88,7 @@ class Rolling:
 
 
 class LyingFlat(StepFailed, ValueError):
-    """Error: a disc lies flat and has no point of contact; it ends a step or refuses a start."""
+    """Error that a disc lies flat and has no point of contact. It ends a step or prevents a start."""
 
     def __init__(self, name: str) -> None:
         super().__init__(

@@ -27,8 +27,8 @@ STEP = 1e-3
 """Length of a displacement of the positions, relative to their sizes, over which functions and their derivatives are
 compared."""
 ACTS = 1e-10
-"""Change of a force over a displacement of length STEP, relative to the force, above which the potential acts on the
-displaced velocity. Round-off is 1e-16."""
+"""Change of a force over a displacement of length STEP, relative to the force, above which the potential acts along
+this displacement. Round-off is 1e-16."""
 
 
 def refuse_undetermined(system: SystemModel) -> None:
@@ -103,7 +103,10 @@ SPEEDS = (1e-2, 1.0, 1e2)
 
 
 def check_system(system: SystemModel) -> None:
-    """Check the members of a system, and the conditions of [rigid] sec. 4 at its sample and near it."""
+    """Raise ValueError for invalid members of a system, or if a condition of [rigid] sec. 4 is violated.
+
+    Conditions are checked at the sample and at positions near it.
+    """
     check_members(system)
     check_names(system)
     _check_mass(system)
@@ -129,7 +132,7 @@ def refuse_dependent(system: SystemModel) -> None:
 
 
 def _check_mass(system: SystemModel) -> None:
-    """Check that M is symmetric and positive semi-definite."""
+    """Raise ValueError unless M is symmetric and positive semi-definite."""
     check.symmetric("mass", system.mass)
     diagonal = np.diag(system.mass)
     unit = np.sqrt(np.where(diagonal != 0.0, np.abs(diagonal), np.abs(system.mass).max(initial=0.0) or 1.0))
@@ -148,7 +151,7 @@ def _check_mass(system: SystemModel) -> None:
 
 
 def _check_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """Compare the Jacobians c', p' and ∇V with differences of c, p and V, and check that invariants are quadratic."""
+    """Raise ValueError unless c', p' and ∇V agree with differences of c, p and V, and invariants are quadratic."""
     size = sizes(system, zeta)
     maps: Mapping[str, PositionMap] = dict(
         chain(
@@ -193,7 +196,7 @@ def _listed_energy(energy: Callable[[Array], float], zeta: Array) -> Array:
 
 
 def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> None:
-    """Check that invariants are quadratic: Δπ = Dπ(m) Δζ with the midpoint m."""
+    """Raise ValueError unless invariants are quadratic: Δπ = Dπ(m) Δζ from ζ₀ to ζ₁, with the midpoint m."""
     change, step = of.values(zeta1) - of.values(zeta0), zeta1 - zeta0
     slope = of.jacobian(0.5 * (zeta0 + zeta1))
     scale = np.abs(of.values(zeta1)) + np.abs(of.values(zeta0)) + np.abs(slope) @ np.abs(step)
@@ -209,7 +212,10 @@ def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> N
 
 
 def _check_rates(system: SystemModel, zeta: Array) -> None:
-    """Check p'Z = A or Bᵀ of constraints and ports with positions, and g'Z = 0 for conditions of the coordinates."""
+    """Raise ValueError unless p'Z is A or Bᵀ for constraints and ports with positions p.
+
+    For conditions g of the coordinates, g'Z must be zero.
+    """
     Z = system.Z(zeta)
     for of in system.velocity_constraints:
         if of.position is not None:
@@ -237,7 +243,7 @@ def _compare_rates(name: str, rates: Array, given: Array) -> None:
 
 
 def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """Check that G is skew, ϖᵀτ_d ≥ 0, and that no force acts at rest."""
+    """Raise ValueError unless G is skew, ϖᵀτ_d ≥ 0, and no dissipative force acts at rest."""
     v = system.velocities
     G = check.array("gyroscopic G(ζ, Γ)", system.G(zeta, system.mass @ rng.standard_normal(v)), (v, v))
     check.skew("gyroscopic G(ζ, Γ)", G)
@@ -250,7 +256,7 @@ def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.G
 
 
 def _check_rank(system: SystemModel, places: Sequence[Array]) -> None:
-    """Check that (c'Z, A) has the same rank at all given positions."""
+    """Raise ValueError unless (c'Z, A) has the same rank at all given positions ``places``."""
     if not system.constraint_names:
         return
     _refuse_empty(system, places)

@@ -92,7 +92,7 @@ class BlockGyroscopic:
 
 
 def at(matrix: Any, zeta: Array) -> Array:
-    """Value at ζ of a matrix that is constant or a function of ζ."""
+    """Value at ζ of a matrix that is constant or a function of ζ. Raises ValueError unless it holds numbers."""
     given = matrix(zeta) if callable(matrix) else matrix
     try:
         return np.asarray(given, dtype=float)

@@ -55,7 +55,7 @@ def check_members(system: SystemModel) -> None:
 
 
 def check_names(system: SystemModel) -> None:
-    """Raise ValueError for names given twice, reserved names, and parts that exceed their vectors."""
+    """Raise ValueError for repeated or reserved names, parts that exceed their vectors, and a negative ``spread``."""
     check.not_negative("spread", system.spread)
     for kind, names in (
         ("constraints", [c.name for c in system.constraints] + [c.name for c in system.velocity_constraints]),

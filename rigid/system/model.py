@@ -245,7 +245,7 @@ class SystemModel(Memo, Remade):
         return np.vstack([np.zeros((0, self.velocities)), *(at(a.matrix, zeta) for a in self.velocity_constraints)])
 
     def constraint_rows(self, zeta: Array, Z: Array | None = None) -> Array:
-        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities; Z(ζ) may be given."""
+        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities; a given Z(ζ) is not evaluated again."""
         return np.vstack([self.c_jacobian(zeta) @ (self.Z(zeta) if Z is None else Z), self.A(zeta)])
 
     def B(self, zeta: Array) -> Array:

@@ -80,7 +80,7 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 
 def allowed_velocities(rows: Array, omega: Array) -> Array:
-    """Projection of velocities to those that the constraint rows allow."""
+    """Velocities closest to ``omega`` (n_kin,) that satisfy the constraint rows, rows·ϖ = 0."""
     own = singular_vectors(rows, tolerance=RANK, economy=True)
     held = own.right[: own.rank]
     allowed: Array = omega - held.T @ (held @ omega)
@@ -142,7 +142,7 @@ def listed(names: list[str]) -> str:
 
 
 def independence(system: SystemModel) -> Independence:
-    """:class:`Independence` of the constraints of a system, with units from its probe positions."""
+    """:class:`Independence` of the constraints of a system, scaled by their entries at its probe positions."""
     return Independence(system, system.once(probes))
 
 

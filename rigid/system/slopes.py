@@ -152,7 +152,11 @@ def of_potential(given: Potential | Invariants, positions: StepPositions, discre
 
 
 def _of_gradient(gradient: Any, positions: StepPositions, discrete: Array) -> Array:
-    """Derivative with respect to ζ₁ of the discrete gradient ``∇V(m) + c Δ``, m the midpoint, c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ."""
+    """Derivative with respect to ζ₁ of Gonzalez' discrete gradient of a potential V, (n_pot, n_pot).
+
+    The discrete gradient is ``∇V(m) + c Δ`` with the step Δ = ζ₁ − ζ₀, the midpoint m and ``c ΔᵀΔ = ΔV − ∇V(m)ᵀΔ``.
+    ``gradient`` is ∇V as a function of ζ, ``discrete`` the value of the discrete gradient.
+    """
     middle, step, hessian = gradient(positions.middle), positions.step, stacked(gradient, positions.middle)
     size = float(step @ step)
     share = float((discrete - middle) @ step) / size if size > 0.0 else 0.0

@@ -22,8 +22,8 @@ CONSISTENT = 1e-8
 """Constraint defect, relative to its largest terms, up to which an initial state is consistent, such as one with values
 of ten digits."""
 DRIFTED = 1e-3
-"""Defect of a position constraint up to which a run may begin, as runs continue from final states of methods that
-let constraints drift."""
+"""Defect of a position constraint, relative to its largest terms, up to which a run may begin, as runs continue from
+final states of methods that let constraints drift."""
 SHAKEN = 0.1
 """Defect of a velocity constraint up to which a run may begin, relative to the velocities and their change by forces in
 one step. It is large, as some methods satisfy velocity constraints at midpoints only."""
@@ -81,9 +81,9 @@ def _units(mass: Array) -> Array:
 
 
 def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Array) -> Array:
-    """Multipliers (k + l,) with zeros for those that are round-off of the forces (n_kin,).
+    """Multipliers (k + l,), with zeros for those that are round-off of the forces (n_kin,).
 
-    Runs derive tolerances from them.
+    Runs derive tolerances from multipliers, which must not be round-off.
     """
     unit = _units(mass)
     noise = NOTHING * float((forces * unit).max(initial=0.0))
@@ -191,7 +191,7 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
 
 
 def _projection(system: SystemModel, rows: Array, target: Array) -> Array:
-    """Velocity-like displacement δ (n_kin,) of least ½δᵀMδ with Kδ = target."""
+    """Velocity-like displacement δ (n_kin,) of least ½δᵀMδ with Kδ = ``target``, K the constraint ``rows``."""
     return _saddle(system.mass, rows, np.concatenate([np.zeros(system.velocities), target]))[: system.velocities]
 
 
@@ -206,14 +206,14 @@ def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
 
 
 def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
-    """Positions after a displacement, and its largest entry divided by the largest position."""
+    """Positions after a displacement ``move``, and its size: its largest entry relative to the largest position."""
     zeta = zeta + move
     largest = float(np.abs(zeta).max(initial=0.0))
     return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """Conditions on positions: position constraints, and positions of velocity constraints that must be zero."""
+    """Conditions on positions: position constraints, and the positions of closed velocity constraints, kept at zero."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

@@ -73,8 +73,8 @@ class PositionMap:
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
         """Discrete Jacobian of p over a step, ``D̄p Δζ = Δp`` ([dg] definition 6).
 
-        For ``kept`` see :func:`discrete_jacobian`. The discrete Jacobian of a sum is the sum of those of its terms, so
-        that the correction and the forces of a term involve only the positions of this term.
+        The discrete Jacobian of a sum is the sum of those of its terms, so that the correction and the forces of a term
+        involve only the positions of this term. ``kept``, see :func:`discrete_jacobian`, is ignored for several terms.
         """
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
@@ -151,7 +151,7 @@ class ExternalPort:
     position: PositionMap | None = None
 
     def part(self, columns: slice) -> ExternalPort:
-        """Port with the columns ``columns`` of B."""
+        """Port with some columns of B, a slice, and the corresponding components of its position."""
         B = self.matrix
         cut = mapped(lambda b: b[..., columns], B) if callable(B) else at(B, np.zeros(0))[:, columns]
         return ExternalPort(cut, None if self.position is None else self.position.part(columns))

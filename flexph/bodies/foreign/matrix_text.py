@@ -36,7 +36,9 @@ def printed_matrix_market(text: str) -> Any:
 
 
 def text_matrix(text: str) -> TextMatrix:
-    """Read the matrix of a text without a banner, in one of these forms:
+    """Read the matrix of a text that lists its entries or rows, without a banner that names a format.
+
+    One of these forms is recognised:
 
     - ``row, column, value`` from 1, as printed by ``*MATRIX OUTPUT, FORMAT=COORDINATE`` of Abaqus, or with ``node.dof``
       instead of both indices; a first line may contain the numbers of rows, columns and entries;
@@ -185,10 +187,11 @@ def is_harwell_boeing(text: str) -> bool:
 
 
 def harwell_boeing(text: str) -> Any:
-    """Read a sparse matrix from a text (I. S. Duff, R. G. Grimes, J. G. Lewis, Users' guide, TR/PA/92/86, 1992).
+    """Read a sparse matrix from a text in the Harwell-Boeing format.
 
-    For symmetric matrices the result is the stored triangle. scipy.io.hb_read supports unsymmetric matrices without a
-    right-hand side only. Raises ValueError for complex or elemental matrices.
+    The format is that of I. S. Duff, R. G. Grimes, J. G. Lewis, Users' guide, TR/PA/92/86, 1992. For symmetric matrices
+    the result is the stored triangle. scipy.io.hb_read supports unsymmetric matrices without a right-hand side only.
+    Raises ValueError for complex or elemental matrices.
     """
     refuse_cut(text)
     lines = text.splitlines()

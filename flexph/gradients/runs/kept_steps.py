@@ -45,12 +45,12 @@ class WholeRun:
 
     @property
     def times(self) -> Array:
-        """Times of the states [s]."""
+        """Times of the saved states of the run [s]."""
         return self.solution.times
 
     @property
     def magnitudes(self) -> Array:
-        """Largest absolute value (n,) of each entry of the states along the run."""
+        """Largest absolute value (n,) that each entry of the state has along the run."""
         largest: Array = np.abs(self.solution.states).max(axis=0)
         return largest
 
@@ -71,7 +71,7 @@ class WholeRun:
         return np.zeros(0)
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield all steps as one piece."""
+        """Yield one piece with all steps of the run."""
         yield Piece(0, *steps_of(self.problem, self.solution))
 
 

@@ -71,12 +71,12 @@ class Problem(NamedTuple):
 
     @property
     def tableau(self) -> Tableau | None:
-        """Tableau of Gauss collocation; None for other methods."""
+        """Butcher tableau of Gauss collocation; None for other methods."""
         return gauss(self.method.stages) if isinstance(self.method, ExactGauss) else None
 
     @property
     def strikes(self) -> bool:
-        """True if there are rigid contacts."""
+        """True if the mechanism has rigid contacts."""
         return bool(self.mechanism.network.arrays.contacts.laws.rigid.any())
 
     @property
@@ -188,7 +188,10 @@ def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
 
 
 def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
-    """Mechanism, start and inputs that ``make`` returns for the parameters."""
+    """Call ``make`` with the parameters, and return mechanism, start and inputs; without inputs an empty mapping.
+
+    Raises ValueError if ``make`` returns something else.
+    """
     own = make(**parameters)
     if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
         raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
@@ -212,7 +215,10 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
 
 
 def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, *, known: bool) -> None:
-    """Raise ValueError for rigid contacts where their impacts have no adjoint."""
+    """Raise ValueError for rigid contacts in a run whose impacts cannot be differentiated.
+
+    ``known`` is False for forward derivatives, multiple shooting and checkpoints, which do not support impacts at all.
+    """
     a, at_steps = mechanism.network.arrays, isinstance(method, Exact) and method.contact == "steps"
     for of, found in (
         ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
@@ -226,7 +232,7 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
 
 
 def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
-    """Raise ValueError for elements without an adjoint in runs by Decaying()."""
+    """Raise ValueError for elements, step lengths or sizes for which runs by ``Decaying()`` have no adjoint."""
     a = mechanism.network.arrays
     unknowns = 3 * sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
     for of, found in (
@@ -244,7 +250,7 @@ def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
 
 
 def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
-    """Raise ValueError for dry friction of joints in runs whose steps do not have it as a smooth function."""
+    """Raise ValueError for dry friction in joints that an input sets, or in steps with too many unknowns."""
     bearings = [c.form.bearing for c in mechanism.connections if c.form.bearing is not None]
     unknowns = sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
     for of, found in (

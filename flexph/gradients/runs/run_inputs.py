@@ -19,9 +19,10 @@ from ...systems.inputs import Forcing
 
 @dataclass(frozen=True, eq=False)
 class RunInputs(Memo):
-    """Inputs of a run at its points (k,) [s]: the middles of steps, or the nodes of collocation.
+    """Inputs of a run at the times (k,) [s] at which its steps evaluate them.
 
-    ``ends``: first and last time of a run with substeps, to which points outside are clipped.
+    These ``points`` are the middles of steps, or the nodes of collocation. ``ends`` are the first and last time of a
+    run with substeps; points outside are moved to them.
     """
 
     forcing: Forcing
@@ -30,7 +31,7 @@ class RunInputs(Memo):
 
     @once
     def rows(self) -> Array:
-        """Inputs (k, m) at the points."""
+        """Inputs (k, m) at the points, one row for each."""
         rows = self.forcing.at_times(self.points, self.ends)
         return np.broadcast_to(rows, (len(self.points), rows.shape[1]))
 

@@ -43,7 +43,7 @@ Places = Array | Steps
 
 
 def steps_of_run(solution: Solution) -> Steps:
-    """All steps of a run, with their multipliers."""
+    """All steps of a run: for each its first and last time, the state at its end and its multipliers."""
     times = solution.times
     return Steps(ends_of(times), solution.states[1:], solution.stage_multipliers, np.arange(len(times) - 1))
 
@@ -76,7 +76,10 @@ def read_at(problem: Problem, quantity: Quantity, places: Places) -> Array:
 
 
 def by_ends(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
-    """Derivatives (k, c, n) of readings by the states at the ends of steps; raises ValueError if not smooth."""
+    """Derivatives (k, c, n) of readings in steps with respect to the states at their ends.
+
+    Raises ValueError if the readings are not smooth.
+    """
 
     def read(states: Array) -> Array:
         return read_steps(problem, quantity, steps._replace(states=states))

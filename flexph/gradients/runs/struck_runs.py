@@ -69,7 +69,7 @@ class StruckRun(WholeRun):
         return self.saved[rows]
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the steps between impacts, the last ones first."""
+        """Yield the pieces of the run between impacts, the last piece first."""
         yield from reversed(self.divided)
 
     def jumps(self, problem: Problem) -> Array:

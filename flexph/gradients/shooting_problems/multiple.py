@@ -50,9 +50,9 @@ STEP = 1e-5
 class MultipleShooting:
     """Division of a run into segments whose initial states are unknowns of an optimal control.
 
-    Derivatives by the first inputs of an unstable motion grow with its length, until no search converges; with short
-    segments they remain small. Initially there may be gaps between segments, for example along a guessed motion that no
-    input causes; the search closes them.
+    Derivatives of an unstable motion with respect to its first inputs grow with its length, until no search converges.
+    With short segments they remain small. Initially there may be gaps between segments, for example along a guessed
+    motion that no input causes; the search closes them.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class MultipleShooting:
     guess: Callable[[float], State] | None = None
 
     def __post_init__(self) -> None:
-        """Check that the number of segments is positive."""
+        """Check that there are at least two segments."""
         check.count("segments", self.segments, 2)
 
 
@@ -103,8 +103,9 @@ class Chart:
         return gap
 
     def distance(self, mechanism: Mechanism, first: Array, last: Array, time: float) -> float:
-        """Largest difference of two flat states, in lengths of the mechanism and in its velocities in a segment.
+        """Largest difference of two flat states in positions or velocities, without dimension.
 
+        Positions are divided by a length of the mechanism, velocities by this length over the time of a segment.
         Velocities at the end of a step, of which only the mean satisfies the constraints, are made consistent first.
         """
         a, c, table = mechanism.network.arrays, configuration(mechanism, first), TimeTable(mechanism, self.anchors)
@@ -176,12 +177,12 @@ class SegmentedProblem:
 
     @property
     def size(self) -> int:
-        """Number of coordinates 2k of a state."""
+        """Number of coordinates 2k of the initial state of a segment: k free motions and k free rates."""
         return 2 * self.charts[0].free.basis.shape[1]
 
     @property
     def count(self) -> int:
-        """Number of unknowns: those of the base problem, and the coordinates of all states between segments."""
+        """Number of unknowns: those without segments, and the coordinates of the initial states of later segments."""
         return self.base.count + len(self.charts) * self.size
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
@@ -293,7 +294,11 @@ class SegmentedProblem:
         return changes, varied_by(problem, samples)
 
     def distances(self, found: Evaluation) -> dict[str, float]:
-        """Distances between segments, relative to the size of the mechanism, by the name of the gap."""
+        """Distances between the end of a segment and the start of the next one, by the name of the gap.
+
+        A distance is the largest difference of positions, in lengths of the mechanism, and of velocities, in units that
+        would move such a length in the time of a segment.
+        """
         nodes = zip(found.gaps, self.charts, found.runs[1:], found.runs[:-1], strict=True)
         return {
             name: chart.distance(after.mechanism, after.states[0], before.states[-1], float(after.times[0]))

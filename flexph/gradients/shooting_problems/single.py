@@ -56,14 +56,14 @@ class Problem:
 
     @once
     def functionals(self) -> dict[str, Functional]:
-        """Functionals by name: cost, components of end conditions, and limits."""
+        """Functionals of the run by name: the cost, each component of an end condition, and the limits."""
         own = {} if self.cost is None else {COST: self.cost}
         for name, (quantity, values) in self.ends.items():
             own |= {end_of(name, i): Last(quantity, i) for i in range(np.size(values))}
         return own | {limit_of(name): functional for name, (functional, _, _) in self.limits.items()}
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
-        """Values of tables, and parameters, from the vector x of unknowns."""
+        """Split the vector x of unknowns into the values of the input tables, by port, and the parameters, by name."""
         values, start = {}, 0
         for port, own in self.tables.items():
             values[port] = x[start : start + own.values.size].reshape(own.values.shape)
@@ -81,7 +81,7 @@ class Problem:
 
     @property
     def count(self) -> int:
-        """Number of unknowns: values at the nodes of all tables, and parameters."""
+        """Number of unknowns: the values at the nodes of all input tables, and the parameters."""
         return sum(own.values.size for own in self.tables.values()) + len(self.parameters)
 
     def evaluated(self, x: Array) -> Evaluation:
@@ -106,7 +106,10 @@ class Problem:
         return made(self.make, {name: value for name, value in parameters.items() if name != DURATION})
 
     def stretched(self, times: Array, parameters: Mapping[str, float]) -> Array:
-        """Times of the first guess, stretched to the duration among the parameters."""
+        """Times of a run, scaled about its start so that it lasts for the duration among the parameters.
+
+        ``times`` are those of the first guess. They are returned unchanged if the duration is not an unknown.
+        """
         if self.duration is None:
             return times
         begin, end = float(self.times[0]), float(self.times[-1])

@@ -1,4 +1,4 @@
-"""Many steps of a stepper in one call, by compiled loops: sizes of blocks, and the rows that they save."""
+"""Block stepper: many steps of a mechanism in one call of the compiled loops, and the number of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GROWTH = 32
 
 
 def first_size(substeps: int, velocities: int) -> int:
-    """Number of steps of the first block, with ``substeps`` each."""
+    """Number of steps of the first block of a run, by the cost of ``substeps`` substeps for each step."""
     return max(FIRST, int(SHORTEST / (SLOW * substeps * max(velocities, 1))))
 
 
@@ -69,11 +69,11 @@ class Save(NamedTuple):
     before: int
 
     def closes(self, step: int) -> bool:
-        """True if a step of the block, counted from one, is saved."""
+        """True if a step is saved; it is numbered within the block, from one."""
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
-        """Number of rows of ``steps`` steps, including a last row that is not yet complete."""
+        """Number of rows that ``steps`` steps of the block need, with one for steps after the last saved one."""
         return (self.before % self.every + steps) // self.every + 1
 
 
@@ -110,7 +110,7 @@ class BlockStepper:
         self.limit = self.limited(2 * self.points)
 
     def _parts(self) -> Parts:
-        """Options of the loops: substeps, weights of their multipliers, depth of the history, error estimate."""
+        """Options of the compiled stepper: substeps, weights of their multipliers, depth of history, kind of steps."""
         scheme, contact = self.scheme, int(self.accounts.compliant.size > 0)
         if contact and not scheme.least_norm and self.mechanism.once(NearPairs).is_pile:
             contact = PILE
@@ -119,7 +119,7 @@ class BlockStepper:
         return Parts(np.array(scheme.shares), np.array(scheme.weights), scheme.depth, self._pair(), kinds)
 
     def _loops(self) -> Stepper:
-        """Compiled stepper of the mechanism."""
+        """Compiled stepper for the steps of the mechanism."""
         return Stepper(self.mechanism, self.accounts, self.parts)
 
     @property
@@ -129,17 +129,17 @@ class BlockStepper:
 
     @property
     def first(self) -> int:
-        """Number of steps of the first block."""
+        """Number of steps of the first block of a run."""
         return first_size(self.points, self.scheme.motions)
 
     @property
     def evaluation(self) -> EvaluationPoints:
-        """Points of a step at which feedback within it is evaluated."""
+        """Points of time within a step at which feedback that acts in it is evaluated."""
         return AT_MIDDLE
 
     @property
     def estimate(self) -> ErrorEstimate | None:
-        """Error estimate by which steps are chosen; None for prescribed steps."""
+        """Error estimate that chooses the lengths of steps; None if they are prescribed."""
         return None
 
     def _pair(self) -> Pair:
@@ -213,7 +213,7 @@ class BlockStepper:
             raise error from half
 
     def whole(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
-        """Take a step without dividing it; raises StepFailed."""
+        """Take the step from a start to a time [s] in one part; raises StepFailed if it is not solved so."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, table or self.table(times), EACH)
         if not solved:

@@ -1,4 +1,4 @@
-"""Compiled blocks of steps of Gauss collocation."""
+"""Block stepper for Gauss collocation, which takes many steps in one call of the compiled loops."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class GaussBlocks(BlockStepper):
 
     @property
     def evaluation(self) -> EvaluationPoints:
-        """Gauss points of a step, at which feedback within it is evaluated."""
+        """Gauss points of a step, at which feedback that acts in it is evaluated."""
         return EvaluationPoints(self.tableau.nodes, self.tableau.weights, 1.0)
 
     def table(self, times: Array) -> GaussTable:

@@ -41,11 +41,11 @@ class PairError(NamedTuple):
     tolerance: Tolerance
 
     def known(self, start: StepStart) -> float:
-        """Reference energy [J] of the error at the start of a run."""
+        """Kinetic energy [J] with which the error of the first pair is compared, the floor of the tolerance."""
         return self.tolerance.floor
 
     def count(self, known: float) -> int:
-        """Number of steps of a pair."""
+        """Number of steps of a pair, which is two."""
         return 2
 
     def judged(self, step: Any, estimate: tuple[float, float], known: float, energy: float) -> Tried:
@@ -69,7 +69,7 @@ SUMS = "controller_flows", "controller_work"
 
 
 class ControlState(NamedTuple):
-    """State of the step size control: step size, largest kinetic energy [J], rejected steps before the next pair."""
+    """State of step size control: step size, largest kinetic energy so far [J], steps rejected since the last pair."""
 
     size: StepSize
     known: float
@@ -216,15 +216,15 @@ class PairBlocks(BlockStepper):
         return Block(values, np.arange(k) < closed, end, reached, ("flows",))
 
     def known(self, start: StepStart) -> float:
-        """Reference energy [J] of the error at the start of a run, see :meth:`PairError.known`."""
+        """Kinetic energy [J] with which the error of the first pair is compared, see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:
-        """Number of steps of a pair, see :meth:`PairError.count`."""
+        """Number of steps of a pair, which is two."""
         return self.error.count(known)
 
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
-        """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
+        """Try a pair of steps through three times, with its error; ``known`` is the largest kinetic energy [J]."""
         start, ends = run.start, times[[0, 2]]
         run.begin_trial(start.time, float(ends[1]))
         rows, solved = self._taken(start, ends, self.table(ends), EACH)

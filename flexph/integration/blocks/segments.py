@@ -1,4 +1,4 @@
-"""Segments of a run, equal numbers of steps whose starts are stored, so that they can be repeated bit by bit."""
+"""Segments of a run, each of equally many steps, whose starts are stored so that they can be repeated bit by bit."""
 
 from __future__ import annotations
 

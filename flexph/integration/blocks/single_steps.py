@@ -1,4 +1,4 @@
-"""Single steps of blocks: the table of one step, and a step that is divided into two parts."""
+"""Helpers for single steps of a block: the table of one step, and the division of a step into two parts."""
 
 from __future__ import annotations
 

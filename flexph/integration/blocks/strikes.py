@@ -108,7 +108,7 @@ class Single(Protocol):
     """Protocol of a stepper that takes single steps."""
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """Take the step from a start to a time [s]; raises StepFailed."""
+        """Take one step from a start to a time [s]; raises StepFailed."""
 
 
 class JudgedPairs(NamedTuple):
@@ -124,11 +124,11 @@ class JudgedPairs(NamedTuple):
     single: Single
 
     def known(self, start: StepStart) -> float:
-        """Reference energy [J] of the error at the start of a run, see :meth:`PairError.known`."""
+        """Kinetic energy [J] with which the error of the first pair is compared, see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:
-        """Number of steps of a pair, see :meth:`PairError.count`."""
+        """Number of steps of a pair, which is two."""
         return self.error.count(known)
 
     def step(self, start: StepStart, time: float) -> StepResult:
@@ -136,7 +136,10 @@ class JudgedPairs(NamedTuple):
         return self._pair(start, 0.5 * (start.time + time), time)[0]
 
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
-        """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
+        """Try a pair of steps through three times, and compare it with one step of twice the length.
+
+        ``known`` is the largest kinetic energy so far [J].
+        """
         start, (_, middle, end) = run.start, times.tolist()
         run.begin_trial(start.time, end)
         try:
@@ -196,7 +199,7 @@ class StrikeBlocks(BlockStepper):
 
     @property
     def estimate(self) -> ErrorEstimate | None:
-        """Error estimate by which pairs of steps are chosen; None for prescribed steps."""
+        """Error estimate that chooses the lengths of pairs of steps; None if steps are prescribed."""
         tolerance = self.scheme.tolerance
         return None if tolerance is None else JudgedPairs(self.scheme, PairError(tolerance), self)
 
@@ -205,7 +208,7 @@ class StrikeBlocks(BlockStepper):
         return True
 
     def _warn_of_many(self) -> None:
-        """Warn once in a run that impacts of large groups, each solved separately in time, take long."""
+        """Warn, once in a run, that many impacts of large groups in a step take long, as each is solved by itself."""
         if not self._has_warned:
             self._has_warned = True
             text = (

@@ -1,4 +1,4 @@
-"""Errors of steps that the loops do not solve, and motions that end within a step: fallen discs, ends of curves."""
+"""Errors that explain why the loops did not solve a step, or why the motion ends in it, as at a fallen disc."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _check_discs(mechanism: Model, after: Derived, iterations: int) -> None:
 
 
 def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
-    """Raise MotionEnded at a kink or end of a curve, StepFailed if a point is off its curve."""
+    """Raise MotionEnded if a point reaches a kink or an end of its curve, StepFailed if it is off the curve."""
     curves = mechanism.network.arrays.curves
     for curve, at_start, at_end in zip(curves, before.on_curves, after.on_curves, strict=True):
         own, s0, s1 = after.product[curve.products], at_start.places[1], at_end.places[1]
@@ -216,5 +216,5 @@ def _check_ropes(mechanism: Model, before: Derived, after: Derived, iterations: 
 
 
 def touch(rope: str) -> str:
-    """Text for a rope without a straight span, as its sheaves or ports touch."""
+    """Text that a rope has no straight span left, as its sheaves or ports touch."""
     return f"two sheaves or ports of {rope!r} come to touch"

@@ -1,4 +1,4 @@
-"""Adaptive time integration of general port-Hamiltonian systems through libraries, with checks of the rank of E."""
+"""Integration of general port-Hamiltonian systems by solvers of libraries, with checks of the rank of E(x)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,10 @@ def integrate_adaptively(
     options: RunOptions,
     view: Callable[[Array], StateView],
 ) -> Trajectory:
-    """Integrate a general system by a library's solver, see :func:`flexph.integrate`; ``grid`` are the saved times."""
+    """Integrate a general system by a solver of a library, from the state x₀ over the saved times ``grid``.
+
+    The other arguments are those of :func:`flexph.integrate`; ``view`` wraps a state for events and observers.
+    """
     rtol, atol = tolerances_of_states(method.tolerance, x0.size)
     span = (float(grid[0]), float(grid[-1]))
     equations = Equations(system, forcing, span, at=x0)
@@ -166,7 +169,7 @@ class _Samples:
         self._output: tuple[float, Array] | None = None
 
     def steps(self, make: Callable[[], Solver]) -> Iterator[LibraryStep]:
-        """Yield the steps of a solver, made by ``make``, up to the last time."""
+        """Create a solver by ``make``, and yield its steps up to the last saved time."""
         solver = make()
         watch = (
             RankWatch(self.equations.system, self.latest, self.grid[-1] - self.grid[0])
@@ -223,7 +226,7 @@ class _Samples:
 
 
 class LibraryStep(NamedTuple):
-    """Step of a library's solver, which may pass several of the saved times, or none."""
+    """Step of a library's solver, to be recorded; it may pass several of the saved times, or none."""
 
     samples: _Samples
     solver: Solver
@@ -231,11 +234,11 @@ class LibraryStep(NamedTuple):
 
     @property
     def reached(self) -> int:
-        """Number of saved times that the step has passed."""
+        """Number of saved times that the step has passed, once it is recorded."""
         return self.samples.next - self.passed
 
     def record(self, run: Run) -> bool:
-        """Record the rows of the step, up to a terminal event in it; True if there was one."""
+        """Record the rows at the saved times in the step, up to an event that ends the run; True if there was one."""
         solver = self.solver
         stop = run.watch.locate(solver.before, solver.time, solver.state, solver.at) if run.watch.active else None
         self.samples.record(run, solver, solver.time if stop is None else stop)

@@ -38,7 +38,7 @@ class MovingFrame:
         self._reference = split.U1, split.U2
 
     def at(self, x: Array) -> Array:
-        """Frame Q(x) (n, n); raises StepFailed if the rank of E has changed."""
+        """Matrix Q(x) (n, n) of the frame at the state x; raises StepFailed if the rank of E has changed."""
         return np.hstack(self._bases(x))
 
     def move(self, x: Array) -> None:
@@ -56,7 +56,7 @@ class MovingFrame:
 
 
 def _nearest(basis: Array, reference: Array) -> Array:
-    """Orthonormal basis of the span of ``basis`` that is nearest to a reference basis."""
+    """Orthonormal basis with the same span as ``basis`` that is nearest to the basis ``reference``."""
     left, _, right = np.linalg.svd(basis.T @ reference)
     return np.asarray(basis @ (left @ right))
 
@@ -83,7 +83,7 @@ gets new ones."""
 
 
 class SolverFailed(ArithmeticError):
-    """Failure of a library's solver."""
+    """Failure of a solver of a library in a step."""
 
 
 class Solver(Protocol):
@@ -94,7 +94,7 @@ class Solver(Protocol):
     state: Array
 
     def advance(self) -> None:
-        """Take one internal step; raises SolverFailed."""
+        """Take one step of a length that the solver chooses; raises SolverFailed."""
 
     def at(self, time: float) -> Array:
         """State at a time within the last step."""
@@ -154,10 +154,10 @@ class Problem:
 
     @cached_property
     def bdf_order(self) -> int:
-        """Largest order of BDF: 5, or 2 if fast oscillations of the start are hardly damped.
+        """Largest order of BDF to allow: 5, or 2 if fast oscillations at the start are hardly damped.
 
-        Orders above 2 amplify them unless steps resolve the fastest: the undamped crank-slider takes 6 to 20 times the
-        steps of order 2 at tolerances of 1e-6 and 1e-5.
+        Orders above 2 amplify them unless steps resolve the fastest: the undamped crank-slider takes 6 to 20 times
+        the steps of order 2 at tolerances of 1e-6 and 1e-5.
         """
         if self.rtol < RESOLVED:
             return 5
@@ -180,7 +180,7 @@ class Problem:
         return eigenvalues[(eigenvalues.imag > 1e-4 * shift) & (-eigenvalues.real < HARDLY * eigenvalues.imag)]
 
     def jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
-        """Derivatives ∂F/∂x and ∂F/∂ẋ; raises SolverFailed if they are not finite."""
+        """Derivatives ∂F/∂x and ∂F/∂ẋ (n, n) of the residual; raises SolverFailed if they are not finite."""
         derivatives = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
         if not all(np.all(np.isfinite(part)) for part in derivatives):
             raise SolverFailed(f"the derivatives of the equations are not finite at t = {t:.6g} s")
@@ -204,7 +204,7 @@ class Problem:
 
 
 class _ScipyDae:
-    """Adapter of RadauDAE or BDFDAE of scipy_dae."""
+    """Adapter of the solvers RadauDAE and BDFDAE of scipy_dae."""
 
     def __init__(self, problem: Problem, name: str) -> None:
         make: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")

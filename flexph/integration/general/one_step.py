@@ -124,6 +124,6 @@ class Completed:
         return advance._replace(start=self.onto_states @ x0 + self._algebraic(stage))
 
     def _algebraic(self, x: Array) -> Array:
-        """Part of a state that E does not differentiate."""
+        """Part of the state ``x`` that E does not differentiate, (n,) with zeros for the rest."""
         part: Array = x - self.onto_states @ x
         return part

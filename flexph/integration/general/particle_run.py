@@ -1,4 +1,4 @@
-"""Runs of particles by loops, in blocks of steps; NumPy takes the steps that the loops do not solve."""
+"""Runs of systems of particles in blocks of steps by a compiled loop; NumPy takes steps that it does not solve."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> boo
 
 
 class ParticleStepper:
-    """Stepper that takes many steps of particles in one call of the loop."""
+    """Stepper that takes many steps of a system of particles in one call of the compiled loop."""
 
     def __init__(self, system: PHDAE, method: str, forcing: Forcing) -> None:
         assert isinstance(system.terms, ParticleTerms)

@@ -84,9 +84,10 @@ def integrate_system(
 
 
 def _check_on_algebraic_equations(equations: Equations, x0: Array, method: GeneralMethod) -> None:
-    """Raise ValueError for a start off the algebraic equations, or an index above 1, if the null space of E varies.
+    """Raise ValueError for a start that violates the algebraic equations, or an index above 1.
 
-    No state is algebraic by itself then: the defect of a start and multipliers of index 2 alternate in all states.
+    It is for systems in which the null space of E varies. No state is algebraic by itself then: a defect of the start
+    and multipliers of index 2 would alternate in all states.
     """
     try:
         conditions = VaryingConditions(equations, equations.span[0], x0)
@@ -114,7 +115,7 @@ def _pattern(size: int) -> Array:
 
 @dataclass(frozen=True)
 class _Steps:
-    """Steps of a system by a one-step method under inputs."""
+    """Run of a system by a one-step method under inputs."""
 
     system: PHDAE
     method: GeneralMethod
@@ -150,7 +151,7 @@ class _Steps:
         return trajectory
 
     def _signature(self, x0: Array, grid: Array) -> Signature:
-        """Signature that identifies the run: equations at the start, inputs at sample times."""
+        """Signature that identifies the run by its equations at the start and its inputs at sample times."""
         system, options = self.system, self.options
         known = [x0, *_equations(system, x0)]
         with suppress(Exception):  # functions of the user may raise anything away from their states
@@ -219,10 +220,11 @@ def integrate_mechanism(
     method: GeneralMethod,
     options: RunOptions,
 ) -> Trajectory:
-    """Integrate ``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
+    """Integrate the equations ``as_phdae(mechanism, start)`` of a mechanism as a general system.
 
-    Drives become inputs of their constraint rows, with prescribed rates by finite differences within the times.
-    Multipliers of the start are replaced by those with which the rates of the constraints stay zero (index 2).
+    See :func:`flexph.integrate`. Drives become inputs of their constraint rows, with prescribed rates by finite
+    differences within the times. Multipliers of the start are replaced by those with which the rates of the
+    constraints stay zero (index 2).
     """
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")

@@ -24,7 +24,7 @@ from ..times.step_size import tolerances_of_states
 
 
 class OneStepMethod(Protocol):
-    """One-step method bound to a system, with the iteration that solves its steps."""
+    """Protocol of a one-step method for one system, with the iteration that solves its steps."""
 
     newton: Newton
 
@@ -163,14 +163,17 @@ Ends = list[tuple[float, Array]]
 
 
 class PairError:
-    """Error of pairs of steps of length h, ε = rms(e/size)^⅔ / rtol ≤ 1 with e = h³ x[t₋₂, t₋₁, t₀, t₁] of a pair.
+    """Error estimate of pairs of steps of a general system, relative to its tolerance.
 
-    The divided difference x‴/6 is that of the differential states at the ends of the last three pairs and the new one;
-    e is h³x‴/12 for each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to
-    τ √rtol: the error of a state over one of its time scales is proportional to rtol times its size, for any h.
-    If it is larger, ε is rms(a/size)/(10 rtol), where a is half the amplitude by which a state alternates from step to
-    step, as velocities do that a constraint does not allow: the ends of pairs do not show it.
-    The size is |x| + atol/rtol; without an atol it is |x| plus that of
+    For pairs of steps of length h it is ε = rms(e/size)^⅔ / rtol, where e = h³ x[t₋₂, t₋₁, t₀, t₁] has the divided
+    difference x‴/6 of the differential states at the ends of the last three pairs and the new one; e is h³x‴/12 for
+    each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to τ √rtol: the
+    error of a state over one of its time scales is proportional to rtol times its size, for any h.
+
+    A state may also alternate from step to step, as velocities do that a constraint does not allow; the ends of pairs
+    do not show that. With half the amplitude a, ε is at least rms(a/size)/(10 rtol).
+
+    The size of a state is |x| + atol/rtol; without an atol it is |x| plus that of
     :func:`flexph.consistency.equations.sizes`. The first three pairs, and those after a rejection, are of equal
     length and accepted or rejected together.
     """

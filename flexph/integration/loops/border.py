@@ -226,7 +226,7 @@ class _Counter:
         self.total = 0
 
     def take(self, wanted: np.ndarray) -> Index:
-        """Next consecutive numbers for the True entries of ``wanted``, −1 for the False ones."""
+        """Array in the shape of ``wanted`` with the next consecutive numbers where it is True, and −1 elsewhere."""
         numbers = np.full(wanted.shape, -1, dtype=np.int64)
         numbers[wanted] = self.total + np.arange(wanted.sum())
         self.total += int(wanted.sum())
@@ -389,9 +389,9 @@ def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
 
 
 def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
-    """New number of each unknown by the reverse Cuthill-McKee ordering of their groups.
+    """New number of each of ``size`` unknowns, by the reverse Cuthill-McKee ordering of the groups that are coupled.
 
-    If a curve spans half of the unknowns or more, unknowns that couple with all of it come last.
+    If the unknowns of a curve span half of this order or more, those on which all of its pieces depend come last.
     """
     order = _by_cuthill_mckee(size, groups + [curve.whole for curve in curves])
     if all(2 * np.ptp(order[curve.whole]) < size for curve in curves):

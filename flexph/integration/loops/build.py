@@ -77,12 +77,12 @@ def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
 
 
 def is_wide(mechanism: Model) -> bool:
-    """True if the border of the unknowns is stored sparse: for plates, solids, and many bodies joined to one."""
+    """True if the border of the Jacobian is stored sparse: for plates, solids, and many bodies joined to one."""
     return not mechanism.once(NearPairs).is_pile and mechanism.once(cost_of_band) > WIDE
 
 
 def cost_of_band(mechanism: Model) -> float:
-    """Number of operations to factor the Jacobian with a banded border.
+    """Number of operations to factor the Jacobian of a step if its border is banded.
 
     Infinite for large solids, whose arrays it does not build.
     """
@@ -317,7 +317,7 @@ def _loads(a: Arrays, nodes: int) -> Loads:
 
 
 def _ledger_columns(mechanism: Model) -> LedgerColumns:
-    """Columns of the ledger: works of ports and drives, works of ideal joints, dissipation, and energies."""
+    """Column numbers of the ledger: works of ports and drives, works of ideal joints, losses, and energies."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])

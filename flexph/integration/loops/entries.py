@@ -71,7 +71,7 @@ def run(memory: Any, dim: int, kind: int, options: Any, table: Any, course: Any)
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:
-    """Compute momenta, vectors and energies from the state ``at`` of the memory, with those of contacts if asked."""
+    """Compute momenta, vectors and energies from the present state (``at``), with those of contacts if asked."""
     if not cython.compiled:
         _settle(memory.fields, dim)
         if contacts:
@@ -88,7 +88,7 @@ def settle(memory: Any, dim: int, contacts: bool) -> None:
 
 
 def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
-    """Prepare a step of length h [s] from the state ``at`` of the memory, before iterates are evaluated."""
+    """Prepare a step of length h [s] from the present state (``at``), before iterates are evaluated."""
     if not cython.compiled:
         if kinds.decay > 0:
             prepare(memory.fields, dim, h)
@@ -106,9 +106,9 @@ def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
 
 
 def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
-    """Evaluate a step at the iterate ``x``: write its residual into ``defect`` and the state at its end into ``end``.
+    """Evaluate a step at the iterate ``x``: write its residual into ``defect`` and its end state into ``end``.
 
-    ``given`` are the length of the step and its prescribed quantities.
+    All three are fields of the memory. ``given`` are the length of the step and its prescribed quantities.
     """
     if not cython.compiled:
         _evaluate(memory.fields, dim, kinds, given)
@@ -136,7 +136,10 @@ def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
 
 
 def solve(memory: Any, dim: int, kinds: Any, h: float) -> None:
-    """Solve with the factored Jacobian: write the solution for the right-hand side ``defect`` into ``correction``."""
+    """Solve with the factored Jacobian: write the solution for the right-hand side ``defect`` into ``correction``.
+
+    Both are fields of the memory.
+    """
     if not cython.compiled:
         solve_step(memory.fields, dim, kinds, h)
         return

@@ -1,4 +1,6 @@
-"""Decaying scheme by banded matrices: selection of bodies, order of their unknowns, and work space."""
+"""Filter: arrays for the energy loss of banded bodies in steps of the decaying scheme.
+
+They select the bodies, order their unknowns, and provide the work space."""
 
 from __future__ import annotations
 

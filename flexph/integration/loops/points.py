@@ -27,7 +27,7 @@ class JointSizes(NamedTuple):
 
 
 def joint_sizes(mechanism: Model) -> JointSizes:
-    """Numbers of nodes, vectors and products of joints and loads."""
+    """Numbers of nodes, vectors and products that belong to joints and loads, not to strains."""
     a = mechanism.network.arrays
     strains = [b.elasticity for b in mechanism.bodies.values() if isinstance(b, NodalBody)]
     shapes = np.array([[e.vectors.shape[1], e.vectors.shape[0], e.first.size] for e in strains], dtype=int).reshape(
@@ -51,7 +51,10 @@ def ends_of(sizes: Any) -> Index:
 
 
 def basis_of_points(mechanism: Model) -> Any:
-    """Matrix T with v = T x of all frames, sparse (b, b): positions and slopes for cables, identity for others."""
+    """Sparse matrix T (b, b) that gives the velocities v = T x of all frames from the unknowns x.
+
+    x are rates of positions and slopes for cables, and the velocities themselves for others.
+    """
     return sparse.block_diag([_points_by_coordinates(body) for body in mechanism.bodies.values()], format="csr")
 
 
@@ -62,7 +65,7 @@ def _points_by_coordinates(body: Any) -> Any:
 
 
 def point_coordinates(mechanism: Model) -> Points:
-    """Points of cables, and the nodes that are means of points."""
+    """Arrays of the points of cables, and of the nodes that are means of points."""
     if not (_has_points(mechanism) or mechanism.network.means):
         return _no_points(len(mechanism.frames))
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
@@ -124,7 +127,7 @@ class MovedMeans(NamedTuple):
 
 
 def moved_means(mechanism: Model) -> MovedMeans:
-    """Weights of the unknown positions and slopes of cables in the means of points."""
+    """Weights with which the unknowns of cables, positions and slopes, move the means of points."""
     means, parts = mechanism.network.means, []
     basis: Any = sparse.csr_array(basis_of_points(mechanism)) if means else None
     for m in means:

@@ -25,7 +25,7 @@ MOST_DEPENDENT = 500
 
 
 def no_redundancy(rows: int) -> Redundancy:
-    """Redundancy arrays of a mechanism with independent constraints."""
+    """Empty arrays of redundancy, for a mechanism whose ``rows`` constraints are independent."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     return Redundancy(np.full(rows, -1), none, np.zeros(0), none, one, none, none, none, np.zeros(0))
 
@@ -115,13 +115,13 @@ def _in_loops(mechanism: Model, touched: sparse.csr_array) -> np.ndarray:
 
 
 def _groups(touched: sparse.csr_array) -> Index:
-    """Group number of each constraint: constraints that share a body are in one group."""
+    """Number of the group to which each constraint belongs; constraints that act on a common body are in one group."""
     graph = sparse.block_array([[None, touched], [touched.T, None]])
     return connected_components(sparse.csr_array(graph), directed=False)[1][: touched.shape[0]].astype(np.int64)
 
 
 def _scales(mechanism: Model, k: Constants) -> np.ndarray:
-    """Units of the velocities among the unknowns of the border, (N,), by which they are compared."""
+    """Units of the velocities among the unknowns of the border of the Jacobian, (N,), by which they are compared."""
     a, border = mechanism.network.arrays, k.border
     size, sizes = lever(a), displacement_sizes(a, lever(a)) / lever(a)
     centres, _, flexible = a.columns

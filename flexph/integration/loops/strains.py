@@ -86,7 +86,7 @@ def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
 
 
 def _grouped(label: Index, count: int) -> list[Index]:
-    """Indices with the same label, for each label below ``count``."""
+    """For each label below ``count``: the indices at which ``label`` has it."""
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
@@ -211,7 +211,7 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
 
 
 def no_strains() -> Strains:
-    """Strain arrays of a mechanism without nodal bodies."""
+    """Empty arrays of strains, for a mechanism without nodal bodies."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     firsts = [name for name in Strains._fields if name.endswith("ptr") or name == "element"]
     empty: dict[str, Any] = {name: one if name in firsts else none for name in Strains._fields}
@@ -219,7 +219,7 @@ def no_strains() -> Strains:
 
 
 def in_the_border(strains: Strains, border: Border) -> Strains:
-    """Strain rows with the numbers of their unknowns in the border: ω̄ of the frames of each element, and ṙ̄.
+    """Strain rows with the numbers of their unknowns in the border of the Jacobian: ω̄ and ṙ̄ of their frames.
 
     Cables have ẋ, the rates of positions and slopes of points, instead of ṙ̄.
     """

@@ -30,11 +30,11 @@ class Method(ABC):
 
     @property
     def tolerance(self) -> Any:
-        """Tolerance of step size control: rtol or (rtol, atol); None if ``times`` prescribe the steps."""
+        """Tolerance by which the method chooses its steps: rtol or (rtol, atol); None if ``times`` prescribe them."""
         return None
 
     def __repr__(self) -> str:
-        """Constructor call without default options."""
+        """Text of the constructor call, without options that have their defaults."""
         options = []
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)

@@ -1,4 +1,4 @@
-"""Messages of a run of a mechanism whose step fails: the step, the reason, and the remedy."""
+"""Messages for a step of a mechanism that fails: they name the step, the reason, and a remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scheme of a method for a mechanism, and its start, with the checks of both."""
+"""Choice of the scheme by which a method integrates a mechanism, with checks of both and of the start."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
 
 
 def _refuse_nodes(method: Decaying | ExactGauss, mechanism: Model) -> None:
-    """Raise ValueError for nodal bodies, such as rods and cables, which the method does not support."""
+    """Raise ValueError for a mechanism with nodal bodies (rods, cables, …), which the method does not support."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody):
             raise ValueError(

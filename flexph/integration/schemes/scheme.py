@@ -112,7 +112,7 @@ class StepStart(NamedTuple):
 
     @property
     def x(self) -> Array:
-        """Flat state."""
+        """Flat state of the mechanism."""
         return self.state.x
 
 

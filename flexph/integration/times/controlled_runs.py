@@ -1,4 +1,4 @@
-"""Runs with controllers: sampled ones are called between steps and held, continuous ones act within the steps."""
+"""Steps of runs with controllers: outputs of sampled ones are held, continuous ones are solved within the steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .loop import Accepted, Going
 
 
 class ControlledForcing(Forcing):
-    """Inputs of a run: the given ones, plus the held outputs of controllers."""
+    """Inputs of a run: the given ones, plus the outputs that controllers hold."""
 
     def __init__(self, given: Forcing, loops: ControlLoops) -> None:
         self.given, self.loops = given, loops
@@ -32,7 +32,7 @@ class ControlledForcing(Forcing):
         return self.given.jumping
 
     def at(self, time: float) -> Array:
-        """Inputs at a time [s]."""
+        """Inputs (m,) at a time [s], with the outputs that the controllers now hold."""
         return self.given.at(time) + self.loops.held
 
     def before(self, times: Array) -> Array:

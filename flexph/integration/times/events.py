@@ -165,7 +165,7 @@ class Watch:
         return {name: value if abs(value) > AT_REST * self._largest[name] else 0.0 for name, value in new.items()}
 
     def _passed(self, new: Mapping[str, float]) -> list[str]:
-        """Names of the events that have a zero between the last values and ``new``."""
+        """Names of the events with a zero between their values at the end of the last step and the values ``new``."""
         passed = []
         for name, event in self.events.items():
             before, after = self._last[name], new[name]
@@ -199,7 +199,7 @@ class Watch:
 
 
 class ContinuedWatch(Watch):
-    """Event detection of a run that may continue from a terminal event: a zero at its start counts as passed."""
+    """Detection of the events of a run that may continue from an event: a zero at its start counts as passed."""
 
     fresh = True
 
@@ -213,12 +213,12 @@ class ContinuedWatch(Watch):
         self.fresh = memory["fresh"]
 
     def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """Record the events in a step; return the time of a terminal event or None, see :meth:`Watch.locate`."""
+        """Record the events in a step; return the time of one that ends the run, or None, see :meth:`Watch.locate`."""
         self._begin(t1, end)
         return super().locate(t0, t1, end, at)
 
     def steps_without_events(self, times: Array, states: Array) -> int:
-        """Number of leading steps that pass no zero, see :meth:`Watch.steps_without_events`."""
+        """Number of steps before the first one in which an event occurs, see :meth:`Watch.steps_without_events`."""
         with suppress(ValueError):  # reported by look
             self._begin(float(times[0]), states[0])
         return super().steps_without_events(times, states)
@@ -265,7 +265,7 @@ class Observer:
         self._latest = (time, x)
 
     def redefine(self, x: Array) -> None:
-        """Replace the state at the last saved time."""
+        """Replace the state at the last saved time by ``x``, if the function has not been called there."""
         if self._latest is not None:
             self._latest = (self._latest[0], x)
 
@@ -297,7 +297,7 @@ class Observer:
         return {"count": count, "values": None if self._shape is None else self._rows(self._values[first:], count)}
 
     def restore(self, values: Sequence[Array | None], latest: tuple[float, Array] | None) -> None:
-        """Restore the observed values, and the last saved time and state if a step may still redefine it."""
+        """Set the values returned so far, and the last saved time and state if a step may still redefine it."""
         shapes = [value.shape for value in values if value is not None]
         self._values, self._shape, self._latest = list(values), shapes[0] if shapes else None, latest
 

@@ -1,6 +1,7 @@
-"""Checkpoint of a run in progress: numbered files (pieces) in a folder; a resumed run continues from the last one.
+"""Checkpoint of a run in progress, as numbered files in a folder, the pieces.
 
-A piece holds the rows since the previous piece, and everything on which the next step depends.
+A piece holds the rows since the previous piece, and everything on which the next step depends. A resumed run continues
+from the last piece.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class _Written(NamedTuple):
 
 
 class Journal:
-    """Journal of one run (:class:`loop.Run`), which writes its pieces and restores it from them."""
+    """Journal of a run (:class:`loop.Run`): writes its pieces, and restores the run from them."""
 
     def __init__(self, checkpoint: Checkpoint, signature: Signature, form: StartForm) -> None:
         self.folder, self.every, self.signature, self.form = Path(checkpoint.path), checkpoint.every, signature, form
@@ -71,7 +72,7 @@ class Journal:
         self._written, self._steps = self._progress(run), run.count
 
     def record(self, run: Any, entry: Any) -> bool:
-        """Record steps, and write a piece when it is due; True if the steps end the run."""
+        """Record accepted steps in the run, and write a piece when it is due; True if the steps end the run."""
         self._whole = False  # an interruption now would leave the run between two steps
         ended: bool = entry.record(run)
         restart = entry.restart() if callable(entry.restart) else entry.restart
@@ -145,7 +146,7 @@ class Journal:
 
 @contextmanager
 def opened(checkpoint: Checkpoint | None, signature: Callable[[], Signature], form: StartForm) -> Iterator[Any]:
-    """Open the journal of a checkpoint, locked against other processes; None without a checkpoint.
+    """Open the journal of a checkpoint in a context, locked against other processes; its value is None without one.
 
     Raises ValueError for a folder that is in use, contains other files, or contains a run and ``resume`` is False.
     """

@@ -28,7 +28,7 @@ Observe = Callable[[float, Any], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options shared by all methods, see :func:`flexph.integrate`."""
+    """Options of a run that all methods share, see :func:`flexph.integrate`."""
 
     inputs: Mapping[str, Input] = field(default_factory=dict)
     events: Events = field(default_factory=dict)
@@ -42,7 +42,7 @@ class RunOptions:
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the checkpoint."""
+        """Folder of the checkpoint; None without a checkpoint."""
         return None if self.checkpoint is None else Path(self.checkpoint.path)
 
     def __post_init__(self) -> None:
@@ -91,7 +91,7 @@ class Checkpoint:
 
 
 def as_checkpoint(given: Any) -> Checkpoint | None:
-    """Checkpoint of a path or of a checkpoint; None stays None."""
+    """Checkpoint from a path or a checkpoint; None stays None."""
     return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
 
 
@@ -188,5 +188,5 @@ def ascending_from(start: float, times: Sequence[float] | Array, shortest: float
 
 
 def saved_times(grid: Array, save_every: int) -> Array:
-    """Every ``save_every``-th time, and the last one."""
+    """Times that are saved: the first, every ``save_every``-th after it, and the last one."""
     return grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]

@@ -1,4 +1,4 @@
-"""Rows of a run: one for each saved step, into which the steps since the previous one are merged.
+"""Recorder of the rows of a run: one for each saved step, into which the steps since the previous one are merged.
 
 Finished rows of runs that are longer than memory are in temporary files.
 """
@@ -75,8 +75,11 @@ def _length(rows: Rows) -> int:
     return len(next(iter(rows.values())))
 
 
-LARGEST_PIECE = 4_000_000
-"""Numbers that are reserved at once: most runs fill one block and need no copy."""
+LARGEST_PIECE, LARGEST_IN_MEMORY = 4_000_000, 64_000_000
+"""Numbers that are reserved at once by a run whose rows go to files, and by one that keeps them in memory.
+
+Most runs fill one block and need no copy; the system provides memory for the part of a block that is written only.
+"""
 FIRST_PIECE = 64
 """Least number of rows that are reserved, if as many are expected."""
 
@@ -138,10 +141,10 @@ class Recorder:
         self._close(int(saved), open_row=not saved)
 
     def extend(self, values: Values, saved: Array, carried: Sequence[str] = ()) -> None:
-        """Merge k steps, arrays (k, …) by column, of which those marked in ``saved`` (k,) close a row.
+        """Merge k steps, arrays (k, …) by column, into rows; those marked in ``saved`` (k,) close a row.
 
-        Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal, to
-        the last bit, to adding the steps one by one: a row may begin in one block and end in another.
+        Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal,
+        to the last bit, to adding the steps one by one: a row may begin in one block and end in another.
         """
         count = len(saved)
         if not count:
@@ -178,7 +181,7 @@ class Recorder:
         return {name: values[self._filled : end] for name, values in self._piece.items()}
 
     def open_values(self, name: str) -> Array:
-        """Values of a column in the open row, zeros if there is none."""
+        """Values of the column ``name`` in the open row; zeros if no row is open."""
         row: Array = self._piece[name][self._filled] if self.is_open else np.zeros(self.columns[name].width)
         return row.copy()
 
@@ -212,7 +215,7 @@ class Recorder:
         return self._stored() + sum(map(_length, self._full)) + self._filled
 
     def restore(self, rows: Rows) -> None:
-        """Add the next final rows of a resumed run, in order, before :meth:`restore_last`."""
+        """Add rows of a resumed run that no longer change, in order; to be called before :meth:`restore_last`."""
         if _length(rows):
             self._store_final(rows)
 
@@ -248,7 +251,7 @@ class Recorder:
         self._filled, self._left, self.is_open = self._filled + count, self._left - count, open_row
 
     def _largest(self) -> int:
-        return max(1, LARGEST_PIECE // max(self._width, 1))
+        return max(1, (LARGEST_IN_MEMORY if self._folder is None else LARGEST_PIECE) // max(self._width, 1))
 
     def _zeros(self, rows: int) -> dict[str, Array]:
         return {name: np.zeros((rows, column.width)) for name, column in self.columns.items()}

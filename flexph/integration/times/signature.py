@@ -38,7 +38,7 @@ def fingerprint(function: Any) -> str:
 
 
 def _text_parts(value: Any, seen: set[int]) -> Iterator[str]:
-    """Texts that identify a value and are the same in all processes."""
+    """Texts that identify a value, the same in all processes; ``seen`` has the objects visited so far."""
     yield type(value).__qualname__
     match value:
         case None | bool() | int() | str() | bytes():
@@ -97,7 +97,10 @@ def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
 
 
 def _written(code: CodeType) -> set[str]:
-    """Names of closure variables that a function writes to, such as counters, which differ from call to call."""
+    """Names of the closure variables to which a function writes, such as counters.
+
+    Their values differ from call to call, so that they do not count in a fingerprint.
+    """
     own = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_DEREF"}
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return own.union(*map(_written, inner))
@@ -190,7 +193,7 @@ def numbers_in(value: Any) -> Iterator[Array]:
 
 
 def difference(there: Signature, here: Signature) -> str | None:
-    """Describe the first difference of two signatures; None if they are equal."""
+    """Text on the first difference of two signatures; None if they are equal."""
     for name in {**there, **here}:
         if there.get(name) != here.get(name):
             return f"{name} is {there.get(name)} there, {here.get(name)} here"

@@ -1,8 +1,8 @@
 """Step size control: blocks of equal pairs of steps, accepted or rejected together, that meet the saved times.
 
-A step of an index-2 system reverses the velocity defect. Single steps of changing length would increase it and fall to
-first order. A pair of equal steps reproduces it (:mod:`flexph.integration.schemes.scheme`), so that the length may
-change after each pair.
+A step of an index-2 system reverses the sign of the velocity defect. Single steps of changing length would increase the
+defect and fall to first order. A pair of equal steps restores it (see :mod:`flexph.integration.schemes.scheme`), so
+that the length may change after each pair.
 """
 
 from __future__ import annotations

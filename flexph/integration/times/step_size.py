@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 
 
 class StepTooSmall(ArithmeticError):
-    """Exception for a proposed ``step`` [s] below the smallest one allowed."""
+    """Exception for a ``step`` [s] proposed by step size control that is below the smallest one allowed."""
 
     def __init__(self, step: float, smallest: float) -> None:
         super().__init__(f"step control fell below {smallest:.2g} s")
@@ -89,7 +89,10 @@ FINEST = 1e-12
 
 
 def read_tolerances(given: Any) -> tuple[float, Array | None]:
-    """Read ``rtol`` or ``(rtol, atol)`` of a general system, atol a number or (n,)."""
+    """Relative and absolute tolerance of a general system, from ``rtol`` or ``(rtol, atol)``.
+
+    Raises ValueError for others. atol is a number or (n,), here an array, or None if it is not given.
+    """
     relative, absolute = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     rtol = RELATIVE if relative is None else check.positive("the relative tolerance", relative)
     if not FINEST <= rtol < 1.0:
@@ -103,13 +106,13 @@ def read_tolerances(given: Any) -> tuple[float, Array | None]:
 
 
 def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
-    """Read ``rtol`` and, for each of n states, ``atol`` (n,) or None."""
+    """Relative tolerance, and absolute ones (n,) for n states or None, from ``rtol`` or ``(rtol, atol)``."""
     rtol, atol = read_tolerances(given)
     return rtol, None if atol is None else np.array(np.broadcast_to(atol, (size,)))
 
 
 class StepControlFailed(ArithmeticError):
-    """Exception for step size control that fell below the smallest step at the ``time`` [s]."""
+    """Exception for a run whose step size control demands steps below the smallest one at a ``time`` [s]."""
 
     def __init__(self, reason: str, time: float) -> None:
         super().__init__(reason)
@@ -125,7 +128,7 @@ class StepSize(NamedTuple):
 
 @dataclass(frozen=True)
 class StepSizeControl:
-    """Step size control along a run of a ``span`` [s], with a ``first`` step [s].
+    """Step size control of a run over a ``span`` [s], whose first step is ``first``.
 
     An accepted step may have been shorter than proposed, to meet a saved time. If the control ``extrapolates``, the
     error is scaled to the proposed length, and the next step is not longer than the span.
@@ -159,12 +162,12 @@ class StepSizeControl:
         return times
 
     def accepted(self, size: StepSize, h: float, error: float) -> StepSize:
-        """Next step after an accepted step h [s]."""
+        """Size of the next step after an accepted step of h [s] with the given error."""
         if self.extrapolates and size.h > h and error * (size.h / h) ** 2 <= 1.0:
             h, error = size.h, error * (size.h / h) ** 2
         proposed, _ = self.controller.propose(h, error, size.error)
         return StepSize(min(proposed, self.span) if self.extrapolates else proposed, error)
 
     def rejected(self, size: StepSize, h: float, error: float) -> StepSize:
-        """Next step after a rejected step h [s]; raises StepTooSmall."""
+        """Size of the next step after a rejected step of h [s] with the given error; raises StepTooSmall."""
         return size._replace(h=self.controller.propose(h, error, size.error)[0])

@@ -1,4 +1,4 @@
-"""Calls of controllers before compiled steps, by Python or by the loops, and chunks of steps with their rows."""
+"""Calls of sampled controllers before compiled steps, by Python or by the loops; and chunks of such steps."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class CallsByStep:
         return self._callback.error
 
     def calls(self) -> list[tuple[int, list[float]]]:
-        """Empty list, as Python has recorded the calls."""
+        """Empty list, since Python has counted the calls itself."""
         return []
 
 

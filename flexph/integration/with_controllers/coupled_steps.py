@@ -36,7 +36,7 @@ class DividedSteps(ABC):
         self._held, self._begun = loops.held.copy(), loops.coupled.kept()
 
     def step(self, start: StepStart, time: float) -> CoupledResult:
-        """Take a step from a start to a time [s] with the controllers; raises StepFailed."""
+        """Take a step of mechanism and controllers from a start to a time [s]; raises StepFailed."""
         return self.steps(start, time)[0]
 
     def steps(
@@ -183,7 +183,7 @@ class _Singles:
         self._steps, self.results = CompiledCoupledSteps(blocks, loops), list[CoupledResult]()
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """Take a step from a start to a time [s] with the controllers, and add it to ``results``."""
+        """Take a step of mechanism and controllers from a start to a time [s], and append it to ``results``."""
         begun = None
         if self.results and self.results[-1].end is start:
             controllers = self.results[-1].controllers
@@ -224,7 +224,7 @@ class CoupledPairs(NamedTuple):
         return tried
 
     def _smooth(self, start: StepStart, end: float, known: Any) -> Tried:
-        """Try a pair of steps of a mechanism without rigid contacts."""
+        """Try a pair of steps up to ``end`` [s] of a mechanism without rigid contacts, with its error."""
         assert isinstance(self.blocks, PairBlocks)
         steps = CompiledCoupledSteps(self.blocks, self.loops)
         result, (motion, left, energy) = steps.steps(start, end)

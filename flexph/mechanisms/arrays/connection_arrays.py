@@ -70,7 +70,11 @@ FLAT = 1e-6
 
 
 def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
-    """Arrays of the spring-dampers of all connections."""
+    """Kernel arrays of the springs and dampers of all connections, measure by measure.
+
+    A measure is the length, component or angle in which a spring or damper acts. The arrays have its products, its
+    coefficients and laws, and the index of its state (−1 if it has none).
+    """
     ordered = [m for _, m in measures(connections)]
     state = np.cumsum([m.has_state for m in ordered]) - 1
     laws = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, ElasticLaw)]
@@ -243,18 +247,22 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
 
 
 def _first_rows(connections: Sequence[Connection]) -> dict[str, int]:
-    """Index of the first constraint row of each connection, by name."""
+    """Index of the first constraint row of each connection among all rows of a mechanism, by name of the connection."""
     firsts = np.cumsum([0, *(len(c.rows) for c in connections)]).tolist()
     return dict(zip([c.name for c in connections], firsts, strict=False))
 
 
 def _on_curves(connections: Sequence[Connection]) -> list[str]:
-    """Names of joints with a port on a curve, in the order of the curves."""
+    """Names of the connections that hold a port on a curve, in the order of :func:`curve_arrays`."""
     return [c.name for c in connections if any(isinstance(row.law, PointOnCurve) for row in c.rows)]
 
 
 def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[Curve, ...]:
-    """Curves on which ports slide, one for each joint, with the constraint rows that hold the ports there."""
+    """Kernel arrays of the curves on which ports slide, one for each connection with such a port.
+
+    Each has the indices of the constraint rows that hold the port on the curve, the indices (rows, terms) of their
+    products, the polynomials of the curve, and a flag that tells whether the place on the curve is prescribed in time.
+    """
     firsts = np.cumsum([0, *(len(c.rows) for c in connections)])
     curves = []
     for c, first in zip(connections, firsts, strict=False):

@@ -107,7 +107,11 @@ def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
 
 
 def direction_shape(port: Port, direction: Array) -> Any:
-    """Derivative ∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, n)."""
+    """Derivative (d, n) of a direction fixed in the section at a port with respect to the deformation u of its body.
+
+    Sparse. The direction is n + (ψu) × n in body axes, with ``direction`` n (d,) in the undeformed body and ψ the mode
+    shapes of the rotation at the port. Raises ValueError for the port of a point mass, which has no rotation.
+    """
     if port.rotation is None:
         raise ValueError(
             "a point mass has no direction: constrain its position only, by a hinge in the plane, a spherical joint in "
@@ -139,7 +143,7 @@ def number_loads(
 
 
 def _by_frame(given: Input, bodies: Mapping[str, AnyBody]) -> bool:
-    """True if a load belongs to a body of several frames."""
+    """True for an input of kind ``load`` on a body of several frames (a nodal body)."""
     return given.kind == "load" and not isinstance(split_port(given.port, bodies)[1], Body)
 
 
@@ -245,7 +249,10 @@ def _torque_map(starts: list[tuple[int, float]], s: int, inputs: int) -> Any:
 
 
 def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, NodalLoad]:
-    """Body and load port of a load that follows faces; raises ValueError unless the body has deforming faces."""
+    """Look up the port of a load that follows faces: its body, and the load port on it.
+
+    ``name`` is ``body.port``. Raises ValueError unless the port is on the surface of a nodal body whose faces deform.
+    """
     _, owner, port_name = split_port(name, bodies)
     load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
     if not isinstance(owner, NodalBody) or load.faces is None:

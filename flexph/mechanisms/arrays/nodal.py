@@ -18,10 +18,10 @@ from ...numerics.rotations import finite_rotation, unit_sweeps
 
 
 class NodalParts(NamedTuple):
-    """Contribution of nodal bodies to the arrays: points of their frames, vectors, products and strain rows.
+    """Kernel arrays of all nodal bodies of a mechanism: points of their frames, vectors, products and strain rows.
 
-    ``stiffness`` (2,) are their stiffnesses against displacements [N/m] and rotations [N m]; ``reach`` [m] is the
-    largest distance of a node from the centre of mass of its body.
+    ``stiffness`` (2,) are the stiffnesses of these bodies against displacements [N/m] and rotations [N m]; ``reach``
+    [m] is the largest distance of a node from the centre of mass of its body.
     """
 
     nodes: dict[str, Any]
@@ -94,7 +94,7 @@ def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[st
 
 
 def points_of(body: NodalBody) -> Array:
-    """Array (k,) over the vectors of a nodal body: 1 for points, 0 for directions."""
+    """Array (k,) that is 1 for each vector of a nodal body that is a point, and 0 for each that is a direction."""
     turning = np.tile(np.append(1.0, np.zeros(body.dim)), body.turning)
     return np.append(turning, np.ones(len(body.frames) - body.turning))
 
@@ -193,7 +193,11 @@ def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
 
 
 def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
-    """Arrays of the mass flows along rods and cables."""
+    """Kernel arrays of the mass flows in rods and cables, one for each body with a flow.
+
+    Each has the index of its body, the index of the first frame of this body, and the mass, speed and matrices of the
+    flow.
+    """
     flows, first = [], 0
     for k, (name, body) in enumerate(bodies.items()):
         own = body.flow if isinstance(body, NodalBody) else None
@@ -210,7 +214,7 @@ def _constant(value: float, time: float) -> float:
 
 
 def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:
-    """Stresses of all bodies as placed (m,); nonzero for cables only."""
+    """Stresses (m,) of all bodies in the pose in which they are placed; nonzero for cables only."""
     given = [(b, b.elasticity.initial if isinstance(b, NodalBody) else None) for b in bodies.values()]
     return np.concatenate([np.zeros(b.stress_size) if own is None else own for b, own in given])
 

@@ -52,7 +52,10 @@ class Rows(NamedTuple):
         return weight
 
     def weight_slopes(self, product: Array) -> tuple[Index, Index, Index, Array]:
-        """Derivatives ∂A_ij/∂π_k as entries (i, j, k, value)."""
+        """Derivatives ∂A_ij/∂π_k of the coefficients A (rows, products) with respect to the products π (p,).
+
+        Returns the indices i, j, k and the values of the nonzero entries; values with the same indices add.
+        """
         at = self.length
         i, sine, cosine, power = self.angle
         s, c = product[sine], product[cosine]
@@ -72,7 +75,11 @@ class Rows(NamedTuple):
         return first, second, third, values
 
     def _of_ropes(self, product: Array) -> list[tuple[Index, Index, Index, Array]]:
-        """Second derivatives of the lengths of ropes with respect to the products, as entries (i, j, k, value)."""
+        """Second derivatives of the lengths of the ropes with respect to two products π_j, π_k, at products π (p,).
+
+        Returns one tuple (i, j, k, value) of index arrays and values, i the row of the rope, or an empty list without
+        ropes.
+        """
         if not self.ropes.number:
             return []
         j, k, values = second_entries(self.ropes, product)

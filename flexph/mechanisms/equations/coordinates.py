@@ -37,31 +37,37 @@ class Coordinates(NamedTuple):
     level: Array  # (n_q, n_v), Z without spins
 
     def rotations(self, rho: Array) -> Array:
-        """Rotations R (t, d, d) of stored entries ρ (t, e)."""
+        """Rotation matrices (t, d, d) of the t bodies that turn, from their entries ρ (t, e) in the coordinates q."""
         d = self.basis.shape[1]
         return (rho @ self.basis.reshape(-1, d * d)).reshape(-1, d, d)
 
     def rates(self, rho: Array) -> Array:
-        """Kinematic matrix Z(q) with q̇ = Z v, (n_q, n_v), at entries ρ (t, e)."""
+        """Kinematic matrix Z (n_q, n_v) that maps velocities v to rates q̇ = Z v of the coordinates.
+
+        It depends on the rotations alone, given by their entries ρ (t, e).
+        """
         rate = self.level.copy()
         rate[self.entry[:, :, None], self.spin[:, None, :]] = np.einsum("sfe,tf->tes", self.turned, rho)
         return rate
 
     def rates_along(self, v: Array) -> Array:
-        """Derivative ∂(Z v)/∂q at constant v, (n_q, n_q)."""
+        """Derivative ∂(Z v)/∂q (n_q, n_q) with respect to the coordinates q, at constant velocities v (n_v,)."""
         slope = np.zeros((self.positions,) * 2)
         slope[self.entry[:, :, None], self.entry[:, None, :]] = np.einsum("sfe,ts->tef", self.turned, v[self.spin])
         return slope
 
     def rates_across(self, g: Array) -> Array:
-        """Derivative ∂(Zᵀg)/∂q at constant g (n_q,), (n_v, n_q)."""
+        """Derivative ∂(Zᵀg)/∂q (n_v, n_q) with respect to the coordinates q, at constant g (n_q,).
+
+        g may be a gradient of the energy with respect to q.
+        """
         slope = np.zeros((self.velocities, self.positions))
         slope[self.spin[:, :, None], self.entry[:, None, :]] = np.einsum("sfe,te->tsf", self.turned, g[self.entry])
         return slope
 
 
 def coordinates(a: Arrays) -> Coordinates:
-    """Coordinates of a mechanism with these arrays."""
+    """Indices and constant matrices of the coordinates q and velocities v of a mechanism, from its kernel arrays."""
     cv, cw, cu = a.columns
     count, s, n = entry_count(a.dim), a.n.shape[0], a.body_u.size
     positions = cv.size + count * a.turning.size + n

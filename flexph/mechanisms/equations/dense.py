@@ -50,7 +50,7 @@ class Matrices:
 
     @cached_property
     def R(self) -> Array:
-        """Rotations of all bodies, (b, d, d)."""
+        """Rotation matrices of all bodies, (b, d, d); the unit matrix for point masses."""
         R = self.f.eye.copy()
         R[self.a.turning] = self.k.rotations(self.rho)
         return R
@@ -79,27 +79,27 @@ class Matrices:
 
     @cached_property
     def local(self) -> Array:
-        """Positions X + φu of the nodes in body axes, (k, d)."""
+        """Positions X + φu of the nodes in body axes (k, d), with the undeformed X and the displacements φu."""
         return self.a.node_position + (self.a.node_shape @ self.u).reshape(-1, self.a.dim)
 
     @cached_property
     def vector(self) -> Array:
-        """World vectors of the joints, (v, d)."""
+        """World vectors V (v, d) of which the products of joints, springs and strains are formed."""
         return vectors(self.a, self.r, self.arms)
 
     @cached_property
     def product(self) -> Array:
-        """Products of the joint vectors, (p,)."""
+        """Products π = V·W of pairs of world vectors, (p,)."""
         return products(self.a, self.vector)
 
     @cached_property
     def nodes(self) -> Array:
-        """Derivative ∂x/∂q of the nodes, (k, d, n_q)."""
+        """Derivatives ∂x/∂q of the world positions x of the nodes with respect to the coordinates q, (k, d, n_q)."""
         return node_slopes(self.a, self.k, self.R, self.local, moves=self.k.moves)
 
     @cached_property
     def moved(self) -> Array:
-        """Derivative ∂V/∂q of the vectors, (v, d, n_q)."""
+        """Derivatives ∂V/∂q of the world vectors V with respect to the coordinates q, (v, d, n_q)."""
         return self.of_vectors(self.nodes)
 
     def of_vectors(self, nodes: Array) -> Array:
@@ -109,17 +109,17 @@ class Matrices:
 
     @cached_property
     def product_slope(self) -> Array:
-        """Derivative ∂π/∂q of the products, (p, n_q)."""
+        """Derivatives ∂π/∂q of the products π with respect to the coordinates q, (p, n_q)."""
         return product_rows(self.a, self.vector, self.moved)
 
     @cached_property
     def weights(self) -> Array:
-        """Coefficients A of the constraints and spring-dampers, (rows, p)."""
+        """Coefficients A (rows, p) of the rates π̇ of the products in the rows of constraints, springs and dampers."""
         return self.f.rows.weights(self.product)
 
     @cached_property
     def Z(self) -> Array:
-        """Kinematic matrix Z(q) with q̇ = Z v, (n_q, n_v)."""
+        """Kinematic matrix Z (n_q, n_v) that maps velocities v to rates q̇ = Z v of the coordinates."""
         return self.k.rates(self.rho)
 
     @cached_property
@@ -146,19 +146,19 @@ class Matrices:
 
     @cached_property
     def strain_weights(self) -> Array:
-        """Derivative ∂ε/∂π of the strain rows, (e, p)."""
+        """Derivatives ∂ε/∂π of the strains ε of nodal bodies with respect to the products π, (e, p)."""
         strains = self.a.strains
         return gradient_rows(strains, gradient(strains, self.product), self.product.size).toarray()
 
     @cached_property
     def strain_rates(self) -> Array:
-        """Matrix that maps velocities to strain rates, (e, n_v)."""
+        """Matrix (e, n_v) that maps velocities v to the strain rates ε̇ of nodal bodies."""
         rates: Array = (self.strain_weights @ self.product_slope) @ self.Z
         return rates
 
     @cached_property
     def arms(self) -> Array:
-        """Arms R (X + φu) of the nodes in the world, (k, d)."""
+        """World vectors R (X + φu) from the centres of mass of the bodies to their nodes, (k, d)."""
         return (self.R[self.a.node_body] @ self.local[:, :, None])[:, :, 0]
 
     @cached_property
@@ -171,7 +171,7 @@ class Matrices:
 
     @cached_property
     def descriptor(self) -> Array:
-        """Descriptor matrix E."""
+        """Descriptor matrix E (n, n) of ``E ẋ = (J − R) z + B u``; read-only."""
         E, k = self.f.E.copy(), self.k
         inner = E[self.f.v, self.f.v]
         inner[k.spin[:, :, None], k.spin[:, None, :]] = self.inertia
@@ -180,7 +180,7 @@ class Matrices:
 
     @cached_property
     def structure(self) -> Array:
-        """Structure matrix J."""
+        """Skew-symmetric structure matrix J (n, n) of ``E ẋ = (J − R) z + B u``; read-only."""
         J, f, k, a = self.f.J.copy(), self.f, self.k, self.a
         J[f.q, f.v], J[f.v, f.q] = self.Z, -self.Z.T
         inner = J[f.v, f.v]
@@ -201,7 +201,10 @@ class Matrices:
 
     @cached_property
     def dissipation(self) -> Array:
-        """Dissipation matrix R."""
+        """Symmetric dissipation matrix R (n, n) of ``E ẋ = (J − R) z + B u``, from damping and resistance.
+
+        Read-only.
+        """
         f, a = self.f, self.a
         if not (a.stress_damping.any() or f.has_resistance):
             return _frozen(f.R)
@@ -218,7 +221,7 @@ class Matrices:
 
     @cached_property
     def inputs(self) -> Array:
-        """Input matrix B."""
+        """Input matrix B (n, inputs) of ``E ẋ = (J − R) z + B u``; read-only."""
         f, a = self.f, self.a
         if not f.external:
             return _frozen(f.B)
@@ -231,7 +234,10 @@ class Matrices:
 
     @cached_property
     def costate(self) -> Array:
-        """Costate z."""
+        """Costate z (n,) of ``E ẋ = (J − R) z + B u``: ∂H/∂q, velocities, stresses, spring forces and multipliers.
+
+        Read-only.
+        """
         f, s = self.f, self.a.n.shape[0]
         z = self.x.copy()
         z[f.q] = f.z
@@ -243,7 +249,7 @@ class Matrices:
 
     @cached_property
     def energy(self) -> float:
-        """Energy H [J]."""
+        """Energy H [J]: kinetic energy, energy of strains and springs, and potential energy of the weights."""
         f, a, x = self.f, self.a, self.x
         p_r, p_u = self.momenta
         first = self.velocity[: a.weight.size]
@@ -254,7 +260,10 @@ class Matrices:
 
 
 def strain_viscosity(a: Arrays) -> Array:
-    """Viscosity β C⁻¹ of the strain rows, of laws with their stiffness without strain, (e, e)."""
+    """Viscosity β C⁻¹ (e, e) that maps strain rates of nodal bodies to viscous stresses.
+
+    Nonlinear material laws enter with the stiffness C⁻¹ that they have without strain.
+    """
     viscosity: Array = a.stress_damping[a.strains.stress, None] * dense(a.strains.of_undeformed)
     return viscosity
 

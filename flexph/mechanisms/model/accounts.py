@@ -135,7 +135,11 @@ class AccountRows(Memo):
         )
 
     def _losses(self) -> tuple[str, ...]:
-        """Names of the dissipating elements, in the order of the rows."""
+        """Names of the losses in the ledger, in the order of its rows.
+
+        Also store the indices at which kinds of losses begin. They are those of bodies, dampers, slips, bearings with
+        impacts, compliant and rigid contacts, and of joined joints.
+        """
         slips = [c.name for c in self.mechanism.connections for _ in c.form.slips]
         self.slipping, contacts = len(slips), self._contacts
         losses = (*(self._bodies[i] for i in self.damped), *(self._springs[i] for i in self.dampers), *slips)
@@ -218,7 +222,7 @@ def _true_indices(flags: Iterable[Any]) -> Array:
 
 
 class Accounts(AccountRows):
-    """Energy accounts of a mechanism, computed from states and steps."""
+    """Energies, losses and works of a mechanism by name, computed from its states and steps."""
 
     def energies(self, c: Configuration, d: Derived, time: float) -> Array:
         """Energies [J] by account of a configuration with its derived quantities.

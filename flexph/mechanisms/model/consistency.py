@@ -61,7 +61,7 @@ class Checked(Memo):
 
     @once
     def is_regular(self) -> bool:
-        """True if the constraints are independent by a clear margin."""
+        """True if the constraint matrix clearly has full rank; False also if this was not decided."""
         return has_full_rank(self.matrix)
 
 
@@ -174,7 +174,10 @@ def refuse_redundant(at: Checked, remedy: str = "allow redundant='least_norm'") 
 
 
 def explain_redundancy(mechanism: Model, G: Any) -> str:
-    """Text that names redundant constraints and those that imply them; empty if G has full rank."""
+    """Text on each redundant constraint and the constraints that imply it.
+
+    Empty if the constraint matrix G has full rank.
+    """
     if has_full_rank(G):
         return ""
     _, redundant = null_space(G, mechanism.constraint_names)

@@ -64,12 +64,12 @@ CONSISTENT = 1e-9
 
 
 def velocities_of(mechanism: Model, c: Configuration) -> Array:
-    """Velocities (ṙ, ω, u̇) of a configuration as one vector."""
+    """Velocities (ṙ, ω, u̇) of all bodies in a configuration as one vector (n_v,)."""
     return flatten(mechanism.network.arrays, Velocities(c.v, c.omega, c.du))
 
 
 def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configuration:
-    """Configuration with other velocities."""
+    """Configuration with the positions of the given one and the velocities v (n_v,)."""
     means = unflatten(mechanism.network.arrays, v)
     return c._replace(v=means.v, omega=means.omega, du=means.du)
 
@@ -250,11 +250,11 @@ def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array)
 
 
 def rate_doubt(a: Arrays, d: Derived, doubts: tuple[Array, Array]) -> float:
-    """Largest rate [1/s] of a constraint, relative to its size, that may be round-off in the rates of drives.
+    """Relative rate [1/s] of constraints below which it may be round-off in the rates of drives.
 
-    If drives start from rest there is no other rate to compare with. ``doubts`` is the result of
-    :meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`; round-off inside a drive is estimated by that of a
-    value of the size of the constraint.
+    The largest of all rows. Rates are divided by the size of the constraint. ``doubts`` is the result of
+    :meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`, round-off of coefficients and offsets. Round-off inside
+    a drive is estimated by that of a value of the size of the constraint. Zero if nothing is driven.
     """
     coefficient, offset = doubts
     if not (coefficient.any() or offset.any()):

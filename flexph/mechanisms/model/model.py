@@ -54,7 +54,7 @@ class Layout(Memo):
 
     @once
     def parts_of_motion(self) -> slice:
-        """Slice of ṙ, ω, u̇ in x."""
+        """Slice of the velocities (ṙ, ω, u̇) in the state vector x."""
         first = sum(self.position_sizes)
         return slice(first, first + self.velocities)
 
@@ -65,7 +65,7 @@ class Layout(Memo):
 
     @once
     def size(self) -> int:
-        """Size of x without the multipliers."""
+        """Number of entries of the state vector x; multipliers are not part of it."""
         return sum(self.position_sizes) + self.velocities + self.stresses + self.springs
 
     def split(self, x: Array) -> tuple[Array, ...]:
@@ -74,7 +74,7 @@ class Layout(Memo):
 
     @once
     def spins(self) -> slice:
-        """Slice of ω in x."""
+        """Slice of the spins ω in the state vector x."""
         return self._splits[4]
 
     @once
@@ -157,19 +157,22 @@ class Model(Memo, Remade):
 
     @once
     def layout(self) -> Layout:
-        """Layout of the flat state by name."""
+        """Layout of the state vector: slices of its parts, such as ``rod.centre``, by name."""
         springs = [(name, 1) for name, measure in measures(self.connections) if measure.has_state]
         anchors = anchor_sizes(self.connections, next(iter(self.bodies.values())).dim)
         return lay_out(self.bodies, [*springs, *anchors.items()], self.constraint_names)
 
     @once
     def network(self) -> Network:
-        """Flat arrays for the kernels."""
+        """Flat arrays of bodies and connections for the kernels; built once."""
         return build_network(self.bodies, self.connections, self.gravity)
 
     @once
     def rigid_motion(self) -> RigidMotion | None:
-        """Rigid motions of mechanisms with nodal bodies; None if every body has one frame."""
+        """Rigid motions of the bodies of a mechanism, some of which have several frames.
+
+        None if every body has one frame.
+        """
         motion = RigidMotion(self.bodies, self.network.arrays.columns)
         return None if motion.is_plain else motion
 

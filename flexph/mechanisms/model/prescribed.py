@@ -31,7 +31,7 @@ _ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
 
 
 def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
-    """Values of a function of time at many times, (size, times).
+    """Values (size, times) of a function of time with ``size`` components at the given times (times,).
 
     A scalar function that accepts arrays is evaluated once for all times, and compared with single evaluations at some
     of them; all other functions are evaluated time by time.
@@ -75,9 +75,10 @@ def _samples(function: Callable[[float], Any], size: int, time: float, step: flo
 
 
 class _Difference(NamedTuple):
-    """Finite-difference rates of functions of time, with error estimates, (size,) each.
+    """Rates of functions of time by finite differences, with error estimates; each array is (size,).
 
-    ``apart`` is the change of the rate if the step is halved, ``noise`` its round-off, ``mean`` the largest mean rate.
+    ``rate`` is the difference quotient, ``apart`` its change if the step is halved, ``noise`` its round-off, and
+    ``mean`` the largest mean rate.
     """
 
     rate: Array

@@ -36,7 +36,7 @@ class ControlledFactor(NamedTuple):
 
     @property
     def what(self) -> str:
-        """Quantity that the factor multiplies."""
+        """Kind of the quantity that the factor multiplies: ``"stiffness"``, ``"mass"`` or ``"friction"``."""
         return {FACTORS: "stiffness", MASSES: "mass"}.get(self.kind, "friction")
 
     def check(self, values: Array, times: Array) -> None:
@@ -83,7 +83,7 @@ class _Function(NamedTuple):
 
 
 def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
-    """Factors of stiffness, of friction and of masses that inputs set."""
+    """Factors of stiffness, friction and masses that an input sets as 1 + u, in the order of the kernels."""
     slices = mechanism.network.input_slices
     ports = {name: i for i, name in enumerate(slices)}
     own = []
@@ -158,7 +158,7 @@ class References:
         return bool(self._moving) or self.width > self._still.size
 
     def at(self, time: float) -> Array:
-        """Free lengths and angles of the springs at a time, (springs,)."""
+        """Free lengths and angles of all springs at a time, (springs,) [m or rad]."""
         if not self._moving:
             return self.anchored
         values = self.anchored.copy()
@@ -191,7 +191,7 @@ class References:
         return row
 
     def moved(self, t0: float, t1: float) -> Array:
-        """Row of prescribed values of a step from t0 to t1."""
+        """Row of the prescribed values of one step, from time t0 to time t1, in the layout of :meth:`at_times`."""
         row: Array = self.at_times(np.array([t0, t1]))[0]
         return row
 
@@ -254,7 +254,11 @@ class References:
         return smooth * forcing.at_times(times) + np.array(linear).T
 
     def _factors(self, times: Array, inputs: Array | None) -> Iterator[tuple[ControlledFactor, Array]]:
-        """Yield the factors that inputs set, and their values at the times (k,)."""
+        """Yield each factor that an input sets, with its values 1 + u (k,) at the times (k,).
+
+        ``inputs`` (k, m) are the inputs u at these times; without any, nothing is yielded. A value that is not allowed
+        raises ValueError.
+        """
         if inputs is None:
             return
         for factor in self._controlled:

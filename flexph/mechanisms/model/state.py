@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pose:
-    """Undeformed pose: positions and rotations of all bodies, and the anchors of the joints.
+    """Undeformed pose: centres of mass and rotations of all bodies, and anchors.
+
+    Anchors are the values that joints and springs keep from this pose, such as free lengths.
 
     Attributes
     ----------
@@ -49,7 +51,7 @@ class Pose:
         return f"<Pose of {_named(self.bodies, len(self.centres))}>"
 
     def _repr_html_(self) -> str:
-        """Table of the positions and rotations of the bodies, for notebooks."""
+        """HTML table of centres of mass and rotations of the bodies, for notebooks."""
         turn = "angle [°]" if self.rotations.shape[-1] == 2 else "turn about x, y, z [°]"
         names = self.bodies or tuple(map(str, range(len(self.centres))))
         rows = zip(names, map(_numbers, self.centres), map(_turn, self.rotations), strict=True)
@@ -58,7 +60,9 @@ class Pose:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """State of a mechanism at a time, with multipliers and anchors.
+    """State of a mechanism at a time, with joint forces (multipliers) and anchors.
+
+    Anchors are the values that joints and springs keep from the assembled pose, such as free lengths.
 
     :func:`flexph.results.static_solution` gives its parts by name and the readings of sensors.
 
@@ -110,7 +114,7 @@ class State:
         return f"<State of {_named(self.bodies, None)} at {self.time:.6g} s: {len(self.x)} numbers>"
 
     def _repr_html_(self) -> str:
-        """Table of the contents of the state, for notebooks."""
+        """HTML table that tells what the state contains, for notebooks."""
         known = "known" if self.joint_forces else "not computed"
         rows = [
             ("bodies", _named(self.bodies, None)),
@@ -131,7 +135,10 @@ class State:
 
 
 def _named(bodies: tuple[str, ...], count: int | None) -> str:
-    """Text with the names of the bodies, or with their number if no names are known."""
+    """Text with the names of the bodies, for a ``repr``.
+
+    Without names ``"a mechanism"``, or their ``count`` if it is given.
+    """
     return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
 
 
@@ -140,7 +147,7 @@ def _numbers(values: Array) -> str:
 
 
 def _turn(rotation: Array) -> str:
-    """Angle of a rotation, or its rotation vector, in degrees."""
+    """Text of a rotation matrix, in degrees: its angle in the plane, the components of its rotation vector in space."""
     if rotation.shape[-1] == 2:
         return _numbers(np.degrees([planar_angle(rotation)]))
     return _numbers(scipy.spatial.transform.Rotation.from_matrix(rotation).as_rotvec(degrees=True))

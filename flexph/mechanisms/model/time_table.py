@@ -173,13 +173,16 @@ class TimeTable:
         return bool(self._driven) or self.references.moves
 
     def prescribed(self, time: float) -> Prescribed:
-        """Coefficients, offsets, rates and their round-off at a time [s]; read-only."""
+        """Coefficients and offsets of the constraint rows at a time [s], their rates and the round-off of these.
+
+        Read-only.
+        """
         if not self._driven:
             return self._constant
         return Prescribed(*self.at(time), *self.rates(time), *self.doubts(time))
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """Coefficients of the terms and offsets of the rows at a time [s]; read-only."""
+        """Coefficients (terms,) and offsets (rows,) of the constraint rows at a time [s]; read-only."""
         return self._last(time) if self._driven else self._fixed
 
     def values(self, time: float) -> Array:
@@ -200,7 +203,7 @@ class TimeTable:
         return values
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
-        """Coefficients of terms and offsets of rows if the laws of driven constraints have given values.
+        """Coefficients (terms,) and offsets (rows,) of the constraint rows for given values of the prescribed motions.
 
         ``values`` are those of all laws, concatenated, but only those of driven constraints are read. Other constraints
         keep the values in the anchors, which are given or were measured in the assembled pose.
@@ -321,5 +324,5 @@ class _LastTable:
 
 
 def table_of(mechanism: Model, anchors: Anchors) -> TimeTable:
-    """Time table of a mechanism with these anchors."""
+    """Time table of the constraint rows of a mechanism, with the anchors as the values of joints without a drive."""
     return mechanism.once(_LastTable).of(anchors)

@@ -151,7 +151,7 @@ class _Equations(NamedTuple):
 
     @property
     def defect(self) -> float:
-        """Norm ‖r‖ of the gaps."""
+        """Norm ‖r‖ of the gaps r in the constraints."""
         return float(np.linalg.norm(self.gap))
 
 
@@ -275,7 +275,7 @@ class _PoseValues:
 
     @cached_property
     def size(self) -> float:
-        """Extent of the mechanism [m]."""
+        """Extent of the mechanism in the pose where closure starts [m]."""
         return extent(self.mechanism, *self.at)
 
 

@@ -42,7 +42,10 @@ class Rank(NamedTuple):
 
 
 def rank_at(mechanism: Model, pose: Pose) -> Rank:
-    """Redundant constraints and freedoms at a pose, with drives locked."""
+    """Redundant constraints of a mechanism at a pose, the number of its freedoms and a basis of them.
+
+    Drives do not move.
+    """
     G = _rates(mechanism, pose)
     if not G.shape[0]:
         return Rank([], G.shape[1], sparse.eye_array(G.shape[1]))
@@ -72,7 +75,7 @@ def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
 
 
 def regularity(mechanism: Model, pose: Pose) -> float | None:
-    """Smallest singular value of the constraints at a pose, with rows of length one; 0 at a singular pose.
+    """Smallest singular value of the constraint matrix at a pose, its rows scaled to length one; 0 at a singular pose.
 
     Velocities are scaled as displacements of the joints. None without constraints, or with more than ``LARGEST``.
     """

@@ -58,7 +58,7 @@ class Booking:
 
 
 def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
-    """Sum of the energy balances of consecutive changes of joints."""
+    """Sum of the energy balances of several successive changes of joints, name by name."""
     loss: dict[str, float] = {}
     work: dict[str, float] = {}
     own: dict[str, float] = {}
@@ -136,7 +136,7 @@ def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State,
 
 
 def _energy_of(M: Any, v: Array) -> float:
-    """Kinetic energy of velocities [J]."""
+    """Kinetic energy ½ vᵀ M v [J] of velocities v, with the mass matrix M."""
     return 0.5 * float(v @ (M @ v))
 
 
@@ -231,7 +231,7 @@ def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
 
 
 def _energy(mechanism: Model, state: State) -> float:
-    """Total energy of a state [J]."""
+    """Total energy [J] of a state of a mechanism: kinetic, elastic and potential energy."""
     c = configuration(mechanism, state.x)
     return float(mechanism.once(Accounts).energies(c, derive(mechanism.network.arrays, c), state.time).sum())
 

@@ -49,7 +49,7 @@ class Poses(Sequence[Pose]):
         return len(self.centres)
 
     def __getitem__(self, i: Any) -> Any:
-        """Pose at an index, or several poses by a slice."""
+        """Pose with the number i, or for a slice, mask or index array the :class:`Poses` that it selects."""
         if not isinstance(i, int | np.integer):
             return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i], self.bodies)
         return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]), self.bodies)
@@ -59,7 +59,7 @@ class Poses(Sequence[Pose]):
 
 
 def stacked(poses: Sequence[Pose]) -> Poses:
-    """Stack a sequence of poses."""
+    """Stack poses of one mechanism into arrays; :class:`Poses` are returned as they are."""
     if isinstance(poses, Poses):
         return poses
     anchors = [p.anchors for p in poses]

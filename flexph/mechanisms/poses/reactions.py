@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reaction:
-    """Force and torque of a joint or drive on a body, about the port of that body.
+    """Force and torque of a joint or drive on one of its bodies; the torque is about the port of that body.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
 
 
 def _first_row(mechanism: Model, connection: Connection) -> tuple[int, int]:
-    """Index of a connection, and of its first row."""
+    """Index of a connection among those of the mechanism, and of its first constraint row among all rows."""
     first = [c.name for c in mechanism.connections].index(connection.name)
     return first, sum(len(c.rows) for c in mechanism.connections[:first])
 
@@ -247,7 +247,7 @@ class _BodyVectors:
         return np.einsum("tij,tj->ti", self._motion.R[:, i], local)
 
     def point(self, place: BodyVector) -> Array:
-        """World position of a point, (k, d)."""
+        """World positions (k, d) at k times of a point of a body, or of the mean of a port on several frames."""
         first, weights = self.body(place.port), weights_of(place.port, self._m.bodies)
         if weights is not None:
             return self._mean(first, weights)
@@ -258,7 +258,7 @@ class _BodyVectors:
         return np.einsum("n,tni->ti", weights, self._motion.r[:, first : first + weights.size])
 
     def vector(self, vector: Vector) -> Array:
-        """Values of a world vector, (k, d)."""
+        """World vector (k, d) at k times: a point or direction, minus another one, plus a constant vector."""
         vectors = np.zeros((len(self._motion.times), self._dim))
         for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
             if place is not None:
@@ -266,7 +266,7 @@ class _BodyVectors:
         return vectors if vector.fixed is None else vectors + np.array(vector.fixed)
 
     def product(self, product: Product) -> Array:
-        """Values V·W of a product, (k,)."""
+        """Values V·W (k,) at k times of the product of two world vectors."""
         return np.einsum("td,td->t", self.vector(product.first), self.vector(product.second))
 
     def end(self, place: BodyVector | None, vector: Vector) -> Array:

@@ -100,7 +100,7 @@ class Problem(NamedTuple):
         return inertia - generalised_force(a, c, derive(a, c), self.forces(c, lam))
 
     def constraints(self, c: Configuration) -> Any:
-        """Constraint matrix G, dense or sparse as the arrays."""
+        """Constraint matrix G (g, n_v) at a configuration; dense or sparse as the kernel arrays."""
         return rates_at(self.mechanism, (c, derive(self.mechanism.network.arrays, c)), self.table, self.time)[0]
 
 
@@ -120,7 +120,7 @@ def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[
 
 
 def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
-    """Configuration with the velocities of the steady motion."""
+    """Configuration with the positions of the given one and, as velocities, those of a steady rotation."""
     turning, omega = mechanism.network.arrays.turning, np.zeros_like(c.omega)
     omega[turning] = np.einsum("bji,j->bi", spin_map(c.R[turning]), steady.spin)
     return c._replace(v=steady.field(c.r), omega=omega)

@@ -66,7 +66,7 @@ class Buckling:
     parts: Mapping[str, slice]
 
     def part(self, name: str) -> Array:
-        """Entries of one part of the shape, e.g. ``rod.centre``."""
+        """Entries of the buckling mode for one part of the state, e.g. ``rod.centre``."""
         part: Array = self.shape[check.lookup("part", name, self.parts)]
         return part
 

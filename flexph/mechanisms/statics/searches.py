@@ -84,7 +84,7 @@ class Flight:
 
 @dataclass(frozen=True)
 class Searches:
-    """Searches for the equilibrium of a problem, from a start configuration."""
+    """Methods that search for an equilibrium from a start configuration, and their order of preference."""
 
     given: Problem
     start: Configuration
@@ -114,7 +114,10 @@ class Searches:
         return end._replace(settled=end.settled and not has_growing_motion(self.given, end.value))
 
     def judged(self) -> Found:
-        """Search for a minimum of the energy, by corrections that never oppose the acceleration."""
+        """Search for a minimum of the energy by Newton steps that are damped, so that none opposes the acceleration.
+
+        In a steady rotation, a search that moves far from the start has failed.
+        """
         flight = Flight()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
@@ -194,7 +197,7 @@ class Searches:
 
     @cached_property
     def size(self) -> float:
-        """Size of the mechanism at the start [m]."""
+        """Extent of the mechanism at the start [m]."""
         return extent(self.given.mechanism, self.start.r, self.start.R)
 
     @cached_property
@@ -233,7 +236,7 @@ class Searches:
         return float(np.abs(correction / self._sizes).max(initial=0.0))
 
     def _distance(self, c: Configuration) -> float:
-        """Largest displacement from the start, relative to the size of the mechanism."""
+        """Largest displacement of a centre of mass from the start, divided by the extent of the mechanism."""
         return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
     def _is_lost(self, c: Configuration, flight: Flight) -> bool:

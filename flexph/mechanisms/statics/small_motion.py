@@ -101,16 +101,16 @@ class Spectrum(Labelled):
 
     @property
     def frequencies(self) -> Array:
-        """Positive imaginary parts of the exponents, ascending [rad/s]."""
+        """Angular frequencies: imaginary parts of the exponents that are positive, ascending, (n,) [rad/s]."""
         return np.sort(self.values.imag[self.values.imag > 0.0])
 
     def part(self, name: str) -> Array:
-        """Rows of one part of the shapes, e.g. ``beam.deformation``, (n, k)."""
+        """Rows (n, k) of the k shapes that belong to one part of the state, e.g. ``beam.deformation``."""
         return self.shapes[check.lookup("part", name, self.parts)]
 
 
 def _exponent(s: complex) -> str:
-    """Text of an exponent and its conjugate; zero has no sign."""
+    """Text of an exponent s [1/s]: real part ± imaginary part, or the real part alone if s is real."""
     return f"{s.real + 0.0:.4g} ± {s.imag:.4g} i" if s.imag else f"{s.real + 0.0:.4g}"
 
 

@@ -225,7 +225,7 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 
 
 def is_minimum(given: Problem, c: Configuration) -> bool:
-    """True if an equilibrium is a minimum of the energy, or too large for the test (more than ``MANY`` velocities)."""
+    """True if an equilibrium is a minimum of the energy; also, untested, with more than ``MANY`` velocities."""
     return given.mechanism.layout.velocities > MANY or softest_motion(given, c).square >= 0.0
 
 

@@ -81,7 +81,10 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
 
 
 def steady_motion(mechanism: Model, state: State) -> Steady:
-    """Steady motion v₀ + Ω × r of a state; raises ValueError if bodies move relative to each other or deform."""
+    """Motion v₀ + Ω × r of a mechanism that moves as one rigid body: the spin Ω, and v₀ at the world's origin.
+
+    They follow from the velocities of the state. Raises ValueError if bodies move relative to each other or deform.
+    """
     c = configuration(mechanism, state.x)
     dim = mechanism.layout.dim
     s = spins(dim)
@@ -111,7 +114,7 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
 
 
 def is_rigid_motion(mechanism: Model, state: State) -> bool:
-    """True if the mechanism moves as one rigid body."""
+    """True if the mechanism rests or moves as one rigid body in a state."""
     try:
         steady_motion(mechanism, state)
     except ValueError:

@@ -35,10 +35,10 @@ CHANGED = 1e-8
 
 
 class Equations(NamedTuple):
-    """Linearised equations in the moving frame, M ξ̈ + C ξ̇ + K ξ = forces of the constraints.
+    """Matrices of M ξ̈ + C ξ̇ + K ξ = forces of the constraints, for small displacements ξ in the moving frame.
 
-    M, C, K are (n_v, n_v). Joints have the rows H ξ = 0, H (h, n_v). Nonholonomic constraints have the rows
-    N ξ̇ + Γ ξ = 0, N and Γ (k, n_v).
+    ``mass`` M, ``rate`` C and ``stiffness`` K are (n_v, n_v). Joints have the rows H ξ = 0, ``held`` H (h, n_v).
+    Nonholonomic constraints have the rows N ξ̇ + Γ ξ = 0, ``rolling`` N and ``turning`` Γ (k, n_v).
     """
 
     mass: Array
@@ -73,7 +73,7 @@ class Reduced(NamedTuple):
 
 
 def equations(motion: Moving) -> Equations:
-    """Linearised equations of a steady motion at its time, in the moving frame."""
+    """Linearise the equations about a steady motion at its time, in the frame that moves with it."""
     given, c = motion.given, motion.c
     a, spin = given.mechanism.network.arrays, given.steady.spin
     d = derive(a, c)

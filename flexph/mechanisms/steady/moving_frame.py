@@ -115,7 +115,10 @@ def _swept(spin: Array, velocity: Array, time: float) -> Array:
 
 
 def _spin_products(spin: Array, c: Configuration) -> Array:
-    """Vector products Ω × ω in the axes of the bodies, (b, s); zero in the plane."""
+    """Products Ω × ω (b, s) of the world's spin vector Ω with the spins ω of the bodies, in body axes.
+
+    Zero in the plane.
+    """
     if c.r.shape[1] == 2:
         return np.zeros_like(c.omega)
     return np.cross(np.einsum("bji,j->bi", c.R, spin), c.omega)

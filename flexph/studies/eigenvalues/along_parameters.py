@@ -16,7 +16,10 @@ from ...systems.linear import LinearPHDAE
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """Step of each parameter, from one relative step for all or a step for each."""
+    """Step of each parameter, in its unit, from one relative step for all parameters or a step by parameter.
+
+    Raises ValueError for a relative step of a parameter that is zero.
+    """
     if not at:
         raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):
@@ -28,7 +31,10 @@ def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) ->
 
 
 def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """System at given parameters without its ``lift``, so that modes are vectors of its states."""
+    """System at given parameters without its ``lift`` and ``parts``, so that modes are vectors of its states.
+
+    Raises ValueError if the user's function does not return a LinearPHDAE.
+    """
     own = check.value_of("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
         raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")

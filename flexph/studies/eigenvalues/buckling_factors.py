@@ -135,7 +135,7 @@ def buckling_sensitivities(
 
 
 class _Loaded(NamedTuple):
-    """Equilibrium problem, and its configuration of equilibrium under the given loads."""
+    """Equilibrium problem of a mechanism, and its configuration ``c`` in equilibrium under the given loads."""
 
     problem: Problem
     c: Configuration

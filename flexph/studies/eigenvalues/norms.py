@@ -17,9 +17,10 @@ from ...numerics.memo import NamedFields
 from .along_parameters import Along, stated_steps
 
 ROUNDED = 1e-9
-"""Distance of an eigenvalue from the imaginary axis, relative to the largest one, up to which it lies on it."""
+"""Distance of an eigenvalue from the imaginary axis, relative to the largest eigenvalue, up to which it is
+imaginary."""
 SETTLED = 1e-12
-"""Relative change of a peak gain at which its search ends."""
+"""Relative increase of the largest known gain below which the search for the peak gain ends."""
 LEVELS = 60
 """Largest number of gains that are tried as lower bounds of the peak gain; the search converges quadratically."""
 AS_HIGH = 1e-7

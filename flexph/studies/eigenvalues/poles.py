@@ -17,7 +17,8 @@ from ...numerics.memo import NamedFields
 from .along_parameters import Along, Matrices, stated_steps
 
 REPEATED = 1e-7
-"""Relative distance up to which poles count as equal; it is the accuracy of poles of nonsymmetric matrices."""
+"""Distance of two poles, relative to their modulus, up to which they count as equal. Poles of nonsymmetric matrices are
+no more accurate."""
 ROUNDED = 1e-13
 """Distance of two poles, relative to the largest pole, up to which they count as equal: their round-off."""
 DEFECTIVE = 1e-7

@@ -20,7 +20,7 @@ IDLE = 30.0
 """Seconds without samples after which a worker ends, also if its parent process was killed."""
 
 MANY = 1000
-"""Number of samples submitted to an executor of unknown size; more would only use memory."""
+"""Number of samples that are submitted at once to an executor of the user; more would only use memory."""
 
 
 class Engine:
@@ -102,7 +102,7 @@ def _processes(jobs: int | None) -> Iterator[Engine]:
 
 @contextmanager
 def _by_name(name: str) -> Iterator[Executor]:
-    """Context manager with an executor of Dask or MPI."""
+    """Context manager with an executor for the text "dask://host:port" or "mpi". Raises ValueError for other texts."""
     kind, _, address = name.partition("://")
     if kind == "dask" and address:
         Client = _needed("distributed", "dask").Client

@@ -84,7 +84,7 @@ def _refuse_another(path: Path, identity: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Options of functions that compute many samples: folder of records, executor, and number of retries."""
+    """Options of functions that compute many samples: folder, executor and repetitions, as in :func:`flexph.study`."""
 
     out: Path | None = None
     executor: Executor | str | None = None
@@ -96,7 +96,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of a function by an engine, with records in a folder."""
+    """Runs of a function by an engine, whose records are kept in a folder.
+
+    ``token`` identifies the folder for workers.
+    """
 
     subject: Subject
     engine: Engine
@@ -106,7 +109,7 @@ class Runs:
     token: str
 
     def perform(self, samples: Iterable[Mapping[str, Any]], bar: Any = None) -> None:
-        """Compute the samples that have no record yet, and store their records."""
+        """Compute the samples that have no record yet, and store their records; ``bar`` is a progress bar."""
 
         def ended(task: Task, outcome: Outcome) -> None:
             if outcome.record is not None:
@@ -171,7 +174,10 @@ Ended = Callable[[Task, Outcome], None]
 
 
 class Schedule:
-    """Scheduler of samples on an engine; ``ended`` is called with each sample that ends."""
+    """Scheduler of samples on an engine, which repeats samples whose worker died.
+
+    ``ended`` is called with each task that ends, and its outcome.
+    """
 
     def __init__(self, engine: Engine, retries: int, ended: Ended) -> None:
         self._engine, self._retries, self._ended = engine, retries, ended

@@ -1,4 +1,4 @@
-"""Costates of a step by each kind of discrete gradient."""
+"""Costates z̄ of a step of particles, by each kind of discrete gradient."""
 
 from __future__ import annotations
 

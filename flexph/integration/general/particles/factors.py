@@ -1,4 +1,4 @@
-"""Factors of the Jacobian, and the inverse with Broyden's updates."""
+"""Factors of the Jacobian of a step of particles, and products of its inverse with Broyden's updates."""
 
 from __future__ import annotations
 

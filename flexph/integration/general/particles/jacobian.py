@@ -1,4 +1,4 @@
-"""Jacobian of a step, with positions eliminated."""
+"""Jacobian of a step of particles, from which the positions are eliminated."""
 
 from __future__ import annotations
 

@@ -97,7 +97,12 @@ def solve_step(s, dim, kind, k, h, before):
 
 
 def is_last(size, previous, by_own, own, fresh):
-    """True if the iteration ends with this correction (see :func:`flexph.discretisation.iteration.is_last`)."""
+    """True if Newton's iteration ends with the last correction.
+
+    ``size`` is its size, ``previous`` that of the one before, and ``by_own`` that of the one before by the present
+    Jacobian. ``own`` is True if the Jacobian is of this step, ``fresh`` if it is new. See
+    :func:`flexph.discretisation.iteration.is_last`.
+    """
     reduction = SLOW
     if previous < NO_CHANGE:
         reduction = size / previous

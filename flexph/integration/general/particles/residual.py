@@ -1,4 +1,4 @@
-"""Residual of a step at an iterate."""
+"""Residual of a step of particles at an iterate."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def take_steps(arrays: Any, table: int, dim: int, kind: int) -> None:
 
 
 def take_all(s, dim, kind):
-    """Take the steps of a run (see :func:`take_steps`)."""
+    """Take the steps of a run as :func:`take_steps`, on the views ``s`` of the arrays."""
     n = s.x.size
     nv = s.weight.size
     s.outcome[0] = 0

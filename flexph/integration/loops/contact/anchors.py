@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
-    """Write spring states and anchor forces from the state ``at`` of the memory into a flat state ``out``.
+    """Write spring states and anchor forces from the present state (``at``) into a flat state ``out``.
 
     Their first entry is ``first``. In the table of a group only pairs with nonzero forces have rows.
     """

@@ -77,7 +77,10 @@ def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the derivative of the force at a face with respect to the gap of the face that shares the ball with it."""
+    """Add the derivative of the force at face c with respect to the gap of its partner.
+
+    The partner is the other face of the skin that shares the force of the ball with face c.
+    """
     change = m.touch_along[0]
     for i in range(m.touch_begin[5]):
         change[i] = m.touch_normal[i]
@@ -94,7 +97,7 @@ def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
 
 
 def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
-    """Add ``value`` to the border, in row and column of the unknowns i and j of contact c.
+    """Add ``value`` to the border of the Jacobian, in row and column of the unknowns i and j of contact c.
 
     In a pile it is added to the block that couples the two bodies of the contact, if i and j belong to different
     ones.

@@ -178,7 +178,7 @@ def moment(dim: int, arm: Array, force: Array, i: int) -> float:
 
 
 def friction_coefficient(m: Memory, c: int) -> float:
-    """Mean coefficient of friction of a contact over a step."""
+    """Coefficient of friction of contact c; the mean over a step if it changes with time."""
     k = m.contacts_rubbing[c]
     if k < 0:
         return m.contacts_friction[c]

@@ -1,8 +1,9 @@
 """Banded bodies in steps that lose energy: B and A by banded solves, at a cost linear in the coordinates.
 
-With S = 4M + h²K of the undeformed body in w = (ω, u̇), B = αh² M⁻¹K S⁻¹ and A = αh² C⁻¹D₀S⁻¹D₀ᵀ are products of a few
-banded matrices and inverses, bordered by the spins and the shift to the centre of mass. At the end of a step
-z = B(M(u₁)w₁ − p₀), w₁ = 2ŵ − w₀ − z, and M(u₁) differs from M by P L of small rank, L z = (z_ω, (N u₁)ᵀz_u), so that
+With mass M and stiffness K of the undeformed body in w = (ω, u̇), and S = 4M + h²K, the matrices B = αh² M⁻¹K S⁻¹ and
+A = αh² C⁻¹D₀S⁻¹D₀ᵀ are products of a few banded matrices and inverses, bordered by the spins and the shift to the
+centre of mass. At the end of a step z = B(M(u₁)w₁ − p₀) with the momenta p₀ at its start, w₁ = 2ŵ − w₀ − z, and M(u₁)
+differs from M by P L of small rank, L z = (z_ω, (N u₁)ᵀz_u), so that
 
     z = αh² M⁻¹K (S + αh²K)⁻¹ (M(u₁)(2ŵ − w₀) − p₀ − P L z).
 """
@@ -159,7 +160,7 @@ def add_damping_stresses(m: Memory, dim: int, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """Subtract z from the rates 2ŵ − w₀ of a body, which become the end rates ω₁ and u̇₁."""
+    """Subtract z from the rates 2ŵ − w₀ of body b in the end state, which gives its end rates ω₁ and u̇₁."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]

@@ -1,4 +1,4 @@
-"""Elimination of a banded body in steps that lose energy, and its Schur complement in the border."""
+"""Elimination of a banded body in steps that lose energy, and its Schur complement in the border of the Jacobian."""
 
 from __future__ import annotations
 
@@ -125,9 +125,9 @@ def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
 
 
 def solve_banded(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """Solve for the inner coordinates of body b in place, while the unknowns of the border are zero.
+    """Solve for the inner coordinates of body b in place, while the other unknowns are zero.
 
-    The effect of the inner coordinates on the rows of the border is written to ``filtering.done``.
+    Their effect on the rows of the border of the Jacobian is written to ``filtering.done``.
     """
     F, pivot, C, R, D = _matrices(m, b)
     A, last_pivot = _last(m, dim, b)

@@ -1,4 +1,6 @@
-"""Bodies with full matrices in steps that lose energy: B, A (see kernels.decay) and end rates, from free vibrations."""
+"""Bodies with full matrices in steps that lose energy, by their free vibrations.
+
+The matrix B of kernels.decay changes the rates at the end of a step, A adds damping to its mean stresses."""
 
 from __future__ import annotations
 
@@ -62,7 +64,10 @@ def add_damping_stresses(m: Memory, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """Replace the rates 2ŵ − w₀ of a body by the end rates ω₁ and u̇₁ with (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀."""
+    """Replace the rates 2ŵ − w₀ of body b in the end state by its end rates w₁ = (ω₁, u̇₁).
+
+    They solve (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀, with the momenta p₀ at the start.
+    """
     s = 1 if dim == 2 else 3
     size = m.vibration_size[b]
     first = m.inertia_first[b]
@@ -85,7 +90,7 @@ def end_rates(m: Memory, dim: int, b: int) -> None:
 
 
 def _fill(m: Memory, dim: int, b: int, B: Array, F: Array) -> None:
-    """Write the matrix 1 + B M(u₁) of a body into F."""
+    """Write the matrix 1 + B M(u₁) of body b into F, with the mass matrix M(u₁) at the end of the step."""
     s = 1 if dim == 2 else 3
     size = F.shape[0]
     first = m.inertia_first[b]

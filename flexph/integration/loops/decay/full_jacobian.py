@@ -1,4 +1,4 @@
-"""Correction of the Jacobian for bodies with full matrices in steps that lose energy."""
+"""Correction of the Jacobian for the energy loss of bodies with full matrices."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _add_row(m: Memory, b: int, i: int, values: Array) -> None:
 
 
 def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """Write 2M + hQ of a body into N, with Q = ∂(M w₁)/∂u₁ in the columns of the coordinates."""
+    """Write 2M(u₁) + hQ of body b into N, where Q = ∂(M w₁)/∂u₁ is in the columns of the coordinates."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s
@@ -77,7 +77,7 @@ def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
 
 
 def _rate_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """Write the derivatives of the momentum defects of a body with respect to w₁ at constant u₁ into N."""
+    """Write the derivatives of the momentum defects of body b into N, with respect to w₁ at constant u₁."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s

@@ -1,4 +1,4 @@
-"""Steps that lose energy, body by body: coefficients of a step, σ̃, end rates, and the Jacobian."""
+"""Energy loss of a step, by bodies with full or banded matrices: matrices, mean stresses, end rates, Jacobian."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_damping_stresses(m: Memory, dim: int) -> None:
 
 
 def end_rates(m: Memory, dim: int) -> None:
-    """Replace the rates 2ŵ − w₀ of all bodies by the end rates ω₁ and u̇₁."""
+    """Replace the rates 2ŵ − w₀ of all bodies in the end state by the rates ω₁ and u̇₁ at the end of the step."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             rates_full(m, dim, b)

@@ -78,7 +78,7 @@ def _coupled(ptr: Index, col: Index, i: Index, j: Index, n: int) -> tuple[Index,
 
 
 def without_coordinates(a: Arrays) -> Arrays:
-    """Arrays of a mechanism without matrices of flexible coordinates, if Python holds these for the loops.
+    """Arrays ``a`` with empty matrices of the flexible coordinates, for loops whose matrices Python holds.
 
     See :mod:`flexph.integration.loops.wide.kept_block`.
     """
@@ -261,6 +261,6 @@ def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Ind
 
 
 def rows_of(matrix: Any) -> tuple[Index, Index, Array]:
-    """Row ends, columns and values of a matrix, by rows."""
+    """Ends of the rows, columns and values of the entries of a sparse matrix."""
     row, column, value = entries_of(matrix)
     return np.searchsorted(row, np.arange(matrix.shape[0] + 1)), column, value

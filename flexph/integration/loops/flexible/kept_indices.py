@@ -27,7 +27,7 @@ class _Arguments:
 
 
 def kept(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """Decorator that caches the results of a function for its last arguments; the results are read-only."""
+    """Decorator that caches the results of a function of index arrays for its last arguments; results are read-only."""
 
     @lru_cache(maxsize=MOST)
     def of(arguments: _Arguments) -> tuple[Any, ...]:

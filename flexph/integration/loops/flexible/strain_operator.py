@@ -84,7 +84,7 @@ def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n:
 
 
 def _second(slopes: Any, weights: Any) -> Second:
-    """Matrices G_i = Σ_k weights_ik slopes_k slopes_kᵀ."""
+    """Matrices G_i = Σ_k weights_ik slopes_k slopes_kᵀ of all strain rows i, by their entries."""
     if count_products(slopes, weights) > MANY:
         return _second_by_matrix(sparse.csr_array(slopes), weights)
     (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
@@ -129,7 +129,7 @@ def _products(row: Index, col: Index, stress: Index, k: Index, slopes: int, n: i
 
 
 def entries_of(matrix: Any) -> Entries:
-    """Rows, columns and values of a sparse or dense matrix, by rows."""
+    """Row numbers, column numbers and values of the entries of a sparse or dense matrix, sorted by rows."""
     if not sparse.issparse(matrix):
         row, col = np.nonzero(matrix)
         return row, col, matrix[row, col]

@@ -1,9 +1,9 @@
-"""Forces of dry friction under joint forces, T with |T| ≤ μ|λ| against the slip rate s.
+"""Law of dry friction of joints: forces T against the slip rates s with |T| ≤ μ|λ|, λ the joint force.
 
-Slip rates and multipliers change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a step r in units
-of mobility the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by Newton's method, with the
-Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails (see
-tests/samples/complementarity.py).
+Slip rates and joint forces (multipliers) change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a
+step length r, the reciprocal of a mobility, the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by
+Newton's method, with the Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails
+(see tests/samples/complementarity.py).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def solve_law(m: Memory) -> float:
 
 
 def coefficient(m: Memory, i: int) -> float:
-    """Mean coefficient of friction of bearing i over a step."""
+    """Coefficient of friction of bearing i; the mean over a step if it changes with time."""
     k = m.bearings_rubbing[i]
     if k < 0:
         return m.bearings_friction[i]

@@ -83,7 +83,7 @@ def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: floa
 
 
 def slip_change(m: Memory, k: int) -> float:
-    """Change of slip rate k that the correction ``system.x`` of the unknowns of the border causes."""
+    """Change of slip rate k that the correction ``system.x`` of the unknowns of the border of the Jacobian causes."""
     total = 0.0
     row = m.rub_row[k]
     for i in range(row.size):
@@ -163,7 +163,7 @@ def set_gradients(m: Memory) -> None:
 
 
 def differentiate_slips(m: Memory, dim: int, h: float) -> None:
-    """Compute the derivatives of the slip rates with respect to the unknowns of the border.
+    """Compute the derivatives of the slip rates with respect to the unknowns of the border of the Jacobian.
 
     They are taken at the state of the Jacobian, for a step of length h [s].
     """
@@ -227,7 +227,7 @@ def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) 
 
 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at the state ``at`` into ``out``; return their scale.
+    """Write the slip rates at the present state ``at`` into ``out``; return their scale.
 
     The scale is the largest sum of the absolute values of the terms of one. Velocities of nodes are read from
     ``run.moved``.
@@ -280,7 +280,7 @@ def _terms(m: Memory, dim: int, p: int) -> float:
 
 
 def pressed_size(m: Memory, i: int) -> float:
-    """Pressing force or impulse |λ| of bearing i, from ``rub.base``."""
+    """Size |λ| of the joint force, or joint impulse, that presses bearing i, from ``rub.base``."""
     square = 0.0
     for k in range(m.rub_base.size):
         if m.bearings_owner[k] == i:

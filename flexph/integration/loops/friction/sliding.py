@@ -8,27 +8,24 @@ from __future__ import annotations
 
 import cython
 
-from ....numerics.arrays import Array
-
 if not cython.compiled:
     from math import sqrt
 
     from ....numerics.loops.views import fill
     from ..mechanics.residual import trial
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from .law import coefficient
     from .rows import measure_slips, set_friction_forces
 
 
-def slide(
-    m: Memory, dim: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
+def slide(m: Memory, dim: int, contact: int, given: Given) -> None:
     """Evaluate a step at its iterate, and set its friction forces as if all bearings slid.
 
     The arguments are those of ``residual``.
     """
-    trial(m, dim, 0, contact, h, before, after, offset, inputs)
-    measure_slips(m, h)
+    trial(m, dim, 0, contact, given)
+    measure_slips(m, given.h)
     set_sliding_forces(m)
 
 

@@ -179,7 +179,7 @@ def _differentiate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> 
 
 
 def _scale_rows(a: Damped) -> None:
-    """Divide each row of the Jacobian and its defect by the largest derivative in the row."""
+    """Divide each row of the Jacobian, and the defect of the row, by the largest absolute derivative in the row."""
     n = a.x.size
     for i in range(n):
         largest = 0.0

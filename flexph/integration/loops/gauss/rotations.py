@@ -1,4 +1,4 @@
-"""Rotations at the nodes of a step in loops, collocated by (1 − hA[Ω]×)⁻¹."""
+"""Rotations at the nodes of a step in loops: the collocation of Ṙ = Ω × R is solved by (1 − hA[Ω]×)⁻¹."""
 
 from __future__ import annotations
 
@@ -170,7 +170,10 @@ def _subtract_block(dim: int, T: Array, row: int, k: int, x: Array) -> None:
 
 
 def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
-    """Set the arm of node n from its collocation equation, whose right-hand side is in ``g.driven``."""
+    """Solve the collocation equation of the arm of node n at all nodes of the step.
+
+    Its right-hand side is in ``g.driven``.
+    """
     d = dim
     b = m.nodes_body[n]
     if m.inertia_turns[b]:

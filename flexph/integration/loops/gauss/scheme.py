@@ -25,7 +25,7 @@ from .spaces import Acceleration, Damped, acceleration_of, damped_of
 
 
 class Scheme(NamedTuple):
-    """Tableau of Gauss collocation for the loops, and addresses of the memories of its stages and systems."""
+    """Tableau of Gauss collocation for the loops, and addresses of the memories of its stages and linear systems."""
 
     stages: Index  # (s,) addresses
     real: Index  # (0 or 1,), address of the system of the real eigenvalue

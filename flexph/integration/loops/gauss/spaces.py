@@ -15,7 +15,7 @@ MOST = 600
 
 
 class Acceleration(NamedTuple):
-    """Work space of an accelerated iteration of n unknowns."""
+    """Work space of the accelerated iteration of n unknowns (see .acceleration)."""
 
     weight: Array  # (n,) weights of the squares
     x: Array  # (n,) the iterate before a correction
@@ -33,7 +33,7 @@ def acceleration_of(unknowns: int) -> Acceleration:
 
 
 class Damped(NamedTuple):
-    """Work space of a damped iteration of n unknowns; empty if there are too many."""
+    """Work space of the damped iteration of n unknowns (see .damped); empty if there are too many."""
 
     x: Array  # (n,) the unknowns
     tried: Array  # (n,) trial unknowns

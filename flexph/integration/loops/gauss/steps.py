@@ -35,7 +35,7 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
 def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
-    """Take and record the steps of the table, until one is not solved (see steps.run)."""
+    """Take and record the steps of a table by Gauss collocation, until one is not solved (see steps.run)."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _run(m, 2, g, table, course)
     else:
@@ -43,7 +43,7 @@ def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course)
 
 
 def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
-    """Take and record the steps of the table, with ``dim`` a constant of 2 or 3."""
+    """Take and record the steps of a table as :func:`run_gauss`, with ``dim`` a constant of 2 or 3."""
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
@@ -163,7 +163,10 @@ def begin_step(m: Memory, dim: int, g: Scheme, coefficient: Array, offset: Array
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
-    """Write the gaps of the position constraints at the state ``at`` into ``run.gap``."""
+    """Write the gaps of the position constraints at the present state ``at`` into ``run.gap``.
+
+    ``coefficient`` and ``offset`` are those of the constraints there.
+    """
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
     for i in range(m.joints_term_row.size):
@@ -172,7 +175,7 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
 
 
 def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Move the state ``at`` to the end of a step of length h [s].
+    """Move the present state ``at`` to the end of a step of length h [s].
 
     The increments of all stages are summed up before they are added.
     """
@@ -183,7 +186,7 @@ def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _add_increments(m: Memory, g: Scheme, h: float) -> None:
-    """Add the increments over a step to the state ``at``, except those of rotations.
+    """Add the increments over a step to the present state ``at``, except those of rotations.
 
     Positions, stresses and spring states have increments from their rates, velocities from their values at the nodes.
     """

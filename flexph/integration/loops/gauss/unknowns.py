@@ -1,4 +1,6 @@
-"""Unknowns of all nodes of a step as one vector: ṙ, spins in the world, u̇, multipliers, and mixed stress rates."""
+"""Unknowns of all nodes of a step as one vector: ṙ, spins in world axes, u̇, multipliers, and stress rates.
+
+Stress rates are unknowns in a ``mixed`` iteration only."""
 
 from __future__ import annotations
 

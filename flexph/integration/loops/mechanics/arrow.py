@@ -1,8 +1,8 @@
 """Solution of the linear equations of a step, whose Jacobian has the shape of an arrow of blocks.
 
-The inner flexible coordinates of each body are eliminated from its banded block F; the remaining border is banded,
-too. To avoid fill-in, the shift of the coordinates to the centre of mass enters as further unknowns c = φ̄u̇̄, and the
-node forces that act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄.
+The inner flexible coordinates of each body are eliminated from its banded block F; the matrix of the other unknowns,
+the border, is banded, too. To avoid fill-in, the shift of the coordinates to the centre of mass enters as further
+unknowns c = φ̄u̇̄, and the node forces that act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if not cython.compiled:
     from ....numerics.loops.views import Number, block, call_one, divided, fill, get, part, put, take
     from ..decay.elimination import eliminate_banded, solve_banded
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.points import gather_points, spread_points
     from ..terms.border import add
     from .assembly import assemble_step
@@ -29,18 +30,18 @@ FACTOR = cython.declare(cython.Py_ssize_t, _FACTOR)
 SOLVE = cython.declare(cython.Py_ssize_t, _SOLVE)
 
 
-def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
-    """Assemble and factor the Jacobian of a step of length h [s] at a trial; False if it is singular.
+def factor(m: Memory, dim: int, decay: int, contact: int, given: Given) -> bool:
+    """Assemble and factor the Jacobian of a step at a trial; False if it is singular.
 
-    ``before`` and ``after`` are the coefficients of the constraints at both ends; ``decay`` and ``contact`` are the
-    kinds of the step, see ``memory.structures.Kinds``.
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
     """
-    assemble_step(m, dim, decay, contact, h, before, after)
+    assemble_step(m, dim, decay, contact, given)
     return eliminate(m, dim, decay)
 
 
 def eliminate(m: Memory, dim: int, decay: int) -> bool:
-    """Factor an assembled Jacobian: the inner blocks of all bodies, then the border; False if one is singular."""
+    """Factor an assembled Jacobian: the inner blocks of all bodies, then its border; False if one is singular."""
     for b in range(m.inertia_mass.size):
         if not _eliminate(m, dim, decay, b):
             return False
@@ -57,7 +58,10 @@ def solve(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Write the right-hand side of the border into ``system.x``: the defects after inner coordinates are eliminated."""
+    """Write the right-hand side of the border of the Jacobian into ``system.x``.
+
+    It has the defects after the elimination of the inner coordinates.
+    """
     d = dim
     s = 1 if d == 2 else 3
     fill(m.system_x, 0.0)
@@ -74,7 +78,7 @@ def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def expand(m: Memory, dim: int, h: float) -> None:
-    """Write the corrections of all unknowns, from the solution of the border in ``system.x``."""
+    """Write the corrections of all unknowns, from the solution of the border of the Jacobian in ``system.x``."""
     d = dim
     s = 1 if d == 2 else 3
     for b in range(m.inertia_mass.size):
@@ -107,7 +111,7 @@ def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
 
 
 def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
-    """Factor the inner block F of body b, and subtract R F⁻¹ C from the border; False if F is singular.
+    """Factor the inner block F of body b, and subtract R F⁻¹ C from the border of the Jacobian; False if F is singular.
 
     The columns C are those of ω̄, φ̄ᵀ (through which φ̄u̇̄ and ṙ̄ act) and of the masters; the rows R those of ω̄,
     φ̄u̇̄ and the masters.
@@ -128,7 +132,10 @@ def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
 
 
 def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """Eliminate the inner coordinates of a banded body in a step that loses energy; False if a matrix is singular."""
+    """Eliminate the inner coordinates of body b, which is banded and loses energy; False if a matrix is singular.
+
+    F⁻¹ C is written into X.
+    """
     if not eliminate_banded(m, dim, b, X):
         return False
     columns = m.filter_columns[b]
@@ -142,7 +149,10 @@ def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
-    """Number in the border of the unknown of row k of R of body b: a component of ω̄ or φ̄u̇̄, or a master."""
+    """Number, in the border of the Jacobian, of the unknown of row k of R of body b.
+
+    It is a component of ω̄ or φ̄u̇̄, or a master.
+    """
     s = 1 if dim == 2 else 3
     if k < s:
         return m.border_w[b][k]
@@ -152,7 +162,7 @@ def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
 
 
 def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Write the columns C of body b into X, and add the coupling of its masters to the border."""
+    """Write the columns C of body b into X, and add the coupling of its masters to the border of the Jacobian."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -179,7 +189,7 @@ def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
 
 
 def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Subtract R F⁻¹ C of body b from the border, with X = F⁻¹ C."""
+    """Subtract R F⁻¹ C of body b from the border of the Jacobian, with X = F⁻¹ C."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -208,7 +218,7 @@ def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
 
 
 def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
-    """Subtract ``values`` from row ``row`` of the border, in the columns C of body b."""
+    """Subtract ``values`` from row ``row`` of the border of the Jacobian, in the columns C of body b."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.border_masters[b]
@@ -224,9 +234,9 @@ def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
 
 
 def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
-    """Solve for the inner coordinates of body b while the border is zero.
+    """Solve for the inner coordinates of body b while the other unknowns are zero.
 
-    Subtract their effect from the right-hand sides of the border.
+    Subtract their effect from the right-hand sides of the border of the Jacobian.
     """
     pushed = cython.declare(Number)
     value = cython.declare(Number)
@@ -289,7 +299,7 @@ def _move_on(m: Memory, dim: int, b: int, inner: Array) -> None:
 
 
 def _expand(m: Memory, dim: int, b: int) -> None:
-    """Write the corrections of the flexible coordinates of body b, from the solution of the border."""
+    """Write the corrections of the flexible coordinates of body b, from the solution of the border of the Jacobian."""
     total = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x

@@ -11,6 +11,7 @@ if not cython.compiled:
     from ..contact.jacobian import add_contacts
     from ..decay.step import add_decay
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.flow import add_flows
     from ..nodal.jacobian import add_strains
     from ..solids.jacobian import add_solids
@@ -29,14 +30,15 @@ if not cython.compiled:
     from .turned_forces import add_following, add_turned_forces
 
 
-def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the Jacobian of a step of length h [s] at a trial.
+def assemble_step(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
+    """Assemble the Jacobian of a step at a trial.
 
-    ``before`` and ``after`` are the coefficients of the constraints at both ends; ``decay`` and ``contact`` are the
-    kinds of the step, see ``memory.structures.Kinds``.
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
     """
+    h = given.h
     m.run_length[0] = h
-    assemble(m, dim, decay, h, before, after)
+    assemble(m, dim, decay, h, given.before, given.after)
     add_following(m, dim, h)
     add_curves(m, dim, h, True)
     add_slips(m, dim, h)

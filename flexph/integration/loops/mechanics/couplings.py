@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
+"""Terms of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
 
 For the symbols see :mod:`flexph.integration.loops.mechanics.jacobian`.
 """
@@ -35,7 +35,7 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ends(m: Memory, dim: int) -> None:
-    """Add the equations e − W v = 0 to a sparse border, in which the ends e of the vectors are separate unknowns.
+    """Add the equations e − W v = 0 to a sparse border of the Jacobian, where the ends e of vectors are unknowns.
 
     W is the derivative of the end of a vector with respect to the unknowns v of the border that move it; the rows of
     ``system.W`` for e itself are set to the identity.
@@ -170,9 +170,9 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
 
 
 def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) -> None:
-    """Add ``left`` times the derivative of a product at the end, with respect to its vector v, to a row of the border.
+    """Add ``left`` times the derivative of a product at the end to a row of the border of the Jacobian.
 
-    ``other`` is the second vector of the product.
+    It is the part of the derivative that is due to the vector v; ``other`` is the second vector of the product.
     """
     right = cython.declare(Number)
     first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
@@ -218,7 +218,7 @@ def add_products(m: Memory, dim: int, h: float) -> None:
 
 
 def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
-    """Add the columns −(c̄ β B)ᵀ and rows c₁ γ W/h of the constraints to the border.
+    """Add the columns −(c̄ β B)ᵀ and rows c₁ γ W/h of the constraints to the border of the Jacobian.
 
     ``before`` and ``after`` are their coefficients c at both ends of the step, c̄ is the mean and c₁ that at the end.
     """
@@ -242,7 +242,7 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
 
 
 def add_rolling(m: Memory, dim: int, h: float) -> None:
-    """Add the columns and rows of the terms w Π_by Π̇ and a·Ω of velocity constraints to the border.
+    """Add the columns and rows of the terms w Π_by Π̇ and a·Ω of velocity constraints to the border of the Jacobian.
 
     Also add the derivatives of their forces.
     """
@@ -264,7 +264,7 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) -> None:
-    """Add the column −(mean β B)ᵀ and the row last·γ W of product p to the border, for one constraint.
+    """Add the column −(mean β B)ᵀ and the row last·γ W of product p to the border of the Jacobian, for one constraint.
 
     ``row`` is the number of its multiplier in the border.
     """
@@ -280,7 +280,7 @@ def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) ->
 
 
 def _add_spins(m: Memory, dim: int) -> None:
-    """Add the columns −R̄⁻¹a and the rows aᵀR₀ of the spin terms a·Ω of velocity constraints to the border."""
+    """Add the columns −R̄⁻¹a and rows aᵀR₀ of the spin terms a·Ω of constraints to the border of the Jacobian."""
     s = m.rolling_spin_axis.shape[1]
     for i in range(m.rolling_spin_row.size):
         row = m.border_l[m.rolling_spin_row[i]]

@@ -54,9 +54,9 @@ def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
 
 
 def rate_curves(m: Memory, dim: int, others: Array) -> None:
-    """Write the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, at the node velocities ``run.moved``.
+    """Compute the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, for the velocities of nodes in ``run.moved``.
 
-    ``others`` are the values of all vectors.
+    ``others`` are the vectors with which these velocities are multiplied, for the rates of products.
     """
     for c in range(m.curves_input.size):
         for j in range(dim):
@@ -83,7 +83,7 @@ def add_curve_rates(m: Memory, share: float, out: Array) -> None:
 
 
 def add_first_gaps(m: Memory, share: float, gap: Array) -> None:
-    """Add ``share`` times the constraint defects of curves at the start of a step to ``gap``."""
+    """Add ``share`` times the constraint defects of curves at the start of a step to the entries ``gap``."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         set_shapes(m, c, m.at_place[c], 0, m.path_bend)

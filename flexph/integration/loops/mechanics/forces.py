@@ -40,7 +40,10 @@ def set_constraint_forces(m: Memory, before: Array, after: Array) -> None:
 
 
 def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
-    """Write the inputs in world axes into ``trial.loads``; inputs that follow a section are given in its axes."""
+    """Convert the inputs to world axes, and write them into ``trial.loads``.
+
+    Inputs of loads that follow a section are given in its axes.
+    """
     d = dim
     copy(inputs, m.trial_loads)
     copy(inputs, m.trial_given)

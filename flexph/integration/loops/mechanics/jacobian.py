@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian of a step.
+"""Terms of the Jacobian of a step for each body by itself.
 
 The unknowns are (ṙ̄, ω̄ of turning bodies, u̇̄, hλ); constraint rows are divided by h, so that both off-diagonal blocks
 have the size of lengths. With B the discrete gradient of the vectors, W = ∂(end vectors)/∂(mean velocities), β and γ
@@ -196,7 +196,7 @@ def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
-    """Add the derivative of the angular momentum defect of body b with respect to ω̄ to the border."""
+    """Add the derivative of the angular momentum defect of body b with respect to ω̄ to the border of the Jacobian."""
     t0 = cython.declare(Number)
     t1 = cython.declare(Number)
     t2 = cython.declare(Number)

@@ -31,7 +31,7 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def energies(m: Memory, dim: int, out: Array) -> None:
-    """Write the energies [J] of the state ``at`` into ``out``, in the order of the ledger."""
+    """Write the energies [J] of the present state ``at`` into ``out``, in the order of the ledger."""
     d = dim
     s = 1 if d == 2 else 3
     fill(out, 0.0)
@@ -210,7 +210,7 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
 
 
 def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
-    """Write the velocity defect G v + ∂g/∂t (g,) at the state ``at`` into ``run.new_defect``.
+    """Write the velocity defect G v + ∂g/∂t (g,) at the present state ``at`` into ``run.new_defect``.
 
     ``coefficient`` are those of the terms, ``own_coefficient`` and ``own_offset`` the rates of coefficients and
     offsets.

@@ -62,13 +62,16 @@ def _products(
 
 
 def call_large_products(m: Memory, question: int, u: Array) -> None:
-    """Call Python to compute the products of large matrices with u, which it writes into ``run.answered``."""
+    """Let Python compute the products of large matrices with u, which it writes into ``run.answered``.
+
+    ``question`` is the code of the request (see memory.codes).
+    """
     copy(u, m.run_asked)
     call_one(m.system_python[0], question)
 
 
 def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
-    """Write the mean displacements φ̄u of all bodies into ``out`` (b, d)."""
+    """Write the displacements φ̄u of the centres of mass of all bodies into ``out`` (b, d)."""
     for b in range(m.inertia_mass.size):
         for j in range(dim):
             total = 0.0
@@ -151,7 +154,7 @@ def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arr
 
 
 def derive(m: Memory, dim: int, space: Array) -> None:
-    """Compute inertia products, momenta, arms, vectors and products of the state ``at``.
+    """Compute inertia products, momenta, arms, vectors and products of the present state ``at``.
 
     Its positions and velocities are given; ``space`` is work space for the shifts φ̄u.
     """
@@ -161,7 +164,7 @@ def derive(m: Memory, dim: int, space: Array) -> None:
 
 
 def derive_momenta(m: Memory, dim: int, space: Array) -> None:
-    """Compute the inertia products and momenta of the state ``at``; φ̄u is left in ``space``."""
+    """Compute the inertia products and momenta of the present state ``at``; φ̄u is left in ``space``."""
     rates = m.run_mean_rate
     mean_shapes(m, dim, m.at_du, rates)
     mean_shapes(m, dim, m.at_u, space)
@@ -170,7 +173,10 @@ def derive_momenta(m: Memory, dim: int, space: Array) -> None:
 
 
 def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
-    """Rate of product p if the nodes move at the speeds in ``run.moved``; ``others`` are the values of all vectors."""
+    """Rate of product p if the nodes move with the velocities ``run.moved``.
+
+    ``others`` are the values of all vectors.
+    """
     done = 0.0
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -196,7 +202,7 @@ def mean_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speeds(m: Memory, dim: int) -> None:
-    """Write the velocities of all nodes in the state ``at`` into ``run.moved``."""
+    """Write the velocities of all nodes in the present state ``at`` into ``run.moved``."""
     mean_shapes(m, dim, m.at_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]

@@ -23,6 +23,7 @@ if not cython.compiled:
     from ....numerics.algebra.dense import perpendicular
     from ....numerics.loops.views import block, copy, fewest, fill, get, most, part
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..terms.border import add, entry_of
     from ..terms.paths import set_curves_at_rest
     from .arrow import eliminate, expand, reduce, solve_border
@@ -56,12 +57,12 @@ def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
 
 
 def keep_independent(m: Memory, gap: Array) -> None:
-    """Project the constraint defects on their independent part, in place: g − W⁻¹N NᵀW g."""
+    """Project the constraint defects ``gap`` on their independent part g − W⁻¹N NᵀW g, in place."""
     _project(m, gap, True)
 
 
 def keep_least(m: Memory, lam: Array) -> None:
-    """Remove the part of the multipliers that causes no force, in place: λ − W N NᵀW⁻¹λ."""
+    """Remove that part of the multipliers ``lam`` which causes no force, in place: λ − W N NᵀW⁻¹λ."""
     _project(m, lam, False)
 
 
@@ -78,12 +79,12 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
             values[m.redundancy_row[i]] -= total * N[i] * (1.0 / weight if weighed else weight)
 
 
-def factor(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> bool:
+def factor(m: Memory, dim: int, decay: int, contact: int, given: Given) -> bool:
     """Assemble and factor the Jacobian of a step at a trial, bordered by N; False if it is singular.
 
     The arguments are those of :func:`arrow.factor`.
     """
-    assemble_step(m, dim, decay, contact, h, before, after)
+    assemble_step(m, dim, decay, contact, given)
     return factor_assembled(m, dim, decay)
 
 
@@ -127,7 +128,7 @@ def _factor_border(m: Memory) -> bool:
 
 
 def _products(m: Memory, x: Array, out: Array) -> None:
-    """Write the products Eᵀx and NᵀW⁻¹x into ``out``."""
+    """Write the products Eᵀx and NᵀW⁻¹x, one after the other, into ``out``."""
     count = m.null_number[0]
     for k in range(count):
         total = 0.0

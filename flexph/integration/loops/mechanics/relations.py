@@ -97,7 +97,10 @@ def store_extensions(m: Memory) -> None:
 
 
 def mark_sticking(m: Memory, h: float) -> bool:
-    """Mark relations whose rate changed sign, to be replaced by their tangent at rest; True if any is or was marked."""
+    """Mark the relations whose rate changed its sign, to be replaced by their tangent at rest.
+
+    Returns True if any is or was marked.
+    """
     marked = cython.declare(cython.bint)
     was = cython.declare(cython.bint)
     marked = False

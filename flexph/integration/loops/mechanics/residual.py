@@ -28,6 +28,7 @@ if not cython.compiled:
     from ..contact.forces import evaluate_contacts
     from ..decay.step import add_damping_stresses, end_rates
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.flow import add_flow_forces
     from ..nodal.forces import add_strain_forces, strain
     from ..solids.forces import add_solid_forces, strain_solids
@@ -42,16 +43,14 @@ RESIST = cython.declare(cython.Py_ssize_t, _RESIST)
 STRAIN = cython.declare(cython.Py_ssize_t, _STRAIN)
 
 
-def residual(
-    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
+def residual(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
     """Compute the defects of momenta and constraints for the mean velocities x, and the state at the end of the step.
 
-    ``before``, ``after`` are the coefficients of the constraint terms at both ends, ``offset`` the offsets of the rows
-    at the end; ``decay`` and ``contact`` are as in ``memory.structures.Kinds``.
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
     """
-    trial(m, dim, decay, contact, h, before, after, offset, inputs)
-    balance_momenta(m, dim, decay, contact, h)
+    trial(m, dim, decay, contact, given)
+    balance_momenta(m, dim, decay, contact, given.h)
 
 
 def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> None:
@@ -70,19 +69,17 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
     subtract_loads(m, dim, h)
 
 
-def trial(
-    m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
+def trial(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
     """Compute the state at the end of the step and the constraint defects for the mean velocities x.
 
     Momentum defects are left out, for a solved step. The arguments are those of :func:`residual`.
     """
-    move_and_strain(m, dim, h)
+    move_and_strain(m, dim, given.h)
     if decay > 0:
         add_damping_stresses(m, dim)
-    connect(m, dim, contact, h, before, after, offset, inputs)
+    connect(m, dim, contact, given)
     if decay > 0:
-        turn_products(m, dim, h)
+        turn_products(m, dim, given.h)
         end_rates(m, dim)
         inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
 
@@ -97,9 +94,7 @@ def move_and_strain(m: Memory, dim: int, h: float) -> None:
         strain_solids(m, dim, h)
 
 
-def connect(
-    m: Memory, dim: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
+def connect(m: Memory, dim: int, contact: int, given: Given) -> None:
     """Compute the vectors of joints, the forces on products, and the constraint defects of bodies that have moved.
 
     The arguments are those of :func:`residual`.
@@ -109,12 +104,12 @@ def connect(
     vectors(m, dim, m.end_r, m.end_arm, m.end_vector, m.end_product)
     average(m.at_arm, m.end_arm, m.trial_lever)
     average(m.at_vector, m.end_vector, m.trial_mean)
-    set_forces_on_products(m, h, before, after)
-    write_world_loads(m, dim, inputs)
+    set_forces_on_products(m, given.h, given.before, given.after)
+    write_world_loads(m, dim, given.inputs)
     if contact > 0:
-        evaluate_contacts(m, dim, h)
-    _set_gap_defects(m, after, offset)
-    add_gap(m, dim, h)
+        evaluate_contacts(m, dim, given.h)
+    _set_gap_defects(m, given.after, given.offset)
+    add_gap(m, dim, given.h)
     follow_curves(m)
     set_slip_forces(m, dim)
     add_curve_forces(m)
@@ -221,7 +216,7 @@ def set_predicted_mean_stresses(m: Memory, h: float) -> None:
 
 
 def predict_body_stresses(m: Memory, h: float) -> None:
-    """Write the stresses σ₁ − hC⁻¹D(u₁)δu̇̄ into ``trial.ahead``: to first order those after a correction δ."""
+    """Write the end stresses after a correction δ into ``trial.ahead``, to first order: σ₁ − hC⁻¹D(u₁)δu̇̄."""
     _strain_rates(m, m.system_D, m.correction_du)
     write_elastic_stresses(m, m.trial_local, m.trial_ahead)
     for i in range(m.trial_stress.size):
@@ -229,7 +224,7 @@ def predict_body_stresses(m: Memory, h: float) -> None:
 
 
 def stress_rates(m: Memory) -> None:
-    """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the rows D̄ into ``trial.D``."""
+    """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the strain rows D(ū) into ``trial.D``."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], STRAIN)
         write_elastic_stresses(m, m.trial_local, m.trial_jump)
@@ -256,7 +251,7 @@ def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
 
 
 def write_elastic_stresses(m: Memory, strains: Array, stresses: Array) -> None:
-    """Write the stresses C⁻¹ε of all strains ε into ``stresses``."""
+    """Write the stresses C⁻¹ε into ``stresses``, for the strains ε."""
     for i in range(stresses.size):
         total = 0.0
         for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
@@ -306,7 +301,7 @@ def _turning_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
-    """Inertial force f_u on flexible coordinate i due to the rotation of its body."""
+    """Inertia force f_u on flexible coordinate i, due to the rotation of its body b."""
     s = 1 if dim == 2 else 3
     force = 0.0
     for j in range(s):

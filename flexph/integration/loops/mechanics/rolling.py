@@ -83,7 +83,7 @@ def add_gap(m: Memory, dim: int, h: float) -> None:
 
 
 def add_squares(m: Memory, gap: Array) -> None:
-    """Add the squares ½wΠ² in position constraints, at the state ``at``, to the defects ``gap``."""
+    """Add the squares ½wΠ² in position constraints, at the present state ``at``, to the defects ``gap``."""
     for i in range(m.rolling_row.size):
         if m.rolling_square[i]:
             gap[m.rolling_row[i]] += 0.5 * m.rolling_weight[i] * m.at_product[m.rolling_product[i]] ** 2

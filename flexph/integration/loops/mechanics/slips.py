@@ -113,7 +113,7 @@ def record_slips(m: Memory, h: float, out: Array) -> None:
 
 
 def add_slips(m: Memory, dim: int, h: float) -> None:
-    """Add the derivatives of the forces against slips to the Jacobian."""
+    """Add the derivatives of the friction forces against slips to the Jacobian."""
     for slip in range(m.slips_lost.size):
         first = m.slips_first[slip]
         count = m.slips_first[slip + 1] - first

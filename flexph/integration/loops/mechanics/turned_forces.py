@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian for forces on bodies whose levers, rotations or directions change."""
+"""Terms of the Jacobian by forces whose levers or directions change as bodies turn and deform."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, sectio
 
 
 def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
-    """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border.
+    """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border of the Jacobian.
 
     If the column is that of component ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in
     ``system.col``. Else ``spin`` is −1.
@@ -245,7 +245,7 @@ def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int,
 
 
 def _add_section_torque(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
-    """Add the effect of a torque ``value`` about axis i on section t to a column of the border.
+    """Add the effect of a torque ``value`` about axis i on section t to a column of the border of the Jacobian.
 
     It is R̄⁻¹ times the torque in the rows of ω̄, and ψᵀR̄⁻¹ times it in those of u̇̄.
     """

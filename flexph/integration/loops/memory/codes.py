@@ -1,4 +1,4 @@
-"""Codes of reasons of failure, of columns for rigid contacts, and of requests of loops to Python."""
+"""Numbers by which the loops tell Python the reason of a failure, the columns of rigid contacts, and requests."""
 
 from __future__ import annotations
 
