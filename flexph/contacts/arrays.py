@@ -13,7 +13,7 @@ from scipy import sparse
 from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, split_port
 from ..joints.rows.connection import Connection, Gap, GapGroup, measures
-from ..joints.rows.laws import PointOnCurve
+from ..joints.rows.laws import Distances, PointOnCurve
 from ..joints.rows.vectors import BodyVector, Ground, PortName, Vector
 from ..kernels.contacts.gap_arrays import (
     ANGLE,
@@ -321,14 +321,31 @@ def has_slipping_wheel(connection: Connection) -> bool:
     return any(terms for slip in connection.form.slips for terms in slip.components)
 
 
+def _is_closed(connection: Connection) -> bool:
+    """True if a connection stands for a contact at rest by the distance of its gap."""
+    form = connection.form
+    return any(m.distance for m in form.measures) or any(isinstance(row.law, Distances) for row in form.rows)
+
+
 def refuse_contacts(
-    connections: Sequence[Connection], what: str, *, has_curves: bool = False, has_slips: bool = False
+    connections: Sequence[Connection],
+    what: str,
+    *,
+    has_curves: bool = False,
+    has_slips: bool = False,
+    at_rest: bool = False,
 ) -> None:
     """Raise ValueError, naming the element, for contacts and similar elements that ``what`` does not support.
 
-    ``has_curves``: points on curves are supported; ``has_slips``: slipping wheels are.
+    ``has_curves``: points on curves are supported; ``has_slips``: slipping wheels are; ``at_rest``: contacts closed at
+    edges and faces are.
     """
     for connection in connections:
+        if not at_rest and _is_closed(connection):
+            raise ValueError(
+                f"{what} does not support contacts closed at edges, in grooves or on skins, and {connection.name!r} is "
+                "one: take equilibrium, linearize or spectrum at a state"
+            )
         if connection.touches:
             raise ValueError(f"{what} does not support contacts, and {connection.name!r} is one: leave it out")
         if not has_curves and any(isinstance(row.law, PointOnCurve) for row in connection.rows):

@@ -11,6 +11,7 @@ from scipy import sparse
 from ..numerics.arrays import Array, block_diag, dense_blocks, sparse_block_diag, sparse_blocks
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays
+from .contacts.distances import distance_rows
 from .faces import face_matrix
 from .gradient import (
     blocks_of,
@@ -150,7 +151,7 @@ def stiffness_of(a: Arrays, u: Array) -> Any:
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
     """Rates (springs, …) of the measures of spring-dampers from the rates (p, …) of the products.
 
-    The measures are lengths, components, angles and lengths of ropes. Dense or sparse like ``rates``.
+    The measures are lengths, components, angles, lengths of ropes and distances. Dense or sparse like ``rates``.
     """
     length = scale_rows(rates[springs.length_product], 0.5 / np.sqrt(product[springs.length_product]))
     sine, cosine = product[springs.sine_product], product[springs.cosine_product]
@@ -158,7 +159,9 @@ def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
     angle = scale_rows(rates[springs.sine_product], cosine / size)
     angle = angle - scale_rows(rates[springs.cosine_product], sine / size)
     measured = stacked_rows(length, rates[springs.component_product], angle)
-    return stacked_rows(measured, rope_rows(springs.ropes, product) @ rates) if springs.ropes.number else measured
+    if springs.ropes.number:
+        measured = stacked_rows(measured, rope_rows(springs.ropes, product) @ rates)
+    return stacked_rows(measured, distance_rows(springs.distances, product) @ rates) if springs.distances else measured
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:

@@ -12,19 +12,21 @@ from ..laws.force_laws import ForceLaw
 from ..laws.hysteresis import HysteresisLaw
 from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
+from .contacts.distances import Distance
 from .ropes import Ropes
 
 Index = np.ndarray
 
 
 class Springs(NamedTuple):
-    """Spring-dampers on lengths, components, angles and ropes; ``state`` is the index of the spring force or −1.
+    """Spring-dampers on lengths, components, angles, ropes and ``distances`` of contacts at rest.
 
-    Springs in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
-    ``steepness`` is its slope ρ'(0); some have ``relation_factors`` of time. Springs in ``lawful`` have an elastic law
-    instead of the stiffness, and their extension x as state instead of the force: a state changes by ``gain`` (k or 1)
-    times the change of extension. Springs in ``forced`` have a force law, the extension as state, and no energy.
-    Springs in ``hysteretic`` have an internal extension as state, and gain 0.
+    ``state`` is the index of the spring force or −1. Springs in ``resisting`` have a resistive relation ρ of their
+    rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0); some have ``relation_factors`` of
+    time. Springs in ``lawful`` have an elastic law instead of the stiffness, and their extension x as state instead
+    of the force: a state changes by ``gain`` (k or 1) times the change of extension. Springs in ``forced`` have a
+    force law, the extension as state, and no energy. Springs in ``hysteretic`` have an internal extension as state,
+    and gain 0.
     """
 
     length_product: Index
@@ -45,6 +47,7 @@ class Springs(NamedTuple):
     hysteretic: Index = np.zeros(0, dtype=int)
     hysteresis: tuple[HysteresisLaw, ...] = ()
     ropes: Ropes = Ropes()
+    distances: tuple[Distance, ...] = ()
 
     @property
     def angles(self) -> slice:
@@ -55,7 +58,7 @@ class Springs(NamedTuple):
     @property
     def roped(self) -> slice:
         """Springs that are ropes."""
-        return slice(self.angles.stop, None)
+        return slice(self.angles.stop, self.angles.stop + self.ropes.number)
 
     @property
     def scales(self) -> tuple[float, float]:

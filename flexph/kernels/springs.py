@@ -54,5 +54,6 @@ def resistances(springs: Springs, rate: Array) -> Array:
 
 
 def split(springs: Springs, values: Array) -> tuple[Array, ...]:
-    """Split values of all spring-dampers into those of lengths, components, angles and ropes."""
-    return tuple(np.split(values, [springs.length_product.size, springs.angles.start, springs.angles.stop]))
+    """Split values of all spring-dampers into those of lengths, components, angles, ropes and distances."""
+    ends = [springs.length_product.size, springs.angles.start, springs.angles.stop, springs.roped.stop]
+    return tuple(np.split(values, ends))
