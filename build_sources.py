@@ -250,7 +250,8 @@ class _Renamed(ast.NodeTransformer):
 RECORDED_TYPES = {
     **{"double": "Recorded", "Vec": "RVec", "Mat": "RMat", "Ten": "RTen", "Memory": "RecordedMemory"},
     **{"Number": "Recorded", "AnyVec": "RVec", "AnyMat": "RMat", "AnyTen": "RTen", "AnyMemory": "RecordedMemory"},
-    **{"Scheme": "RecordedScheme", "AtNodes": "RecordedNodes", "Surfaces": "RecordedSurfaces"},
+    **{"Scheme": "RecordedScheme", "AtNodes": "RecordedNodes", "Given": "RecordedGiven"},
+    "Surfaces": "RecordedSurfaces",
 }
 COMMON = {"copy", "fill", "entries", "part", "average", "most", "fewest", "distance", "padded", "stored", "call_one"}
 COMMON |= {"IVec", "IMat", "ITen"}
@@ -261,7 +262,7 @@ FOREIGN = (VIEWS, f"{PACKAGE}.numerics.loops.functions", "libc.math")
 """Modules whose functions of real numbers have namesakes for recorded ones, in ``NUMBERS``."""
 RECORDED_MEMORY = f"{PACKAGE}.integration.loops.memory.recorded"
 RECORDED_NODES = f"{PACKAGE}.integration.loops.recorded.nodes"
-"""Module with the scheme of Gauss collocation over recorded numbers, and with what is given at its nodes."""
+"""Module with the scheme of Gauss collocation over recorded numbers, and with what is given for a step or its nodes."""
 RECORDED_SURFACES = f"{PACKAGE}.integration.loops.recorded.surfaces"
 """Module with the data of surfaces as recorded numbers."""
 STAGE = f"{PACKAGE}.integration.loops.memory.memory", "stage"
@@ -355,7 +356,7 @@ class Recording:
         types = ", ".join(("Recorded", "RVec", "RMat", "RTen"))
         self.cimports.add(f"from {NUMBERS} cimport {types}")
         self.cimports.add(f"from {RECORDED_MEMORY} cimport RecordedMemory")
-        self.cimports.add(f"from {RECORDED_NODES} cimport RecordedNodes, RecordedScheme")
+        self.cimports.add(f"from {RECORDED_NODES} cimport RecordedGiven, RecordedNodes, RecordedScheme")
         self.cimports.add(f"from {RECORDED_SURFACES} cimport RecordedSurfaces")
         return "\n".join(made)
 

@@ -42,18 +42,18 @@ STEPS, STATICS = 500, 4  # of the run until the ball rests; passes of the static
 
 @dataclass(frozen=True)
 class Result:
-    """Run of a ball that rolls over the pad."""
+    """A run of the ball that rolls over the pad."""
 
     solution: Solution
 
     @property
     def path(self) -> Array:
-        """Positions (k, 3) of the centre of the ball [m]."""
+        """Positions (k, 3) [m] of the centre of the ball at the saved times."""
         return self.solution["ball.centre"]
 
 
 def pad(elements: int) -> tuple[Body, SurfacePorts]:
-    """Pad with a number of elements along it, and the ports and triangles of its top."""
+    """Elastic pad with a number of cells along it, held at its base, and the ports and triangles of its top."""
     mesh = fem.box_mesh((LENGTH, WIDTH, HEIGHT), (elements, max(elements // 2, 1), 1))
     top = fem.surface_ports(mesh, "top")
     damping, ports = fem.Damping(stiffness=4e-3), {"base": "bottom", **top.ports}
@@ -100,7 +100,10 @@ def at_rest(elements: int) -> tuple[float, float, float]:
 
 
 def face_below(centre: Array, corners: Array, cells: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], Array]:
-    """Corners of the face nearest to a point, among faces on which its projection falls, and their shares of a load."""
+    """Corners of the face nearest to the point ``centre`` (3,), and the part of a load there that each corner carries.
+
+    Only faces on which the projection of the point falls count. ``corners`` are positions, ``cells`` the faces.
+    """
     inside = []
     for cell in cells:
         a, b, c = corners[list(cell)]
@@ -113,7 +116,10 @@ def face_below(centre: Array, corners: Array, cells: Iterable[tuple[int, ...]]) 
 
 
 def static_height(body: Body, ports: list[str], shares: Array, height: float) -> float:
-    """Height [m] of the ball at rest, by iteration of its weight's shares at three ports from first values of both."""
+    """Height [m] of the ball at rest on a face of the pad by statics, without contact.
+
+    The iteration begins with the height and with the ``shares`` (3,) of the weight at the three ``ports``.
+    """
     loads = [force(port, name=f"load {k}") for k, port in enumerate(ports)]
     mechanism = connect({"pad": body}, [PLACED, *loads], gravity=GRAVITY)
     normal, pose = np.array([0.0, 0.0, 1.0]), mechanism.assemble({})
@@ -143,11 +149,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     axes.set(xlabel="place of the ball [mm]", ylabel="height over the undeformed pad [mm]")
     axes.grid(alpha=0.3)
     figure.savefig(folder / "path.png")
-    return {"way_m": float(x[-1] - x[0]), "slip_end_m_per_s": float(slip[-1])} | figures(solution)
+    return {"travel_m": float(x[-1] - x[0]), "slip_end_m_per_s": float(slip[-1])} | figures(solution)
 
 
 def checks() -> Iterable[Check]:
-    """Checks: balance, passivity, rolling over faces, and the height at rest by statics."""
+    """Checks: balance, no energy generated, rolling from face to face, and the height at rest against statics."""
     for elements in (4, 6):
         result = run(elements=elements)
         solution, name = result.solution, f"{elements} elements"

@@ -74,5 +74,5 @@ def _turned(element: Element) -> bool:
 
 
 def _relation(element: Resistor) -> Any:
-    """Relation f = −ρ(e), a conductance for a linear resistor."""
+    """Resistive relation of a resistor for :class:`PortHamiltonian`; for a linear one its conductance, (1, 1)."""
     return np.array([[1.0 / element.relation.parameters[0]]]) if element.control == "either" else element.relation

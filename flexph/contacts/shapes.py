@@ -51,6 +51,11 @@ class Sphere(Shape):
         Port of a body, or a place of the world.
     radius : float
         [m].
+
+    Raises
+    ------
+    ValueError
+        For a negative radius.
     """
 
     radius: float = 0.0
@@ -116,6 +121,11 @@ class Rim(Shape):
         Direction of the axis in the section at the port.
     crown : float
         Radius r_c of the section of a tyre [m]; 0 for the sharp rim of a disc.
+
+    Raises
+    ------
+    ValueError
+        For a radius that is not positive, a negative crown, and an axis of length zero.
     """
 
     radius: float

@@ -33,7 +33,7 @@ class Faces(Sign):
 
 
 def _strips(points: Array, cells: Array, size: float) -> tuple[Array, Array]:
-    """Triangles of strips across the plane, along segments of it."""
+    """Points and triangles of strips along segments of the plane, at heights from −size to size [m] above it."""
     flat = np.pad(points[:, :2], ((0, 0), (0, 1)))
     out = np.array([0.0, 0.0, size])
     one, other = cells.T

@@ -147,9 +147,10 @@ def gradients(
     checkpoints: bool = False,
     progress: bool = False,
 ) -> dict[str, Gradient]:
-    """Gradients of several functionals of one run.
+    """Compute the gradients of several functionals of one run.
 
-    The run and the differences by parameters are shared; each functional needs one backward sweep over the steps.
+    The run, and the differences of its data with respect to the parameters, are shared. Each functional needs one
+    backward sweep over the steps.
 
     Parameters
     ----------
@@ -204,7 +205,10 @@ def gradients(
 
 
 def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional]) -> None:
-    """Raise ValueError for runs that cannot be recomputed by segments."""
+    """Raise ValueError for runs whose steps cannot be computed again segment by segment.
+
+    These are runs by other methods than Exact, with contacts or dry friction, and functionals of sensors of steps.
+    """
     steps = [own.quantity for own in functionals.values() if own.quantity.of_steps is not None]
     for of, found in (
         (f"{problem.method}", not isinstance(problem.method, Exact)),
@@ -217,7 +221,7 @@ def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional])
 
 
 def _gradient(run: GradientRun, adjoint: Adjoint, by: Mapping[str, float]) -> Gradient:
-    """Gradient of a functional from its adjoint."""
+    """Gradient of a functional, from its adjoint and the derivatives ``by`` parameters."""
     by_step = adjoint.weights.inputs.by_step
     by_input = {port: by_step[:, part] for port, part in run.problem.mechanism.network.input_slices.items()}
     return Gradient(adjoint.value, by, by_input, adjoint.defect, run.solution)

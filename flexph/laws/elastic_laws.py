@@ -37,7 +37,7 @@ WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
 
 class OutOfRange(ValueError):
-    """Error: a law is not defined at an extension."""
+    """Error of a law that is not defined at an extension."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,10 @@ class ElasticLaw(Remade):
 
     @property
     def scale(self) -> float:
-        """Largest stiffness at x = 0 or at a base, as a scale of the forces; zero if none is known."""
+        """Size of the stiffness of the law, by which its forces are judged; zero if it is not known.
+
+        It is the largest magnitude of the stiffness at x = 0 and at the bases of the pieces.
+        """
         with np.errstate(all="ignore"):
             try:
                 known = np.abs(self.stiffness(np.array([0.0, *self.bases])))
@@ -395,7 +398,10 @@ def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> Elastic
         raise ValueError(f"exponent must be at least 1, got {n}")
 
     def log_of(x: float) -> float:
-        """Return log(L/(L + x))."""
+        """Logarithm log(L/(L + x)) of the gas column of length L at the extension x.
+
+        Raises OutOfRange unless x > −L.
+        """
         if x <= -height:
             raise OutOfRange(f"the gas column of {height:.6g} m is compressed by {-x:.6g} m")
         return -log1p(x / height)
@@ -442,7 +448,10 @@ def gravitation(strength: float) -> ElasticLaw:
 def _pieces(
     name: str, edges: Sequence[float], bases: Sequence[float], forces: Sequence[tuple[float, ...]]
 ) -> ElasticLaw:
-    """Law of pieces whose forces are polynomials about their bases, with a continuous energy that is zero at x = 0."""
+    """Law of pieces with forces that are polynomials about the ``bases``, between ``edges`` in ascending order.
+
+    ``forces`` are their coefficients by ascending powers. The energy is continuous, and zero at x = 0.
+    """
     size = 1 + max(map(len, forces))
     energies = [[0.0, *(k / (i + 1) for i, k in enumerate(own))] for own in forces]
     energies = [own + [0.0] * (size - len(own)) for own in energies]
@@ -629,7 +638,10 @@ def _check_derivative(
 def _changes(
     function: Callable[[float], Any], slope: Callable[[float], Any], x: float, change: float
 ) -> tuple[float, float, float] | None:
-    """Values of a function at both ends of a change of x, and the integral of its slope; None if one has no value."""
+    """Values of a function at x and at x + ``change``, and the integral of ``slope`` between them.
+
+    None if one of the two functions has no value there.
+    """
     try:
         with np.errstate(all="ignore"):
             first, last = float(function(x)), float(function(x + change))

@@ -103,7 +103,10 @@ def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, close
 
 
 def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Gap to the closest face or corner of a surface, from the vectors V, W, U, D (4, d), and this feature."""
+    """Gap to the plane or corner that is closest on a surface, to replace the gap to the surface, and its feature.
+
+    ``vectors`` (4, d) are the world vectors V, W, U, D of the gap: V from the section to the ball, the others its axes.
+    """
     dim = vectors.shape[1]
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
@@ -130,7 +133,10 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
 
 
 def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Plane between the closest points of two edges, from the vectors V, W, U, D (4, d), and the edge as a feature."""
+    """Gap along the line between the closest points of two edges, to replace the gap between them, and its feature.
+
+    ``vectors`` (4, d) are the world vectors of the gap: V between the middles of the edges, W and U half of each.
+    """
     V, W, U = vectors[:3]
     products, found, bent = [V @ V, V @ W, V @ U, W @ U, W @ W, U @ U], np.zeros((2, PLACES)), np.zeros((5, 4))
     squares(np.array([products] * 2), found, bent)
@@ -147,7 +153,7 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
 
 
 def _ahead(vector: Vector, offset: Array) -> Vector:
-    """Vector whose end is shifted by an offset in the axes of the section at its end."""
+    """World vector whose end is moved by an ``offset`` in the axes of the section there, or of the world."""
     if vector.plus is None:
         return replace(vector, fixed=tuple((np.array(vector.fixed) + offset).tolist()))
     before = np.zeros(offset.size) if vector.plus.offset is None else np.array(vector.plus.offset)
@@ -155,7 +161,7 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
 
 
 def _shifted(vector: Vector, port: Any, offset: Array) -> Vector:
-    """Vector whose start is shifted by an offset in the axes of the section at the surface's port."""
+    """World vector whose start is moved by an ``offset``, in the axes of the section at ``port``, or of the world."""
     if isinstance(port, Ground):
         return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))
     assert vector.minus is not None

@@ -20,9 +20,10 @@ LIGHT = 1e-6
 
 
 class Held(NamedTuple):
-    """Equilibrium on contacts: its state, or None with the cause and a message of the failure.
+    """Result of the search for an equilibrium with the contacts of a pose closed.
 
-    ``open`` names the contact that is about to open, as its force is almost zero.
+    ``state`` is the equilibrium; if there is none it is None, with a ``cause`` and a ``message``. ``open`` names the
+    contact that is about to open, as its force is almost zero.
     """
 
     state: State | None

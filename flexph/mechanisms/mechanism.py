@@ -45,7 +45,7 @@ from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is none."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is no such pose."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
@@ -108,7 +108,7 @@ class Mechanism(Model):
         joints: Sequence[Connection] | None = None,
         gravity: Sequence[float] | None = None,
     ) -> Mechanism:
-        """Mechanism of the same bodies with other joints or another gravity.
+        """Make a mechanism of the same bodies with other joints or another gravity.
 
         The new mechanism can continue a run of this one: ``integrate(other, run, times)``.
 
@@ -285,11 +285,11 @@ class Mechanism(Model):
         joints: Literal["free", "at rest"] | None = None,
         time: float = 0.0,
     ) -> State:
-        """State that satisfies all constraints and their rates at ``time``.
+        """State at ``time`` that satisfies all constraints and their rates, with given velocities of bodies.
 
-        Given velocities are kept if the joints and drives allow all of them; the other ones are those of least kinetic
-        energy, without deformation rates if possible. If the given ones contradict the joints, each other or the
-        drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
+        Given velocities are kept if the joints and drives allow all of them. Velocities that are not given are those of
+        least kinetic energy, without deformation rates if possible. If the given velocities contradict the joints, each
+        other or the drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
 
         Example of the choice of ``joints``: a blade hangs on a driven hub by a free hinge. With the least kinetic
         energy it swings back; with ``joints="at rest"`` it turns with the hub.
@@ -437,7 +437,7 @@ class Mechanism(Model):
     def with_closed_contacts(
         self, state: State, *, inputs: Mapping[str, Input] | None = None
     ) -> tuple[Mechanism, State]:
-        """Mechanism whose closed contacts are joints, and its state, for contact forces and small motions.
+        """Replace the contacts that are closed at an equilibrium by joints and springs.
 
         A closed rigid contact is a constraint ``NAME: normal``, a compliant one a spring ``NAME``. Points on planes
         with friction stick: constraints ``NAME: friction: tangent 1``. Contacts of several gaps have numbers,
@@ -480,10 +480,10 @@ class Mechanism(Model):
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
         """Linearise about an unloaded pose at rest ([flex] eq. (45)), or about an equilibrium under load.
 
-        At a pose, the states are the body-frame velocities at P and the stresses, and joints are constraints. At a
-        state from :meth:`equilibrium`, the geometric stiffness of stresses, joint forces and loads is included and
-        constraints are eliminated; contacts that are closed there stay closed. :meth:`LinearPHDAE.part` gives the same
-        named parts of both.
+        About a pose, the states of the linear system are the stresses and the velocities of the bodies at P in body
+        axes, and joints are constraints. About a state from :meth:`equilibrium`, the system includes the geometric
+        stiffness of stresses, joint forces and loads, constraints are eliminated, and contacts that are closed stay
+        closed. :meth:`LinearPHDAE.part` finds parts of both systems by the same names.
 
         Parameters
         ----------
@@ -509,7 +509,7 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
-        """Lowest ``count`` natural frequencies ω > 0 at rest at k unloaded poses, ascending.
+        """Lowest ``count`` natural frequencies ω > 0 [rad/s] at each of k unloaded poses at rest, ascending.
 
         They equal ``eigenfrequencies(mechanism.linearize(pose), count)``, with drives locked. For small undamped
         mechanisms without springs, all terms that do not depend on the pose are computed once.
@@ -629,7 +629,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """The mechanism and state, with closed contacts replaced by joints if the mechanism has contacts."""
+        """This mechanism and a state, or both with closed contacts replaced by joints if there are contacts."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state
@@ -722,10 +722,9 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
-        """State with the joint forces of its motion as multipliers.
+        """State with the joint forces of its motion as multipliers; :meth:`consistent_state` leaves them zero.
 
-        The multipliers keep the rates of all constraints zero and follow from the accelerations (index reduction);
-        :meth:`consistent_state` leaves them zero.
+        With the accelerations that these forces cause, the rates of all constraints remain zero (index reduction).
 
         Parameters
         ----------

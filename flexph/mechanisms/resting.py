@@ -47,12 +47,15 @@ def equilibrium_with_contacts(
         c = configuration(mechanism, whole.x)
         place, table = (c, derive(mechanism.network.arrays, c)), table_of(mechanism, whole.anchors)
         if names := explain_redundancy(mechanism, rates_at(mechanism, place, table, time)[0]):
-            raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
+            raise ValueError(f"{names}. The joint forces are not unique: use redundant='least_norm'")
     return whole
 
 
 def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-    """Mechanism whose closed contacts are joints and springs, and its state; points on planes stick by friction."""
+    """Mechanism with joints and springs in place of the closed contacts of an equilibrium, and its state.
+
+    Points that touch planes with friction stick.
+    """
     c = configuration(mechanism, state.x)
     pose = Pose(c.r, c.R, state.anchors, tuple(mechanism.bodies))
     if has_skins(mechanism):
@@ -68,9 +71,10 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
 
 
 def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Rested:
-    """Equilibrium near a pose, of a mechanism whose closed contacts are joints and springs.
+    """Equilibrium near a pose, as one of a mechanism with joints and springs in place of closed contacts.
 
-    Raises ArithmeticError if there is none, ValueError for contacts that equilibria do not support.
+    Surfaces are replaced by the faces that bodies touch. Raises ArithmeticError if there is no equilibrium, ValueError
+    for contacts that equilibria do not support.
     """
     if not has_skins(mechanism):
         return _rest_on_surfaces(mechanism, pose, inputs, time=time)
@@ -150,9 +154,9 @@ def _rest(
     in_pose: bool = False,
     bent: Array | None = None,
 ) -> Rested:
-    """Equilibrium near a pose of a mechanism without surfaces.
+    """Equilibrium near a pose of a mechanism whose contacts are not with surfaces (boxes, capsules, meshes).
 
-    If ``in_pose``, friction holds only contacts that touch in the pose.
+    With ``in_pose``, friction holds only contacts that touch in the pose.
     """
     search = Search(mechanism, pose, inputs, time, bent=bent)
     held = [touch for touch in search.touches if touch.friction > 0.0]

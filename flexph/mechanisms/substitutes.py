@@ -53,22 +53,25 @@ class Touch:
 
     @property
     def friction(self) -> float:
-        """Coefficient of friction."""
+        """Coefficient of friction of the contact, 0 without friction."""
         return float(getattr(self.gap.law, "friction", 0.0))
 
     @property
     def holding(self) -> float:
-        """Stiffness [N/m] of the anchor of a sticking compliant contact; zero if friction is a smooth law of slip."""
+        """Stiffness [N/m] of the springs that hold the point of a sticking compliant contact.
+
+        It is zero if the friction of the contact is a smooth function of the slip.
+        """
         return float(getattr(self.gap.law, "holding", 0.0))
 
     @property
     def value(self) -> float:
-        """Value m₀ of the length or component m at which the gap closes."""
+        """Value m₀ of the measure m of the gap (a length, component or angle) at which the gap closes."""
         return self.gap.sign * self.gap.offset
 
     @property
     def has_tangents(self) -> bool:
-        """True if sticking friction can hold the contact by constraints or springs along the tangents.
+        """True if sticking friction can hold the contact along its tangents by constraints or springs.
 
         The contact must be that of a point with a plane: on a ball or disc, friction would also exert a torque.
         """
@@ -77,7 +80,7 @@ class Touch:
 
     @property
     def is_rim(self) -> bool:
-        """True for the rim of a disc on a plane, whose gap no spring can measure."""
+        """True for the rim of a disc on a plane, whose gap no spring can replace."""
         return self.gap.kind == "rim"
 
     def spring(self, law: ElasticLaw | None = None) -> Connection:
@@ -98,7 +101,10 @@ class Touch:
         return self._as(Form(measures=(measure,)))
 
     def law(self) -> ElasticLaw:
-        """Elastic law of a compliant contact as a function of the extension m − m₀."""
+        """Elastic law of a compliant contact as a function of the extension m − m₀.
+
+        Without force where the gap is open.
+        """
         own, sign = self.gap.law, self.gap.sign
         if not isinstance(own, Hertz):
             return self.one_sided(own.stiffness)
@@ -111,7 +117,7 @@ class Touch:
         return potential(energy, lambda x: -sign * k * depth(x) ** 1.5, lambda x: 1.5 * k * depth(x) ** 0.5)
 
     def one_sided(self, stiffness: float) -> ElasticLaw:
-        """Elastic law of a linear spring that acts only while the gap is closed."""
+        """Elastic law of a linear spring [N/m] that acts only while the gap is closed."""
         return one_sided(stiffness, side="compression" if self.gap.sign > 0.0 else "tension")
 
     def row(self) -> Connection:
@@ -133,13 +139,16 @@ class Touch:
         return self._as(Form(rows=(Row("normal", law, "N m" if self.gap.kind == "angle" else "N"),)))
 
     def held(self, dim: int) -> Connection:
-        """Constraints that hold the point of contact along the tangents."""
+        """Joint with constraints that hold the point of contact along the tangents of the plane; ``dim`` is 2 or 3."""
         apart, normal, _ = self.gap.vectors
         rows = [Row(f"tangent {k + 1}", Offset(Product(apart, t), None)) for k, t in enumerate(_tangents(normal, dim))]
         return self._as(Form(rows=tuple(rows)), name=f"{self.name}: friction")
 
     def sprung(self, stiffness: float, dim: int) -> Connection:
-        """Springs that hold the point of contact along the tangents."""
+        """Springs of a stiffness [N/m] that hold the point of contact along the tangents of the plane.
+
+        ``dim`` is 2 or 3.
+        """
         apart, normal, _ = self.gap.vectors
         own = [
             Measure("component", (Product(apart, t),), stiffness, 0.0, None, f"tangent {k + 1}")
@@ -172,12 +181,15 @@ def name_of(contact: Connection, k: int) -> str:
 
 
 def touches_of(mechanism: Model, what: str) -> list[Touch]:
-    """Gaps of all contacts; raises ValueError for contacts that equilibria do not support."""
+    """Gaps of all contacts of a mechanism, to be replaced in statics.
+
+    Raises ValueError, naming the contact and the method ``what``, for contacts that equilibria do not support.
+    """
     touches = []
     leads: dict[tuple[str, int], Gap] = {}
     for contact in mechanism.connections:
         if contact.form.group is not None:
-            raise ValueError(f"{what} does not take mutual contacts of many balls, and {contact.name!r} is one")
+            raise ValueError(f"{what} does not support mutual contacts of many balls, and {contact.name!r} is one")
         for k, gap in enumerate(contact.form.gaps):
             if gap.kind not in (*KINDS, *OF_DISTANCES) and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
                 raise ValueError(
@@ -186,11 +198,11 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                 )
             if (gap.is_carried or gap.driven) and gap.law.friction > 0.0:
                 raise ValueError(
-                    f"{what} takes no moving surfaces with friction, and {contact.name!r} has one: use integrate()"
+                    f"{what} supports no moving surfaces with friction, and {contact.name!r} has one: use integrate()"
                 )
             if getattr(gap.law, "friction_factor", None) is not None:
                 raise ValueError(
-                    f"{what} takes no friction with a factor of time, and {contact.name!r} has one: leave the "
+                    f"{what} supports no friction with a factor of time, and {contact.name!r} has one: leave the "
                     "friction_factor out"
                 )
             name = name_of(contact, k)
@@ -200,7 +212,10 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
 
 
 def _tangents(normal: Vector, dim: int) -> list[Vector]:
-    """Directions of the section of a plane that are perpendicular to its normal."""
+    """Unit vectors perpendicular to the normal of a plane, in the axes of its section.
+
+    There is one in the plane, and two in space.
+    """
     own = normal.fixed if normal.plus is None else normal.plus.direction
     assert own is not None
     unit = np.array(own) / np.linalg.norm(own)

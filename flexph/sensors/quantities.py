@@ -41,7 +41,7 @@ class LastStep(NamedTuple):
 
     @classmethod
     def none(cls, multipliers: Array, x: Array) -> LastStep:
-        """Data before the first step: the multipliers of the start, and zero length."""
+        """Data that stand for a step before the first: multipliers and flat state of the start, no flows, length 0."""
         return cls(multipliers, np.zeros(0), 0.0, x)
 
 
@@ -288,12 +288,12 @@ def velocity(port: str) -> Quantity:
 
 
 def rate_of(quantity: Quantity) -> Quantity:
-    """Sensor of the rate of a quantity that is measured between ports."""
+    """Sensor of the time derivative of a quantity that is measured between ports."""
     return replace(quantity, kind=f"rate of the {quantity.kind}", unit=f"{quantity.unit}/s", is_rate=True)
 
 
 def no_measures(dim: int) -> tuple[Measure, ...]:
-    """Empty tuple of measures, for quantities that are computed from states, runs or steps."""
+    """Measures of quantities that are computed from states, runs or steps instead: none."""
     return ()
 
 

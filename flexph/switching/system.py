@@ -19,7 +19,7 @@ from .transition import Function, Transition
 PROBES = 8
 """Number of states near the samples at which the Hamiltonians of the modes are compared."""
 SPREAD = 0.1
-"""Distance of these states from the samples, relative to the size of each state."""
+"""Distance from the samples of the states at which Hamiltonians are compared, relative to the size of each state."""
 COMMON = 1e-12
 """Relative difference of Hamiltonians up to which they count as equal."""
 
@@ -127,7 +127,7 @@ class SwitchingPHDAE(Remade):
 
     @checked
     def following(self, mode: str) -> tuple[str, ...]:
-        """Candidate modes after a mode that is no longer valid."""
+        """Modes that may follow a mode that is no longer valid: its candidates, or all others if it names none."""
         own: Mode = check.lookup("mode", mode, self.modes)
         return tuple(own.candidates) or tuple(name for name in self.modes if name != mode)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
@@ -27,7 +28,7 @@ Observe = Callable[[float, Any], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options shared by all methods, see :func:`flexph.integrate`."""
+    """Options of a run that all methods share, see :func:`flexph.integrate`."""
 
     inputs: Mapping[str, Input] = field(default_factory=dict)
     events: Events = field(default_factory=dict)
@@ -41,7 +42,7 @@ class RunOptions:
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the checkpoint."""
+        """Folder of the checkpoint; None without a checkpoint."""
         return None if self.checkpoint is None else Path(self.checkpoint.path)
 
     def __post_init__(self) -> None:
@@ -90,7 +91,7 @@ class Checkpoint:
 
 
 def as_checkpoint(given: Any) -> Checkpoint | None:
-    """Checkpoint of a path or of a checkpoint; None stays None."""
+    """Checkpoint from a path or a checkpoint; None stays None."""
     return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
 
 
@@ -111,13 +112,17 @@ def runs_kept(folder: Path, every: float) -> Iterator[None]:
         _NEXT.reset(token)
 
 
-@contextmanager
-def next_checkpoint() -> Iterator[Checkpoint | None]:
-    """Provide the checkpoint of a run that starts within :func:`runs_kept`, or None."""
+def next_checkpoint() -> AbstractContextManager[Checkpoint | None]:
+    """Context that provides the checkpoint for a run started within :func:`runs_kept`, or None elsewhere."""
     checkpoints = _NEXT.get()
+    return nullcontext() if checkpoints is None else _taken(checkpoints)
+
+
+@contextmanager
+def _taken(checkpoints: Iterator[Checkpoint]) -> Iterator[Checkpoint]:
     token = _NEXT.set(None)
     try:
-        yield None if checkpoints is None else next(checkpoints)
+        yield next(checkpoints)
     finally:
         _NEXT.reset(token)
 
@@ -128,26 +133,38 @@ SAME_TIME = 1e-9
 """Difference up to which two times are equal, relative to the step that begins there."""
 
 
-def ascending(times: Sequence[float] | Array) -> Array:
-    """Check for two or more ascending times with steps that double precision resolves; return them as an array."""
+def ascending(times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
+    """Check for two or more ascending times with steps as of :func:`refuse_short`; return them as an array."""
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")
+    if _are_long(grid, shortest):
+        return grid
     lengths = grid[1:] - grid[:-1]
     if not lengths.min() > 0.0:
         k = int(np.argmax(lengths <= 0.0))
         raise ValueError(
             f"times must ascend: step {k} from {grid[k]} s to {grid[k + 1]} s is {grid[k + 1] - grid[k]:.3g} s"
         )
-    refuse_short(grid)
+    refuse_short(grid, shortest)
     return grid
 
 
+def _are_long(grid: Array, shortest: float) -> bool:
+    """True if all steps are at least ``shortest`` [s] long, and as long as the resolution of their largest time."""
+    latest = max(abs(float(grid[0])), abs(float(grid[-1])))
+    return bool((grid[1:] - grid[:-1]).min() >= max(SPACINGS * math.ulp(latest), shortest))
+
+
 def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
-    """Raise ValueError for a step below the resolution of its times, or below the ``shortest`` step [s] of ``what``."""
-    lengths, latest = grid[1:] - grid[:-1], max(abs(grid[0]), abs(grid[-1]))
-    if lengths.min() >= max(SPACINGS * np.spacing(latest), shortest):
+    """Raise ValueError for a step that double precision cannot resolve.
+
+    It is shorter than the resolution of its times, or than ``shortest`` [s], the resolution of the quantities
+    ``what``.
+    """
+    if _are_long(grid, shortest):
         return
+    lengths = grid[1:] - grid[:-1]
     known = SPACINGS * np.spacing(np.maximum(np.abs(grid[:-1]), np.abs(grid[1:])))
     short = lengths < np.maximum(known, shortest)
     if short.any():
@@ -159,14 +176,17 @@ def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") ->
         )
 
 
-def ascending_from(start: float, times: Sequence[float] | Array) -> Array:
-    """Check that times ascend from a start [s]; it replaces a first time that differs from it by round-off."""
-    grid = ascending(times)
+def ascending_from(start: float, times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
+    """Times as an array, checked to ascend from ``start`` [s].
+
+    A first time that differs from the start by round-off is replaced by it.
+    """
+    grid = ascending(times, shortest)
     if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
         raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
-    return grid if grid[0] == start else ascending(np.append(start, grid[1:]))
+    return grid if grid[0] == start else ascending(np.append(start, grid[1:]), shortest)
 
 
 def saved_times(grid: Array, save_every: int) -> Array:
-    """Every ``save_every``-th time, and the last one."""
+    """Times that are saved: the first, every ``save_every``-th after it, and the last one."""
     return grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]

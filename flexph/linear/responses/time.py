@@ -237,7 +237,7 @@ def impulse_response(
 
 @dataclass(frozen=True)
 class _Options:
-    """Options of step and impulse responses."""
+    """Options of step and impulse responses, with their checks."""
 
     kind: Kind
     method: Method

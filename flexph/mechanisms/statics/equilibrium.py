@@ -55,7 +55,7 @@ def equilibrium(
     if np.any(steady.spin):
         refuse_nonholonomic(mechanism, "a steady rotation")
         if mechanism.network.arrays.flows:
-            raise ValueError("a steady rotation takes no flows along rods and cables (fem.Flow): use integrate()")
+            raise ValueError("a steady rotation supports no flows along rods and cables (fem.Flow): use integrate()")
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
     c = at_rest(mechanism, pose.centres, pose.rotations)
     if bent is not None:
@@ -90,7 +90,10 @@ def equilibrium(
 
 
 def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float) -> str:
-    """Message of the error if no search found an equilibrium."""
+    """Message of the error for a mechanism of which no search found an equilibrium.
+
+    ``unbalanced`` is the balance at which a search ended, ``moved`` the last correction relative to the size.
+    """
     given, start = searches.given, searches.start
     spin = given.steady.spin
     if not np.any(spin):
@@ -107,11 +110,15 @@ def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float
 
 
 def not_found(moved: float, reached: float) -> str:
-    """Text for a failed search, from the last correction (relative to the size) and the share of the loads reached."""
+    """Text for a failed search.
+
+    ``moved`` is the last correction relative to the size of the mechanism, ``reached`` the share of the loads up to
+    which there are equilibria, 0 if load steps were not used.
+    """
     if reached > 0.0:
         return (
             "no equilibrium was found under all loads: when they are increased from zero, the equilibria end at "
-            f"{100.0 * reached:.3g} % of them, as at a limit point (snap-through): take smaller loads, a pose beyond "
+            f"{100.0 * reached:.3g} % of them, as at a limit point (snap-through): use smaller loads, a pose beyond "
             "that point, or a run with damping"
         )
     return (
@@ -121,7 +128,10 @@ def not_found(moved: float, reached: float) -> str:
 
 
 def refuse_nonholonomic(mechanism: Model, what: str) -> None:
-    """Raise ValueError if a constraint on velocities does not fix positions."""
+    """Raise ValueError if a joint constrains velocities without fixing positions, such as rolling.
+
+    ``what`` names the method in the message.
+    """
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if law.of_rates:
             raise ValueError(

@@ -68,7 +68,7 @@ Found = Corrected[Configuration]
 
 
 class Followed(NamedTuple):
-    """Result of the search by load steps, and the share of the loads reached."""
+    """Result of the search by load steps, and the share of the loads for which it found an equilibrium."""
 
     end: Found
     share: float
@@ -99,13 +99,16 @@ class Flight:
 
 @dataclass(frozen=True)
 class Searches:
-    """Searches for the equilibrium of a problem, from a start configuration."""
+    """Methods that search for an equilibrium from a start configuration, and their order of preference."""
 
     given: Problem
     start: Configuration
 
     def in_order(self) -> list[Callable[[], Found]]:
-        """Searches in order of preference; the first one that converges to a balance gives the result."""
+        """Functions that search for an equilibrium, in order of preference.
+
+        The first result that is in balance counts.
+        """
         of_nodes = self.given.mechanism.rigid_motion is not None  # nodal bodies bend far: load steps from zero
         if self._turns:
             others = [self.along_loads, self.judged] if of_nodes else [self.judged, self.along_loads]
@@ -119,12 +122,15 @@ class Searches:
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c), flight))
 
     def steady(self) -> Found:
-        """Search by :attr:`next`; reject the result if small motions about it grow."""
+        """Result of :attr:`next`, not accepted if small motions about it grow."""
         end = self.next
         return end._replace(settled=end.settled and not has_growing_motion(self.given, end.value))
 
     def judged(self) -> Found:
-        """Search for a minimum of the energy, by corrections that never oppose the acceleration."""
+        """Search for a minimum of the energy by Newton steps that are damped, so that none opposes the acceleration.
+
+        In a steady rotation, a search that moves far from the start has failed.
+        """
         flight = Flight()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
@@ -135,22 +141,25 @@ class Searches:
         return SEARCH.run(self.start, corrected)
 
     def newton(self) -> Found:
-        """Search for an equilibrium of any kind, by Newton corrections damped by the inertia."""
+        """Search for an equilibrium of any kind, stable or not, by Newton corrections damped by the inertia."""
         return SEARCH.run(self.start, partial(self._corrected, self.given, Flight()))
 
     def balance(self, c: Configuration) -> Balance:
-        """Balance of a configuration with the joint forces that leave the least remaining force."""
+        """Balance of a configuration with the multipliers that leave the least unbalanced force."""
         loops = self._loops
         balanced = None if loops is None else loops.balanced(c, self._loads(self.given))
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """Search by load steps; return the configuration at their end, marked as settled if it is an equilibrium."""
+        """Configuration at the end of the load steps, settled if it is an equilibrium under all loads."""
         return self.followed.end
 
     @cached_property
     def followed(self) -> Followed:
-        """End of the load steps from zero to all loads, through minima of the energy if there are any."""
+        """Result of load steps from zero to all loads, and the share of the loads reached.
+
+        The equilibria on the way are minima of the energy, except for nodal bodies and in steady rotations.
+        """
         mechanism = self.given.mechanism
         of_minima = mechanism.rigid_motion is None and not self._turns
 
@@ -180,7 +189,10 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium by compiled corrections; None if one is not unique, or a spring law has no value after it."""
+        """Equilibrium by compiled corrections from a configuration.
+
+        None if a correction is not unique, or if the law of a spring has no value after it.
+        """
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
@@ -198,7 +210,7 @@ class Searches:
 
     @cached_property
     def size(self) -> float:
-        """Size of the mechanism at the start [m]."""
+        """Extent of the mechanism at the start [m]."""
         return extent(self.given.mechanism, self.start.r, self.start.R)
 
     @cached_property
@@ -227,7 +239,10 @@ class Searches:
         return after, whole
 
     def _has_forces(self, of: Problem, c: Configuration, *, is_last: bool = False) -> bool:
-        """True if the laws of all springs have values at a configuration; the last attempt raises their error."""
+        """True if the laws of all springs have values at a configuration.
+
+        With ``is_last``, raises the error of a law instead of returning False.
+        """
         springs = of.mechanism.network.arrays.springs
         if not springs.force_laws and not any(law.functions for law in springs.laws):
             return True
@@ -240,15 +255,18 @@ class Searches:
         return True
 
     def _defect(self, correction: Array) -> float:
-        """Norm of a correction, relative to the size of the mechanism."""
+        """Largest entry of a correction (n_v,), relative to the size of the mechanism."""
         return float(np.abs(correction / self._sizes).max(initial=0.0))
 
     def _distance(self, c: Configuration) -> float:
-        """Largest displacement from the start, relative to the size of the mechanism."""
+        """Largest displacement of a centre of mass from the start, divided by the extent of the mechanism."""
         return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
     def _is_lost(self, c: Configuration, flight: Flight) -> bool:
-        """True if a configuration is far from the start and the last correction stored no energy."""
+        """True if a configuration is far from the start and the last correction stored no energy.
+
+        Then nothing holds the mechanism.
+        """
         return flight.doublings > 0 and self._distance(c) > LOST
 
     def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
@@ -305,7 +323,7 @@ def follow_loads(
     under: Callable[[float, Configuration], Corrected[Configuration]],
     refuse: Callable[[float, Configuration], None],
 ) -> tuple[Corrected[Configuration], float]:
-    """Equilibrium under all loads by load steps, and the share of the loads reached.
+    """Equilibrium under all loads, reached by increasing them step by step, and the share of the loads reached.
 
     ``under`` finds the equilibrium under a share of the loads near a configuration. A step is halved if it is not found
     or a frame turns by more than ``TURN``. ``refuse`` raises ArithmeticError if an equilibrium is outside the model.
@@ -325,7 +343,7 @@ def follow_loads(
 
 
 def _turn(before: np.ndarray, after: np.ndarray) -> float:
-    """Largest rotation of a frame [rad]."""
+    """Largest rotation of a frame between two configurations [rad], from their rotations (b, d, d)."""
     trace = np.einsum("bij,bij->b", before, after)
     cosine = 0.5 * (trace - 1.0) if before.shape[-1] == 3 else 0.5 * trace
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)).max(initial=0.0))

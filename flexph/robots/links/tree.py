@@ -10,7 +10,10 @@ from .elements import FIXED, SEVERAL, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
-    """Leader of a joint, and ratio of the rate of the joint to that of its leader; a leader "" means no motion."""
+    """Joint that another one follows, its leader, and ratio of the rate of the follower to that of the leader.
+
+    A leader "" means that the follower does not move.
+    """
 
     leader: str
     ratio: float
@@ -82,14 +85,20 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
 
 
 def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
-    """Law of a joint by the leader of its leader, whose law is ``own``."""
+    """Law of a joint whose leader itself follows another joint by the law ``own``: its law by that other joint.
+
+    None if the leader follows no joint.
+    """
     if own is None:
         return None
     return Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)
 
 
 def couplings(followers: Mapping[str, Mimic], kept: Collection[str]) -> dict[str, Coupling]:
-    """Couplings of the joints ``kept``; if their leader is not among them, its first follower replaces it."""
+    """Leader and ratio of rates of each of the joints ``kept`` that follows another one.
+
+    If the leader is not among ``kept``, the first of its followers becomes the leader of the others.
+    """
     led: dict[str, list[str]] = {}
     joint_couplings = {}
     for name, law in followers.items():

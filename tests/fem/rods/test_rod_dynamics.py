@@ -173,6 +173,16 @@ def test_composition_and_chosen_steps_hold_too():
         np.testing.assert_allclose(run.position("rod.tip")[-1], exact, rtol=0, atol=bound)
 
 
+def test_steps_chosen_by_their_error_do_not_depend_on_the_height():
+    """Errors are relative to kinetic energies alone: weights would add the zero of the height to them."""
+    rod, taken = fem.rod(2.0, None, SLENDER, elements=2), []
+    for height in (0.0, 3.0):
+        fallen = connect({"rod": rod}, [spherical("rod.root", GROUND.at(0.0, 0.0, height))], gravity=(0.0, 0.0, -9.81))
+        start = fallen.consistent_state(fallen.assemble({"rod": ((0.0, 0.0, height), np.eye(3))}))
+        taken.append(integrate(fallen, start, [0.0, 0.3, 0.6], method=Exact(tolerance=1e-3)).ledger.steps)
+    np.testing.assert_array_equal(*taken)
+
+
 def test_runs_are_saved_and_known_again(tmp_path):
     mechanism = between_bodies(elements=1)
     start = mechanism.consistent_state(mechanism.assemble({"rod": ((0.0, 0.0, 0.0), np.eye(3))}))

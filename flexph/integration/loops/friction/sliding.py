@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import cython
 
-from ....numerics.arrays import Array
-
 if not cython.compiled:
     from math import sqrt
 
     from ....numerics.loops.views import fill
     from ..mechanics.residual import trial
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from .law import coefficient
     from .rows import measure_slips, set_friction_forces
 
 
-def slide(
-    m: Memory, dim: int, contact: int, h: float, before: Array, after: Array, offset: Array, inputs: Array
-) -> None:
-    """Set the friction forces of the iterate of a step by the law of sliding bearings; arguments as of ``residual``."""
-    trial(m, dim, 0, contact, h, before, after, offset, inputs)
-    measure_slips(m, h)
+def slide(m: Memory, dim: int, contact: int, given: Given) -> None:
+    """Evaluate a step at its iterate, and set its friction forces as if all bearings slid.
+
+    The arguments are those of ``residual``.
+    """
+    trial(m, dim, 0, contact, given)
+    measure_slips(m, given.h)
     set_sliding_forces(m)
 
 
 def set_sliding_forces(m: Memory) -> None:
-    """Set the friction forces against the slip rates ``rub.slip``, under the pressing forces ``rub.base``."""
+    """Compute the friction forces of sliding bearings, from slip rates ``rub.slip`` and joint forces ``rub.base``."""
     t = m.bearings_spring.shape[1]
     fill(m.rub_size, 0.0)
     for k in range(m.rub_base.size):

@@ -6,6 +6,7 @@ from ....numerics.loops.views cimport Vec as AnyVec
 from ..decay.elimination cimport eliminate_banded, solve_banded
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
+from ..memory.structures cimport Given
 from ..nodal.points cimport gather_points, spread_points
 from ..terms.border cimport add
 from .assembly cimport assemble_step
@@ -26,6 +27,6 @@ cdef void _subtract(AnyMemory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t row, 
 cdef void _reduce(AnyMemory* m, Py_ssize_t dim, int decay, Py_ssize_t b) noexcept nogil
 cdef void _move_on(AnyMemory* m, Py_ssize_t dim, Py_ssize_t b, AnyVec inner) noexcept nogil
 cdef void _expand(AnyMemory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
-cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after) noexcept nogil
+cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil
 cdef bint _eliminate_banded(Memory* m, Py_ssize_t dim, Py_ssize_t b, Mat X) noexcept nogil
 cdef Py_ssize_t _unknown(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t k) noexcept nogil

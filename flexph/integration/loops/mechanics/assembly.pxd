@@ -4,6 +4,7 @@ from ..contact.jacobian cimport add_contacts
 from ..decay.step cimport add_decay
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
+from ..memory.structures cimport Given
 from ..nodal.flow cimport add_flows
 from ..nodal.jacobian cimport add_strains
 from ..solids.jacobian cimport add_solids
@@ -15,4 +16,4 @@ from .turned_forces cimport add_following, add_turned_forces
 
 cdef void assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil
 cdef void _assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil
-cdef void assemble_step(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after) noexcept nogil
+cdef void assemble_step(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil

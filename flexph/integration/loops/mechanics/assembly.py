@@ -1,4 +1,4 @@
-"""Entries of the Jacobian of a step."""
+"""Assembly of the Jacobian of a step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if not cython.compiled:
     from ..contact.jacobian import add_contacts
     from ..decay.step import add_decay
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.flow import add_flows
     from ..nodal.jacobian import add_strains
     from ..solids.jacobian import add_solids
@@ -29,10 +30,15 @@ if not cython.compiled:
     from .turned_forces import add_following, add_turned_forces
 
 
-def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the Jacobian at a trial."""
+def assemble_step(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
+    """Assemble the Jacobian of a step at a trial.
+
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
+    """
+    h = given.h
     m.run_length[0] = h
-    assemble(m, dim, decay, h, before, after)
+    assemble(m, dim, decay, h, given.before, given.after)
     add_following(m, dim, h)
     add_curves(m, dim, h, True)
     add_slips(m, dim, h)
@@ -47,7 +53,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, h: float, befor
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses."""
+    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses: bodies, springs, constraints."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _assemble(m, 2, decay, h, before, after)
     else:
@@ -55,7 +61,7 @@ def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Ar
 
 
 def _assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of :func:`assemble`, with ``dim`` a constant of 2 or 3."""
+    """Assemble the part of the Jacobian of :func:`assemble`, with ``dim`` a constant of 2 or 3."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)

@@ -2,6 +2,7 @@ from ....numerics.algebra.band cimport factor as factor_band, solve as solve_ban
 from ....numerics.algebra.dense cimport perpendicular
 from ....numerics.loops.views cimport Vec, block, copy, fewest, fill, get, most, part
 from ..memory.memory cimport Memory
+from ..memory.structures cimport Given
 from ..terms.border cimport add, entry_of
 from .arrow cimport eliminate, expand, reduce, solve_border
 from .assembly cimport assemble_step
@@ -15,7 +16,7 @@ cdef bint find_dependent(Memory* m, Py_ssize_t dim, Vec coefficient) noexcept no
 cdef void keep_independent(Memory* m, Vec gap) noexcept nogil
 cdef void keep_least(Memory* m, Vec lam) noexcept nogil
 cdef void _project(Memory* m, Vec values, bint weighed) noexcept nogil
-cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, double h, Vec before, Vec after) noexcept nogil
+cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil
 cdef bint factor_assembled(Memory* m, Py_ssize_t dim, int decay) noexcept nogil
 cdef bint _factor_border(Memory* m) noexcept nogil
 cdef void _products(Memory* m, Vec x, Vec out) noexcept nogil

@@ -13,6 +13,7 @@ from ..steps.newton_recorded cimport begin as record_begin
 from ..steps.run cimport settle
 from ..steps.run_recorded cimport settle as record_settle
 from .decayed cimport Decayed
+from .nodes cimport RecordedGiven
 from .impulse_steps_recorded cimport set_defects as record_defects
 from .sweeps cimport AFTER, BEFORE, CONSTANTS, INPUTS, LENGTH, OFFSET, SPACE, add_entries, keep_largest, largest_absolute, row_of, set_cells, solve_back
 

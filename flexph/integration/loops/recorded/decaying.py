@@ -38,6 +38,7 @@ if not cython.compiled:
     from ..steps.run import settle as record_settle
     from .decayed import Decayed
     from .impulse_steps import set_defects as record_defects
+    from .nodes import RecordedGiven
     from .sweeps import (
         AFTER,
         BEFORE,
@@ -60,7 +61,7 @@ if not cython.compiled:
 def go_back_decaying(m: Memory, r: RecordedMemory, dim: int, d: Decayed, first: int, last: int) -> int:
     """Propagate the adjoint ``d.run.carried`` back over the steps from ``last`` (exclusive) to ``first``.
 
-    Return the number of a step that failed, or −1.
+    Returns the number of a step that failed, or −1.
     """
     failed = -1
     for i in range(last - first):
@@ -71,7 +72,7 @@ def go_back_decaying(m: Memory, r: RecordedMemory, dim: int, d: Decayed, first: 
 
 
 def _step_back(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int) -> bool:
-    """Propagate the adjoint back over step k; False if the step is not solved again, or its system is singular."""
+    """Propagate the adjoint back over step k; False if the step cannot be repeated or its transposed system solved."""
     b = d.run
     given = given_of(b.table, k)
     if not _set_program(m, r, dim, d, k, given) or not solve_back(m, dim, b, k, given.h):
@@ -88,7 +89,10 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int) -> bo
 
 
 def _set_program(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> bool:
-    """Solve step k again, and compute the values of its program; False if it is not solved."""
+    """Solve step k again, and evaluate its program there; False if it is not solved.
+
+    The program is recorded if none fits.
+    """
     b = d.run
     if not _solve_step(m, dim, d, k, given):
         return False
@@ -134,7 +138,7 @@ def _solve_step(m: Memory, dim: int, d: Decayed, k: int, given: Given) -> bool:
 
 
 def _record(r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> None:
-    """Record a program of the residual and the end of a step."""
+    """Record the operations for the residual and the end of step k as a program."""
     b = d.run
     s = r.at_state.size
     n = r.x.size
@@ -167,19 +171,18 @@ def _record(r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> No
     b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
     record_begin(r, dim, b.kinds)
-    record_defects(
-        r,
-        dim,
+    own = RecordedGiven(
         b.cells.length[0],
+        d.inputs,
         b.cells.before,
         b.cells.after,
         b.cells.offset,
-        d.inputs,
+        b.cells.offset,
         d.own_coefficient,
         d.own_offset,
-        d.matrices,
-        d.defect,
+        False,
     )
+    record_defects(r, dim, own, d.matrices, d.defect)
     end_record(r.at_state, d.defect, s, s + 3 * n, b.adjoint.size)
     keep_largest(b.audit, 3, operations())
     b.audit[5] += 1

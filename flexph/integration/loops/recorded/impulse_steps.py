@@ -21,39 +21,31 @@ if not cython.compiled:
     from ..mechanics.motion import derive_momenta, inertia_products
     from ..mechanics.residual import balance_momenta, connect, move_and_strain, turn_products
     from ..memory.memory import Memory
+    from ..memory.structures import Given
     from ..nodal.points import distribute_mean_forces
 
 
-def set_defects(
-    m: Memory,
-    dim: int,
-    h: float,
-    before: Array,
-    after: Array,
-    offset: Array,
-    inputs: Array,
-    own_coefficient: Array,
-    own_offset: Array,
-    matrices: Array,
-    out: Array,
-) -> None:
-    """Write the defects of all unknowns to ``out``, and the end of the step to ``at``."""
+def set_defects(m: Memory, dim: int, given: Given, matrices: Array, out: Array) -> None:
+    """Write the defects of all unknowns of a step with its impulse to ``out``, and the state at its end to ``at``.
+
+    ``matrices`` are B and ½AC⁻¹ of the bodies, ``given`` the prescribed values of the step and their rates.
+    """
     n = m.x.size
-    move_and_strain(m, dim, h)
+    move_and_strain(m, dim, given.h)
     _soften(m, matrices)
-    connect(m, dim, 0, h, before, after, offset, inputs)
-    turn_products(m, dim, h)
+    connect(m, dim, 0, given)
+    turn_products(m, dim, given.h)
     _set_end_rates(m, dim)
     inertia_products(m, dim, m.end_du, m.trial_c, m.end_Pdu)
-    balance_momenta(m, dim, 1, 0, h)
+    balance_momenta(m, dim, 1, 0, given.h)
     for i in range(n):
         out[i] = m.defect[i]
     _write_rate_defects(m, dim, matrices, out)
-    _write_impulse_defects(m, dim, after, own_coefficient, own_offset, out)
+    _write_impulse_defects(m, dim, given, out)
 
 
 def _soften(m: Memory, matrices: Array) -> None:
-    """Add ½AΔσ to the mean stresses."""
+    """Add ½AΔσ, due to the change of the stresses Δσ in the step, to the mean stresses."""
     place = cython.declare(cython.Py_ssize_t)
     place = 0
     for b in range(m.inertia_mass.size):
@@ -67,7 +59,7 @@ def _soften(m: Memory, matrices: Array) -> None:
 
 
 def _set_end_rates(m: Memory, dim: int) -> None:
-    """Set the velocities at the end from the unknowns."""
+    """Copy the velocities at the end of the step from the unknowns."""
     s = m.x_w.shape[1]
     turns = m.inertia_mass.size * dim
     bends = turns + m.inertia_mass.size * s
@@ -81,7 +73,7 @@ def _set_end_rates(m: Memory, dim: int) -> None:
 
 
 def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> None:
-    """Write the defects of the velocities at the end: v₁ − (2v̄ − v₀), plus B Δp for bodies that vibrate."""
+    """Write the defects of the velocities at the end to ``out``: v₁ − (2v̄ − v₀), plus B Δp for bodies that vibrate."""
     place = cython.declare(cython.Py_ssize_t)
     s = m.x_w.shape[1]
     n = m.x.size
@@ -111,10 +103,8 @@ def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> Non
             place += count * count
 
 
-def _write_impulse_defects(
-    m: Memory, dim: int, after: Array, own_coefficient: Array, own_offset: Array, out: Array
-) -> None:
-    """Write the defects of the impulse and of the velocities v° to ``out``, and the end of the step to ``at``."""
+def _write_impulse_defects(m: Memory, dim: int, given: Given, out: Array) -> None:
+    """Write the defects of the impulse μ and of the velocities v° to ``out``, and the state at the end to ``at``."""
     n = m.x.size
     velocities = m.at_velocities.size
     copy(m.end_state, m.at_state)
@@ -122,7 +112,7 @@ def _write_impulse_defects(
     for i in range(velocities):
         m.at_velocities[i] = m.best[i] - m.correction[i]
     derive_momenta(m, dim, m.trial_c)
-    _set_impulse_forces(m, dim, after)
+    _set_impulse_forces(m, dim, given.after)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             m.defect_v[b][i] = m.inertia_mass[b] * m.at_v[b][i] - m.trial_on_body[b][i]
@@ -142,7 +132,7 @@ def _write_impulse_defects(
         out[2 * n + i] = m.correction[i]
     for i in range(velocities):
         m.at_velocities[i] = m.correction[i]
-    velocity_defect(m, dim, after, own_coefficient, own_offset)
+    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
     for i in range(m.x_lam.size):
         out[n + velocities + i] = m.run_new_defect[i]
     share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])
@@ -151,7 +141,7 @@ def _write_impulse_defects(
 
 
 def _set_impulse_forces(m: Memory, dim: int, after: Array) -> None:
-    """Set the forces on bodies and nodes due to impulses of the joints at the positions of the state ``at``."""
+    """Compute the forces on bodies and nodes that impulses of the joints exert, in the present state ``at``."""
     velocities = m.at_velocities.size
     copy(m.at_arm, m.trial_lever)
     copy(m.at_vector, m.trial_mean)

@@ -1,4 +1,4 @@
-from ....numerics.loops.recorded cimport RMat, RTen, RVec
+from ....numerics.loops.recorded cimport Recorded, RMat, RTen, RVec
 from ....numerics.loops.views cimport IVec, Mat, Ten, Vec
 from ..gauss.scheme cimport Scheme
 from ..memory.structures cimport GaussTable
@@ -17,6 +17,17 @@ cdef struct RecordedScheme:
     Vec point_weights
     RTen transport
     RVec driven
+
+cdef struct RecordedGiven:
+    Recorded h
+    RVec inputs
+    RVec before
+    RVec after
+    RVec offset
+    RVec last_offset
+    RVec own_coefficient
+    RVec own_offset
+    bint moves
 
 cdef struct RecordedNodes:
     RMat coefficient

@@ -4,6 +4,7 @@ from ..memory.memory cimport Memory
 from ..memory.recorded cimport RecordedMemory
 from ..memory.structures cimport Given, Kinds
 from .backward cimport Backward
+from .nodes cimport RecordedGiven
 from .transposed cimport solve_transposed
 from ..friction.sliding cimport slide
 from ..friction.sliding_recorded cimport slide as record_slide

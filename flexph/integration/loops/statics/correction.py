@@ -13,8 +13,6 @@ from typing import Any
 
 import cython
 
-from ....numerics.arrays import Array
-
 if not cython.compiled:
     from math import fabs
 
@@ -23,7 +21,7 @@ if not cython.compiled:
     from ..mechanics.motion import derive
     from ..mechanics.residual import residual, trial
     from ..memory.memory import Memory
-    from ..memory.structures import Table
+    from ..memory.structures import Given, Table
     from ..nodal.forces import begin_strains, predict_stresses
 
 SINGULAR = cython.declare(cython.double, 1e13)
@@ -33,14 +31,14 @@ LARGEST_TURN = cython.declare(cython.double, 0.5)
 
 
 def correct(memory: Any, dim: int, h: float, table: Any) -> float:
-    """Set a share of the Newton correction at the configuration in ``at``; return the share, 0 if singular.
+    """Compute a share of the Newton correction at the configuration in ``at``; return the share, 0 if singular.
 
-    The caller subtracts ½h times ``correction`` from the positions, and ``correction.lam`` from the multipliers. The
-    stiffness takes the stresses of strain rows in ``at.sigma``, by the mixed iteration; those after the correction to
-    first order are left in ``nodal.ahead``.
+    ``table`` has the constraint coefficients and inputs. The caller subtracts ½h times ``correction`` from the
+    positions, and ``correction.lam`` from the multipliers. The stiffness takes the stresses of strain rows in
+    ``at.sigma``, by the mixed iteration; those after the correction to first order are left in ``nodal.ahead``.
     """
     if not cython.compiled:
-        return _correct(memory.fields, dim, h, table.coefficient[0], table.offset[0], table.inputs[0])
+        return _correct(memory.fields, dim, _given(h, table))
     m = cython.declare(cython.pointer(Memory))
     own_table = cython.declare(Table)
     axes = cython.declare(cython.Py_ssize_t, dim)
@@ -49,12 +47,20 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
     bind(own_table, table)
     with cython.nogil:
-        share = _correct(m, axes, step, own_table.coefficient[0], own_table.offset[0], own_table.inputs[0])
+        share = _correct(m, axes, _given(step, own_table))
     return share
 
 
-def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, inputs: Array) -> float:
-    """Set a share of a correction and return the share, see :func:`correct`."""
+def _given(h: float, table: Table) -> Given:
+    """Prescribed values of a step of length h [s], those of the only row of a table."""
+    at = table.coefficient[0]
+    offset = table.offset[0]
+    return Given(h, table.inputs[0], at, at, offset, offset, at, offset, False)
+
+
+def _correct(m: Memory, dim: int, given: Given) -> float:
+    """Compute a share of a correction and return the share, as :func:`correct`."""
+    h = given.h
     derive(m, dim, m.trial_c)
     for i in range(m.joints_state.size):
         m.trial_moved[i] = 0.0
@@ -62,10 +68,10 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
     fill(m.x_w, 0.0)
     fill(m.x_du, 0.0)
     begin_strains(m, dim)
-    trial(m, dim, 0, 0, h, coefficient, coefficient, offset, inputs)
+    trial(m, dim, 0, 0, given)
     _begin_ahead(m)
-    residual(m, dim, 0, 0, h, coefficient, coefficient, offset, inputs)
-    if not factor(m, dim, 0, 0, h, coefficient, coefficient):
+    residual(m, dim, 0, 0, given)
+    if not factor(m, dim, 0, 0, given):
         return 0.0
     if _is_singular(m):
         return 0.0
@@ -80,7 +86,7 @@ def _correct(m: Memory, dim: int, h: float, coefficient: Array, offset: Array, i
 
 
 def _begin_ahead(m: Memory) -> None:
-    """Set stresses at the start from strains, and ``nodal.ahead`` so that the Jacobian uses the given stresses."""
+    """Compute the stresses at the start from strains, and set ``nodal.ahead`` to use the given ones in the Jacobian."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         m.nodal_ahead[e] = 2.0 * m.nodal_ahead[e] - m.end_sigma[i]
@@ -88,7 +94,7 @@ def _begin_ahead(m: Memory) -> None:
 
 
 def _is_singular(m: Memory) -> bool:
-    """True if a pivot of the border is round-off."""
+    """True if a pivot of the border of the Jacobian is round-off."""
     largest = 0.0
     for i in range(m.system_border.shape[0]):
         largest = larger(largest, fabs(m.system_border[i][m.border_size[1]]))
@@ -96,7 +102,7 @@ def _is_singular(m: Memory) -> bool:
 
 
 def _share(m: Memory, h: float) -> float:
-    """Share of the correction, at most 1, that turns no body by more than ``LARGEST_TURN``."""
+    """Largest share of the correction, at most 1, that turns no body by more than ``LARGEST_TURN``."""
     turn = 0.0
     for b in range(m.correction_w.shape[0]):
         for i in range(m.correction_w.shape[1]):

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """Configuration at rest with the multipliers (g,) of its constraints."""
+    """Configuration at rest, and the multipliers (g,) of its constraints."""
 
     c: Configuration
     multipliers: Array
 
 
 class Balanced(NamedTuple):
-    """Configuration in balance, joint forces (g,), net forces (n_v,) without joint forces and with them."""
+    """Configuration in balance, its joint forces (g,), and the net forces (n_v,) without and with joint forces."""
 
     c: Configuration
     multipliers: Array
@@ -30,7 +30,7 @@ class Balanced(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Inputs (i,), share of the weight, and time [s]."""
+    """Inputs (i,), share of the weight, and time [s], under which an equilibrium is sought."""
 
     inputs: Array
     share: float
