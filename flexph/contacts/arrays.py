@@ -361,8 +361,8 @@ def refuse_contacts(
 ) -> None:
     """Raise ValueError for a connection that an analysis does not support, such as a contact, with its name.
 
-    ``has_curves``: points on curves are supported; ``has_slips``: slipping wheels are; ``at_rest``: contacts closed at
-    edges and faces are.
+    ``what`` is the analysis. Contacts and Coulomb friction are never supported; ``has_curves`` if points on curves are,
+    ``has_slips`` if slipping wheels are, ``at_rest`` if contacts are that are closed at edges and faces.
     """
     for connection in connections:
         if not at_rest and _is_closed(connection):

@@ -159,9 +159,10 @@ def stiffness_of(a: Arrays, u: Array) -> Any:
 
 
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
-    """Rates (springs, …) of the lengths, components, angles and rope lengths that spring-dampers act on.
+    """Rates (springs, …) of the lengths, components, angles, rope lengths and distances that spring-dampers act on.
 
-    The measures are lengths, components, angles, lengths of ropes and distances. Dense or sparse like ``rates``.
+    ``product`` (p,) are the products, ``rates`` (p, …) their rates, or the Jacobian of these. The result is dense or
+    sparse like ``rates``.
     """
     length = scale_rows(rates[springs.length_product], 0.5 / np.sqrt(product[springs.length_product]))
     sine, cosine = product[springs.sine_product], product[springs.cosine_product]

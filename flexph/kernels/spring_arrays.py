@@ -19,14 +19,14 @@ Index = np.ndarray
 
 
 class Springs(NamedTuple):
-    """Spring-dampers on lengths, components, angles, ropes and ``distances`` of contacts at rest.
+    """Constant data of spring-dampers on lengths, components, angles, ropes and distances at rest, in this order.
 
-    ``state`` is the index of the spring force or −1. Springs in ``resisting`` have a resistive relation ρ of their
-    rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0); some have ``relation_factors`` of
-    time. Springs in ``lawful`` have an elastic law instead of the stiffness, and their extension x as state instead
-    of the force: a state changes by ``gain`` (k or 1) times the change of extension. Springs in ``forced`` have a
-    force law, the extension as state, and no energy. Springs in ``hysteretic`` have an internal extension as state,
-    and gain 0.
+    ``state`` is the index of the state of a spring, its elastic force, or −1. Springs in ``resisting`` have a resistive
+    relation ρ of their rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0), and
+    ``relation_factors`` are factors of some relations as functions of time. Springs in ``lawful`` have an elastic law
+    instead of the stiffness, and their extension x as state instead of the force: a state changes by ``gain`` (k or 1)
+    times the change of extension. Springs in ``forced`` have a force law, the extension as state, and no energy.
+    Springs in ``hysteretic`` have an internal extension as state, and gain 0.
     """
 
     length_product: Index
@@ -57,7 +57,7 @@ class Springs(NamedTuple):
 
     @property
     def roped(self) -> slice:
-        """Springs that are ropes."""
+        """Slice of the springs that are ropes."""
         return slice(self.angles.stop, self.angles.stop + self.ropes.number)
 
     @property

@@ -33,7 +33,11 @@ class Held(NamedTuple):
 
 
 def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
-    """Equilibrium in which contacts that touch in the pose stay closed; those with friction are held tangentially."""
+    """Equilibrium near a pose in which the contacts that touch in the pose stay closed, or the cause if there is none.
+
+    Friction holds these contacts, and compliant ones, along their tangents. Raises ValueError for other shapes than
+    points, balls and planes.
+    """
     if others := [c.name for c in mechanism.connections if any(gap.kind in OF_DISTANCES for gap in c.form.gaps)]:
         raise ValueError(
             f"limit_load takes contacts of points and balls, and {others[0]!r} touches a box, capsule, mesh or skin: "

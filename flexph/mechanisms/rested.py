@@ -74,7 +74,7 @@ class Rested:
 
     @property
     def pressing(self) -> dict[str, float]:
-        """Normal forces of all closed contacts, rigid and compliant, by name."""
+        """Normal forces [N] of all closed contacts, rigid and compliant, by name."""
         forces = {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if t.is_sprung}
         for touch in self.touches:
             if touch.lead is not None and not touch.is_rigid:

@@ -92,7 +92,10 @@ def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buc
 
 
 def equilibrium_problem(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Problem:
-    """Equilibrium problem of a state at rest; ValueError for contacts and laws for which buckling is not available."""
+    """Balance of forces for a state at rest under inputs.
+
+    Raises ValueError for a steady rotation, and for contacts and laws for which buckling is not available.
+    """
     refuse_contacts(mechanism.connections, "mechanism.buckling", at_rest=True)
     refuse_other_laws(mechanism, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
