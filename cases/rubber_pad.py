@@ -2,6 +2,7 @@
 
 The top of the pad is a skin of triangles between nodes of the solid. At rest the height of the ball follows from the
 solid without contact: its weight is shared by the corners of the face below, according to the projection of its centre.
+The equilibrium with contact is a third way to this height.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ def run(
     return Result(integrate(mechanism, start, np.linspace(0.0, end, steps + 1)))
 
 
-def at_rest(elements: int) -> tuple[float, float]:
-    """Heights [m] of a guided ball at rest on the pad: at the end of a damped run, and by statics under its weight."""
+def at_rest(elements: int) -> tuple[float, float, float]:
+    """Height [m] of a guided ball after a damped run, in equilibrium, and by statics of the pad under its weight."""
     body, top = pad(elements)
     ball = rigid.body(MASS, inertia=(1e-3,) * 3, ports={"centre": (0.0, 0.0, 0.0)})
     guide = prismatic("ball.centre", GROUND.at(*PLACE, 0.0), direction=(0.0, 0.0, 1.0))
@@ -94,7 +95,8 @@ def at_rest(elements: int) -> tuple[float, float]:
     centre = solution["ball.centre"][-1]
     cell, shares = face_below(centre, corners, top.cells)
     ports = [top.of("pad")[k] for k in cell]
-    return float(centre[2]), static_height(body, ports, shares, float(centre[2]))
+    balanced = float(mechanism.position(mechanism.equilibrium(pose), "ball.centre")[2])
+    return float(centre[2]), balanced, static_height(body, ports, shares, float(centre[2]))
 
 
 def face_below(centre: Array, corners: Array, cells: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], Array]:
@@ -160,9 +162,12 @@ def checks() -> Iterable[Check]:
         way = float(result.path[-1, 0] - result.path[0, 0])
         yield at_most(f"way, {name} [m]", 0.1, way, source="speed · time, without loss")
         yield at_most(f"lack of way, {name} [m]", 1e-3, 0.1 - way, source="one percent")
-        height, expected = at_rest(elements)
+        height, balanced, expected = at_rest(elements)
         source = "statics of the pad under loads at corners"
         yield near(f"height at rest, {name} [m]", expected, height, 1e-9, source=source, kind="independent code")
+        yield near(
+            f"height by equilibrium, {name} [m]", expected, balanced, 1e-9, source=source, kind="independent code"
+        )
 
 
 case = Case(run, write, checks, needs=("matplotlib",))

@@ -13,7 +13,7 @@ from scipy import sparse
 from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, split_port
 from ..joints.rows.connection import Connection, Gap, GapGroup, measures
-from ..joints.rows.laws import PointOnCurve
+from ..joints.rows.laws import Distances, PointOnCurve
 from ..joints.rows.vectors import BodyVector, Ground, PortName, Vector
 from ..kernels.contacts.gap_arrays import (
     ANGLE,
@@ -345,15 +345,32 @@ def has_slipping_wheel(connection: Connection) -> bool:
     return any(terms for slip in connection.form.slips for terms in slip.components)
 
 
+def _is_closed(connection: Connection) -> bool:
+    """True if a connection stands for a contact at rest by the distance of its gap."""
+    form = connection.form
+    return any(m.distance for m in form.measures) or any(isinstance(row.law, Distances) for row in form.rows)
+
+
 def refuse_contacts(
-    connections: Sequence[Connection], what: str, *, has_curves: bool = False, has_slips: bool = False
+    connections: Sequence[Connection],
+    what: str,
+    *,
+    has_curves: bool = False,
+    has_slips: bool = False,
+    at_rest: bool = False,
 ) -> None:
     """Raise ValueError for a connection that an analysis does not support, such as a contact, with its name.
 
-    ``what`` is the analysis. Contacts and Coulomb friction are never supported, points on curves only with
-    ``has_curves``, slipping wheels only with ``has_slips``.
+    ``what`` is the analysis. Contacts and Coulomb friction are never supported, except that contacts closed at edges
+    and faces are with ``at_rest``. Points on curves are supported with ``has_curves`` only, slipping wheels with
+    ``has_slips``.
     """
     for connection in connections:
+        if not at_rest and _is_closed(connection):
+            raise ValueError(
+                f"{what} does not support contacts closed at edges, in grooves or on skins, and {connection.name!r} is "
+                "one: use equilibrium, linearize or spectrum at a state"
+            )
         if connection.touches:
             raise ValueError(f"{what} does not support contacts, and {connection.name!r} is one: leave it out")
         if not has_curves and any(isinstance(row.law, PointOnCurve) for row in connection.rows):

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics.arrays import Array, dense
+from .contacts.distances import ClosedGap
 from .contacts.gap_arrays import Contacts
 from .faces import Faces
 from .rates.curves import Curve
@@ -105,6 +106,7 @@ class Arrays(NamedTuple):
     joined: Joined | None = None  # present if there are strain rows
     flows: tuple[Flow, ...] = ()
     mass_factors: tuple[tuple[int, Callable[[float], float] | Literal["input"]], ...] = ()  # bodies whose mass changes
+    closed: tuple[ClosedGap, ...] = ()  # rows of contacts that are closed at rest
     crossed: Index = np.zeros(0, dtype=int)  # products (J V)·W, in the plane only, with J a quarter turn
 
 

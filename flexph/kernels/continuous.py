@@ -11,6 +11,7 @@ from scipy import sparse
 from ..numerics.arrays import Array, block_diag, dense_blocks, sparse_block_diag, sparse_blocks
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays
+from .contacts.distances import distance_rows
 from .faces import face_matrix
 from .gradient import (
     blocks_of,
@@ -158,7 +159,7 @@ def stiffness_of(a: Arrays, u: Array) -> Any:
 
 
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
-    """Rates (springs, …) of the lengths, components, angles and rope lengths that spring-dampers act on.
+    """Rates (springs, …) of the lengths, components, angles, rope lengths and distances that spring-dampers act on.
 
     ``product`` (p,) are the products, ``rates`` (p, …) their rates, or the Jacobian of these. The result is dense or
     sparse like ``rates``.
@@ -169,7 +170,9 @@ def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
     angle = scale_rows(rates[springs.sine_product], cosine / size)
     angle = angle - scale_rows(rates[springs.cosine_product], sine / size)
     measured = stacked_rows(length, rates[springs.component_product], angle)
-    return stacked_rows(measured, rope_rows(springs.ropes, product) @ rates) if springs.ropes.number else measured
+    if springs.ropes.number:
+        measured = stacked_rows(measured, rope_rows(springs.ropes, product) @ rates)
+    return stacked_rows(measured, distance_rows(springs.distances, product) @ rates) if springs.distances else measured
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:

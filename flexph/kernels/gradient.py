@@ -11,6 +11,7 @@ from scipy import sparse
 from ..numerics.arrays import Array, dense_blocks, sparse_blocks
 from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
+from .contacts.distances import closed_rows
 from .rates.on_curves import all_at_state, curve_weights
 from .rolling import gains, spin_rows, weights
 from .state import partners, products
@@ -171,9 +172,11 @@ def constraint_matrix(
         return constraint_matrix(few, R, coefficient, arm=arm[nodes], vector=vector[: len(few.vector_fixed)], by=by)
     t, moved = a.rolling, product_matrix(a, R, arm, vector)
     matrix = row_weights(a, coefficient)
-    if not (t.row.size or a.curves):
+    if not (t.row.size or a.curves or a.closed):
         return matrix @ moved
     by = products(a, vector) if by is None else by
+    if a.closed:
+        matrix = matrix + closed_rows(a.closed, by, matrix.shape[0])
     if a.curves:
         of_curves, _ = curve_weights(a.curves, all_at_state(a.curves, by), matrix.shape)
         matrix = matrix + kept(a, of_curves)

@@ -12,13 +12,14 @@ from ..laws.force_laws import ForceLaw
 from ..laws.hysteresis import HysteresisLaw
 from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
+from .contacts.distances import Distance
 from .ropes import Ropes
 
 Index = np.ndarray
 
 
 class Springs(NamedTuple):
-    """Constant data of spring-dampers on lengths, components, angles and ropes, in this order.
+    """Constant data of spring-dampers on lengths, components, angles, ropes and distances at rest, in this order.
 
     ``state`` is the index of the state of a spring, its elastic force, or −1. Springs in ``resisting`` have a resistive
     relation ρ of their rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0), and
@@ -46,6 +47,7 @@ class Springs(NamedTuple):
     hysteretic: Index = np.zeros(0, dtype=int)
     hysteresis: tuple[HysteresisLaw, ...] = ()
     ropes: Ropes = Ropes()
+    distances: tuple[Distance, ...] = ()
 
     @property
     def angles(self) -> slice:
@@ -56,7 +58,7 @@ class Springs(NamedTuple):
     @property
     def roped(self) -> slice:
         """Slice of the springs that are ropes."""
-        return slice(self.angles.stop, None)
+        return slice(self.angles.stop, self.angles.stop + self.ropes.number)
 
     @property
     def scales(self) -> tuple[float, float]:

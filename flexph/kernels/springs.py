@@ -60,5 +60,6 @@ def resistances(springs: Springs, rate: Array) -> Array:
 
 
 def split(springs: Springs, values: Array) -> tuple[Array, ...]:
-    """Values (springs, …) split into those of springs on lengths, on components, on angles and on ropes."""
-    return tuple(np.split(values, [springs.length_product.size, springs.angles.start, springs.angles.stop]))
+    """Split values of all spring-dampers into those of lengths, components, angles, ropes and distances."""
+    ends = [springs.length_product.size, springs.angles.start, springs.angles.stop, springs.roped.stop]
+    return tuple(np.split(values, ends))

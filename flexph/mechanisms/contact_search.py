@@ -10,6 +10,7 @@ import numpy as np
 from ..contacts.levels import gaps_at
 from ..joints.rows.connection import Connection
 from ..kernels.state import Configuration, derive
+from ..numerics.arrays import Array
 from ..systems.inputs import Forcing, Input
 from .model.model import extent
 from .model.state import Pose, at_rest
@@ -50,9 +51,9 @@ class Opens(ArithmeticError):
 class Search:
     """Search for the equilibrium of a mechanism with contacts near a pose.
 
-    It starts from the configuration ``start``, by default the pose at rest. ``keeps_pose`` is used for limit loads: if
-    all bodies and contacts are rigid and there are no springs, forces must balance in the pose itself, and messages do
-    not say by how much the friction is too small.
+    It starts from the configuration ``start``, by default the pose at rest, with bodies deformed by the coordinates
+    ``bent`` (n,). ``keeps_pose`` is used for limit loads: if all bodies and contacts are rigid and there are no springs,
+    forces must balance in the pose itself, and messages do not say by how much the friction is too small.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Search:
         start: Configuration | None = None,
         *,
         keeps_pose: bool = False,
+        bent: Array | None = None,
     ) -> None:
         self.mechanism, self.pose, self.inputs, self.time = mechanism, pose, inputs, time
         self.start = at_rest(mechanism, pose.centres, pose.rotations) if start is None else start
@@ -71,10 +73,11 @@ class Search:
         self.size = extent(mechanism, pose.centres, pose.rotations)
         self.rigid = [touch for touch in self.touches if touch.is_rigid]
         self._explains = not keeps_pose
+        self._bent = bent
         self._stays = keeps_pose and _is_stiff(mechanism) and len(self.rigid) == len(self.touches)
         self._tried: set[str] = set()  # contacts without a gap that were closed once
         self._others = [c for c in mechanism.connections if not c.touches]
-        self._springs = [touch.spring() for touch in self.touches if not touch.is_rigid]
+        self._springs = [t.spring() for t in self.touches if not t.is_rigid]
 
     def is_stable(self, rested: Rested) -> bool:
         """True if an equilibrium with its closed contacts replaced by joints is a minimum of the energy."""
@@ -219,7 +222,8 @@ class Search:
             if not balance_at(given, at_rest(resting, *at)).holds(given):
                 raise ArithmeticError("forces do not balance in the pose")
         placed = Pose(*at, anchors, self.pose.bodies)
-        state = equilibrium(resting, placed, self.inputs, spin=None, about=None, time=self.time, redundant="least_norm")
+        options: dict[str, Any] = {"spin": None, "about": None, "redundant": "least_norm", "bent": self._bent}
+        state = equilibrium(resting, placed, self.inputs, time=self.time, **options)
         return Rested(self.touches, resting, state)
 
     def _pose(self, c: Configuration) -> Pose:

@@ -3,11 +3,12 @@
 The distance of a ball to a face is V·n − c with a normal n fixed in the section, that to a corner the distance to a
 point. Edges, which are far away in most pairs, are replaced by their tangent planes, also for two boxes or capsules.
 An equilibrium with the replaced surfaces is one with the surfaces themselves if, at each closed contact of either,
-both gaps are the same.
+both gaps are the same. Where bodies touch at edges or on several faces, the distance itself stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,14 +34,15 @@ SQUARE, FIRST, SECOND = 0, 1, 2
 
 
 class Feature(NamedTuple):
-    """Gap to a surface at a configuration [m], the name of its contact, and the kind of edge that is closest.
+    """Gap to a surface [m], the name of its contact, and the kind of the closest edge; empty for faces and corners.
 
-    ``edge`` is empty if a face or a corner is closest.
+    On meshes, capsules and plates, which are no box, balls may lie on several faces or on an edge.
     """
 
     gap: float
     contact: str
     edge: str
+    is_box: bool = True
 
 
 def has_surfaces(mechanism: Mechanism) -> bool:
@@ -48,20 +50,22 @@ def has_surfaces(mechanism: Mechanism) -> bool:
     return any(gap.kind in KINDS for c in mechanism.connections for gap in c.form.gaps)
 
 
-def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Feature]]:
-    """Mechanism whose surfaces are replaced by their closest faces and corners at a configuration.
+def on_faces(mechanism: Mechanism, c: Configuration, exact: Collection[int] = ()) -> tuple[Mechanism, list[Feature]]:
+    """Mechanism whose surfaces are replaced by their closest faces and corners, and the features of all surfaces.
 
-    The second value has the gap and kind of each surface in the order of the contacts.
+    The surfaces with numbers in ``exact`` stay.
     """
     a = mechanism.network.arrays
     vectors, k = gaps_at(a, c, derive(a, c)).vectors[1], 0
-    joints, features = [], []
+    joints: list[Connection] = []
+    features: list[Feature] = []
     for own in mechanism.connections:
         gaps = []
         for gap in own.form.gaps:
             if gap.kind in KINDS:
                 stand_in = _closest if gap.kind == "shape" else _crossing
-                gap, feature = stand_in(own, gap, vectors[:, k])
+                plane, feature = stand_in(own, gap, vectors[:, k])
+                gap = gap if len(features) in exact else plane
                 features.append(feature)
             gaps.append(gap)
             k += 1
@@ -69,28 +73,33 @@ def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Fe
     return mechanism.replace(joints=joints), features
 
 
-def gaps_agree(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float, what: str) -> bool:
-    """True if surfaces, and the planes and points that replace them, have equal gaps at a configuration.
+class Agreement(NamedTuple):
+    """Result of :func:`compare_gaps`: whether all closed gaps agree, and the numbers of surfaces touched at edges."""
 
-    Only gaps are compared of which one is at most ``closed`` [m]. ``mechanism`` has the surfaces, ``local`` their
-    replacements. Raises ValueError, naming the contact and the method ``what``, if a closed contact touches edges in
-    space or several faces.
+    holds: bool
+    edges: set[int]
+
+
+def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float) -> Agreement:
+    """Compare the gaps of surfaces and of the faces that replace them, wherever one of the two is ≤ ``closed`` [m].
+
+    Edges in space and several faces, which planes replace to first order only, are named by their numbers.
     """
-    features, a = iter(on_faces(mechanism, c)[1]), local.network.arrays
+    features, a = iter(enumerate(on_faces(mechanism, c)[1])), local.network.arrays
     gaps = iter(gaps_at(a, c, derive(a, c)).after.tolist())
-    for gap in (gap for own in mechanism.connections for gap in own.form.gaps):
+    holds, edges = True, set()
+    pairs = zip(mechanism.connections, local.connections, strict=True)
+    for gap, replaced in ((g, r) for one, other in pairs for g, r in zip(one.form.gaps, other.form.gaps, strict=True)):
         stand_in = next(gaps)
         if gap.kind not in KINDS:
             continue
-        own = next(features)
-        if own.edge and own.gap <= closed:
-            raise ValueError(
-                f"{what} takes surfaces that touch by faces and corners only, and {own.contact!r} touches {own.edge}: "
-                "integrate a damped run until it rests"
-            )
-        if min(own.gap, stand_in) <= closed and abs(own.gap - stand_in) > closed:
-            return False
-    return True
+        number, own = next(features)
+        if replaced.kind in KINDS or min(own.gap, stand_in) > closed:
+            continue
+        if own.edge:
+            edges.add(number)
+        holds = holds and not own.edge and abs(own.gap - stand_in) <= closed
+    return Agreement(holds, edges)
 
 
 def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
@@ -103,9 +112,11 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
     places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
     distance(gap.shape, 0, dim, places, gap.blend, near, bent)
     own = near[0]
+    assert gap.shape is not None
     bends = own[CURVATURE : CURVATURE + 9].reshape(3, 3).trace() * own[SIZE] * own[SIGN]
     edge = "several faces" if own[CODE] < 0.0 else "" if own[FLAT] or round(bends) == dim - 1 else "an edge"
-    feature = Feature(float(own[VALUE] - gap.offset), contact.name, edge)
+    is_box = gap.shape.root[0] < 0 and bool(gap.shape.half[0, :dim].min() > 0.0)
+    feature = Feature(float(own[VALUE] - gap.offset), contact.name, edge, is_box)
     axes = np.array([v.fixed if v.plus is None else v.plus.direction for v in gap.vectors[1:]])
     assert gap.sides is not None
     port, none = gap.sides[1], Vector(fixed=(0.0,) * dim)

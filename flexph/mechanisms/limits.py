@@ -9,6 +9,7 @@ from ..systems.inputs import Input
 from .contact_search import Opens, Search
 from .model.state import Pose, State
 from .rested import Slips
+from .substitutes import OF_DISTANCES
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, whose module imports this one."""
@@ -34,8 +35,14 @@ class Held(NamedTuple):
 def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
     """Equilibrium near a pose in which the contacts that touch in the pose stay closed, or the cause if there is none.
 
-    Friction holds these contacts, and compliant ones, along their tangents.
+    Friction holds these contacts, and compliant ones, along their tangents. Raises ValueError for other shapes than
+    points, balls and planes.
     """
+    if others := [c.name for c in mechanism.connections if any(gap.kind in OF_DISTANCES for gap in c.form.gaps)]:
+        raise ValueError(
+            f"limit_load takes contacts of points and balls, and {others[0]!r} touches a box, capsule, mesh or skin: "
+            "take ports at its corners on a Plane"
+        )
     search = Search(mechanism, pose, inputs, time, keeps_pose=True)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]

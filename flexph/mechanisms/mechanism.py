@@ -386,8 +386,8 @@ class Mechanism(Model):
 
         With contacts, gaps are ≥ 0, normal forces N ≥ 0, and N = 0 at open gaps. Points that touch planes in the pose
         stay there if friction can hold them, |T| ≤ μN. Otherwise the method searches for an equilibrium without
-        friction, which is an equilibrium for any coefficient of friction. :meth:`with_closed_contacts` gives the
-        forces.
+        friction, which is an equilibrium for any coefficient of friction. A ball on a skin may lie on several faces,
+        with equal gaps and shares of N. :meth:`with_closed_contacts` gives the forces.
 
         Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model, and of a mechanism
         of up to 300 velocities at rest if the equilibrium is unstable, with the number of negative eigenvalues of its
@@ -442,7 +442,9 @@ class Mechanism(Model):
         Return the new mechanism and its state. Its multipliers and springs give the contact forces, and it can be
         linearised for small motions. A closed rigid contact becomes a constraint ``NAME: normal``, a compliant one a
         spring ``NAME``. Points on planes with friction stick: constraints ``NAME: friction: tangent 1``. Contacts of
-        several gaps have numbers, ``NAME: 2``.
+        several gaps have numbers, ``NAME: 2``. Further faces of a skin that carry a ball are constraints of equal gaps,
+        ``NAME: 2: share``. A mechanism with contacts closed at edges, in grooves or on skins has statics and small
+        motions, but no runs.
 
         Parameters
         ----------

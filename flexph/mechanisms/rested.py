@@ -17,7 +17,7 @@ from .model.constraints import rates_at, spring_extensions
 from .model.state import State, configuration, flat
 from .model.time_table import table_of
 from .poses.passage import copied_state
-from .substitutes import Touch
+from .substitutes import Touch, name_of
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, whose module imports this one."""
@@ -75,7 +75,13 @@ class Rested:
     @property
     def pressing(self) -> dict[str, float]:
         """Normal forces [N] of all closed contacts, rigid and compliant, by name."""
-        return self.normal | {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if not t.is_rigid}
+        forces = {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if t.is_sprung}
+        for touch in self.touches:
+            if touch.lead is not None and not touch.is_rigid:
+                share = self.multipliers[f"{touch.name}: share"]
+                forces[touch.name] = share
+                forces[next(t.name for t in self.touches if t.gap is touch.lead)] -= share
+        return self.normal | forces
 
     def with_contacts(self, mechanism: Mechanism) -> State:
         """State of the original mechanism, with contacts, at the equilibrium found with joints and springs for them."""
@@ -102,9 +108,10 @@ class Rested:
         """State of the original mechanism, in which anchors of sticking contacts carry their friction."""
         contacts, c, forces = mechanism.network.arrays.contacts, configuration(mechanism, state.x), self._friction()
         spring, dim = c.spring.copy(), mechanism.layout.dim
-        for touch, first in zip(self.touches, contacts.anchor.tolist(), strict=True):
-            if touch.name in forces and first >= 0:
-                spring[first : first + dim] = forces[touch.name]
+        names = [name_of(own, k) for own in mechanism.connections for k in range(len(own.form.gaps))]
+        for name, first in zip(names, contacts.anchor.tolist(), strict=True):
+            if name in forces and first >= 0:
+                spring[first : first + dim] = forces[name]
         return replace(state, x=flat(mechanism, c._replace(spring=spring)))
 
     def within_cones(self, held: Sequence[Touch], *, explains: bool) -> Rested:

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..contacts.laws import Hertz, Rigid
 from ..joints.rows.connection import Connection, Form, Gap, Measure, Row
-from ..joints.rows.laws import Angle, Law, Length, Offset
+from ..joints.rows.distances import Distance, distance_along
+from ..joints.rows.laws import Angle, Distances, Law, Length, Offset
 from ..joints.rows.laws import Contact as OnRim
 from ..joints.rows.vectors import BodyVector, Product, Vector, frame_about
 from ..laws.elastic_laws import ElasticLaw, one_sided, potential
@@ -24,20 +25,31 @@ from .model.model import Model
 
 KINDS = {"offset": "component", "distance": "length", "angle": "angle"}
 """Kind of the measure m (component, length or angle) for each kind of gap."""
+OF_DISTANCES = ("shape", "segments", "face")
+"""Kinds of gaps that are distances to edges and faces; their measure is this distance."""
 
 
 @dataclass(frozen=True)
 class Touch:
-    """Gap of a contact that statics replaces by a spring or a constraint with the name ``name``."""
+    """Gap of a contact that is replaced in statics, with the name of its substitute.
+
+    A face of a skin that carries a ball with others has the same gap as the first of them, its ``lead``.
+    """
 
     name: str
     contact: Connection
     gap: Gap
+    lead: Gap | None = None
 
     @property
     def is_rigid(self) -> bool:
         """True if the law of the contact is rigid."""
         return isinstance(self.gap.law, Rigid)
+
+    @property
+    def is_sprung(self) -> bool:
+        """True if a spring replaces the contact."""
+        return not self.is_rigid and self.lead is None
 
     @property
     def friction(self) -> float:
@@ -72,7 +84,18 @@ class Touch:
         return self.gap.kind == "rim"
 
     def spring(self, law: ElasticLaw | None = None) -> Connection:
-        """Spring that acts as the compliant contact, or with another ``law`` of the extension m − m₀."""
+        """Spring with the potential of the contact, or another law of the extension m − m₀.
+
+        With a lead it is the constraint of equal gaps, whose multiplier is the share of the face.
+        """
+        if self.lead is not None:
+            distances = self._distance(self.gap), self._distance(self.lead)
+            return self._as(Form(rows=(Row("share", Distances((1.0, -1.0), distances)),)))
+        if self.gap.kind in OF_DISTANCES:
+            own = Measure(
+                "distance", (), 0.0, 0.0, self.value, law=law or self.law(), distance=self._distance(self.gap)
+            )
+            return self._as(Form(measures=(own,)))
         kind: Any = KINDS[self.gap.kind]
         measure = Measure(kind, self._products(), 0.0, 0.0, self.value, law=law or self.law())
         return self._as(Form(measures=(measure,)))
@@ -98,9 +121,12 @@ class Touch:
         return one_sided(stiffness, side="compression" if self.gap.sign > 0.0 else "tension")
 
     def row(self) -> Connection:
-        """Joint with one constraint, ``normal``, that keeps the gap closed."""
-        products, value = self._products(), self.value
+        """Constraint that keeps the gap closed."""
         law: Law
+        if self.gap.kind in OF_DISTANCES:
+            law = Distances((1.0,), (self._distance(self.gap),), self.value)
+            return self._as(Form(rows=(Row("normal", law),)))
+        products, value = self._products(), self.value
         if self.gap.kind == "offset":
             law = Offset(products[0], value)
         elif self.gap.kind == "distance":
@@ -133,6 +159,11 @@ class Touch:
     def _as(self, form: Form, name: str | None = None) -> Connection:
         return Connection("contact", self.contact.ports, label=name or self.name, form=form)
 
+    @staticmethod
+    def _distance(gap: Gap) -> Distance:
+        kind: Any = gap.kind
+        return distance_along(kind, gap.vectors, gap.shape, gap.blend, gap.offset)
+
     def _products(self) -> tuple[Product, ...]:
         v, w, u = self.gap.vectors
         if self.gap.kind == "distance":
@@ -142,22 +173,25 @@ class Touch:
         return (Product(v, w),) if self.gap.kind == "offset" else (Product(v, w), Product(v, u))
 
 
+def name_of(contact: Connection, k: int) -> str:
+    """Name of a gap of a contact, by its number; faces of skins keep theirs where only some of them touch."""
+    gap = contact.form.gaps[k]
+    is_alone = len(contact.form.gaps) == 1 and gap.kind != "face"
+    return contact.name if is_alone else f"{contact.name}: {gap.name or k + 1}"
+
+
 def touches_of(mechanism: Model, what: str) -> list[Touch]:
     """Gaps of all contacts of a mechanism, to be replaced in statics.
 
     Raises ValueError, naming the contact and the method ``what``, for contacts that equilibria do not support.
     """
     touches = []
+    leads: dict[tuple[str, int], Gap] = {}
     for contact in mechanism.connections:
         if contact.form.group is not None:
             raise ValueError(f"{what} does not support mutual contacts of many balls, and {contact.name!r} is one")
         for k, gap in enumerate(contact.form.gaps):
-            if gap.kind == "face":
-                raise ValueError(
-                    f"{what} supports no skins, and {contact.name!r} touches one: a ball in its dent lies on several "
-                    "faces, which turn under it: integrate a damped run until it rests"
-                )
-            if gap.kind not in KINDS and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
+            if gap.kind not in (*KINDS, *OF_DISTANCES) and not (gap.kind == "rim" and isinstance(gap.law, Rigid)):
                 raise ValueError(
                     f"{what} takes contacts of points and balls, stops, and rims with the law Rigid; {contact.name!r} "
                     "is of another kind"
@@ -171,8 +205,9 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                     f"{what} supports no friction with a factor of time, and {contact.name!r} has one: leave the "
                     "friction_factor out"
                 )
-            name = contact.name if len(contact.form.gaps) == 1 else f"{contact.name}: {gap.name or k + 1}"
-            touches.append(Touch(name, contact, gap))
+            name = name_of(contact, k)
+            lead = leads.setdefault((contact.name, gap.skin), gap) if gap.kind == "face" else gap
+            touches.append(Touch(name, contact, gap, None if lead is gap else lead))
     return touches
 
 

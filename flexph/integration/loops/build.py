@@ -176,6 +176,11 @@ def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) ->
 
 def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: bool = False) -> Constants:
     a = mechanism.network.arrays
+    if a.closed or a.springs.distances:
+        raise ValueError(
+            "contacts that are closed at an edge, in a groove or on faces that deform exist at rest only: integrate "
+            "the mechanism with its contacts, not that of with_closed_contacts()"
+        )
     resolution = a.resolution
     if not a.body_u.size:  # nothing is shifted
         a = a._replace(mean=no_entries(a.weight.size, 0), viscous=mechanism.network.unshifted["viscous"])

@@ -20,6 +20,7 @@ from ...laws.resistive_relations import Relation, ScheduledRelation
 from ...laws.spring_law import SpringLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
+from .distances import Distance
 from .friction import Bearing
 from .laws import Alignment, Angle, Law, Offset
 from .rope_path import RopePath
@@ -117,7 +118,8 @@ class Row:
 class Measure:
     """Scalar coordinate in which a spring-damper or friction acts, called its measure.
 
-    It is a length √Π, a component Π, an angle given by its sine and cosine, or the length of a rope along its ``path``.
+    It is a length √Π, a component Π, an angle given by its sine and cosine, the length of a rope along its ``path``, or
+    the ``distance`` of a contact at rest.
 
     ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
     [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes
@@ -125,7 +127,7 @@ class Measure:
     joint. A ``law``, a function of measure − free, replaces the stiffness, which is then zero.
     """
 
-    kind: Literal["length", "component", "angle", "rope"]
+    kind: Literal["length", "component", "angle", "rope", "distance"]
     products: tuple[Product, ...]
     stiffness: float
     damping: float | Relation | ScheduledRelation
@@ -134,6 +136,7 @@ class Measure:
     lever: float = 0.0
     law: SpringLaw | None = None
     path: RopePath | None = None
+    distance: Distance | None = None
 
     @property
     def is_driven(self) -> bool:
@@ -396,11 +399,8 @@ def planar_or_about(
 
 
 def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:
-    """Measures of all spring-dampers with their connections, in the order of the kernels.
-
-    This order is lengths, components, angles, ropes.
-    """
-    order = ("length", "component", "angle", "rope")
+    """All measures with their connections, by kind: lengths, components, angles, ropes, distances."""
+    order = ("length", "component", "angle", "rope", "distance")
     pairs = [(c, m) for c in connections for m in c.form.measures]
     return sorted(pairs, key=lambda pair: order.index(pair[1].kind))
 

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...numerics.arrays import Array
+from .distances import Distance
 from .vectors import Product, Turn, Weighed
 
 TimeFunction = Callable[[float], Any]
@@ -203,6 +204,29 @@ class PlaceOnCurve(PointOnCurve):
 
 
 @dataclass(frozen=True)
+class Distances(ProductLaw):
+    """Law ``0 = Σ w d − κ`` of distances d of contacts that are closed at rest; the value is κ [m].
+
+    See :mod:`flexph.kernels.contacts.distances`.
+    """
+
+    weights: tuple[float, ...]
+    distances: tuple[Distance, ...]
+    value: float = 0.0
+
+    shape = (0,)
+    products: ClassVar[tuple[Product, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """Empty array, as the value is always given."""
+        return np.zeros((0, *products.shape[1:]))
+
+    def offset(self, value: Array) -> Any:
+        """Offset κ of the constraint."""
+        return self.value
+
+
+@dataclass(frozen=True)
 class Offset(ProductLaw):
     """Law ``0 = Π − κ`` of a product Π, an offset of a port along a direction; the value is κ."""
 
@@ -333,7 +357,7 @@ class Alignment(ProductLaw):
         return self.coefficients(rate), 0.0
 
 
-Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | PointOnCurve
+Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | PointOnCurve | Distances
 
 
 class LawRows:

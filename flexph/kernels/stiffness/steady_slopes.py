@@ -19,6 +19,7 @@ from scipy import sparse
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import skew, turned_spins
 from ..arrays import Arrays
+from ..contacts.distances import distance_slope_changes
 from ..continuous import spring_rates
 from ..gradient import (
     block_diagonal,
@@ -190,6 +191,8 @@ def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
     by_sine = scale_rows(change[sine], (-c_rate - twist * s) / size)
     by_cosine = scale_rows(change[cosine], (s_rate - twist * c) / size)
     changes = stacked_rows(length, 0.0 * change[springs.component_product], by_sine + by_cosine)
-    if not springs.ropes.number:
-        return changes
-    return stacked_rows(changes, rope_slope_changes(springs.ropes, d.product, rate) @ change)
+    if springs.ropes.number:
+        changes = stacked_rows(changes, rope_slope_changes(springs.ropes, d.product, rate) @ change)
+    if springs.distances:
+        changes = stacked_rows(changes, distance_slope_changes(springs.distances, d.product, rate) @ change)
+    return changes

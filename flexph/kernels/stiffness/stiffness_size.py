@@ -13,6 +13,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
+from ..contacts.distances import closed_curvature, distance_curvature, distance_rows
 from ..continuous import assembled, section_torques, strain_product_force, world_loads
 from ..faces import face_matrix, face_tangent
 from ..gradient import (
@@ -122,12 +123,15 @@ def _spring_terms(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     by_angle = scale_rows(moved[springs.sine_product], cosine / size)
     by_angle = by_angle + scale_rows(moved[springs.cosine_product], sine / size)
     rates = stacked_rows(by_length, moved[springs.component_product], by_angle)
-    tension, _, torque, pull_of_ropes = split(springs, abs(forces.spring))
+    tension, _, torque, pull_of_ropes, normal = split(springs, abs(forces.spring))
     bent = torque / size
     second = on_measures(a, 0.25 * length**-1.5 * tension, (bent, bent, bent))
     if springs.ropes.number:
         rates = stacked_rows(rates, rope_rows(springs.ropes, d.product, absolute=True) @ moved)
         second = second + rope_curvature(springs.ropes, d.product, pull_of_ropes, absolute=True)
+    if springs.distances:
+        rates = stacked_rows(rates, abs(distance_rows(springs.distances, d.product)) @ moved)
+        second = second + distance_curvature(springs.distances, d.product, normal, absolute=True)
     return rates.T @ scale_rows(rates, abs(forces.stiffness)) + moved.T @ (second @ moved)
 
 
@@ -150,6 +154,8 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
     """
     pulled, moved = motion
     size = on_vectors(a, _on_products(a, d, forces), pulled)
+    if a.closed:
+        size = size + moved.T @ (abs(closed_curvature(a.closed, d.product, forces.multipliers)) @ moved)
     if not (a.rolling.row.size or a.curves):
         return size
     weighed = abs(weighed_stiffness(a, d, forces))
@@ -159,7 +165,7 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
     """Sums (p,) of the absolute forces of multipliers, springs and stresses on the products."""
     springs, size = a.springs, abs(forces.product)
-    tension, component, torque, pull_of_ropes = split(springs, abs(forces.spring))
+    tension, component, torque, pull_of_ropes, normal = split(springs, abs(forces.spring))
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     radius = np.sqrt(sine**2 + cosine**2)
     np.add.at(size, springs.length_product, 0.5 * tension / np.sqrt(d.product[springs.length_product]))
@@ -168,6 +174,8 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
     np.add.at(size, springs.cosine_product, torque / radius)
     if springs.ropes.number:
         size += rope_rows(springs.ropes, d.product, absolute=True).T @ pull_of_ropes
+    if springs.distances:
+        size += abs(distance_rows(springs.distances, d.product)).T @ normal
     return size + abs(strain_product_force(a, d, None, forces.time)) if a.strains.stress.size else size
 
 

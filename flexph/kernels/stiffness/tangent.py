@@ -21,6 +21,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map, spin_skew
 from ..arrays import Arrays, total
+from ..contacts.distances import closed_curvature, distance_curvature, distance_rows
 from ..continuous import (
     damping_matrix,
     elastic_stress,
@@ -182,14 +183,16 @@ def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
     """Forces on the products (p,) from tensions and torques of springs (springs,)."""
     if not spring.size:
         return np.zeros(a.first.size)
-    springs, (tension, component, torque, pull_of_ropes) = a.springs, split(a.springs, spring)
+    springs, (tension, component, torque, pull_of_ropes, normal) = a.springs, split(a.springs, spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = sine**2 + cosine**2
     by_length = 0.5 / np.sqrt(d.product[springs.length_product]) * tension
     places = springs.length_product, springs.component_product, springs.sine_product, springs.cosine_product
     values = by_length, component, cosine / size * torque, -sine / size * torque
     force = total(np.concatenate(places), np.concatenate(values), a.first.size)
-    return -force - rope_rows(springs.ropes, d.product).T @ pull_of_ropes if springs.ropes.number else -force
+    if springs.ropes.number:
+        force = force + rope_rows(springs.ropes, d.product).T @ pull_of_ropes
+    return -force - distance_rows(springs.distances, d.product).T @ normal if springs.distances else -force
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
@@ -198,13 +201,15 @@ def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     It has the material stiffness, and the geometric one from second derivatives with respect to the products.
     """
     springs, S = a.springs, spring_rates(a.springs, d.product, moved)
-    tension, _, torque, pull_of_ropes = split(springs, forces.spring)
+    tension, _, torque, pull_of_ropes, normal = split(springs, forces.spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = (sine**2 + cosine**2) ** 2
     curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
     second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, (-curved, curved, mixed))
     if springs.ropes.number:
         second = second + rope_curvature(springs.ropes, d.product, pull_of_ropes)
+    if springs.distances:
+        second = second + distance_curvature(springs.distances, d.product, normal)
     return S.T @ scale_rows(S, forces.stiffness) + moved.T @ (second @ moved)
 
 
@@ -234,6 +239,8 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
         loads = loads + on_vectors(a, on_product, rows.vectors)
     if a.rolling.row.size or a.curves:
         loads = loads + rows.products.T @ (weighed_stiffness(a, d, forces) @ rows.products)
+    if a.closed:
+        loads = loads + rows.products.T @ (closed_curvature(a.closed, d.product, forces.multipliers) @ rows.products)
     return loads
 
 

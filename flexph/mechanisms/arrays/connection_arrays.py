@@ -17,11 +17,14 @@ from ...bodies.ports import find_port
 from ...contacts.arrays import factor_key, numbers_of_factors
 from ...contacts.laws import Compliant
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
+from ...joints.rows.distances import Distance
+from ...joints.rows.laws import Contact, Distances, PlaceOnCurve, PointOnCurve
 from ...joints.rows.laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Rolling
+from ...kernels.contacts.distances import ClosedGap
+from ...kernels.contacts.distances import Distance as DistanceArray
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Bearings, Slips, no_bearings
 from ...kernels.ropes import Ropes
@@ -96,6 +99,7 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
         hysteretic=indices(i for i, _ in paths),
         hysteresis=tuple(law for _, law in paths),
         ropes=rope_arrays([m.path for m in ordered if m.path is not None], numbering),
+        distances=tuple(distance_array(m.distance, numbering) for m in ordered if m.distance is not None),
         **_relations(ordered),
     )
 
@@ -139,6 +143,20 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
         grip_rope=indices(i for i, _ in grips),
         gripped=indices(firsts[i] + grip.span for i, grip in grips),
         grip_angle=indices(of_grip),
+    )
+
+
+def distance_array(own: Distance, numbering: Numbering) -> DistanceArray:
+    """Distance of a contact at rest, with the indices of its products."""
+    return DistanceArray(own.kind, indices(map(numbering.product, own.products)), own.shape, own.blend, own.reach)
+
+
+def closed_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[ClosedGap, ...]:
+    """Rows of contacts that are closed at rest."""
+    laws = enumerate(row.law for c in connections for row in c.rows)
+    own = [(i, law) for i, law in laws if isinstance(law, Distances)]
+    return tuple(
+        ClosedGap(i, law.weights, tuple(distance_array(one, numbering) for one in law.distances)) for i, law in own
     )
 
 

@@ -20,6 +20,7 @@ from ...numerics.rotations import spins
 from .connection_arrays import (
     Numbering,
     bearing_arrays,
+    closed_arrays,
     curve_arrays,
     indices,
     pushed_curves,
@@ -72,7 +73,7 @@ def build_network(
     dim, frames = len(gravity), frames_of(bodies)
     rolling = rolling_arrays(connections, numbering, bodies)
     slips = slip_arrays(connections, numbering)
-    curves = curve_arrays(connections, numbering)
+    curves, closed = curve_arrays(connections, numbering), closed_arrays(connections, numbering)
     loads = number_loads(connections, numbering.places, bodies)
     number_gaps(connections, numbering.places)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
@@ -115,6 +116,7 @@ def build_network(
         slips=slips,
         bearings=bearing_arrays(connections, dim),
         faces=face_arrays(bodies, connections, slices, places),
+        closed=closed,
         curves=pushed_curves(curves, connections, slices),
         contacts=driven_gaps(contact_arrays(bodies, connections, numbering.places, dim), connections, slices),
         **parts,

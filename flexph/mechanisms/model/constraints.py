@@ -12,6 +12,7 @@ from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import measures
 from ...joints.rows.laws import Angle
 from ...kernels.arrays import Arrays
+from ...kernels.contacts.distances import closed_gaps
 from ...kernels.gradient import Velocities, constraint_matrix, flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
@@ -152,6 +153,8 @@ def constraint_gap(mechanism: Model, c: Configuration, table: TimeTable, time: f
 def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
     """Values g(q, t) of all constraints (g,) from products V·W (p,), coefficients of terms, offsets of rows."""
     gap = constraint_sums(a, product, coefficient, offset) + squares(a, product)
+    if a.closed:
+        gap = gap + closed_gaps(a.closed, product, gap.size)
     return gap + curve_gaps(a.curves, all_at_state(a.curves, product), gap.size)
 
 

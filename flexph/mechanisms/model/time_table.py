@@ -10,6 +10,7 @@ import numpy as np
 
 from ...joints.rows.connection import measures
 from ...joints.rows.laws import Law, LawRows, TimeFunction
+from ...kernels.contacts.distances import distance_values
 from ...kernels.ropes import rope_lengths, wound_off
 from ...laws.elastic_laws import ElasticLaw
 from ...numerics import checks as check
@@ -106,13 +107,18 @@ def _warn_of_short_ropes(mechanism: Model, lengths: Array, free: Array) -> None:
 
 
 def spring_values(mechanism: Model, product: Array) -> Array:
-    """Lengths, components and angles of all spring-dampers, then rope lengths, from products V·W (p,)."""
+    """Lengths, components, angles, lengths of ropes and distances of all spring-dampers."""
     s = mechanism.network.arrays.springs
     if not s.stiffness.size:
         return np.zeros((0, *product.shape[1:]))
     angles = np.arctan2(product[s.sine_product], product[s.cosine_product])
-    ropes = rope_lengths(s.ropes, product)
-    return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles, ropes])
+    measured = [
+        np.sqrt(product[s.length_product]),
+        product[s.component_product],
+        angles,
+        rope_lengths(s.ropes, product),
+    ]
+    return np.concatenate([*measured, distance_values(s.distances, product)] if s.distances else measured)
 
 
 def _free_measures(mechanism: Model, product: Array) -> Array:

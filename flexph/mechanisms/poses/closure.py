@@ -16,6 +16,7 @@ from scipy import sparse
 from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
 from ...kernels.arrays import Arrays, total
+from ...kernels.contacts.distances import closed_gaps
 from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.state import constraint_sums, lever, node_arms, products, vectors
@@ -260,6 +261,7 @@ class _PoseValues:
             self.gap[self._rows] = product[self._heights] - heights
         self.on_curves = all_at_state(a.curves, product)
         self.gap += curve_gaps(a.curves, self.on_curves, self.gap.size)
+        self.gap += closed_gaps(a.closed, product, self.gap.size)
         if a.dim == 2:
             self._coefficient = by_angle(mechanism.once(angle_rows), self.gap, product, self._coefficient)
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from ...bodies.ports import find_port, slope_of, weights_of
 from ...joints.rows.connection import Connection
-from ...joints.rows.laws import PointOnCurve
+from ...joints.rows.laws import Distances, PointOnCurve
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
+from ...kernels.contacts.distances import Distance as DistanceArray
 from ...kernels.rates.on_curves import on_curve
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -175,6 +176,8 @@ def _forces(
             forces.append((own.product, multipliers[:, row] * gain / size))
         if isinstance(r.law, PointOnCurve):
             forces += _curve_forces(mechanism, row, r.law, multipliers[:, row], points)
+        if isinstance(r.law, Distances):
+            forces += _distance_forces(r.law, multipliers[:, row], points)
         row += 1
     return forces
 
@@ -192,6 +195,17 @@ def _curve_forces(
     alone = curve._replace(products=np.arange(len(listed)).reshape(curve.products.shape))
     gains = np.array([on_curve(alone, at, at).gain[law.component].ravel() for at in values.T])
     return [(product, multiplier * gains[:, i]) for i, product in enumerate(listed)]
+
+
+def _distance_forces(law: Distances, multiplier: Array, points: _BodyVectors) -> list[tuple[Product, Array]]:
+    """Products of the row of a closed contact, and the force on each, (k,)."""
+    forces = []
+    for weight, own in zip(law.weights, law.distances, strict=True):
+        alone = DistanceArray(own.kind, np.arange(len(own.products)), own.shape, own.blend)
+        values = np.array([points.product(product) for product in own.products])
+        slopes = np.array([alone.at(at)[1] for at in values.T])
+        forces += [(product, weight * multiplier * slopes[:, i]) for i, product in enumerate(own.products)]
+    return forces
 
 
 class _BodyVectors:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
+from ...kernels.contacts.distances import closed_rows
 from ...kernels.continuous import elastic_stress, mass_of, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from ...kernels.gradient import blocks_of, is_sparse, scale_both
@@ -79,6 +80,8 @@ class Problem(NamedTuple):
             d = derive(a, c)
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
+        if a.closed:
+            on_product += closed_rows(a.closed, derive(a, c).product, lam.size).T @ lam
         if a.slips.row.size and c.v.any():
             on_product += slip_product_forces(a, c, derive(a, c), lam)
         extension = spring_extensions(self.mechanism, c, self.table, self.time)

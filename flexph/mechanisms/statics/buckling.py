@@ -96,7 +96,7 @@ def equilibrium_problem(mechanism: Model, state: State, inputs: Mapping[str, Inp
 
     Raises ValueError for a steady rotation, and for contacts and laws for which buckling is not available.
     """
-    refuse_contacts(mechanism.connections, "mechanism.buckling")
+    refuse_contacts(mechanism.connections, "mechanism.buckling", at_rest=True)
     refuse_other_laws(mechanism, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
     if np.any(steady.spin):

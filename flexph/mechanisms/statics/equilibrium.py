@@ -9,8 +9,10 @@ import numpy as np
 
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
+from ...kernels.continuous import elastic_stress
 from ...kernels.stiffness.steady_slopes import has_dampers
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...systems.inputs import Input
 from ..model.constraints import check_laws
 from ..model.range_of_validity import warn_of_range
@@ -42,9 +44,10 @@ def equilibrium(
     about: Any,
     time: float,
     redundant: str,
+    bent: Array | None = None,
 ) -> State:
-    """Implementation of :meth:`flexph.Mechanism.equilibrium`."""
-    refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True)
+    """Implementation of :meth:`flexph.Mechanism.equilibrium`; the search starts from the coordinates ``bent`` (n,)."""
+    refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True, at_rest=True)
     refuse_hysteresis(mechanism.connections, "mechanism.equilibrium")
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
@@ -54,7 +57,10 @@ def equilibrium(
         if mechanism.network.arrays.flows:
             raise ValueError("a steady rotation supports no flows along rods and cables (fem.Flow): use integrate()")
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
-    start = in_motion(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
+    c = at_rest(mechanism, pose.centres, pose.rotations)
+    if bent is not None:
+        c = c._replace(u=bent, sigma=elastic_stress(mechanism.network.arrays, bent))
+    start = in_motion(mechanism, c, steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)
     check_laws(mechanism, start, given.table, time)
     searches, unbalanced, moved = Searches(given, start), None, [np.inf]

@@ -36,7 +36,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     and the geometric stiffness of stresses, joint forces and loads. States are the free velocities and ``s = Lᵀη``.
     Raises ValueError for a steady rotation, a load without potential, and if K is not positive semi-definite.
     """
-    refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
+    refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True, at_rest=True)
     refuse_other_laws(mechanism, "mechanism.linearize")
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):

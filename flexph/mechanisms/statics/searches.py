@@ -58,6 +58,8 @@ UNHELD = 1e-9
 """Share of the work of the forces over a correction that is stored, up to which nothing holds the mechanism."""
 AGAINST = 1e-3
 """Cosine between a step and the acceleration, in the metric of the mass, beyond which the step opposes it."""
+SHORT = 0.05
+"""Largest correction, relative to the size of the mechanism, where contacts touch at edges and faces."""
 RAISES = 12
 HALVINGS = 40
 """Largest number of halvings of a correction beyond which laws of springs have no values."""
@@ -74,12 +76,25 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """Number of successive corrections that stored no energy, as if nothing held the mechanism.
+    """History of a search: what its last corrections tell of the next one.
 
-    The damping of the next correction is divided by two to the power of this number.
+    ``doublings`` is the number of successive corrections without stored energy (nothing holds the mechanism); each
+    halves the damping. ``reach`` is the largest correction where contacts touch at edges and faces, relative to the
+    size of the mechanism: half as large after a correction against the ``last`` one, as from side to side of a groove.
     """
 
     doublings: int = 0
+    reach: float = SHORT
+    last: Array | None = None
+
+    def limited(self, correction: Array, sizes: Array, most: float) -> Array:
+        """Correction of at most the present reach, at first ``most``; ``sizes`` (n_v,) are those of displacements."""
+        way = correction / sizes
+        if self.last is not None:
+            self.reach = min(most, 1.5 * self.reach if way @ self.last > 0.0 else 0.5 * self.reach)
+        self.last = way
+        size = float(np.abs(way).max(initial=0.0))
+        return correction * min(1.0, min(self.reach, most) / size) if size > 0.0 else correction
 
 
 @dataclass(frozen=True)
@@ -102,11 +117,9 @@ class Searches:
 
     @cached_property
     def next(self) -> Found:
-        """Result of Newton's method from the start.
-
-        It fails unless each correction is at most half of the one before.
-        """
-        return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
+        """Result of Newton's method from the start; it fails unless each correction is at most half of the last one."""
+        flight = Flight()
+        return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c), flight))
 
     def steady(self) -> Found:
         """Result of :attr:`next`, not accepted if small motions about it grow."""
@@ -121,7 +134,7 @@ class Searches:
         flight = Flight()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
-            end, defect = self._moved(self.given, c, self._damped_step(self.given, c, flight, judged=True))
+            end, defect = self._moved(self.given, c, self._damped_step(self.given, c, flight, judged=True), flight)
             away = self._turns and self._distance(end) > FAR
             return end, np.inf if away or self._is_lost(end, flight) else defect
 
@@ -201,19 +214,29 @@ class Searches:
         return extent(self.given.mechanism, self.start.r, self.start.R)
 
     @cached_property
+    def _most(self) -> float:
+        """Largest correction, relative to the size, by which no body passes through an edge or a face."""
+        a = self.given.mechanism.network.arrays
+        distances = (*a.springs.distances, *(own for gap in a.closed for own in gap.distances))
+        return min([SHORT, *(0.5 * own.reach / self.size for own in distances if own.reach > 0.0)])
+
+    @cached_property
     def _sizes(self) -> Array:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
-    def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        """Configuration after a correction (n_v,), and the size of the full correction relative to the mechanism.
+    def _moved(self, of: Problem, c: Configuration, correction: Array, flight: Flight) -> tuple[Configuration, float]:
+        """Configuration after a correction, halved until all spring laws have values; size of the full correction.
 
-        The correction is halved until the laws of all springs have values.
+        Where contacts touch at edges and faces it is limited, as closest points change beyond.
         """
+        a, whole = of.mechanism.network.arrays, self._defect(correction)
+        if a.springs.distances or a.closed:
+            correction = flight.limited(correction, self._sizes, self._most)
         for halved in range(HALVINGS + 1):
             after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
                 break
-        return after, self._defect(correction)
+        return after, whole
 
     def _has_forces(self, of: Problem, c: Configuration, *, is_last: bool = False) -> bool:
         """True if the laws of all springs have values at a configuration.
@@ -249,7 +272,7 @@ class Searches:
     def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
         of_nodes = of.mechanism.rigid_motion is not None
         step = newton_step(of, c) if of_nodes else self._damped_step(of, c, flight, judged=False)
-        end, defect = self._moved(of, c, step)
+        end, defect = self._moved(of, c, step, flight)
         return end, np.inf if self._is_lost(end, flight) else defect
 
     def _damped_step(self, given: Problem, c: Configuration, flight: Flight, *, judged: bool) -> Array:

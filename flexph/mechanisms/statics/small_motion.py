@@ -165,7 +165,7 @@ def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: 
 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """Implementation of :meth:`flexph.Mechanism.spectrum`."""
-    refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
+    refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True, at_rest=True)
     refuse_other_laws(mechanism, "mechanism.spectrum", takes_flows=True)
     small = small_motion(mechanism, state, inputs)
     periodic = small.later is not None and small.later.changes(Supports(small.motion.damping, small.motion.stiffness))

@@ -40,7 +40,8 @@ class Loads(NamedTuple):
 def has_static_loops(mechanism: Model) -> bool:
     """True for rods, cables and bodies of one frame with joints and loads that the loops support."""
     a = mechanism.network.arrays
-    unknown = a.curves or a.slips.slip.size or a.faces is not None or a.springs.force_laws or a.springs.hysteresis
+    unknown = a.curves or a.closed or a.slips.slip.size or a.faces is not None
+    unknown = unknown or a.springs.force_laws or a.springs.hysteresis or a.springs.distances
     if unknown or any(b.unshifted for b in mechanism.frames.values()):
         return False
     if mechanism.rigid_motion is None or not all(map(_is_line, mechanism.bodies.values())):
