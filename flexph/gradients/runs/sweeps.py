@@ -34,8 +34,8 @@ class Varied(NamedTuple):
 class ByNumbers(NamedTuple):
     """Derivatives of a functional with respect to the numbers of a run, and the largest relative defect of the sweep.
 
-    ``arrays`` are those with respect to constants, start and table of steps, ``inputs`` those of steps, and ``jumps``
-    those of impacts (:meth:`StruckRun.jumps`).
+    ``arrays`` are those with respect to constants, start and table of steps, ``inputs`` those with respect to the
+    inputs of steps, and ``jumps`` those with respect to the defects of impacts (:meth:`StruckRun.jumps`).
     """
 
     arrays: list[Array]

@@ -95,10 +95,10 @@ def optimal_control(
     """Minimise ``Φ + Σ w ∫ |u|² dt + w T`` over tables of inputs, with end conditions, limits and bounds.
 
     The unknowns are the values u of piecewise linear tables at their nodes. :func:`gradients` computes the run and the
-    gradients of cost, end conditions and limits by all nodes: this is direct single shooting, solved by sequential
-    quadratic programming (SLSQP of scipy) or an interior-point method. The optimum is therefore that of the discrete
-    run, with its exact balances. For unstable motions, ``shooting=MultipleShooting(…)`` adds the states between
-    segments of the run as unknowns.
+    gradients of cost, end conditions and limits with respect to all u: this is direct single shooting, solved by
+    sequential quadratic programming (SLSQP of scipy) or an interior-point method. The optimum is therefore that of the
+    discrete run, with its exact balances. For unstable motions, ``shooting=MultipleShooting(…)`` adds the states
+    between segments of the run as unknowns.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class Search:
     def _misses(self, found: Evaluation) -> list[tuple[str, float]]:
         """Errors of all end conditions and limits, paired with the names of their functionals.
 
-        Zero for limits that hold.
+        The error of a limit that holds is zero.
         """
         rows = [
             (end_of(name, i), found.values[end_of(name, i)] - value)

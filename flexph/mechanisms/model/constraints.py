@@ -51,9 +51,10 @@ def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tup
 
 
 def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """Configuration with other positions, after rigid increments and changes of u, one vector ``step`` (n_v,).
+    """Configuration after a displacement ``step`` (n_v,): rigid increments of all frames and changes of u.
 
-    The rigid increments are shortened so that no rotation about an axis exceeds half a radian.
+    Velocities are unchanged. The rigid increments are shortened so that no rotation about an axis exceeds half a
+    radian.
     """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     centres, rotations = move(mechanism, c.r, c.R, step[:rigid])

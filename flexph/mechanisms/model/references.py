@@ -198,7 +198,7 @@ class References:
     def at_times(self, times: Array) -> Array:
         """Rows of prescribed values of the k steps between k + 1 times, (k, columns).
 
-        A single row of zeros if nothing varies.
+        There is a single row of zeros if nothing varies.
         """
         if not self.moves:
             return self._still[None]
