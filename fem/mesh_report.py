@@ -161,7 +161,7 @@ def _shell_notes(held: MeshContents, plane: PlaneAxes, unit: float) -> list[str]
 
 
 def _units(held: MeshContents, request: MeshRequest) -> list[str]:
-    """Notes on the units of a file if none was requested, and a line for each coupling that the file defines."""
+    """Notes on the units of a file, unless the request has a unit, and a line for each coupling of the file."""
     return [*(unit_notes(held) if request.unit is None else []), *(c.words() for c in held.couplings.values())]
 
 
@@ -181,10 +181,10 @@ def _piece_notes(mesh: SolidMesh) -> list[str]:
 
 
 def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
-    """Raise ValueError for the masses of a file, which a report with these options cannot include.
+    """Raise ValueError if a report cannot include the masses of a file.
 
-    These are masses on a ``plane`` mesh, whose mass is per thickness, and, if ``mixed``, masses in units of the file
-    beside a given density in kg/m³.
+    That is so for a ``plane`` mesh, whose mass is per thickness, and if ``mixed``: the masses are in units of the file,
+    but the given density is in kg/m³.
     """
     names = ", ".join(f"{mass.name} ({mass.place})" for mass in held.masses())
     if plane:

@@ -50,9 +50,9 @@ class Component:
     angle: bool = False
 
     def power(self, derivative: int = 0) -> int:
-        """Exponent k of the factor h^k by which a matrix for unit elements becomes that for elements of length h.
+        """Exponent k of the factor h^k from a matrix for elements of length one to that for elements of length h.
 
-        The matrix gives the derivative of the field in x of the order ``derivative``.
+        The matrix gives the derivative of order ``derivative`` of the field with respect to x.
         """
         return -derivative - self.angle
 
@@ -242,9 +242,9 @@ def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_
 
 
 def _over_all(own: dict[str, sparse.csr_array]) -> dict[str, sparse.csr_array]:
-    """Matrices over the stress coordinates of all fields, from matrices over those of one field each.
+    """Extend matrices over the stress coordinates of one field each to the stress coordinates of all fields.
 
-    ``own`` are these matrices by the names of the fields. Columns of the other fields are filled with zeros.
+    ``own`` are the matrices by the names of the fields. Their new columns are zero.
     """
     blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
     return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}

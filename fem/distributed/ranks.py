@@ -41,7 +41,9 @@ def world() -> Any:
 
 @contextmanager
 def ending_all(comm: Any) -> Iterator[None]:
-    """Context that ends the whole MPI job with the error message of this rank, as all others would wait forever."""
+    """Context that ends the whole MPI job if an exception is raised in it, with the error message of this rank.
+
+    Without that the other ranks would wait forever."""
     try:
         yield
     except BaseException as error:

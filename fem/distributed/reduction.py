@@ -62,8 +62,8 @@ class Choices:
 class Solid(NamedTuple):
     """The whole solid, on rank 0: its model, ports and partition.
 
-    ``basis`` (N·d, n) are the displacements of its N nodes for unit values of its n coordinates, in which the ports are
-    given.
+    ``basis`` (N·d, n) are the displacements of the N nodes for unit values of the n coordinates of the solid. The
+    matrices of the ``ports`` refer to these coordinates.
     """
 
     model: SolidModel

@@ -40,10 +40,10 @@ def read_plate(
     omit: Sequence[str],
     request: MeshRequest,
 ) -> GivenPlate:
-    """Mesh of a plate in axes of its plane, with the given material and thickness, by default from its file.
+    """Read the mesh of a plate in axes of its plane, with the given material and thickness, by default from the file.
 
-    Raises ValueError for further contents that change mass or stiffness, for shells that are not flat, have layers or
-    an offset, and if material or thickness is neither given nor in the file.
+    Raises ValueError for a file with other contents that change mass or stiffness, for shells that are not flat, have
+    layers or an offset, and if material or thickness is neither given nor in the file.
     """
     if isinstance(mesh, skfem.Mesh):
         if request != MeshRequest(flat=True):

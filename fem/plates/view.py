@@ -62,7 +62,7 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
 
 
 def _starts(model: PlateModel) -> tuple[int, int, int]:
-    """Indices of the first moment and the first shear force among the stress coordinates, and the number of these."""
+    """Index of the first moment, index of the first shear force, and number of all stress coordinates."""
     moments = 3 * len(model.solid.weights)
     shear = moments + 3 * len(model.moment_areas)
     return moments, shear, shear + 2 * len(model.shear_areas)
@@ -94,7 +94,7 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
     """Stress tensor at the upper (``side`` 1) or lower face (−1), z = ½ side t, at the moment points.
 
-    Its weights are areas times t/6, with which its energy is that of bending.
+    The weights of the points are areas times t/6: with these both faces together have the energy of bending.
     """
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)

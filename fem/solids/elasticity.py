@@ -24,7 +24,8 @@ KEPT = 4_000_000
 class SolidElasticity(LocalElasticity):
     """Elastic energy of a solid with linear strain in coordinates u, with nodal displacements ``shapes @ u``.
 
-    ``shapes`` is (N·d, n).
+    ``shapes`` is (N·d, n). The stresses are C⁻¹D₀u with the compliance C and the strain operator D₀ at u = 0, which
+    here is D at every u.
     """
 
     model: SolidModel

@@ -173,8 +173,9 @@ def _green_strain(
 ) -> DirectorStrain:
     """Strain energy of a body of finite strain, whose strains are E = ½(FᵀF − 1) at its stress points, times volume.
 
-    They are in Voigt order. The vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress
-    is the second Piola-Kirchhoff stress. ``places`` are the positions of the nodes; ``given`` are damping and laws.
+    Strains are in Voigt order. They are products of the columns of F, g_I = ∂x/∂X_I. The energy is ½ E : D : E with the
+    moduli D, or that of a law, and the stress is the second Piola-Kirchhoff stress. ``places`` are the positions of
+    the nodes; ``given`` are damping and laws.
     """
     d, c, count = model.dim, model.components, len(model.weights)
     first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)

@@ -28,8 +28,8 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
     """Sparse matrix (n, n') from coordinates without rigid motion to the n coordinates of a body.
 
     The ``reference`` removes the rigid motion: a port that is held, or mean_axis. Mean axes of a large body would fill
-    its matrices: there d + s single coordinates are held here, and :func:`flexph.bodies.mean_axes.about_mean_axes` adds
-    a low-rank correction. Raises ValueError for an unknown port.
+    the matrices: for these d + s single coordinates are held instead, and
+    :func:`flexph.bodies.mean_axes.about_mean_axes` adds a low-rank correction. Raises ValueError for an unknown port.
     """
     if reference == "mean_axis":
         if basis.shape[1] > FILLED:
