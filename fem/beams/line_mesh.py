@@ -65,9 +65,9 @@ class LineMesh(Memo):
     θ_x). Full coordinates are all lengths, node by node: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
     hθ_x) in space; then u_x at the middle of each element for quadratic fields. h is the element length.
 
-    The condition ``reference`` removes some of them, None keeps all. The coordinates that remain are u (size,), the
-    kept ones; the full coordinates are ``basis @ u``. Stress coordinates are field by field: N, M_z, in space also M_y,
-    T.
+    The condition ``reference`` removes some of the full coordinates, None keeps all. Those that remain are
+    the kept coordinates u (size,); the full coordinates are ``basis @ u``. Stress coordinates are field by field: N,
+    M_z, in space also M_y, T.
     """
 
     length: float

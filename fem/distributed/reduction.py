@@ -159,8 +159,8 @@ def _shares(
 def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
     """Indices of the coordinates to hold, so that the body cannot move rigidly.
 
-    They are the coordinates of the port that is the ``reference``. For ``mean_axis`` they are one for each of the
-    motions ``rigid`` (n, r). Raises ValueError for a reference port that is not tied rigidly.
+    They are the coordinates of the port that is the ``reference``. For ``mean_axis`` there is one for each of
+    the rigid motions ``rigid`` (n, r). Raises ValueError for a reference port that is not tied rigidly.
     """
     port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
     if port is None:

@@ -65,8 +65,9 @@ class Cell(Memo):
     """A kind of cell: its shape, its degree, its nodes as means of corners, and its element in scikit-fem.
 
     ``stress`` and ``mass`` are orders of quadrature; stresses are values at the points of the rule ``stress``. On
-    simplices their number is that of the coefficients of a polynomial of one degree less, so that stresses and strains
-    are in one space. Other cells have the points of the full rule, which is equivalent to displacement elements.
+    simplices there are as many points as a polynomial of one degree less than the shape functions has coefficients, so
+    that stresses and strains are in one space. Other cells have the points of the full rule: they are equivalent to
+    displacement elements.
     """
 
     name: str

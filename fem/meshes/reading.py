@@ -151,7 +151,7 @@ def refuse_twins(mesh: SolidMesh) -> None:
 def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
     """Raise ValueError for surface cells, in the plane lines, that are no facets of the body.
 
-    They would be lost.
+    Such cells would be lost.
     """
     before: dict[str, int] = {}
     for name, nodes in parts:

@@ -129,10 +129,10 @@ def _membrane_values(model: PlateModel) -> Any:
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
-    """For each block, weights (k, nodes, q) that extrapolate from moment points to nodes, and the first moment point.
+    """Weights (k, nodes, q) that extrapolate from moment points to nodes, by block, and the first points of the blocks.
 
     Polynomials are fitted on each piece of a cell. A node of several pieces takes the mean of their values. The second
-    result also has the number of all moment points, as its last entry.
+    result has the number of the first moment point of each block and, as its last entry, the number of all of them.
     """
     polynomials, counts = [], []
     for b, (deflection, _) in enumerate(model.macros):

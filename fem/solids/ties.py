@@ -214,7 +214,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
 def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
     """Weights of a tie in ascending order of the node numbers of its region; None without weights.
 
-    Raises ValueError for a repeated node, or another number of weights; ``name`` is the port in messages.
+    Raises ValueError for a repeated node, or unless there is one weight for each; ``name`` is the port in messages.
     """
     if tie.weights is None or isinstance(tie.region, str) or callable(tie.region):
         return tie.weights
