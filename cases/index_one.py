@@ -111,7 +111,7 @@ def completions(problem: Problem, count: int, end: float, method: str = "dirac")
 def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, Any]]:
     """Table of errors and orders of convergence of all methods on both problems.
 
-    Errors are of x₁ and x₂ at the time ``end``, and of x₂ at its stage in the last step.
+    Errors are of x₁ and x₂ at the time ``end``, and of x₂ at the stage of the last step.
     """
     rows = []
     for name, make in PROBLEMS.items():
