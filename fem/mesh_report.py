@@ -206,8 +206,8 @@ def _materials(
 ) -> tuple[Mapping[str, Elastic], Array]:
     """Materials by region for the mass of a report, and the index (cells,) of the material of each cell.
 
-    All cells have ``density`` or, if None, density one, unless ``own`` has the densities of the file by region;
-    ``unit`` [m] is the unit of length of the file. Elastic constants are placeholders.
+    Densities are ``own``, those of the file by region, if it is given; otherwise all cells have ``density``, or one if
+    that is None, too. ``unit`` [m] is the unit of length of the file. Elastic constants are placeholders.
     """
     make = lambda rho: Material(young=1.0, density=rho, poisson=0.0)  # noqa: E731
     if own is None:

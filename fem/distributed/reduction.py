@@ -121,7 +121,7 @@ def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
 def _shares(
     count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
 ) -> tuple[Solid, list[Share]]:
-    """Read and partition the solid: the solid, for rank 0, and the data for each of the ``count`` ranks.
+    """Read and partition the solid; return it, for rank 0, and the data for each of the ``count`` ranks.
 
     ``ties`` are the regions of the ports by name, and the reference. Raises ValueError for what cannot be reduced under
     MPI, such as masses at nodes.

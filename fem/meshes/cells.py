@@ -95,7 +95,7 @@ class Cell(Memo):
 
     @once
     def _order(self) -> list[int]:
-        """Index in the node order of scikit-fem of each node of this cell, by equal positions."""
+        """Indices of the nodes of this cell in the node order of scikit-fem, found by their positions."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()

@@ -89,16 +89,16 @@ def cable(
         ``one_sided`` is slack in compression, ``scheduled`` changes with time. For a law of bending in
         space use :func:`fem.rod`.
     flow : Flow, optional
-        Fluid that flows through the cable, a hose, :class:`fem.Flow`.
+        Fluid that flows through the cable as through a hose, see :class:`fem.Flow`.
 
     Returns
     -------
     NodalBody
         With the ports ``root``, ``tip`` and the given ones, for spherical joints (hinges in the plane), springs between
         points, distances and forces; and the load port ``load``, a force per length [N/m] in world axes for each
-        element. A port has one direction, the slope r'. It serves joints whose first port is that of the cable: a
-        ``weld`` or ``torsion_spring`` in the plane, and in space a ``hinge`` whose ``axis`` is along the cable, which
-        clamps it. ``view.stresses`` contains the tension.
+        element. A port has one direction, the slope r'. With this direction it can be the first port of a ``weld``
+        or ``torsion_spring`` in the plane, and in space of a ``hinge`` whose ``axis`` is along the cable: the hinge
+        clamps the slope. ``view.stresses`` contains the tension.
 
     Raises
     ------
