@@ -46,8 +46,9 @@ IDEAL = {
 class RegionReport:
     """A named region of a mesh, with its numbers of cells or facets and of nodes.
 
-    ``kind`` is volume, surface or nodes, in the plane area or edge. ``measure`` is the volume [m³], area [m²] or length
-    [m] of the region, by its dimension.
+    ``kind`` is "volume" (in the plane an area), "surface" (in the plane an edge) or "nodes", otherwise the reason
+    why the region is none of these. ``measure`` is the volume [m³], area [m²] or length [m] of the region, zero for
+    nodes.
     """
 
     name: str
