@@ -114,7 +114,7 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest delay, in calls of the controller, with which a pole of the loop is unstable, or ``most`` if none is."""
+    """Smallest delay, in calls of the controller, that makes the loop unstable; ``most`` if none below it does."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 

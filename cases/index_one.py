@@ -165,7 +165,7 @@ def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str
 class Result:
     """Runs of the published example by the discrete gradient pair and the Dirac form, and tables of orders and errors.
 
-    ``dirac`` are by completing constraint.
+    ``dirac`` are the runs of the Dirac form, by the name of the completing constraint.
     """
 
     pair: Trajectory

@@ -251,7 +251,8 @@ class UnitElasticity(NamedTuple):
 
     With the stress functions ψ of all fields in sequence: ``compliance`` ∫ψψᵀ dx, ``strain`` ∫ψ εᵀ dx, ε the linear
     strains for unit coordinates. Von Kármán's strain also needs, at the quadrature points, the ``slopes`` of the
-    transverse fields for unit coordinates and the ``weights`` w ψ of the axial stress.
+    transverse fields for unit coordinates and the ``weights`` w ψ of the axial stress, w those of the quadrature.
+    ``sizes`` are the numbers of stress coordinates of the fields.
     """
 
     compliance: Any
