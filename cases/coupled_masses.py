@@ -61,7 +61,8 @@ def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHa
 class Oscillation:
     """Dirac structure of mass and spring, a run, and angles [rad] between the structure and the published one (3.15).
 
-    The ``distances`` are these angles, by the name of the derivation of the structure."""
+    The ``distances`` are these angles, by the name of the derivation of the structure.
+    """
 
     structure: DiracStructure
     distances: dict[str, float]

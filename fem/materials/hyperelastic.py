@@ -46,7 +46,9 @@ class Isotropic(Hyperelastic):
         raise NotImplementedError
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """Energy ψ and its derivatives with respect to C by the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹."""
+        """Energy ψ, stress 2 ∂ψ/∂C and tangent 4 ∂²ψ/∂C² by the chain rule, from ψ(I₁, I₂, J).
+
+        The derivatives with respect to C are 1 of I₁, I₁ 1 − C of I₂ and ½JC⁻¹ of J."""
         A, inverse = C - ONE, _inverse(C)
         stretch = np.trace(A, axis1=1, axis2=2)
         area = 0.5 * (stretch**2 - np.einsum("kij,kji->k", A, A))

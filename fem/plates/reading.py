@@ -101,9 +101,10 @@ def _refuse_layers(region: str, shell: Any) -> None:
 
 
 def _materials(held: MeshContents, plane: PlaneAxes) -> dict[str, Elastic]:
-    """Materials of a file by its regions of cells, turned to axes of the plate.
+    """Materials of a file by the regions of cells, in axes of the plate.
 
-    Raises ValueError for materials that are not isotropic in a plane with other axes than those of the file.
+    Raises ValueError for shells with layers, and for materials that are not isotropic if the axes of the plate are not
+    those of the file.
     """
     for region, shell in held.shells.items():
         _refuse_layers(region, shell)

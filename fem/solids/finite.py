@@ -59,8 +59,8 @@ def finite_solid(
 class _Nodes:
     """Nodes of a body of finite strain, and the mesh nodes that they move.
 
-    They are the rigid regions, by port, with their centres, and all other mesh nodes, the free ones. Ports at a single
-    node are listed separately.
+    They are the rigid regions, by port, with origins at the ports, and all other mesh nodes, the free ones. Ports at a
+    single node are listed separately.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ def lumped_masses(model: SolidModel) -> Array:
 
 
 def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
-    """Rigid bodies of the rigid regions, with origins at their centres and the lumped masses of their nodes."""
+    """Rigid bodies of the rigid regions, with origins at the ports and the lumped masses of the nodes."""
     masses, d, frames = lumped_masses(model), model.dim, []
     for (name, numbers), origin in zip(nodes.rigid.items(), nodes.origins, strict=True):
         arms, own = model.mesh.points[numbers] - origin, masses[numbers]

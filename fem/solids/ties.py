@@ -290,8 +290,8 @@ def refuse_shared(nodes: Mapping[str, Array]) -> None:
 def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
     """Sparse matrix (N·d, n) from the coordinates of free nodes and rigid regions to nodal displacements.
 
-    ``rigid`` has nodes and centre of each rigid region by port. The mapping has, by port, the matrices (d, n) and (s,
-    n) from the coordinates to displacement and rotation of its region.
+    ``rigid`` has, by port, the nodes of each rigid region and the position of the port. The mapping has, by port, the
+    matrices (d, n) and (s, n) from the coordinates to displacement and rotation of the region at the port.
     """
     points, d, s = model.mesh.points, model.dim, spins(model.dim)
     held = np.zeros(len(points), dtype=bool)
