@@ -66,7 +66,7 @@ class Result:
     """Results for all capacitances, and two motions for C = ∞ from the same start.
 
     ``charges`` are Q(t) of both motions by name at ``times``, ``residual`` is the largest residual of the
-    equations in them. ``infeasible`` is the message that refuses a start with charge on the capacitor.
+    equations in both. ``infeasible`` is the message that refuses a start with charge on the capacitor.
     """
 
     rows: tuple[Row, ...]

@@ -122,8 +122,8 @@ def draw(result: Spin, path: Path) -> None:
 def level(size: float, axis: int, part: float) -> Array:
     """Line (k, 3) of equal energy around the axis with the index ``axis``, on the sphere |p| = ``size``.
 
-    The axis is that of the smallest or the largest moment of inertia. ``part`` is the size of the line, from 0 at this
-    axis to 1 for the line through the axis of the middle moment of inertia.
+    The axis is that of the smallest or the largest moment of inertia. ``part`` is 0 for this axis itself and 1 for
+    the line through the axis of the middle moment of inertia.
     """
     a, b = (i for i in range(3) if i != axis)
     # 2H − |p|²/I of the axis is Σ p_j² (1/I_j − 1/I_axis) over the other two

@@ -43,7 +43,7 @@ def world() -> Any:
 def ending_all(comm: Any) -> Iterator[None]:
     """Context that ends the whole MPI job if an exception is raised in it, with the error message of this rank.
 
-    Without that the other ranks would wait forever.
+    Otherwise the other ranks would wait forever.
     """
     try:
         yield

@@ -29,7 +29,7 @@ def free_coordinates(
 ) -> tuple[Any, dict[str, Tied]]:
     """Sparse matrix (size, n) from the free coordinates of a plate to all coordinates, and its ports by name.
 
-    The n free coordinates are those that supports and rigid regions leave. The matrices of the ports refer to them.
+    The n free coordinates are those that supports and rigid regions leave. The matrices of ports are for these.
     """
     given = given_ties(ports)
     for name, t in given.items():

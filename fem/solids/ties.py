@@ -28,7 +28,7 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
     """Sparse matrix (n, n') from coordinates without rigid motion to the n coordinates of a body.
 
     The ``reference`` removes the rigid motion: a port that is held, or mean_axis. Mean axes of a large body would fill
-    the matrices: for these d + s single coordinates are held instead, and
+    the matrices: in such a body d + s single coordinates are held instead, and
     :func:`flexph.bodies.mean_axes.about_mean_axes` adds a low-rank correction. Raises ValueError for an unknown port.
     """
     if reference == "mean_axis":
