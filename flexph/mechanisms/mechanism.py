@@ -631,7 +631,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """This mechanism and a state, or both with closed contacts replaced by joints if there are contacts."""
+        """This mechanism and a state; if there are contacts, both with closed contacts replaced by joints."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state

@@ -69,7 +69,7 @@ def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near
 
 
 def apart(faces: list[Near], size: float) -> list[Near]:
-    """Faces in their order, without those whose closest point is that of one before."""
+    """Faces in the given order, except those whose closest point is the closest point of an earlier face."""
     own: list[Near] = []
     for face in faces:
         if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in own):
@@ -94,7 +94,7 @@ def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechan
 
 
 def numbers(near: dict[Key, list[Near]]) -> Sets:
-    """Sets of all these faces, in the order of their numbers."""
+    """Sets with the numbers of all faces near each ball, ascending."""
     return {key: tuple(sorted(face.number for face in faces)) for key, faces in near.items()}
 
 
@@ -105,7 +105,10 @@ def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) 
 
 
 def carrying_sets(mechanism: Mechanism, rested: Rested, size: float) -> Sets:
-    """Faces that carry each ball with the forces of an equilibrium in which they need not have equal gaps."""
+    """Faces that carry each ball at an equilibrium, found from the forces on the balls.
+
+    The equilibrium may be one in which these faces do not have equal gaps yet.
+    """
     forces, near = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration)
     return {key: _carrying(apart(faces, size), forces[key]) for key, faces in near.items()}
 

@@ -174,7 +174,10 @@ class Touch:
 
 
 def name_of(contact: Connection, k: int) -> str:
-    """Name of a gap of a contact, by its number; faces of skins keep theirs where only some of them touch."""
+    """Name of the gap with the number ``k`` of a contact: the contact's name, with the name or number of the gap added.
+
+    Only a single gap that is no face of a skin has the name of the contact alone.
+    """
     gap = contact.form.gaps[k]
     is_alone = len(contact.form.gaps) == 1 and gap.kind != "face"
     return contact.name if is_alone else f"{contact.name}: {gap.name or k + 1}"

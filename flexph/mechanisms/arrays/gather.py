@@ -92,9 +92,10 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
 
 
 def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
-    """Stack of the sparse block-diagonal matrices of the forms M, N_a and K_ab of all bodies (see Contractions).
+    """Stack of the sparse block-diagonal matrices of the forms M, N_a and K_ab of all bodies.
 
-    ``forms`` are those of each body, by its index; ``c`` of any body gives their number.
+    ``forms`` maps the index of each body to its matrices in this order. The sizes of the contractions ``c`` of one of
+    the bodies give the number of forms, which is the same for all.
     """
     count = 1 + len(c.n) + c.J.size
     rows = [sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)]
@@ -149,10 +150,10 @@ def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
 
 
 def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Factors of the low-rank terms to be subtracted from the stacked forms M, N_a, K_ab: right (r, n) and left ones.
+    """Right factor (r, n) and left factors of the low-rank terms to be subtracted from the stacked forms M, N_a, K_ab.
 
-    ``means`` are both factors of the shift to the centres of mass. Forms that are stored with low-rank terms of their
-    own add these. ``sizes`` are the numbers of flexible coordinates of all bodies.
+    ``means`` are the right and left factors of the shift to the centres of mass. The factors of bodies whose forms are
+    themselves stored with low-rank terms are appended. ``sizes`` are the numbers of flexible coordinates of all bodies.
     """
     start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [means[0]], [means[1]]
     for k, own in forms.items():

@@ -104,7 +104,12 @@ class Slopes:
             out[own, np.arange(row.size)] += row
 
     def _add_gyroscopic(self, out: Array, w: Array) -> None:
-        """Add ∂(Γ w)/∂(u, ω, u̇) without [p_r]×: −Σ u̇ a_k on the spins, a_k·ω − 2 ω_aN_a u̇ on u̇, with (ω, u̇) of w."""
+        """Add the derivatives of Γ w without its term [p_r]× to ``out``, at constant w, with respect to u, ω, u̇.
+
+        With ω and u̇ the entries of w, Γ w has −Σ_k a_k u̇_k on the spins, and a_k·ω and −2 ω_a N_a u̇ on the
+        deformation rates. a_k are the spin components of (∂M/∂u_k) v at the velocities v of the state. ``out`` changes
+        in place.
+        """
         f, k, a, p = self.f, self.k, self.a, self.p
         s, spin, Pw = a.n.shape[0], self._spin(w), inertia_products(a, w[f.du])
         N_w, K_w = Pw[1 : 1 + s], Pw[1 + s :].reshape(s, s, -1)
@@ -145,8 +150,9 @@ class Slopes:
     def _add_rows(self, out: Array, w: Array) -> None:
         """Add the derivatives with respect to q of the terms of constraints and springs in (J − R)w (in place).
 
-        These are Zᵀ((∂π/∂q)ᵀAᵀm − w_q), A π̇ of the springs and −A π̇ of the joints, with π̇ = ∂π/∂q Z w_v. m contains
-        the multipliers λ of joints and the forces −e − c (rate) of springs.
+        These terms are Zᵀ((∂π/∂q)ᵀAᵀm − w_q), A π̇ of the springs and −A π̇ of the joints, with π̇ = ∂π/∂q Z w_v. m
+        contains the multipliers λ of joints and the forces −e − c (rate) of springs; w_q and w_v are the entries of w
+        for coordinates and velocities.
         """
         f, k, p = self.f, self.k, self.p
         A, slope, speed = p.weights, p.product_slope, p.Z @ w[f.v]

@@ -98,7 +98,7 @@ class _Difference(NamedTuple):
 
     @property
     def agrees(self) -> Array:
-        """True for each function whose rate is the same by the step and by half of it."""
+        """True for each function whose rate with the step and with half the step is the same."""
         close = self.apart <= np.maximum(self.noise, AGREEING * np.abs(self.rate))
         return self.constant | (close & ~self.lost)
 

@@ -24,8 +24,8 @@ class ControlledFactor(NamedTuple):
     """Factor 1 + u of a stiffness, mass or friction, set by an input u of a run.
 
     ``name`` is that of the spring, joint, contact or body. ``kind`` and ``number`` give the column of its value (see
-    :func:`flexph.kernels.arrays.timed_columns`), ``port`` and ``entry`` are the indices of the input port and of the
-    input.
+    :func:`flexph.kernels.arrays.timed_columns`), ``port`` the index of the input port, and ``entry`` that of u among
+    the scalar inputs of all ports.
     """
 
     name: str

@@ -122,9 +122,10 @@ def project(
 def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Array | None, Array]]:
     """Yield mass matrices for successive projections of velocities: first of rigid motions, then of all velocities.
 
-    Each result has the mass matrix of the first velocities of v, which change, and the mass matrix of the coordinates
-    of these changes. Then follow the ``directions`` (n_v, n) of the coordinates, None if these are the velocities
-    themselves, and the units of the coordinates.
+    Each result has four values. The first is the mass matrix M of those leading velocities of v that the projection may
+    change; the second is the mass matrix of the coordinates of their changes. ``directions`` (n_v, n) map these
+    coordinates to velocities; they are None if the coordinates are the velocities themselves. The last value are the
+    units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion
     unit = displacement_sizes(a, lever(a))
@@ -140,8 +141,8 @@ def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Arra
 def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], directions: Array | None) -> Array:
     """Velocities nearest to the wanted ones in the metric of the mass matrix M, under conditions.
 
-    ``conditions`` are a matrix, its right-hand side, and the indices of velocities that are kept. M belongs to the
-    leading velocities, or to coordinates along the ``directions``.
+    ``conditions`` are a matrix, its right-hand side, and the indices of velocities that must not change. The rows of M
+    are the leading velocities, or coordinates along the ``directions``.
     """
     rows, rates, kept = conditions
     is_sparse = sparse.issparse(M) and sparse.issparse(rows)

@@ -184,7 +184,7 @@ class Closure:
         return self.here(at).gap[self.stated]
 
     def open_by(self, at: Placed, size: float) -> float:
-        """Largest gap of a constraint, divided by the ``size`` [m] of the mechanism if it is one of points."""
+        """Largest gap of a constraint, divided by the ``size`` [m] of the mechanism if the gap is a length."""
         return float(np.abs(self.gap(at) / self.units(size)).max(initial=0.0))
 
     def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:

@@ -77,7 +77,8 @@ def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
 def regularity(mechanism: Model, pose: Pose) -> float | None:
     """Smallest singular value of the constraint matrix at a pose, its rows scaled to length one; 0 at a singular pose.
 
-    Velocities are scaled as displacements of the joints. None without constraints, or with more than ``LARGEST``.
+    Velocities are scaled as displacements of the joints. None without constraints, or with more than ``LARGEST`` of
+    them.
     """
     a = mechanism.network.arrays
     if not 0 < mechanism.layout.multipliers <= LARGEST:

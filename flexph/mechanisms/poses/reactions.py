@@ -198,7 +198,7 @@ def _curve_forces(
 
 
 def _distance_forces(law: Distances, multiplier: Array, points: _BodyVectors) -> list[tuple[Product, Array]]:
-    """Products of the row of a closed contact, and the force on each, (k,)."""
+    """Products V·W in the constraint row of a closed contact, each with its generalised force (k,)."""
     forces = []
     for weight, own in zip(law.weights, law.distances, strict=True):
         alone = DistanceArray(own.kind, np.arange(len(own.products)), own.shape, own.blend)

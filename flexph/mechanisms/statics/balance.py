@@ -145,11 +145,12 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 
 
 class JointForces(NamedTuple):
-    """Multipliers of the joints that balance a configuration best, in terms of displacements ξ' with ξ = T ξ'.
+    """Multipliers of the joints that balance a configuration best, and the terms of this least-squares problem.
 
-    ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers (r,), and ``spread`` (g, r)
-    the map from ``own`` to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the
-    mass matrix, and ``arrays`` belong to the displacements ξ'.
+    The terms are written in displacements ξ', with ξ = T ξ' those of the mechanism. ``lift`` is T; ``arrays`` are the
+    kernel arrays, ``mass`` the mass matrix and ``force`` (n',) the unbalanced force without joints for ξ'. ``rows`` (r,
+    n') are the independent constraints, ``own`` (r,) their multipliers, and ``spread`` (g, r) maps ``own`` to all
+    ``multipliers``.
     """
 
     arrays: Arrays
@@ -191,7 +192,7 @@ def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 
 
 def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
-    """Tangent stiffness for the displacements ξ' of :func:`coordinates`, whose arrays are ``a``.
+    """Tangent stiffness for the displacements ξ' of :func:`coordinates`, which also gives the arrays ``a``.
 
     ``lam`` are the multipliers of the joints.
     """

@@ -99,7 +99,8 @@ def nonholonomic(mechanism: Model) -> Array:
 def _turning_axes(motion: Moving) -> tuple[Array, Array]:
     """Matrices (n_v, n_v) of the products −s × θ and ω̇ × θ, zero outside of the rotations θ.
 
-    s are the own spins of the bodies, as axes of the frame turn with −s seen from them; ω̇ are their accelerations.
+    s are the spins of the bodies relative to the moving frame; relative to a body, the axes of the frame turn with −s.
+    ω̇ are the angular accelerations of the bodies.
     """
     columns, turning = (
         motion.given.mechanism.network.arrays.columns.omega,
