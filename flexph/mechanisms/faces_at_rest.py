@@ -156,7 +156,10 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
 
 
 def _ahead(vector: Vector, offset: Array) -> Vector:
-    """World vector whose end is moved by an ``offset``, in axes of the section at the end or, on the ground, the world."""
+    """World vector with its end moved by an ``offset`` in the axes of the section at the end, or in world axes.
+
+    World axes are used if the end is on the ground.
+    """
     if vector.plus is None:
         return replace(vector, fixed=tuple((np.array(vector.fixed) + offset).tolist()))
     before = np.zeros(offset.size) if vector.plus.offset is None else np.array(vector.plus.offset)
@@ -164,7 +167,10 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
 
 
 def _shifted(vector: Vector, port: Any, offset: Array) -> Vector:
-    """World vector whose start is moved by an ``offset``, in axes of the section at ``port`` or, on the ground, the world."""
+    """World vector with its start moved by an ``offset`` in the axes of the section at ``port``, or in world axes.
+
+    World axes are used if ``port`` is on the ground.
+    """
     if isinstance(port, Ground):
         return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))
     assert vector.minus is not None

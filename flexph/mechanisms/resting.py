@@ -142,7 +142,7 @@ def _touched_edges(mechanism: Mechanism, c: Configuration, size: float) -> set[i
 
 
 def _nearby(features: Sequence[Feature | None], size: float) -> set[int]:
-    """Numbers of the nearest surfaces other than boxes: at most ``NEAREST``, with gaps up to ``NEARBY`` times ``size``."""
+    """Numbers of the ``NEAREST`` closest surfaces other than boxes, with gaps up to ``NEARBY`` times ``size``."""
     others = ((own.gap, k) for k, own in enumerate(features) if own is not None and not own.is_box)
     near = sorted((gap, k) for gap, k in others if gap <= NEARBY * size)
     return {k for _, k in near[:NEAREST]}

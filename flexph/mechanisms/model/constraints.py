@@ -212,7 +212,7 @@ def _inertias(mechanism: Model) -> list[Inertia]:
 
 
 class AngleRows(NamedTuple):
-    """Indices of k constraint rows that prescribe angles, of their products s and c, and of the first of their two terms.
+    """Indices of k constraint rows that prescribe angles, of their products s and c, and of the first of both terms.
 
     A row s cos θ − c sin θ is the sine of the error of the angle θ, which also vanishes half a turn away.
     """
