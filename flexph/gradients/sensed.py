@@ -31,8 +31,8 @@ from .runs.struck_runs import StruckRun
 class Sensed(NamedTuple):
     """Value of a functional of a run, and the states or steps on which it depends, ``places``.
 
-    ``slopes`` are its derivatives with respect to the readings there, ``rows`` the indices of these states or steps,
-    and ``readings`` those at all of them.
+    ``rows`` are the indices of these states or steps in the run, ``slopes`` the derivatives of the functional with
+    respect to the readings there. ``readings`` are the readings at all states or in all steps.
     """
 
     value: float

@@ -100,7 +100,7 @@ def _row_scale(a22: Array, a21: Array) -> Array:
 
 
 def audited(model: StateSpace) -> StateSpace:
-    """State space as given, after the check that it creates no energy; raises ArithmeticError otherwise."""
+    """Check that a state space creates no energy, and return it; raises ArithmeticError otherwise."""
     a, b, c, d = model
     balance = np.block([[a + a.T, b - c.T], [b.T - c, -d - d.T]])
     size = np.abs(np.block([[a, b], [c, d]]))  # for lossless rows the balance itself is round-off

@@ -78,7 +78,11 @@ def apart(faces: list[Near], size: float) -> list[Near]:
 
 
 def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechanism:
-    """Mechanism in which only the faces of the sets touch, the first of each set first, or each ``alone``."""
+    """Mechanism in which each ball touches only the faces of its set.
+
+    The first face of a set acts as a contact, and the other faces have the same gap; with ``alone``, each face acts as
+    a contact of its own.
+    """
     joints = []
     for contact in mechanism.connections:
         gaps = [(k, gap) for k, gap in enumerate(contact.form.gaps) if gap.kind != "face"]

@@ -225,7 +225,10 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
 
 
 def _connection(places: PortPlaces, connection: Connection, size: float) -> Part:
-    """Drawn part of a connection as of :func:`connection_part`, with the deformation that it shares with its bodies."""
+    """Drawn part of a joint, force element or contact, with the displacement of its symbols by deformations of bodies.
+
+    The displacement is left out for contacts.
+    """
     part = connection_part(places, connection, size)
     if part.kind == "contact" or not places.deformed(connection.ports):
         return part

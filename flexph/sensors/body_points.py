@@ -63,10 +63,10 @@ def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
 
 
 def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
-    """Points (q, d) at which drawn stresses are evaluated, and weights (q, c), sparse, of cells in them.
+    """Points (q, d) at which drawn stresses are evaluated, and sparse weights (q, c) of the stresses of c cells there.
 
-    There are c cells. The points are the middles of the cells in order and, with ``ends``, the ends of a line, where
-    moments are largest; see :func:`shares`.
+    The points are the middles of the cells in order and, with ``ends``, the ends of a line, where moments are largest;
+    see :func:`shares`.
     """
     corners, count = view.points[view.cells], len(view.cells)
     centres = corners.mean(axis=1)
@@ -92,7 +92,7 @@ def _share_a_point(corners: Array, one: int, other: int) -> bool:
 
 
 def inside(view: View, body: str, at: Sequence[float]) -> Array:
-    """Coordinates of a point as given by a user, as an array.
+    """Array of the coordinates of a point that a user gave in body axes [m].
 
     Raises ValueError for a point outside of the drawn body.
     """

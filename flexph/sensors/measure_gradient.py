@@ -69,7 +69,7 @@ def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) ->
 def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten) -> None:
     """Convert derivatives with respect to products and their rates to those with respect to nodes and their velocities.
 
-    ``by_vector`` takes those with respect to the vectors on the way.
+    ``by_vector`` receives the derivatives with respect to the vectors, an intermediate result.
     """
     dim, incidence = s.position.shape[1], s.incidence
     for p in range(s.product.shape[1]):

@@ -328,7 +328,7 @@ def spring_force(joint: str) -> Quantity:
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
     """Raise ValueError for laws, masses and speeds that vary in time, and for bodies that break within a run.
 
-    ``what`` needs a state alone to determine it; ``remedy`` is the advice of the message.
+    ``what`` names the quantity that is to be computed from a state alone; ``remedy`` is the advice of the message.
     """
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:

@@ -109,8 +109,8 @@ def problem_of(
 ) -> Problem:
     """Create a mechanism and its start from parameters, and set up the loops for its run.
 
-    With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there. Rigid
-    contacts are refused unless the caller knows how they strike.
+    ``like`` is the set-up at other values of the parameters, if there is one: its method and kinds of steps are used.
+    Rigid contacts are refused unless ``strikes`` is true, which means that the caller differentiates impacts.
     """
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")

@@ -55,8 +55,8 @@ class Part(NamedTuple):
 class StruckRun(WholeRun):
     """Run with impacts, whose steps are divided at the impacts.
 
-    ``saved`` are the indices of the saved times among those of all parts; ``divided`` are the steps up to each impact,
-    and then the last ones. The ``scheme`` gives the tables of steps.
+    ``saved`` are the indices of the saved times among those of all parts of steps. ``divided`` are the pieces of the
+    run: one up to each impact, then the piece after the last. ``scheme`` computes the tables of steps.
     """
 
     scheme: Scheme

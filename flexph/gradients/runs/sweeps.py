@@ -89,7 +89,7 @@ class Sums(NamedTuple):
     constants: Array
 
     def plus(self, share: float, other: Sums) -> Sums:
-        """Sums of these and of ``share`` times the ``other`` ones."""
+        """Sum of these sums and ``share`` times the ``other`` sums."""
         table = Table(*(own + share * part for own, part in zip(self.table, other.table, strict=True)))
         return Sums(self.carried + share * other.carried, table, self.constants + share * other.constants)
 
@@ -176,9 +176,9 @@ def spread(problem: Problem, varied: Index, by_varied: Array) -> Array:
 
 
 def refuse_failed(of: Backward, times: Array, failed: int) -> None:
-    """Raise ValueError if a sweep failed at a step, met a rough function, or found the steps not solved well enough.
+    """Raise ValueError if a sweep failed at a step, called a function that is not smooth, or repeated steps poorly.
 
-    ``failed`` is the index of the step, −1 for none.
+    ``failed`` is the index of the step that has no adjoint, −1 for none.
     """
     if failed >= 0:
         raise ValueError(f"the step from {times[failed]:.6g} s has no adjoint: its Jacobian is singular")

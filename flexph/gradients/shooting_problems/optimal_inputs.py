@@ -55,8 +55,8 @@ class OptimalControl(NamedFields):
     evaluations : int
         Number of runs.
     gaps : mapping
-        For multiple shooting, distances between segments relative to the size of the mechanism, by name with the time
-        in the first guess.
+        For multiple shooting, distances between segments relative to the size of the mechanism, by names ``gap at T s``
+        with the times T of the first guess.
     """
 
     inputs: Mapping[str, tuple[Array, Array]]
@@ -347,10 +347,10 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
 
 
 def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
-    """Sizes (n,) by which the unknowns are divided: that of their bounds, else of the first guess, else 1.
+    """Sizes (n,) by which the unknowns are divided: the size of their bounds, else of the first guess, else 1.
 
-    That of the duration is its guess. ``first`` is the vector of unknowns of the guess, ``ends`` the lower and upper
-    bounds.
+    The size of the duration is its first guess. ``first`` is the vector of unknowns of the guess, ``ends`` the lower
+    and upper bounds.
     """
     values, parameters = problem.split(first)
     guess = problem.joined(

@@ -99,9 +99,10 @@ class Search:
     def size_inputs(self, unknown: Array, z: Array) -> None:
         """Set the sizes of those inputs for which neither bounds nor a first guess give one, as the guess is zero.
 
-        The size of a table is the largest, over all conditions that the guess violates, of the least change that meets
-        the condition to first order; without such conditions that by which the cost would vanish. So a search does not
-        depend on the units of its inputs. ``unknown`` is a mask of the unknowns without a size.
+        For each condition that the guess violates, the least change of the table is computed that satisfies the
+        condition to first order. The size of the table is the largest of these changes or, if they are negligible, the
+        least change with which the cost would vanish. So a search does not depend on the units of its inputs.
+        ``unknown`` is a mask of the unknowns without a size.
         """
         base, start = self.problem.base, 0
         for own in base.tables.values():

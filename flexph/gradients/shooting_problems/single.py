@@ -126,7 +126,7 @@ class Problem:
     def driving(self, values: Mapping[str, Array], parameters: Mapping[str, float]) -> dict[str, Any]:
         """Tables of inputs (times, values) by port with given values, stretched to the duration.
 
-        This is one of the parameters, if it is free.
+        A free duration is among the parameters.
         """
         return {port: (self.stretched(own.times, parameters), values[port]) for port, own in self.tables.items()}
 

@@ -57,7 +57,10 @@ class Expansion:
 
 
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
-    """Points from what a user gave, numbers or pairs (number, multiplicity); of a conjugate pair that with Im s ≥ 0."""
+    """Expansion points from numbers or pairs (number, multiplicity) that a user gave.
+
+    A number with Im s < 0 is replaced by its conjugate, which has the same space.
+    """
     points: list[Point] = []
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")

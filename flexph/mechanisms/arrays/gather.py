@@ -52,7 +52,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
     """Masses, weights and contracted inertia integrals about the centres of mass, as fields of the kernel arrays.
 
     If ``folded``, the low-rank terms of the mean shapes are added to the matrices; otherwise they are separate fields.
-    The second mapping has the fields whose values differ if these terms are separate.
+    The second mapping has the matrices without these terms, ``stack``, and the mean shapes, ``mean``, in any case.
     """
     owned = list(bodies.values())
     contractions, moving, forms = _contracted(owned)

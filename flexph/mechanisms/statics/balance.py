@@ -223,7 +223,7 @@ def _is_meshed(a: Arrays) -> bool:
 
 
 def weight_scale(a: Arrays) -> float:
-    """Stiffness [J] of displacements by the size of the mechanism up to which a stiffness counts as round-off.
+    """Stiffness [J] below which a stiffness counts as round-off, for displacements in units of the mechanism's size.
 
     It is a share of the work of all weights along the size.
     """
