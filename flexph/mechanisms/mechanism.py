@@ -79,8 +79,9 @@ class Mechanism(Model):
 
         q̇ = Z(q) v,  M(u) ẇ = Γ w − …,  C σ̇ = D(u) u̇,  0 = G(q) v
 
-    It is made by :func:`connect`. The state holds positions of the centres of mass in world axes, and rotation
-    matrices.
+    q are coordinates, v velocities, w = (ω, u̇) those of them that are spins and deformation rates, σ stresses. The
+    state holds positions of the centres of mass in world axes, and rotation matrices. Mechanisms are made by
+    :func:`connect`.
 
     Parameters
     ----------

@@ -31,9 +31,9 @@ OF_DISTANCES = ("shape", "segments", "face")
 
 @dataclass(frozen=True)
 class Touch:
-    """Gap of a contact that is replaced in statics, with the name of its substitute.
+    """Gap of a contact that a spring or constraint replaces in statics, with the name of that substitute.
 
-    A face of a skin that carries a ball with others has the same gap as the first of them, its ``lead``.
+    If several faces of a skin carry a ball, each further face has the same gap as the first one, its ``lead``.
     """
 
     name: str
@@ -84,9 +84,10 @@ class Touch:
         return self.gap.kind == "rim"
 
     def spring(self, law: ElasticLaw | None = None) -> Connection:
-        """Spring with the potential of the contact, or another law of the extension m − m₀.
+        """Spring with the potential of the contact, or with another elastic law of the extension m − m₀.
 
-        With a lead it is the constraint of equal gaps, whose multiplier is the share of the face.
+        For a face with a ``lead`` the result is the constraint of equal gaps, whose multiplier is the share of this
+        face.
         """
         if self.lead is not None:
             distances = self._distance(self.gap), self._distance(self.lead)

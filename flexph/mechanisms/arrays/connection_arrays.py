@@ -105,7 +105,7 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
 
 
 def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
-    """Kernel arrays of ropes: their straight spans, angles of spans about sheaves, arcs and grips.
+    """Kernel arrays of ropes: straight spans, angles of spans about sheaves, arcs, and spans that end on gripped discs.
 
     ``paths`` has one path for each rope. The products of the paths are added to ``numbering``.
     """

@@ -83,8 +83,8 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
     """Inertia of all b bodies about their centres of mass, as contractions, factors and forms.
 
     The first value has the contractions of each body. The factors (b,) are 1 for a body whose momenta depend on its
-    deformation u, and 0 for one whose momenta are those at u = 0. The forms M, N_a, K_ab of flexible bodies, without
-    the shift to the centre of mass, are by index of the body.
+    deformation u, and 0 for one whose momenta are computed at u = 0. The last value maps the index of each flexible
+    body to its matrices (forms) M, N_a, K_ab, not yet shifted to the centre of mass.
     """
     contractions = [b.inertia.once(about_centre) for b in bodies]
     moving = np.array([float(b.momenta == "full") for b in bodies])

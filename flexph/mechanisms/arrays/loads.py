@@ -130,8 +130,8 @@ def number_loads(
 ) -> list[Input]:
     """Number the points on which forces act, and the section axes with which forces and loads turn.
 
-    Return the load inputs. New points and axes are added to ``places``, which maps them to their numbers. Points of the
-    returned inputs, which act on load ports, are numbered later.
+    New points and axes are added to ``places``, which maps them to their numbers. Returns the inputs on load ports; the
+    points of these are numbered later.
     """
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):

@@ -29,8 +29,8 @@ class Slopes:
     def costate(self) -> Array:
         """Derivative ∂z/∂x (n, n) of the costate with respect to the state.
 
-        Entries of z for u are ½ wᵀ(∂M/∂u)w in the velocities w; those of springs and strains follow their laws; those
-        of v and λ are the states themselves.
+        Entries of z for the deformations u are ½ wᵀ(∂M/∂u)w with the velocities w. Entries for springs and strains
+        follow their laws, and entries for v and λ are the states themselves.
         """
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
@@ -180,10 +180,10 @@ class Slopes:
             self._add_relations(out, w, A @ rate)
 
     def _add_strains(self, out: Array, w: Array) -> None:
-        """Add the strains of nodal bodies to ∂((J − R)w)/∂x in ``out``, in place: derivatives with respect to q.
+        """Add the terms of the strains of nodal bodies to ∂((J − R)w)/∂x in ``out``, in place: derivatives by q.
 
-        They are those of S w_v and of −Sᵀ(σ + βC⁻¹ S w_v), with S = A ∂π/∂q Z the matrix of the strain rates, and w_v,
-        σ the entries of w for velocities and stresses.
+        The terms are S w_v and −Sᵀ(σ + βC⁻¹ S w_v), with S = A ∂π/∂q Z the matrix of the strain rates, and w_v, σ the
+        entries of w for velocities and stresses.
         """
         f, k, p, strains = self.f, self.k, self.p, self.a.strains
         A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
@@ -216,8 +216,8 @@ class Slopes:
     def _add_relations(self, out: Array, w: Array, rate: Array) -> None:
         """Add the forces of dampers with a relation ρ between force and rate s to ∂((J − R)w)/∂x in ``out``, in place.
 
-        They are −Sᵀ (ρ(s)/s) S w with s = S v, S the rows of the dampers; the factor ρ(s)/s is differentiated here,
-        since s changes with q and v. ``rate`` are S w, row by row.
+        The forces are −Sᵀ (ρ(s)/s) S w with s = S v, S the rows of the dampers. Only the factor ρ(s)/s is
+        differentiated here, which changes with q and v. ``rate`` are the rates S w.
         """
         f, k, p, springs = self.f, self.k, self.p, self.a.springs
         own = f.constraints + springs.resisting

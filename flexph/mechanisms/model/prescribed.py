@@ -111,7 +111,8 @@ class _Difference(NamedTuple):
 def _difference(function: Callable[[float], Any], here: Array, time: float, reach: float) -> _Difference:
     """Rates of a function at a time, and their errors, by finite differences with the step ``reach`` [s].
 
-    ``here`` are the values at the time. All are NaN if the function fails at a point of the difference.
+    ``here`` are the values of the function at the time. Rates and errors are NaN if the function fails at a point of
+    the difference.
     """
 
     def change(t: float) -> Array:  # the weights add up to zero only to round-off, and a constant must have rate zero

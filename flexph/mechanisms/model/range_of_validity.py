@@ -82,7 +82,7 @@ def bends(
 
 
 def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
-    """Sections whose directions joints hold, by index of their frame.
+    """Sections whose directions joints prescribe, by index of the frame to which they belong.
 
     Each is a matrix (s, n) from the deformation of the frame to the rotation of the section.
     """

@@ -139,8 +139,8 @@ class References:
     reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Each step has a row with the
     values of all these quantities, see :func:`flexph.kernels.arrays.timed_columns`.
 
-    Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, by a controller or as it is given,
-    the factor goes from the last value to the new one over the step after the jump.
+    Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, set by a controller or as a piecewise
+    constant function, the factor goes from the last value to the new one over the step after the jump.
     """
 
     def __init__(self, mechanism: Model, anchored: Array, forcing: Forcing | None = None) -> None:

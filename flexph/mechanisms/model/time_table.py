@@ -312,7 +312,7 @@ class TimeTable:
 
 
 class _LastTable:
-    """Cache of the last time table of a mechanism; without drives, the same one is needed often."""
+    """Cache of the last time table of a mechanism, as states in succession need the same one if nothing is driven."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism

@@ -172,7 +172,7 @@ def _damping(measure: Measure) -> str:
 def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
     """Lines with the freedoms and redundant constraints at a pose, and a note if the pose is singular.
 
-    Without a pose it is the one assembled without a guess.
+    By default the pose is the one assembled without a guess.
     """
     velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
     free = sum(not law.holonomic for law in laws(mechanism))

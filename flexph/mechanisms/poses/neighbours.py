@@ -100,7 +100,7 @@ def free_motions(mechanism: Model, table: TimeTable, at: tuple[Configuration, fl
 
 
 def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
-    """Configuration after the motion ``rates`` for the time ``share``.
+    """Configuration that has moved for the time ``share`` with the constant rates of all its arrays, ``rates``.
 
     Rotations are updated by Cayley's map and stay orthogonal; all other arrays change linearly.
     """

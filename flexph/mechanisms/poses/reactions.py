@@ -243,7 +243,7 @@ class _BodyVectors:
     def arm(self, place: BodyVector) -> Array:
         """World vector (k, d) from the centre of mass of a frame to a point, or world direction of a section.
 
-        For a direction of a cable it is the slope of its nodes.
+        The direction of a cable is the slope computed from the positions of its nodes.
         """
         if place.direction is not None:
             slope = slope_of(place.port, np.array(place.direction), self._m.bodies)
@@ -294,9 +294,9 @@ class _BodyVectors:
         return np.broadcast_to(-fixed, (len(self._motion.times), self._dim))
 
     def origin(self, connection: Connection, port: PortName) -> Array:
-        """Point (k, d) about which the torque of a joint is taken: its port or, on the ground, its position there.
+        """Point (k, d) about which the torque of a joint is taken: its port or, on the ground, the given position.
 
-        It is the first port of the joint if the ground has no position.
+        If the ground has no position, the point is the first port of the joint.
         """
         if not isinstance(port, Ground):
             return self.point(BodyVector(port))

@@ -42,8 +42,8 @@ NOISE = 1e-3
 class Problem(NamedTuple):
     """Balance of forces of a mechanism to be solved, in a steady motion or at rest.
 
-    The inputs ``applied`` are those at the ``time``; ``table`` has the drives. ``share`` is the share of its weight
-    that acts.
+    ``applied`` are the inputs at the ``time``, ``table`` has the drives, and ``share`` is the share of the weight that
+    acts.
     """
 
     mechanism: Model
@@ -123,7 +123,7 @@ def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[
 
 
 def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
-    """Configuration with the positions of the given one and, as velocities, those of a steady rotation."""
+    """Configuration with the positions of ``c``, and the velocities of a steady rotation."""
     turning, omega = mechanism.network.arrays.turning, np.zeros_like(c.omega)
     omega[turning] = np.einsum("bji,j->bi", spin_map(c.R[turning]), steady.spin)
     return c._replace(v=steady.field(c.r), omega=omega)
@@ -171,7 +171,7 @@ class JointForces(NamedTuple):
 def joint_forces(given: Problem, c: Configuration) -> JointForces:
     """Multipliers of the joints with which the remaining unbalanced forces accelerate the mechanism least.
 
-    The acceleration is measured by its kinetic energy.
+    Accelerations are compared by ½ aᵀM a, with the mass matrix M.
     """
     a, T = coordinates(given, c)
     G, spread = independent_rows(given, c, T)

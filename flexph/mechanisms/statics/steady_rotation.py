@@ -83,7 +83,7 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
 def steady_motion(mechanism: Model, state: State) -> Steady:
     """Motion v₀ + Ω × r of a mechanism that moves as one rigid body: the spin Ω, and v₀ at the world's origin.
 
-    They follow from the velocities of the state. Raises ValueError if bodies move relative to each other or deform.
+    Both follow from the velocities of the state. Raises ValueError if bodies move relative to each other or deform.
     """
     c = configuration(mechanism, state.x)
     dim = mechanism.layout.dim

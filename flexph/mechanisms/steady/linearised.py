@@ -141,7 +141,7 @@ def _allowed_displacements(rows: Array) -> Array:
 def system_of(motion: Moving) -> Reduced:
     """System ż = A z of small motions about a steady motion, with displacements in the units of the mechanism.
 
-    Raises ValueError, naming the part, if the equations are others at later times.
+    Raises ValueError, naming the part, if the coefficients differ at later times.
     """
     sizes = np.diag(motion.sizes)
     system = reduced(equations(motion).in_axes(sizes))
