@@ -185,7 +185,7 @@ def _change(
 ) -> Change:
     """Weighted sum of the differences between samples and the sample ``here`` at the unchanged parameters.
 
-    ``weights`` are those of the samples, by number of steps.
+    ``weights`` maps a number of steps to the weight of its sample.
     """
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [

@@ -48,7 +48,7 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 class Sample(NamedTuple):
     """Data of a run at some values of the parameters.
 
-    ``readings`` are those of sensors at given states, ``jumps`` the defects of its impacts.
+    ``readings`` are readings of sensors at given states, ``jumps`` the defects of the impacts of the run.
     """
 
     times: Array
@@ -297,8 +297,8 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
 class Weights(NamedTuple):
     """Derivatives of a functional with respect to the data of a run: arrays, inputs, and the defects of impacts.
 
-    ``slopes`` are those with respect to the readings of its sensor. ``at_times`` returns its value with unchanged
-    readings at other times.
+    ``slopes`` are the derivatives with respect to the readings of its sensor. ``at_times`` returns the value of the
+    functional with unchanged readings at other times.
     """
 
     name: str

@@ -99,8 +99,9 @@ def derivatives_by_run(
 ) -> tuple[tuple[Index, Array], Array | None]:
     """Derivatives of a functional with respect to states and unknowns of steps.
 
-    The first value are the indices of times, and the derivatives with respect to the states there, in the layout of the
-    loops. The second are those with respect to the unknowns of all steps; None for sensors of states.
+    The first value has the indices of times, and the derivatives with respect to the states at these times, in the
+    layout of the loops. The second value has the derivatives with respect to the unknowns of all steps; it is None for
+    sensors of states.
     """
     problem, by_unknown, k, rows = run.problem, None, functional.component, own.rows
     if isinstance(own.places, Steps):

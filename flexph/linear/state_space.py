@@ -187,7 +187,7 @@ class StandardForm:
         return 0.5 * float(x @ (self.Q @ x))
 
     def expand(self, x: Array) -> Array:
-        """States of the system from which the standard form was made, from its states x (n,) or (n, k)."""
+        """States of the system from which the standard form was made, from states x (n,) or (n, k) of the form."""
         return self.lift @ x
 
     def part(self, name: str, x: Array) -> Array:

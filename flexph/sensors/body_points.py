@@ -19,7 +19,7 @@ LINE_OUTSIDE = 1e-6
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
-    """Cells whose stresses give the stress at a point of a body, by index, with their weights.
+    """Indices of the cells of a body whose stresses give the stress at a point, with their weights.
 
     In general it is the cell with the nearest centre, with weight 1. Along a line, values are interpolated linearly
     between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are linear, so

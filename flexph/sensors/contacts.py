@@ -120,9 +120,9 @@ def normal_force(contact: str) -> Quantity:
 def friction_force(contact: str) -> Quantity:
     """Sum of the magnitudes of the friction forces of all gaps of a contact [N], or the dry friction in a joint.
 
-    It is available as :func:`normal_force` is; for a rotating joint it is the torque over the radius of the bearing. A
-    friction with a factor of time is a mean over steps, and so is a smooth friction law on a surface whose speed
-    depends on time.
+    States, runs and controllers read it as they read :func:`normal_force`. For a rotating joint the force is the torque
+    divided by the radius of the bearing. A friction with a factor of time is a mean over steps, and so is a smooth
+    friction law on a surface whose speed depends on time.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def friction_force(contact: str) -> Quantity:
 
 
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
-    """Arrays of the gaps of a contact; those of a contact between many balls are one group.
+    """Arrays of the gaps of the contact named ``contact``; all gaps of a contact between many balls are one group.
 
     Raises ValueError, listing the existing names, for an unknown contact.
     """

@@ -261,7 +261,7 @@ class _Loop:
     def gradients(self, index: int, states: Array) -> Array:
         """Gradients (k, n) of a measure or of its rate with respect to flat states (k, n).
 
-        It is the measure ``index``, or the rate ``index`` − m if there are m measures.
+        With m measures, an ``index`` below m is a measure, and m + i is the rate of the measure i.
         """
         count, arrays = self._out.shape[-1], self.arrays
         products, vectors, nodes = (np.zeros_like(part) for part in (arrays.value, arrays.vector, arrays.node))

@@ -278,7 +278,8 @@ def energy(part: str) -> Quantity:
 def _energy_slopes(mechanism: Model) -> Slopes | None:
     """Derivatives of the total energy with respect to flat states; None with contacts, flows and laws of strain.
 
-    They are weights, momenta and C σ; those with respect to u and to spring forces are left to differences.
+    They are weights for positions, momenta for velocities and C σ for stresses. Derivatives with respect to u and
+    spring forces are left to finite differences.
     """
     a, layout = mechanism.network.arrays, mechanism.layout
     if a.strains.laws or a.flows or any(connection.touches for connection in mechanism.connections):

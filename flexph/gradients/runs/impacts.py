@@ -99,7 +99,7 @@ Prescribed = tuple[Array, tuple[Array, Array]]
 
 
 def prescribed_at(problem: Problem, time: float) -> Prescribed:
-    """Coefficients of the constraints at a time, and their rates with those of the offsets."""
+    """Coefficients of the constraints at a time, with the rates of coefficients and offsets."""
     table = table_of(problem.mechanism, problem.start.anchors)
     return table.at(time)[0], table.rates(time)
 

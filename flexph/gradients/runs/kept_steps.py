@@ -26,9 +26,9 @@ LENGTH = 3.0
 
 
 class Piece(NamedTuple):
-    """Part of a run: k steps in succession, of which ``first`` is the index of the first one.
+    """Part of a run: k steps in succession, of which ``first`` is the index of the first step.
 
-    ``states`` (k + 1, n) are the flat states at their ends, ``multipliers`` (k, g) those of the steps.
+    ``states`` (k + 1, n) are the flat states at the ends of the steps, ``multipliers`` (k, g) belong to the steps.
     """
 
     first: int

@@ -54,8 +54,8 @@ REPEATED = 1e-8
 class Problem(NamedTuple):
     """Run whose steps are differentiated: mechanism, start, inputs and method, and the arrays of the compiled loops.
 
-    ``times`` are those of the start and of the ends of steps; ``state`` is the start in the layout of the loops;
-    ``sampled`` are the inputs in the middles of steps or at the nodes of collocation.
+    ``times`` are the start and the ends of steps; ``state`` is the start in the layout of the loops; ``sampled`` are
+    the inputs in the middles of steps or at the nodes of collocation.
     """
 
     mechanism: Mechanism
@@ -158,7 +158,7 @@ def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
     """Times at which steps take their inputs, and the pair (first, last) of times of the run.
 
-    Outside of the pair inputs are constant. It is None for collocation, whose nodes are within the steps.
+    Outside of this interval inputs are constant. The pair is None for collocation, whose nodes are within the steps.
     """
     if isinstance(method, ExactGauss):
         return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None

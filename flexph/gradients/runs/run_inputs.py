@@ -75,7 +75,7 @@ class RunInputs(Memo):
 class InputWeights:
     """Derivatives of a functional with respect to the inputs of all steps.
 
-    ``by_step`` (N, m) are those at the points of the inputs ``origin``.
+    ``by_step`` (N, m) are the derivatives at the points at which the run evaluates its inputs ``origin``.
     """
 
     origin: RunInputs

@@ -34,8 +34,8 @@ class Varied(NamedTuple):
 class ByNumbers(NamedTuple):
     """Derivatives of a functional with respect to the numbers of a run, and the largest relative defect of the sweep.
 
-    ``arrays`` are those with respect to constants, start and table of steps, ``inputs`` those with respect to the
-    inputs of steps, and ``jumps`` those with respect to the defects of impacts (:meth:`StruckRun.jumps`).
+    ``arrays`` are derivatives with respect to constants, start and table of steps, ``inputs`` with respect to the
+    inputs of steps, and ``jumps`` with respect to the defects of impacts (:meth:`StruckRun.jumps`).
     """
 
     arrays: list[Array]
@@ -81,7 +81,7 @@ def refuse_bent(of: Backward) -> None:
 class Sums(NamedTuple):
     """Sums of a backward sweep: the adjoint of a state, and derivatives with respect to tables of steps and constants.
 
-    They are those of the steps after this state.
+    All are sums over the steps after this state.
     """
 
     carried: Array

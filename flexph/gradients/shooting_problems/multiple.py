@@ -182,7 +182,7 @@ class SegmentedProblem:
 
     @property
     def count(self) -> int:
-        """Number of unknowns: those without segments, and the coordinates of the initial states of later segments."""
+        """Number of unknowns: those of single shooting, and the coordinates of the initial states of later segments."""
         return self.base.count + len(self.charts) * self.size
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:

@@ -43,7 +43,7 @@ class Search:
     failed: bool = False
 
     def asked(self, z: Array) -> Evaluation:
-        """Functionals and gaps at the scaled unknowns z; if the run fails there, those of the last run that did not."""
+        """Functionals and gaps at the scaled unknowns z; if the run fails there, results of the last one that did not."""
         if self.found is None or self.at is None or not np.array_equal(z, self.at):
             try:
                 self.found, self.failed = self.problem.evaluated(z * self.size), False
@@ -149,7 +149,8 @@ class Search:
 def _least_change(miss: float, slope: Array, part: Array) -> float:
     """Norm of the least change of the unknowns ``part`` that changes a functional by ``miss`` to first order.
 
-    ``slope`` are its derivatives with respect to all unknowns. It is zero if these unknowns hardly act.
+    ``slope`` are the derivatives of the functional with respect to all unknowns. The norm is zero if the functional
+    hardly depends on these unknowns.
     """
     own, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope))
     return abs(miss) / own if own > NEGLIGIBLE * whole else 0.0
@@ -189,10 +190,10 @@ class Closed(NamedTuple):
 
 
 def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> tuple[float, list[str]]:
-    """Least violation of linearised conditions within the bounds, and names of those that oppose each other.
+    """Least violation of linearised conditions within the bounds, and names of the conditions that oppose each other.
 
-    For residuals c and slopes C it is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of inequalities, by
-    linear programming; conditions with a multiplier there oppose each other.
+    For residuals c and slopes C the violation is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of
+    inequalities, by linear programming; conditions with a multiplier there oppose each other.
     """
     rows, ends, names = [], [], []
     for own in conditions:

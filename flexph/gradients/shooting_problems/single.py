@@ -41,7 +41,7 @@ class Evaluation(NamedTuple):
 class Problem:
     """Single shooting problem. Its vector of unknowns has the values of all tables at their nodes, then parameters.
 
-    ``times`` and ``tables`` are those of the first guess. A free ``duration`` is the last of the parameters.
+    ``times`` and ``tables`` are the first guess. A free ``duration`` is the last of the parameters.
     """
 
     make: Callable[..., Any]
@@ -108,7 +108,7 @@ class Problem:
     def stretched(self, times: Array, parameters: Mapping[str, float]) -> Array:
         """Times of a run, scaled about its start so that it lasts for the duration among the parameters.
 
-        ``times`` are those of the first guess. They are returned unchanged if the duration is not an unknown.
+        The ``times`` of the first guess are returned unchanged if the duration is not an unknown.
         """
         if self.duration is None:
             return times

@@ -399,7 +399,7 @@ def planar_or_about(
 
 
 def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:
-    """All measures with their connections, by kind: lengths, components, angles, ropes, distances."""
+    """All measures, each with its connection, sorted by kind: lengths, components, angles, ropes, distances."""
     order = ("length", "component", "angle", "rope", "distance")
     pairs = [(c, m) for c in connections for m in c.form.measures]
     return sorted(pairs, key=lambda pair: order.index(pair[1].kind))

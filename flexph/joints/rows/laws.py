@@ -165,7 +165,7 @@ class CurveShape:
 
 @dataclass(frozen=True)
 class PointOnCurve(RowLaw):
-    """Law ``0 = n_i·V(s)`` of a point on a curve: V(s) is the vector from its foot on the curve to the point.
+    """Law ``0 = n_i·V(s)`` of a point on a curve: V(s) is the vector to the point from the curve at the coordinate s.
 
     n_i are the directions across the curve, i = ``component``, see :mod:`flexph.kernels.rates.on_curves`.
     """

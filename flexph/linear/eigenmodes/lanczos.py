@@ -190,9 +190,9 @@ def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
 
 
 class Complement:
-    """Motions that are orthogonal in the mass to given ones, X (n, k) of full rank.
+    """Motions that are M-orthogonal to given motions X (n, k) of full rank, M the mass matrix.
 
-    Its projection is I − X (XᵀMX)⁻¹XᵀM.
+    The projection onto them is I − X (XᵀMX)⁻¹XᵀM.
     """
 
     def __init__(self, mass: Any, motions: Any) -> None:

@@ -183,7 +183,7 @@ def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list
 def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
     """Raise ArithmeticError unless a reduced system has the moments of the expansions, to 1e-8 of their sizes.
 
-    The change of a moment over a distance 1e-10 |s| of the point is allowed in addition.
+    To this tolerance is added the change of a moment if its point moves by 1e-10 |s|.
     """
     for expansion in expansions:
         point = expansion.point
