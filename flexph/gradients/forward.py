@@ -156,7 +156,7 @@ def forward_sensitivities(
 class Change:
     """Derivatives of the data of a run with respect to one parameter.
 
-    These are arrays, inputs, and the readings of sensors at unchanged states, ``sensed``.
+    The data are arrays, inputs, and the readings of sensors at unchanged states, ``sensed``.
     """
 
     arrays: list[Array]

@@ -118,7 +118,7 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
     """Data of the run for changed parameters, by number of steps k.
 
     Each parameter changes by k times its step in ``changes``. Arrays that are equal to those of the origin are the same
-    objects. Raises ValueError if a change makes other arrays or functions.
+    objects. Raises ValueError if a change of parameters changes the shape of an array, or a function.
     """
     samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:

@@ -44,9 +44,9 @@ def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
 
 
 def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
-    """Pieces of a line, by index, with the weights of their values in the value at a point of the piece ``cell``.
+    """Weights with which the values of the pieces of a line give the value at a point, by index of the piece.
 
-    ``corners`` are the ends of all pieces.
+    ``given`` is the point, on the piece ``cell``; ``corners`` are the ends of all pieces.
     """
     centres = corners.mean(axis=1)
     along = corners[cell, -1] - corners[cell, 0]

@@ -162,7 +162,10 @@ def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 
 
 def _turn_back(x: Vec, turn: int, by_arm: Mat) -> None:
-    """Multiply the first two rows of ``by_arm``, row vectors, by the rotation R from the right, in place."""
+    """Multiply the first two rows of ``by_arm`` by a rotation R from the right, as row vectors, in place.
+
+    The entries of R are stored in the flat state x from the index ``turn`` on.
+    """
     for q in range(2):
         a = by_arm[q][0]
         b = by_arm[q][1]

@@ -34,7 +34,7 @@ class Steps(NamedTuple):
         return middles(self.ends)
 
     def take(self, rows: Index) -> Steps:
-        """The steps with the indices ``rows`` among these."""
+        """Part of these steps, selected by the indices ``rows``."""
         return Steps(*(part[rows] for part in self))
 
 

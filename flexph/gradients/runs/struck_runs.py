@@ -138,7 +138,7 @@ class _Division:
         return problem._replace(times=times, table=table_over(self.blocks.scheme, times), sampled=sampled)
 
     def _whole(self, k: int) -> Part:
-        """Step k as a single part, if it has no impact."""
+        """Step k, which has no impact, as a single part."""
         own = self.solution
         return Part(float(own.times[k + 1]), own.states[k + 1], own.stage_multipliers[k], None)
 

@@ -24,7 +24,7 @@ SOLVED = 1e-6
 class Varied(NamedTuple):
     """Data of a run with respect to which derivatives are computed.
 
-    ``constants`` are indices; ``times`` is True for the times of steps.
+    ``constants`` are the indices of these constants; ``times`` is True if the times of steps are among the data.
     """
 
     constants: Index

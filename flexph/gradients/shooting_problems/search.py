@@ -43,7 +43,10 @@ class Search:
     failed: bool = False
 
     def asked(self, z: Array) -> Evaluation:
-        """Functionals and gaps at the scaled unknowns z; if the run fails there, results of the last one that did not."""
+        """Functionals and gaps at the scaled unknowns z, from the cache if they were evaluated there.
+
+        If the run fails at z, they are those of the last run that did not fail.
+        """
         if self.found is None or self.at is None or not np.array_equal(z, self.at):
             try:
                 self.found, self.failed = self.problem.evaluated(z * self.size), False

@@ -76,7 +76,7 @@ class Problem:
 
     @property
     def base(self) -> Problem:
-        """Problem without states between segments among its unknowns, here this one."""
+        """Single shooting problem without states between segments: this problem itself."""
         return self
 
     @property
@@ -102,7 +102,7 @@ class Problem:
         return {}
 
     def made(self, parameters: Mapping[str, float]) -> Any:
-        """Mechanism, start and inputs that ``make`` returns for given parameters, without the duration."""
+        """Mechanism, start and inputs that ``make`` returns for the given parameters, except the duration."""
         return made(self.make, {name: value for name, value in parameters.items() if name != DURATION})
 
     def stretched(self, times: Array, parameters: Mapping[str, float]) -> Array:

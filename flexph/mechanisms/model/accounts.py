@@ -217,7 +217,7 @@ class AccountRows(Memo):
 
 
 def _true_indices(flags: Iterable[Any]) -> Array:
-    """Indices of the true ones among given flags."""
+    """Indices of the flags that are true."""
     return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))
 
 
@@ -239,7 +239,7 @@ class Accounts(AccountRows):
         return np.concatenate(parts)
 
     def _stored(self, c: Configuration, d: Derived) -> Array:
-        """Energies [J] of the compliant contacts, one for each contact connection with such a law."""
+        """Energies [J] of the compliant contacts, one for each contact connection with a compliant law."""
         a = near_at(self.arrays, (c, d))
         contacts = a.contacts
         values = stored(contacts, gaps_at(a, c, d).before) + anchored(contacts, c.spring)

@@ -63,7 +63,7 @@ def _law_products(mechanism: Model) -> list[list[int]]:
 
 
 def law_values(mechanism: Model) -> list[slice]:
-    """Slices of the values of the laws of all constraint rows in :attr:`Anchors.rows`."""
+    """Slices of the entries of the constraint rows in :attr:`Anchors.rows`: the value of the law of each row."""
     return mechanism.once(_law_rows).values
 
 

@@ -105,7 +105,7 @@ def impact_at(
 
 
 def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
-    """Impulse on a port (d,) [N s] by Newton's law: it rebounds with e times its speed of approach.
+    """Impulse on a port (d,) [N s] by Newton's law: the port rebounds with e times its speed of approach.
 
     ``law`` is the restitution e and the direction of rebound, by default opposite to the velocity of the port. Raises
     ValueError if the port does not approach, or joints hold it in this direction.

@@ -181,7 +181,7 @@ def neighbour(
 def _closed(mechanism: Model, table: TimeTable, at: tuple[Configuration, float], sizes: Array) -> Configuration:
     """Configuration with joints closed by Newton corrections of least size; ``at`` is the start and its time.
 
-    ``sizes`` (n_v,) are the units of displacements. Raises ArithmeticError if the corrections do not end.
+    ``sizes`` (n_v,) are the units of displacements. Raises ArithmeticError if the corrections do not converge.
     """
     (c, time), last = at, np.inf
     for _ in range(CORRECTIONS):

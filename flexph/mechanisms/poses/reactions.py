@@ -286,7 +286,7 @@ class _BodyVectors:
     def end(self, place: BodyVector | None, vector: Vector) -> Array:
         """World position (k, d) of the end of a vector on which a point force acts.
 
-        ``place`` None stands for the ground, where the position is fixed in the vector.
+        If ``place`` is None, the end is on the ground, and its position is minus the constant part of the vector.
         """
         if place is not None:
             return self.point(place)

@@ -31,7 +31,7 @@ TURNS = 0.1
 class Balance(NamedTuple):
     """Configuration with springs and stresses, and the multipliers (g,) of the joints that balance it best.
 
-    ``force`` (n_v,) is the unbalanced force without joints, ``left`` (n_v,) what remains of it with them.
+    ``force`` (n_v,) is the unbalanced force without joints, ``left`` (n_v,) the one that remains with the joints.
     """
 
     c: Configuration

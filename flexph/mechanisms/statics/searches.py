@@ -229,9 +229,10 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array, flight: Flight) -> tuple[Configuration, float]:
-        """Configuration after a correction, halved until all spring laws have values, and the size of the whole one.
+        """Configuration after a correction, and the size of the correction before it is shortened.
 
-        Where contacts touch at edges and faces the correction is limited, as the closest points change with the motion.
+        The correction is halved until the laws of all springs have values. Where contacts touch at edges and faces it
+        is limited, as the closest points change with the motion.
         """
         a, whole = of.mechanism.network.arrays, self._defect(correction)
         if a.springs.distances or a.closed:

@@ -125,7 +125,8 @@ def is_rigid_motion(mechanism: Model, state: State) -> bool:
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
     """Steady rotation with v₀ = 0 and a spin Ω along gravity that fits given velocities best, as one vector (v₀, Ω).
 
-    ``matrix`` maps (v₀, Ω) to velocities, of which ``given`` are wanted. Raises ValueError without gravity in space.
+    ``matrix`` maps (v₀, Ω) to velocities, and ``given`` are the values that these should have. Raises ValueError
+    without gravity in space.
     """
     dim, g = mechanism.layout.dim, mechanism.gravity
     if dim == 3 and np.any(g):

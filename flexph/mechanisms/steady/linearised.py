@@ -154,7 +154,7 @@ def system_of(motion: Moving) -> Reduced:
 def _period(motion: Moving) -> float:
     """Time [s] of the slowest turn of the frame or of a body.
 
-    Without spins, of a displacement by the mechanism's size.
+    Without spins it is the time of a displacement by the size of the mechanism.
     """
     (spin, velocity), size = motion.given.steady, float(motion.sizes.max())
     speeds = [float(np.linalg.norm(spin)), *np.linalg.norm(motion.own, axis=1)]
