@@ -3,7 +3,8 @@
 Soft springs in place of rigid contacts show which of them close. These become constraints. Then contacts that pull are
 released, and open ones with penetration are closed, one after the other, until all conditions hold. Points that touch
 in the pose are held there by friction, up to its bound. Points that touch later have an equilibrium without friction,
-which is one for any friction; if there is none, friction holds them along the tangents where they are in the pose.
+which is an equilibrium for any coefficient of friction; if there is none, friction holds them where they are in the
+pose.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ PULLS = 1e-9
 
 
 class Near(NamedTuple):
-    """Face near a ball: number of its gap, the gap [m], and the vector (d,) from the ball to the face's closest point."""
+    """Face near a ball: number of its gap, the gap [m], and the vector (d,) from the ball to the closest point."""
 
     number: int
     gap: float

@@ -33,7 +33,7 @@ class Sheave:
         Signed radius ρ ≠ 0 of the centre line of the rope [m]: positive if the rope, followed along its path, turns
         counterclockwise round the axis, negative if clockwise.
     axis : array_like, optional
-        In space the axis of the sheave in the section at the port, of the ground in world axes.
+        In space the axis of the sheave in the section at the port, for the ground in world axes.
     turns : int
         Full turns of the rope round the sheave in addition to its arc between 0 and 2π.
     grips : bool

@@ -1,4 +1,8 @@
-"""Arrays of the inertia integrals and elasticity of all bodies of a mechanism."""
+"""Arrays of the inertia integrals and elasticity of all bodies of a mechanism.
+
+The *forms* of a body are the matrices M, N_a and K_ab over its flexible coordinates u: M is their mass matrix, and N_a
+and K_ab give the momenta and the rotational inertia as functions of u (:class:`flexph.bodies.inertia.Contractions`).
+"""
 
 from __future__ import annotations
 
