@@ -44,7 +44,7 @@ PULLS = 1e-9
 
 
 class Near(NamedTuple):
-    """Face near a ball: number of its gap, the gap [m], and the closest point of the face from the ball (d,)."""
+    """Face near a ball: number of its gap, the gap [m], and the vector (d,) from the ball to the closest point."""
 
     number: int
     gap: float
@@ -69,7 +69,7 @@ def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near
 
 
 def apart(faces: list[Near], size: float) -> list[Near]:
-    """Faces in their order, without those whose closest point is that of one before."""
+    """Faces in the given order, except those whose closest point is the closest point of an earlier face."""
     own: list[Near] = []
     for face in faces:
         if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in own):
@@ -78,7 +78,11 @@ def apart(faces: list[Near], size: float) -> list[Near]:
 
 
 def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechanism:
-    """Mechanism in which only the faces of the sets touch, the first of each set first, or each ``alone``."""
+    """Mechanism in which each ball touches only the faces of its set.
+
+    The first face of a set acts as a contact, and the other faces have the same gap; with ``alone``, each face acts as
+    a contact of its own.
+    """
     joints = []
     for contact in mechanism.connections:
         gaps = [(k, gap) for k, gap in enumerate(contact.form.gaps) if gap.kind != "face"]
@@ -94,7 +98,7 @@ def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechan
 
 
 def numbers(near: dict[Key, list[Near]]) -> Sets:
-    """Sets of all these faces, in the order of their numbers."""
+    """Sets with the numbers of all faces near each ball, ascending."""
     return {key: tuple(sorted(face.number for face in faces)) for key, faces in near.items()}
 
 
@@ -105,7 +109,10 @@ def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) 
 
 
 def carrying_sets(mechanism: Mechanism, rested: Rested, size: float) -> Sets:
-    """Faces that carry each ball with the forces of an equilibrium in which they need not have equal gaps."""
+    """Faces that carry each ball at an equilibrium, found from the forces on the balls.
+
+    The equilibrium may be one in which these faces do not have equal gaps yet.
+    """
     forces, near = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration)
     return {key: _carrying(apart(faces, size), forces[key]) for key, faces in near.items()}
 
