@@ -58,10 +58,10 @@ class _Ports:
         return f"{body}.{name}"
 
     def carrying(self, body: str, at: Array) -> str:
-        """Name of a port of the carrier of gears, by which a gear pair reads the rotation of the carrier.
+        """Name of a port of the carrier ``body``, from which a gear pair reads the rotation of the carrier.
 
-        It is a new port at ``at`` (3,) [m]; a flexible body with ports has no new one, but the first of its ports is
-        used.
+        For a flexible body that has ports already, it is the first of these; otherwise a port is added at ``at`` (3,)
+        [m].
         """
         if body in self.flexible and body in self.places:
             return f"{body}.{next(iter(self.places[body]))}"
@@ -315,9 +315,9 @@ def _text(text: str) -> str:
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Text of a list of numbers with twelve digits.
+    """Text of a list of numbers with twelve digits, in which round-off becomes 0.
 
-    Those below round-off of the largest or of ``scale`` become 0.
+    Round-off is less than 1e-13 times the largest absolute value, or times ``scale`` if that is larger.
     """
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)

@@ -77,10 +77,10 @@ def contacts(drawing: Drawing) -> list[Touch]:
 
 
 def _clamps(touch: Touch, touches: Sequence[Touch], planes: Sequence[Touch]) -> bool:
-    """True for the thread of a screw that fixes parts to each other, or is in one part alone.
+    """True for the thread of a screw that clamps two parts together, or of a screw that is in one part only.
 
-    It fixes the threaded part to another part in which the screw is, if these two touch in a plane, of the contacts
-    ``planes``, that is normal to the axis of the screw.
+    The screw clamps the part with this thread to another part with a bore or thread for the screw, if one of the
+    contacts ``planes`` is between these two parts, with a normal parallel to the axis of the screw.
     """
     if touch.kind != "thread":
         return False
@@ -136,7 +136,7 @@ def _places(part: Part, port: ProposedPort) -> Array:
 
 
 def _beside(pin: ProposedPort, places: Array, direction: Array) -> bool:
-    """True if a pin is next to a side of a slot, along the slot and along the axis of the pin.
+    """True if a pin is within the extent of a side of a slot, both along the slot and along the axis of the pin.
 
     ``places`` (k, 3) [m] are points on this side; ``direction`` (3,) is that of the slot.
     """

@@ -51,7 +51,10 @@ class Builder:
         return replace(self, path=(section,)).of(entries[name], name)
 
     def of(self, value: Any, *path: str | int) -> Any:
-        """Value of the field at ``path``, in which each entry is built, also within lists and mappings."""
+        """Build all entries in ``value``, also within lists and mappings; return the value with them replaced.
+
+        ``path`` is the path of the field with this value, from the entry on.
+        """
         here = self.at(*path)
         if isinstance(value, Buildable):
             return value.build(here)
@@ -79,7 +82,8 @@ class Builder:
 def _place(text: str, entry: Any) -> Path:
     """Path of the field of ``entry`` that the text of an error names; empty if it names none.
 
-    The name is the first word, as in "length must be …", or one of a mapping in quotes, as in "station 'middle' …".
+    The text begins with the field, as in "length must be …", or it contains a name in quotes after the singular of a
+    field that is a mapping: "station 'middle' …" gives the path of ``middle`` in ``stations``.
     """
     names = () if entry is None else type(entry).model_fields
     first = text.partition(" ")[0].strip(":,")
@@ -121,10 +125,7 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Arguments of a recorded call by the names of the entry's fields.
-
-        Here both have the same names.
-        """
+        """Rename the arguments of a recorded call of ``makes`` to the fields of the entry; unchanged in this base class."""
         return given
 
     def call(self) -> Callable[..., Any]:
