@@ -55,7 +55,7 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
 
 
 def _kept(mesh: meshio.Mesh, members: dict[int, Array], name: str) -> dict[int, Array]:
-    """Indices, by block, of the cells to keep with a group ``members``, which is named in errors.
+    """Indices, by block, of the cells to keep if the group ``members`` is selected; ``name`` names it in errors.
 
     They are the group's cells of its highest dimension, all cells on facets of these, and cells of still lower
     dimension whose nodes are all nodes of these. Raises ValueError for a group without volume or surface cells.

@@ -125,7 +125,7 @@ def _in_system(contents: MeshContents, system: UnitSystem) -> MeshContents:
 
 
 def other_units(contents: MeshContents) -> str:
-    """Hint that the materials of a file are no solids in SI units, but in other systems; empty otherwise."""
+    """Hint on the units of a file whose materials have values of solids in other systems than SI; otherwise empty."""
     used = {name.upper() for _, name in contents.sections}
     materials = {name: m for name, m in contents.materials.items() if name.upper() in used}
     known = fitting(materials.values())

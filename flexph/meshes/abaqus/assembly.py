@@ -83,10 +83,7 @@ class Builder:
         )
 
     def _take_constraints(self) -> Constraints:
-        """Constraints of the file.
-
-        Also add a region of the coupled points for each coupling, unless they are a region already.
-        """
+        """Create the constraints of the file; add a region of the points of each coupling whose points are no region yet."""
         constraints = Constraints(self)
         for name, coupling in constraints.couplings.items():
             if coupling.region == name:
@@ -94,9 +91,9 @@ class Builder:
         return constraints
 
     def _instance_regions(self) -> dict[str, str]:
-        """Add a region of all cells of each instance, if there are several; return names of these regions by part.
+        """Add a region of all cells for each of several instances; return names of instances by the name of their part.
 
-        The names are only of those parts that have one instance. A region is not added if its name is in use.
+        The returned mapping has only parts with a single instance. A region is not added if its name is in use.
         """
         if len(self.instances) < 2:
             return {}
@@ -172,7 +169,8 @@ class Builder:
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
         """Add the sets of instance k in ``part`` as regions; return its section assignments (region, material).
 
-        ``part`` is the instance's own part, or its sets of the assembly; ``called`` gives the region name of a set.
+        ``part`` is the part of the instance, or the sets of the assembly with members in the instance; ``called`` gives
+        the region name of a set.
         """
         used = {elset.upper() for elset, *_ in part.sections} | {b.name("ELSET").upper() for b in part.masses}
         used |= {block.name("ELSET").upper() for block in self.assembly.masses}
@@ -210,9 +208,10 @@ class Builder:
         return axes if isinstance(axes, str) else one.turn @ axes
 
     def _section(self, k: int, elset: str, block: Block) -> set[int]:
-        """Dimensions (1, 2 or 3) of the elements in the set ``elset`` of instance k, to which a section is assigned.
+        """Dimensions (1, 2 or 3) of the elements of instance k in the set ``elset``, to which the section ``block`` is
+        assigned.
 
-        Also add elements of a lower dimension than the body to ``left_out``, as their mass is missing.
+        Elements of a lower dimension than the body are added to ``left_out``, as their mass is missing.
         """
         part, heavy, place = self.instances[k].part, "DENSITY" in block.parameters, block.place
         numbers, dims = part.element_numbers(elset), set()
@@ -262,7 +261,8 @@ class Builder:
         self._take_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
-        """Add to ``facets`` one face of each element of the set or number ``member``; return False for an unknown face.
+        """Add to ``facets`` the face ``face`` of the elements ``member``, a set or number; return False for an unknown
+        face.
 
         ``face`` is S1, S2, …, or empty for all faces that belong to one element only. ``owners``: number and part of
         each instance with such elements.

@@ -91,7 +91,8 @@ class Constraints:
         """Add the constraint of the keyword ``block``, as a coupling or in ``left_out``.
 
         ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which has the kind of a *COUPLING. Returns
-        the name of the element set of the coupling's reference point, "" if it needs none.
+        the name of the set of elements that represent the reference point of a *DISTRIBUTING COUPLING; "" for other
+        constraints.
         """
         if block.keyword in COUPLED:
             return ""
@@ -267,8 +268,8 @@ def _parts_in(places: Places, k: Scope) -> list[tuple[Scope, Part]]:
 def _translations(rows: list[list[str]], first: int) -> bool:
     """True if the degrees of freedom in data lines include all translations, or if there are no lines.
 
-    A line has the first and the last of its degrees of freedom from the word of index ``first`` on; a line without them
-    has all.
+    In a line, the word with index ``first`` is the first degree of freedom, and the next word the last one. A line
+    without these words has all degrees of freedom.
     """
     held: set[int] = set()
     for row in rows:

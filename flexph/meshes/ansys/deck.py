@@ -255,9 +255,9 @@ def _cells(kind: str, rows: list[tuple[int, list[int], Place]]) -> Cells:
 
 
 def _left_out(mesh: NumberedMesh, strange: list[tuple[str, Change, list[int], Place, int]]) -> list[LeftOut]:
-    """Entries of the report for unsupported elements, and for those of lower dimension than the body.
+    """Unsupported elements, and elements of lower dimension than the body, as entries for reports.
 
-    There is one for each type and dimension. ``strange``: elements by type, effect on the body, nodes, place and
+    There is one entry for each type and dimension. ``strange``: elements by type, effect on the body, nodes, place and
     dimension, which is −1 for types that are unsupported.
     """
     kept: dict[tuple[str, int], list[tuple[Change, list[int], Place]]] = {}

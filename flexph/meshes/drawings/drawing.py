@@ -54,7 +54,7 @@ class MeshRequest:
     """Options for the mesh of a drawing: cell size [m], part, unit of the file [m], largest number of cells.
 
     ``unit`` and ``select`` also apply to mesh files, and so does ``temperature``, in the unit of their tables.
-    ``flat``: True for a plate, the middle surface of a part in triangles. ``sizes``: cell sizes wanted at the corners
+    ``flat``: True to mesh the middle surface of a flat part with triangles. ``sizes``: cell sizes wanted at the corners
     of an earlier mesh.
     """
 
