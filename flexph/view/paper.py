@@ -54,7 +54,7 @@ def font(size: float) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """Places on a picture: its size, and the windows of motion, colour bar and energy curves, all in pixels.
+    """Layout of a picture: its size, and the regions of motion, colour bar and energy curves, all in pixels.
 
     ``unit`` is the length by which sizes of letters and distances grow with the picture, 1 for 800 × 450 pixels.
     """

@@ -83,7 +83,10 @@ class Builder:
         )
 
     def _take_constraints(self) -> Constraints:
-        """Create the constraints of the file; add a region of the points of each coupling whose points are no region yet."""
+        """Create the constraints of the file, and add regions of the points of couplings.
+
+        No region is added for a coupling whose points are a region already.
+        """
         constraints = Constraints(self)
         for name, coupling in constraints.couplings.items():
             if coupling.region == name:
@@ -208,8 +211,7 @@ class Builder:
         return axes if isinstance(axes, str) else one.turn @ axes
 
     def _section(self, k: int, elset: str, block: Block) -> set[int]:
-        """Dimensions (1, 2 or 3) of the elements of instance k in the set ``elset``, to which the section ``block`` is
-        assigned.
+        """Dimensions (1, 2 or 3) of the elements of the set ``elset`` of instance k, which have the section ``block``.
 
         Elements of a lower dimension than the body are added to ``left_out``, as their mass is missing.
         """
@@ -261,11 +263,10 @@ class Builder:
         self._take_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
-        """Add to ``facets`` the face ``face`` of the elements ``member``, a set or number; return False for an unknown
-        face.
+        """Add to ``facets`` the faces ``face`` of the elements ``member``; return False for an unknown face.
 
-        ``face`` is S1, S2, …, or empty for all faces that belong to one element only. ``owners``: number and part of
-        each instance with such elements.
+        ``member`` is a set or the number of an element. ``face`` is S1, S2, …, or empty for all faces that belong to
+        one element only. ``owners``: number and part of each instance with such elements.
         """
         for k, part in owners:
             numbers = part.element_numbers(member)

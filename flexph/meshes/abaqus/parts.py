@@ -88,7 +88,7 @@ class PointElement(NamedTuple):
 
 
 class StrangeElements(NamedTuple):
-    """Elements of an unsupported type: their entry for ``left_out``, their element set, and the nodes of each as written."""
+    """Elements of an unsupported type: their entry for ``left_out``, their element set, and nodes as written."""
 
     left_out: LeftOut
     elset: str

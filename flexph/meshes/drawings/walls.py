@@ -40,11 +40,11 @@ def surface_of(gmsh: Any) -> dict[str, Any]:
 
 
 def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> Any:
-    """Distance (k,) through the solid from points ``starts`` on its surface, along ``directions``, to the opposite face.
+    """Distance (k,) through the solid from points ``starts`` on its surface to the opposite face.
 
-    It is inf if that face is inclined to the line. ``corners`` (t, 3, 3) and ``normals`` (t, 3) are those of the
-    surface triangles. The solid is on that side of a point on which the line crosses the surface an odd number of
-    times.
+    It is measured along lines in the ``directions`` (k, 3), and inf if that face is inclined to the line. ``corners``
+    (t, 3, 3) and ``normals`` (t, 3) are those of the surface triangles. The solid is on that side of a point on which
+    the line crosses the surface an odd number of times.
     """
     one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     doubled = np.einsum("tk,tk->t", np.cross(one, two), normals)[:, None]

@@ -125,7 +125,10 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Rename the arguments of a recorded call of ``makes`` to the fields of the entry; unchanged in this base class."""
+        """Rename the arguments of a recorded call of ``makes`` to the fields of the entry.
+
+        In this base class the arguments are unchanged.
+        """
         return given
 
     def call(self) -> Callable[..., Any]:
