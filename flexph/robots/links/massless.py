@@ -63,10 +63,10 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
 
 def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
-    """Smallest mass and smallest moment of inertia in the part of the robot that each body carries, by body.
+    """Smallest nonzero mass and moment of inertia in the part of the robot that each body carries, by body.
 
-    This part has the body itself and those farther from the root. A body whose part has no mass gets the smallest one
-    of the robot.
+    This part has the body itself and the bodies farther from the root. If all masses of a part are zero, the smallest
+    one of the robot is taken, and likewise for the moments.
     """
     smallest = (
         {name: m.mass or np.inf for name, m in masses.items()},
@@ -104,8 +104,8 @@ def _check_determined(
 ) -> None:
     """Raise ValueError if small additions are a noticeable part of the inertia of a motion of the robot.
 
-    ``masses`` are those without and ``whole`` those with additions, to the bodies ``lacking``. The motions are tested
-    at one pose without symmetry.
+    ``masses`` are the masses without the additions, ``whole`` those with them; ``lacking`` names the bodies with
+    additions. The motions are tested at one pose without symmetry.
     """
     poses = _skew_pose(skeleton)
     columns, moves = _freedoms(skeleton, poses)

@@ -177,7 +177,8 @@ def parts_of(
 def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:
     """Rigid body with a port at each position, and names of the ports by ``joint JOINT`` or ``link LINK``.
 
-    ``starts`` are positions of joints to its children, ``members`` those of links that belong to it, and of shapes.
+    ``starts``: positions of the joints to the next bodies, by joint; ``members``: positions of the other links of this
+    body, and of shapes, by name.
     """
     after = free_names(starts, ("origin", *PARTS))
     inner = free_names(members, ("origin", *PARTS, *after.values()))

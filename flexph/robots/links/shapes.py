@@ -51,7 +51,7 @@ ShapesOf = Callable[[str, Use], tuple[LinkShape, ...]]
 
 
 def none_of(link: str, use: Use) -> tuple[LinkShape, ...]:
-    """Function that gives no shapes for any link and use, for robots without shapes."""
+    """No shapes for any link and use, as function of robots without shapes."""
     return ()
 
 

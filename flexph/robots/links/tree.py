@@ -10,7 +10,7 @@ from .elements import FIXED, SEVERAL, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
-    """Joint that another one follows, its leader, and ratio of the rate of the follower to that of the leader.
+    """Leader of a joint that follows another one, and ratio of the rate of the follower to that of the leader.
 
     A leader "" means that the follower does not move.
     """
@@ -87,9 +87,9 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
 
 
 def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
-    """Law of a joint whose leader itself follows another joint by the law ``own``: its law by that other joint.
+    """Law by which a joint follows the leader of its own leader; None if its leader follows no joint.
 
-    None if the leader follows no joint.
+    ``law`` relates the joint to its leader, ``own`` the leader to the next leader.
     """
     if own is None:
         return None
