@@ -212,7 +212,7 @@ def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class SweptSection:
-    """Cross section with which a body is drawn, whose view is a line along its x axis.
+    """Cross section for pictures of a body whose view is a line along its x axis.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def find_energy(model: StateSpace) -> Array:
 def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
     """Energy matrix Q of the system A, B, C, D, as in :func:`find_energy`.
 
-    Its unit of time is scaled so that the whole system, of which it may be a part, has ‖A‖ = 1.
+    The system can be a part of a larger one, whose unit of time must be such that its matrix has ‖A‖ = 1.
     """
     if not a.shape[0]:
         return np.zeros((0, 0))

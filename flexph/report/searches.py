@@ -75,8 +75,8 @@ def _history(runs: Any, facts: Mapping[str, Any]) -> list[Panel]:
 def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) -> list[Block]:
     """Table of the values with limits at the optimum, and a text on them.
 
-    For active limits it has the derivatives of the optimal objective with respect to them; the text says how well these
-    balance the gradient of the objective.
+    For active limits the table has the derivatives of the optimal objective with respect to the limits; the text says
+    how well these derivatives balance the gradient of the objective.
     """
     head = ("value", "at the optimum", "lower limit", "upper limit", "at its limit", "objective per unit of the limit")
     rows = []

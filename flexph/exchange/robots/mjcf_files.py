@@ -290,9 +290,10 @@ class _Reader:
 
 
 def _names(of: Any, count: int, what: str) -> Mapping[int, str]:
-    """Names of the ``count`` bodies or joints of a compiled model, by number; ``of`` gives the one of a number.
+    """Names, by number, of the ``count`` bodies or joints ``of(number)`` of a compiled model.
 
-    A missing name is replaced by ``what`` with the number. Raises ValueError if that is the name of another one.
+    One without a name is called ``what``, body or joint, with its number. Raises ValueError if another one has this
+    name.
     """
     given = {number: of(number).name for number in range(count)}
     taken = set(given.values())
