@@ -26,7 +26,7 @@ ARRAYS = ("time", "x", "multipliers", "memory")
 class MechanismUnit:
     """Part of a unit that does not depend on the version of FMI.
 
-    A subclass for a version also derives from a slave class of pythonfmu or pythonfmu3.
+    The class of a unit also derives from a slave class of pythonfmu or pythonfmu3.
     """
 
     resources: str

@@ -25,9 +25,7 @@ class Twist(NamedTuple):
     spin: Array
 
     def motion(self, by: float) -> tuple[Array, Array]:
-        """Rotation (d, d) and translation (d,) of the rigid motion exp(ξ q) with this twist ξ and the coordinate q =
-        ``by``.
-        """
+        """Rotation (d, d) and translation (d,) of the rigid motion exp(ξ q) with this twist ξ, and q = ``by``."""
         dim, rate = self.velocity.size, float(np.linalg.norm(self.spin))
         if rate < SMALL:
             return np.eye(dim), self.velocity * by

@@ -1,4 +1,4 @@
-"""Motions as binary glTF files (``.glb``) for slides, web pages and animation software, by pygltflib (extra ``gltf``)."""
+"""Motions as binary glTF files (``.glb``) for slides, web pages and animation software (extra ``gltf``)."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """All integers of the ranges from ``first`` (r,) to ``last`` (r,): for each the index of its range, and the integer."""
+    """Integers of the ranges from ``first`` (r,) to ``last`` (r,): index of the range of each, and the integer."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
