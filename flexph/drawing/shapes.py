@@ -220,7 +220,7 @@ class SweptSection:
         Corners (q, 2), (y, z) [m], of the section in order; z is out of the plane for planar bodies.
     rotation : matrix
         Sparse matrix ψ (p·s, n): to first order in the n flexible coordinates u, the sections at the p points of the
-        line rotate by ψu.
+        line rotate by ψu; s is 1 in the plane and 3 in space.
     """
 
     outline: Array

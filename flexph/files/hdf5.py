@@ -72,8 +72,8 @@ def is_hdf5(path: Path) -> bool:
 def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
     """Raise OSError for links, objects with two names, values in other files, and too many declared values.
 
-    Also for filters that are not accepted. Soft links are allowed below the group ``linked``, which is not read. The
-    check itself follows no links.
+    It is also raised for filters that are not accepted. Soft links are allowed below the group ``linked``, which is not
+    read. The check itself follows no links.
     """
     import h5py
 
@@ -100,7 +100,7 @@ def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
 def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None:
     """Raise OSError for a dataset with values in another file, or with more values than its stored bytes allow.
 
-    Also for one that is stored through a filter that is not accepted.
+    It is also raised for a dataset that is stored through a filter that is not accepted.
     """
     import h5py
 

@@ -108,7 +108,7 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
 
 
 def _left_out(contents: MeshContents, body: Array, top: int) -> tuple[tuple[LeftOut, ...], list[LeftOut]]:
-    """Unsupported parts that only act on the selected cells, and those that join them to other cells.
+    """Unsupported parts that act on selected cells only, and unsupported parts that join selected to other cells.
 
     ``body``: indices of the points of the selected cells, which have the dimension ``top``.
     """

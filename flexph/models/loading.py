@@ -168,7 +168,7 @@ class ModelFile:
         return [pose_of(self.mechanism, pose, here.at("poses", i)) for i, pose in enumerate(entry.poses)]
 
     def _start(self, entry: Any, here: Builder) -> tuple[Any, Builder]:
-        """Start entry of a run, by default that of the file, with the Builder of its position in the file.
+        """Start entry of a run, by default the start entry of the file, and the Builder at the position of this entry.
 
         Raises Misfit for drives that are undefined at the start.
         """

@@ -195,7 +195,8 @@ Block = Text | Table | Chart | Html | View | Picture
 class Section:
     """Section of a report: a heading, and blocks such as texts, tables and charts.
 
-    ``level``: that of the heading in HTML, 2, or 3 within a section; ``folded``: True to hide the blocks until a click.
+    ``level``: level of the heading in HTML, 2, or 3 within a section; ``folded``: True to hide the blocks until a
+    click.
     """
 
     title: str

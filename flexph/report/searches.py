@@ -23,9 +23,9 @@ ROW, NAMES, BARS, NUMBERS = 22, 300, 420, 90
 def write_search_report(folder: Path, title: str, best: Any, facts: Mapping[str, Any]) -> Path:
     """Write the report of an optimisation into its folder; return the path.
 
-    ``best`` is a :class:`flexph.studies.Optimum`. ``facts`` contains the ``command``, lines of text ``said`` on the
-    optimum, the command of a ``run`` with it, the text of the ``objective`` and its ``weights``, ``limits`` and
-    ``bounds``.
+    ``best`` is a :class:`flexph.studies.Optimum`. ``facts`` contains the ``command`` of the optimisation, text ``said``
+    on the optimum, the command ``run`` that computes the run with optimal settings, the text of the ``objective`` and
+    its ``weights``, ``limits`` and ``bounds``.
     """
     command = [Text(facts["command"], "code")] if facts["command"] else []
     rerun = [Text("A run with the optimal settings:"), Text(facts["run"], "code")]

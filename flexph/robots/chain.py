@@ -114,8 +114,8 @@ class Chain:
     def _order(self) -> None:
         """Sort the joints from the base outward.
 
-        Store each joint with the next one towards the base (−1 for none), and for each body the last joint that moves
-        it.
+        Store each joint with the next one towards the base (−1 for none), and for each body the outermost joint that
+        moves it.
         """
         sizes = self.moved.sum(axis=1)
         order = np.argsort(-sizes, kind="stable")

@@ -111,7 +111,7 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """Bytes (height, width, 4) of a picture drawn over the background, which its shadow darkens.
+        """Bytes (height, width, 4) of a picture of bodies over the background, which is darkened by their shadow.
 
         ``picture`` (height, width, 4) has colours multiplied by their opacity, 0 to 1; ``shadow`` (height, width) is 0
         to 1.

@@ -295,6 +295,6 @@ def _words(block: Block) -> list[str]:
 
 
 def _unused(name: str, known: Mapping[str, Coupling]) -> str:
-    """Name that no coupling has: the given one, with a number added if it is taken."""
+    """Name for a coupling: ``name``, with a number added if a coupling in ``known`` has this name."""
     names = [name, *(f"{name} ({n})" for n in range(2, len(known) + 3))]
     return next(each for each in names if each not in known)

@@ -39,9 +39,10 @@ CONSTRAINTS = ("CE", "CP", "CEINTF", "CPINTF", "CERIG", "RBE3", "CPNGEN", "CPCYC
 def ansys_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an archive that CDWRITE or a preprocessor has written.
 
-    Components become regions of the same names; ``MAT n``, ``TYPE n`` and ``SECT n`` are the elements of a material,
-    of a type, and of a section of shells; ``REAL n`` those of shells whose thickness is a real constant; ``MAT n ESYS
-    k`` those of a material in one of its several systems.
+    Components become regions of the same names. The elements of a material are the region ``MAT n``, of a type ``TYPE
+    n``, of a section of shells ``SECT n``; shells whose thickness is a real constant are ``REAL n``, and elements of a
+    material in one of several systems ``MAT n ESYS k``.
+
     ``omit``: commands, and numbers of element types such as ``21``. Raises ValueError, with the line, for blocks that
     cannot be read, and for commands that would have to be run.
     """

@@ -152,7 +152,7 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
     """Drawing with its parts, and the answer of gmsh from which they were read.
 
-    ``kind`` is the format of the file, ``task`` that of the request to gmsh, such as ``describe``.
+    ``kind`` is the format of the file, ``task`` the task in the request to gmsh, such as ``describe``.
     """
     scale = _scale(kind, unit)
     answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
@@ -278,8 +278,8 @@ def _flat_mesh(
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
     """Mesh of the middle surface of a flat part by triangles, and a mapping from its name to its section as a shell.
 
-    It has at most ``most`` cells. A region of a flat face has all triangles, one of a face on the rim the sides of
-    triangles along it. Raises ValueError for a part that is not flat.
+    The mesh has at most ``most`` cells. The region of a flat face consists of all triangles, the region of a face on
+    the rim of the triangle sides along this face. Raises ValueError for a part that is not flat.
     """
     flat = flat_part(part.faces, part.volume / drawing.scale**3)
     if isinstance(flat, str):

@@ -27,7 +27,7 @@ class Pair:
     """Joint deduced from contacts: its kind, a point (3,) [m] on its axis, the axis (3,), and degrees of freedom.
 
     Kinds are weld, hinge, prismatic, cylindrical, planar, spherical, slot and other. The axis of a planar joint is the
-    normal of its plane, that of a slot the direction in which the pin slides.
+    normal of its plane, the axis of a slot the direction in which the pin slides.
     """
 
     kind: str

@@ -233,7 +233,7 @@ Known = dict[tuple[Touch, ...], Pair]
 def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> list[ProposedJoint]:
     """Merge groups between which the contacts allow no motion, until no such groups are left; return the welds.
 
-    ``known`` keeps the joint of each set of contacts between calls.
+    ``known`` is a cache of the joint that follows from each set of contacts.
     """
     welds: list[ProposedJoint] = []
     while True:
@@ -249,7 +249,7 @@ def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> li
 def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) -> Iterator[ProposedJoint]:
     """Yield, for any two groups in contact, the joint that follows from all contacts between them.
 
-    ``known`` keeps the joint of each set of contacts between calls.
+    ``known`` is a cache of the joint that follows from each set of contacts.
     """
     between: dict[tuple[str, str], list[Touch]] = {}
     order = {name: k for k, name in enumerate(groups)}
@@ -266,9 +266,9 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) ->
 def _between(
     groups: Mapping[str, str], touches: Sequence[Touch], known: Known
 ) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Joints between groups that are proposed, and those that are omitted: of kind planar or other.
+    """Proposed joints between groups, and omitted joints, which are those of the kinds planar and other.
 
-    ``known`` keeps the joint of each set of contacts between calls.
+    ``known`` is a cache of the joint that follows from each set of contacts.
     """
     joints: list[ProposedJoint] = []
     left_out: list[ProposedJoint] = []

@@ -241,7 +241,7 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
 
 
 def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
-    """Yield the lines of the connection of a gear pair, with its carrier unless this is the ground."""
+    """Yield the lines of the entry of a gear pair, which names the carrier unless the carrier is the ground."""
     meshing = gear.meshing
     wheels = zip((meshing.first, meshing.second), meshing.places, meshing.regions, strict=True)
     ends = [ports.add(body, "wheel", at, region) for body, at, region in wheels]
@@ -310,7 +310,7 @@ def _runs(proposal: Proposal) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Text as YAML, in quotes if it would be read as something else."""
+    """Text as a scalar of YAML, in quotes if YAML would read it as another type."""
     return text if PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 

@@ -66,7 +66,7 @@ class Touch:
 def contacts(drawing: Drawing) -> list[Touch]:
     """All contacts of a drawing.
 
-    Bores in line count only if no pin of the drawing is in one of them.
+    Two bores in line are a contact only if no pin of the drawing is in one of them.
     """
     touches = [t for one, two in combinations(drawing.parts, 2) for t in _of_pair(one, two)]
     filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}

@@ -187,7 +187,7 @@ def kind_of(entry: type[Entry]) -> str:
 def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
     """Union type of several kinds of entries, chosen by ``kind``.
 
-    ``default`` is the kind of an entry without it.
+    ``default`` is the kind of an entry without the field ``kind``.
     """
     words = [kind_of(kind) for kind in kinds]
     usual = None if default is None else kind_of(default)

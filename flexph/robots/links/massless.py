@@ -48,7 +48,7 @@ class Skeleton(NamedTuple):
 
 
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
-    """Masses of all bodies by body, where those that lack mass or inertia about an axis have small additions.
+    """Masses of all bodies by name, with small additions for bodies that lack mass or inertia about an axis.
 
     Raises ValueError if the inertia of a motion depends on an addition.
     """
@@ -149,9 +149,9 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Degrees of freedom with their twists, and for each body an integer whose bits are those that move it.
+    """Degrees of freedom with their twists, and for each body an integer that tells which of them move it.
 
-    Bit k is set if freedom k moves the body. ``poses`` (4, 4): those of the links.
+    Bit k of the integer is set if the degree of freedom k moves the body. ``poses``: pose (4, 4) of each link.
     """
     carrier = skeleton.carrier
     base = carrier[skeleton.root]

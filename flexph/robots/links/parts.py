@@ -51,7 +51,7 @@ class FlexedBody(NamedTuple):
 def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible, shapes: ShapesOf) -> FlexedBody:
     """Body of a flexible link, created by ``make``.
 
-    ``points`` are positions (3,) in the link of the joints to its children, by joint.
+    ``points``: position (3,), in the frame of the link, of each joint to a child link, by the name of the joint.
     """
     name = link.name
     if not isinstance(make, FlexibleLink):
