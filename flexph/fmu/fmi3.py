@@ -10,9 +10,9 @@ from .slave import MechanismUnit
 
 
 class Fmi3Mechanism(MechanismUnit):
-    """Slave of FMI 3.
+    """Slave of FMI 3, from which the class of a written unit derives.
 
-    A written unit has a class derived from it and from ``Fmi3Slave``, which pythonfmu3 requires.
+    That class also derives from ``Fmi3Slave``, which pythonfmu3 requires.
     """
 
     register_variable: Any

@@ -334,7 +334,7 @@ def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings
 
 
 def figures_of_run(model: ModelFile, run: str) -> Callable[..., Mapping[str, Any]]:
-    """Function from settings by path to the summary numbers of a run, which can be sent to other processes.
+    """Picklable function from settings by path to the summary numbers of a run of a model file.
 
     Raises ModelError for an unknown run.
     """

@@ -243,7 +243,7 @@ class _Deck:
 
 
 def _refuse_missing(command: Command, what: str, count: int) -> None:
-    """Raise ValueError for a command that declares more rows than the ``count`` in the file, which is cut off then.
+    """Raise ValueError for a command that declares more rows than the ``count`` rows in the file, as in a cut file.
 
     ``what`` names the rows in the error.
     """

@@ -76,7 +76,7 @@ class MeshRequest:
             check.number("temperature", self.temperature)
 
     def given(self) -> list[str]:
-        """Names of the options for drawings only that are set."""
+        """Names of the options in use that apply to drawings only."""
         return [name for name in ("size", "select", "max_cells", "sizes") if getattr(self, name) is not None]
 
 
@@ -123,7 +123,10 @@ class Drawing:
     overlaps: tuple[tuple[str, str, float], ...] = field(default=())
 
     def part(self, select: str | None) -> Part:
-        """The part of a name; without a name the only part. Raises ValueError for an unknown or missing name."""
+        """The part called ``select``, or the only part if that is None.
+
+        Raises ValueError for an unknown or missing name.
+        """
         known = {part.name: part for part in self.parts}
         if select is not None:
             return check.lookup("part", select, known, f"select: {self.path.name}")
@@ -169,7 +172,7 @@ def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Draw
 
 
 def _scale(kind: str, unit: float | None) -> float:
-    """Unit of length of the kernel [m]: millimetres for the format ``kind`` if files have a unit, else the given one.
+    """Unit of length of the kernel [m]: millimetres for a format ``kind`` whose files have a unit, otherwise ``unit``.
 
     Raises ValueError for a unit that is missing or given twice.
     """
@@ -334,7 +337,8 @@ def surface_mesh(
 def _regions(part: Part) -> dict[str, tuple[int, ...]]:
     """Numbers of the faces of each region by name.
 
-    Regions are ports, gear wheels, and names and colours of faces in the file; the first of equal names counts.
+    A region is a port, a gear wheel, or all faces with a name or a colour of the file. Of regions with equal names the
+    first is kept.
     """
     regions = {port.name: port.faces for port in part.ports}
     regions |= {wheel.name: wheel.faces for wheel in toothed_wheels(part.faces, part.scale)}

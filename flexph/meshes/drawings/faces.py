@@ -74,9 +74,9 @@ def _integrated(gmsh: Any, solid: int, faces: list[int], own: dict[str, Any]) ->
 
 
 def _moments(gmsh: Any, solid: int, face: int, origin: Any) -> Any:
-    """Contributions of a face to volume, first and second moments of a solid about a point, in one array (13,).
+    """Contributions of a face to volume, first moments (3,) and second moments (3, 3) of a solid, as one array (13,).
 
-    They follow from Gauss' theorem and are one number, (3,) and (3, 3). ``origin`` (3,) is the point.
+    They follow from Gauss' theorem. The moments are about the point ``origin`` (3,).
     """
     kinds, _, _ = gmsh.model.mesh.getElements(2, face)
     (kind,) = kinds

@@ -297,7 +297,7 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
 
 
 def loops(proposal: Proposal) -> int:
-    """Number of closed loops of the proposed joints, and of the gear pairs between rigid groups of parts."""
+    """Number of independent kinematic loops of the proposed joints and gear pairs between rigid groups of parts."""
     welds = [(j.first, j.second) for j in proposal.joints if j.pair.kind == "weld"]
     gears = [(gear.meshing.first, gear.meshing.second) for gear in proposal.gears.pairs]
     joints = [(j.first, j.second) for j in proposal.joints]

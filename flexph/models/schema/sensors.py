@@ -170,7 +170,7 @@ def _sensor_tag(given: Any) -> str:
 def _check_measure(given: Any) -> Any:
     """Data of a sensor, unchanged; raise an error for a measure that no kind of sensor has.
 
-    This comes before the choice of the kind, which would list the measures of one kind only.
+    This check precedes the choice of the kind, whose error would list the measures of one kind only.
     """
     measure = given.get("measure") if isinstance(given, dict) else None
     if isinstance(measure, str) and measure not in _WORDS:

@@ -121,7 +121,10 @@ def _in_group(
 
 
 def _relative(frame: Array, pose: Array) -> Array:
-    """Pose (4, 4) of ``pose`` seen from ``frame``, both poses (4, 4) in a common space."""
+    """Pose (4, 4) of the frame with the pose ``pose`` relative to that with the pose ``frame``.
+
+    Both poses (4, 4) are given in a common frame.
+    """
     seen = np.eye(4)
     seen[:3, :3] = frame[:3, :3].T @ pose[:3, :3]
     seen[:3, 3] = frame[:3, :3].T @ (pose[:3, 3] - frame[:3, 3])

@@ -129,7 +129,7 @@ def _check_determined(
 
 
 def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
-    """Poses (4, 4) of all links at joint coordinates for which no axes are parallel or in one plane by chance."""
+    """Poses (4, 4) of all links at generic joint coordinates, at which no axes are parallel or coplanar by chance."""
     rng, joints = np.random.default_rng(0), skeleton.joints
     values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
     values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}

@@ -51,7 +51,7 @@ ShapesOf = Callable[[str, Use], tuple[LinkShape, ...]]
 
 
 def none_of(link: str, use: Use) -> tuple[LinkShape, ...]:
-    """No shapes for any link and use, as function of robots without shapes."""
+    """Return no shapes, for any link and use: the reader of shapes for robots without shapes."""
     return ()
 
 

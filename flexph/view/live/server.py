@@ -115,7 +115,7 @@ class Page:
     def frame(self, now: Snapshot, scalable: bool) -> bytes:
         """Bytes of the frame for the snapshot ``now``: length of the head, head as JSON, and numbers of the drawing.
 
-        ``scalable``: True to include deformations. It waits first if earlier frames have taken too much processor time.
+        ``scalable``: True to include deformations. Waits first if earlier frames have taken too much processor time.
         """
         assert now.drawn is not None
         with self._lock:
