@@ -37,7 +37,7 @@ class CoSimulation:
     method : MechanismMethod, optional
         Method without a tolerance: a step of the simulation is a step of the method.
     inputs : sequence of str, optional
-        External ports that the simulator sets, by default all; inputs at other ports are zero.
+        External ports that the other program sets, by default all; inputs at other ports are zero.
     outputs : dict, optional
         Sensors of :mod:`flexph.sensors` by name.
     controllers : dict, optional

@@ -24,7 +24,7 @@ class Fmi3Mechanism(MechanismUnit):
         self.register_variable(time, nested=False)
 
     def _now(self) -> float:
-        """Time of the simulator."""
+        """Current time of the co-simulation [s]."""
         return float(self._simulator.time - self._offset)
 
     def _experiment(self, **times: float) -> Any:

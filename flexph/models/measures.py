@@ -122,7 +122,7 @@ def units_of(reading: Reading | Entry) -> tuple[str, ...]:
 
 
 def _is_stress(field: str) -> bool:
-    """True for a field of a body in pascal: stress at faces or points, or von Mises stress."""
+    """True for the name of a field of a body whose unit is pascal, such as a stress at faces or von Mises stress."""
     return "stress" in field or field in LABELS
 
 

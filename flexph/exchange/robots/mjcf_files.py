@@ -37,11 +37,11 @@ FILES = re.compile("file.*|.*dir|content_type")
 
 
 def read_contents(path: Path, *, rotors: bool, contacts: bool = False) -> Contents:
-    """Links, joints, springs, loops and actuators of an MJCF file; with ``rotors`` also the armature of joints.
+    """Links, joints, springs, loops and actuators of an MJCF file.
 
-    ``contacts``: True if contacts are created from the shapes, so that no warning is needed.
-
-    Raises ValueError, with MuJoCo's message, for a file that MuJoCo cannot compile.
+    ``rotors``: True to read the armature of joints as inertias of rotors, too; ``contacts``: True if contacts are
+    created from the shapes, so that no warning is needed. Raises ValueError, with MuJoCo's message, for a file that
+    MuJoCo cannot compile.
     """
     try:
         import mujoco

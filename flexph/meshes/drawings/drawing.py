@@ -111,8 +111,8 @@ class Part:
 class Drawing:
     """Parts of a drawing, with the ``unit`` of its file in words and the unit ``scale`` of the kernel [m].
 
-    ``touching``: numbers of two plane faces on each other and the centre (3,) of their common points [m];
-    ``overlaps``: names of two parts that penetrate each other, and the common volume [m³].
+    ``touching``: for each pair of plane faces that lie on each other, their numbers and the centre (3,) of their common
+    points [m]; ``overlaps``: for each pair of parts that penetrate each other, their names and the common volume [m³].
     """
 
     path: Path
@@ -186,7 +186,10 @@ def _scale(kind: str, unit: float | None) -> float:
 
 
 def _names(paths: list[str]) -> list[str]:
-    """Unique names of parts from the paths of their labels, with characters that body names exclude replaced."""
+    """Unique names of parts from the paths of their labels in the drawing.
+
+    Characters that names of bodies must not have are replaced by ``_``.
+    """
     names: list[str] = []
     for number, path in enumerate(paths, 1):
         labels = [label for label in path.split("/") if not NAMELESS.fullmatch(label.strip())]

@@ -257,7 +257,7 @@ def _gear_sureness(gear: ProposedGear) -> str:
 
 
 def _weld_to_ground(part: Part, proposal: Proposal, ports: _Ports) -> list[str]:
-    """Lines of the weld of the fixed part to the ground."""
+    """Lines of the entry for the weld of the fixed part to the ground."""
     port = ports.add(part.name, "ground", part.centre, "")
     return [
         f"  # the ground: {part.name}, {proposal.reason}",

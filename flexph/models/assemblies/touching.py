@@ -155,8 +155,8 @@ def _fits(inner: float, outer: float) -> bool:
 def _round(a: ProposedPort, b: ProposedPort) -> Touch | None:
     """Contact of two cylindrical ports if they are coaxial and touch, otherwise None.
 
-    It is a pin that fits in a bore, or in a thread if it is slightly larger than the bore, or two bores of equal radius
-    that adjoin. The names of the parts are left empty.
+    The kinds are pin, if a pin fits in a bore; thread, if a pin is slightly larger than the bore; and bores, for two
+    bores of equal radius that adjoin. The names of the parts are left empty.
     """
     assert a.radius is not None and b.radius is not None and a.length is not None and b.length is not None
     axis, away = np.array(a.axis), np.subtract(b.centre, a.centre)
@@ -194,7 +194,7 @@ def _ball(a: ProposedPort, b: ProposedPort) -> Touch | None:
 
 
 def _planes(drawing: Drawing) -> Iterator[Touch]:
-    """Contacts of the plane faces that lie on each other."""
+    """Yield the contacts of plane faces that lie on each other."""
     owners = {face: (part.name, port) for part in drawing.parts for port in part.ports for face in port.faces}
     for first, second, at in drawing.touching:
         (one, a), (two, b) = owners[first], owners[second]

@@ -131,7 +131,7 @@ class Session:
             self.news.notify_all()
 
     def later_than(self, number: int, timeout: float) -> Snapshot | None:
-        """Wait for a snapshot with a number above ``number``; None if there is none after ``timeout`` seconds."""
+        """Wait for a snapshot with a number above ``number`` and return it; None after ``timeout`` seconds."""
         with self.news:
             self.news.wait_for(lambda: self.snapshot.number > number and self.snapshot.drawn is not None, timeout)
             return self.snapshot if self.snapshot.number > number and self.snapshot.drawn is not None else None
