@@ -52,9 +52,9 @@ SYSTEMS = (
 
 
 def fitting(materials: Iterable[FileMaterial]) -> list[UnitSystem]:
-    """Systems of units in which density and modulus of all materials are in the range of solids.
+    """Systems of units in which density, modulus and wave speed of all materials are in the range of solids.
 
-    Materials without one of the two are disregarded; the list is empty if no material has both.
+    Materials without density or modulus are disregarded; the list is empty if no material has both.
     """
     known = [(m.density, m.modulus()) for m in materials]
     both = [(rho, young) for rho, young in known if rho and young]

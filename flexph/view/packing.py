@@ -81,8 +81,8 @@ def add_path(stream: Stream, values: Array) -> Told:
 def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
     """Append numbers (k, n) at k times up to a tolerance; return their reference, None if all are below the tolerance.
 
-    They are stored as a mean with the fewest modes that satisfy the tolerance, or as changes between times if these
-    are fewer numbers.
+    They are stored as modes by :func:`_as_modes` if this takes clearly fewer numbers, otherwise as changes between
+    times.
     """
     if float(np.abs(values).max(initial=0.0)) <= tolerance:
         return None

@@ -17,7 +17,7 @@ ROUND = 1e-9
 
 
 class Materials:
-    """Collector of the properties of materials: values at temperatures, by label within each material number."""
+    """Collector of the properties of materials: values by temperature, for each label and material number."""
 
     def __init__(self) -> None:
         self.temperatures: dict[int, float] = {}

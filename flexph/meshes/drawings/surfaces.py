@@ -51,7 +51,7 @@ def _surface(drawing: Drawing, answer: Answer, part: Part) -> PartSurface:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, changed: int, unit: float | None) -> tuple[Drawing, Answer]:
-    """Drawing with the triangles of all faces, cached until the time ``changed`` of the file differs."""
+    """Drawing with the triangles of all faces, cached until the time ``changed`` of the file changes."""
     return answered(path, FORMATS[path.suffix.lower()], unit, "surfaces")
 
 

@@ -137,5 +137,5 @@ def _slides(free: Array) -> Array:
 
 
 def _cleaned(vector: Array) -> Array:
-    """Vector (n,) in which components of the size of round-off are zero."""
+    """Vector (n,) with components of the size of round-off set to zero."""
     return np.round(vector, 12) + 0.0

@@ -150,7 +150,10 @@ class Entry(BaseModel, Buildable):
 
 
 class InUnit(Entry):
-    """Base of entries with a field ``unit`` for the numbers in the fields listed in ``scaled``; empty for SI units."""
+    """Base of entries with a field ``unit`` for the numbers in the fields listed in ``scaled``.
+
+    An empty unit means that the numbers are in SI units.
+    """
 
     scaled: ClassVar[frozenset[str]] = frozenset()
     unit: str = ""

@@ -39,7 +39,7 @@ class ExpressionEntry(Entry):
 
 
 class TableEntry(Entry):
-    """Columns of a table of comma-separated values, named in its first row."""
+    """A function of time by columns of a table of comma-separated values, whose names are in the first row."""
 
     table: File
     time: str = "t"
