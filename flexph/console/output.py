@@ -1,4 +1,4 @@
-"""Robust output of the command line: unknown characters, write errors, tables, and references by tag."""
+"""Robust output of the command line: unknown characters, write errors, tables, and literature references by tag."""
 
 from __future__ import annotations
 
