@@ -25,10 +25,10 @@ ELASTICITIES = (
 def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an input file, flat or with parts and instances, without the keywords and element types ``omit``.
 
-    Sets and surfaces become regions of the same names. Those of a part are called ``instance.name`` if there are
-    several instances, or if the assembly has one of the same name. Sets that Abaqus marks as internal are no regions
-    unless a section or mass is assigned to them. Raises ValueError, with the line, for unsupported elements and
-    keywords.
+    Sets and surfaces become regions of the same names. Sets and surfaces of a part are called ``instance.name`` if
+    there are several instances, or if the assembly has a set or surface of this name. Sets that Abaqus marks as
+    internal are no regions unless a section or mass is assigned to them. Raises ValueError, with the line, for
+    unsupported elements and keywords.
     """
     deck = Deck()
     for block in _kept(keyword_blocks(path), {word.upper() for word in omit}):

@@ -39,8 +39,8 @@ Between, OfPort, OfContact, OfBody, OfSection, OfJoint = (
 class PairSensor(Entry):
     """A quantity between two ports, by default between a port and the ground.
 
-    In space, angles and their rates need an ``axis``, which is fixed to ``port``, and offsets a ``direction``. Angles
-    are measured from ``zero`` [rad]; ``second_axis`` is the same axis given in the section of the second port.
+    In space, angles and their rates need an ``axis``, which is fixed to ``port``; offsets need a ``direction``. Angles
+    are measured from ``zero`` [rad]; ``second_axis`` is the same axis, given in the section of the second port.
     """
 
     measure: Between

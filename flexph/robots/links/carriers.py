@@ -98,9 +98,10 @@ def _in_group(
 ) -> dict[str, str]:
     """Name of the carrier of each link of a group; empty if no link has mass or inertia.
 
-    ``above``: parent of each link. A link that cannot move separately has the carrier of its parent; without one, the
-    carrier is the first link of the group that can move separately, or the ground. If no link can, all have the
-    heaviest one as carrier. Flexible links carry themselves.
+    ``above``: parent of each link. A link that can move separately is its own carrier, and so is a flexible link.
+    Another link has the carrier of its parent, or if the parent is in another group, the first link of the group that
+    can move separately or the ground. If no link of the group can move separately, the heaviest one is the carrier of
+    all.
     """
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))

@@ -59,7 +59,7 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """Law of each follower by its name, combined along chains so that its leader follows no joint.
+    """Laws of all followers by name, combined along chains so that no leader follows another joint.
 
     Laws of fixed joints are ignored; a follower of a fixed joint has the constant coordinate ``offset``. Raises
     ValueError for a law that names an unknown joint, leads back to its own joint, or involves a joint with several
