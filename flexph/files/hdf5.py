@@ -32,7 +32,7 @@ LZF = 32000
 
 @cache
 def growths() -> dict[int, int]:
-    """Accepted filters of HDF5 by number, and the largest factor by which each can expand stored bytes."""
+    """Largest factor by which each accepted filter of HDF5 can expand stored bytes, by the number of the filter."""
     from h5py import h5z  # slow to import
 
     plain = {h5z.FILTER_FLETCHER32: 1, h5z.FILTER_SHUFFLE: 1, h5z.FILTER_NBIT: 64}

@@ -180,7 +180,7 @@ class _Reader:
     def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
         """Joint of a body.
 
-        Its coordinate is ``ref`` at the pose of the body in the file.
+        Its coordinate at the pose of the body in the file is the attribute ``ref`` of the joint.
         """
         model, kinds, name = self.model, self.kinds, self.joint_names[number]
         kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()

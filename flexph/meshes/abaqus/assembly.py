@@ -109,7 +109,7 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
+        """Indices of the points of the mesh for the nodes with ``numbers`` (n,) in the instance with index ``k``.
 
         Unknown numbers are left out.
         """
@@ -128,9 +128,10 @@ class Builder:
         return None if row < 0 else points[row]
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+        """Name and point indices (k,) of the region called ``name``, regardless of upper and lower case.
 
-        It can be a set of cells, facets or nodes. None if there is none.
+        The returned name is as written in the file. The region can be a set of cells, facets or nodes. None if there is
+        no such region.
         """
         for own, members in self.cell_sets.items():
             if own.upper() == name.upper():
@@ -142,7 +143,7 @@ class Builder:
         return None
 
     def row(self, k: int, number: int) -> int | None:
-        """Index in the mesh of the point of node ``number`` of instance k.
+        """Index of the point of the mesh for the node ``number`` of instance k.
 
         None if no cell of the body uses the node.
         """

@@ -34,15 +34,15 @@ class Places(Protocol):
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
+        """Indices of the points of the mesh for the nodes with ``numbers`` (n,) in the instance with index ``k``.
 
         Unknown numbers are left out.
         """
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+        """Name and point indices (k,) of the region called ``name``, regardless of upper and lower case.
 
-        None if there is none.
+        The returned name is as written in the file. None if there is no such region.
         """
 
     def position(self, k: Scope, number: int) -> Array | None:
@@ -231,7 +231,7 @@ class Constraints:
         return Reached(np.unique(np.concatenate(points)), "") if points else None
 
     def _of_elements(self, k: Scope, strange: StrangeElements) -> Array | None:
-        """Indices (k,) in the mesh of the points at nodes of unsupported elements; None if a node is unknown."""
+        """Indices (k,) of the points of the mesh for the nodes of unsupported elements; None if a node is unknown."""
         words = {word for nodes in strange.nodes for word in nodes if word.rpartition(".")[2].isdecimal()}
         reached = [self._reached(k, word) for word in words]
         if not words or any(r is None for r in reached):

@@ -119,7 +119,11 @@ class Parts(NamedTuple):
         return f"{self.names[carrier]}.{self.link_ports[link]}"
 
     def shape_port(self, link: str, name: str, pose: Array) -> tuple[PortName, Array]:
-        """Port or ground point at a shape with a pose (4, 4) on a link, and the axes (3, 3) of the shape there."""
+        """Port or ground point at the origin of a shape of a link, and the axes (3, 3) of the shape in the section there.
+
+        ``pose`` (4, 4) is the pose of the shape on the link; ``name`` names the port among the ports of links and
+        shapes.
+        """
         carrier, held = self.carried[link]
         placed = held @ pose
         if carrier == WORLD:
@@ -193,7 +197,7 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
-    """For each of the bodies ``own``, positions (3,) of the joints to its children, by joint."""
+    """Positions (3,) of the joints to the next bodies, by body in ``own`` and by name of the joint."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
         carrier, pose = carried[joint.parent]
@@ -203,7 +207,7 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """For each of the bodies ``own``, positions (3,) of its other links and of the shapes of all its links, by name.
+    """Positions (3,) of the other links of each body and of the shapes of all its links, by body in ``own`` and by name.
 
     They are in the frame of the body. ``carried`` gives the body of each link, and the pose of the link in it.
     """

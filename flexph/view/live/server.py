@@ -143,8 +143,8 @@ class Page:
     def note_spent(self, seconds: float) -> None:
         """Record the processor time [s] that a frame has taken.
 
-        The next frame is drawn once the process has used so much more processor time that this frame is the share SHARE
-        of it.
+        The next frame is not drawn until this time is at most the share SHARE of the processor time since the frame
+        began.
         """
         with self._lock:
             self._free_at = time.process_time() + seconds * (1.0 / SHARE - 1.0)
