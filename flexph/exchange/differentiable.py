@@ -141,7 +141,7 @@ def to_jax(
 
 
 class _Asked:
-    """The value ``value`` of a function of parameters, and its Jacobian, as functions of the array (p,) of parameters."""
+    """The value called ``value`` of a function of parameters, and its Jacobian, as functions of an array (p,)."""
 
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
         if not callable(getattr(function, "derivatives", None)):

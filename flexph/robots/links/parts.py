@@ -119,7 +119,7 @@ class Parts(NamedTuple):
         return f"{self.names[carrier]}.{self.link_ports[link]}"
 
     def shape_port(self, link: str, name: str, pose: Array) -> tuple[PortName, Array]:
-        """Port or ground point at the origin of a shape of a link, and the axes (3, 3) of the shape in the section there.
+        """Port or ground point at the origin of a shape of a link, and axes (3, 3) of the shape in its section.
 
         ``pose`` (4, 4) is the pose of the shape on the link; ``name`` names the port among the ports of links and
         shapes.
@@ -207,9 +207,10 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """Positions (3,) of the other links of each body and of the shapes of all its links, by body in ``own`` and by name.
+    """Positions (3,) of the other links of each body and of the shapes of all its links, by body and name.
 
-    They are in the frame of the body. ``carried`` gives the body of each link, and the pose of the link in it.
+    They are in the frame of the body, one of ``own``. ``carried`` gives the body of each link, and the pose of the link
+    in it.
     """
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
