@@ -254,7 +254,7 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
 
 
 def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
-    """Answer of gmsh to a request for a mesh of a part with at most ``most`` cells.
+    """Answer of gmsh with a mesh of a part, which has at most ``most`` cells.
 
     ``wanted`` are the entries of the request that name the task and what is meshed.
     """
@@ -359,7 +359,7 @@ def _regions(part: Part) -> dict[str, tuple[int, ...]]:
 
 
 def _mesh(arrays: dict[str, Array], scale: float, regions: Mapping[str, tuple[int, ...] | None]) -> meshio.Mesh:
-    """Mesh with lengths in metres from the arrays of an answer of gmsh, whose lengths are in the unit ``scale`` [m].
+    """Mesh in metres from the arrays of an answer of gmsh, whose unit of length is ``scale`` [m].
 
     ``regions``: numbers of faces by region; a region with None instead consists of all cells.
     """

@@ -184,7 +184,7 @@ def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
 
 
 def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Array:
-    """Matrix (n, k) from the rates of the k degrees of freedom without a leader to the rates of all n.
+    """Matrix (n, k) of the rates of all n degrees of freedom at unit rates of the k of them without a leader.
 
     ``names`` are the joints of the degrees of freedom, in this order.
     """
