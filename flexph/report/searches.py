@@ -126,7 +126,7 @@ def _sum(derivatives: Mapping[str, Mapping[str, Array]], weights: Mapping[str, f
 
 
 def bars(shares: Mapping[str, float], unit: str) -> str:
-    """HTML of a bar chart of values by name, with negative values to the left of a line, and positive ones to the right.
+    """HTML of a bar chart of values by name: negative values to the left of a line, positive ones to the right.
 
     The largest magnitude is first; ``unit`` follows the numbers.
     """
