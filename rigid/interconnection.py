@@ -62,8 +62,8 @@ def interconnect(
         Pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width. Instead of a second port, ``None`` or
         :data:`flexph.GROUND` fixes the first one at its initial position, ``GROUND.at(x, y)`` at a given position.
     sample : array_like, optional
-        Stacked positions of all systems, at which these conditions are checked; by default the samples of the systems,
-        at which couplings need not be closed.
+        Stacked positions of all systems, at which the rows are checked to be independent; by default the samples of the
+        systems. Coupled ports may be apart there.
 
     Returns
     -------

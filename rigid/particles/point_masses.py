@@ -200,9 +200,9 @@ def known_terms(
 ) -> ParticleTerms:
     """Arrays of the springs, rods, dashpots, masses and weights of points, for compiled loops.
 
-    ``mass`` is that of each point, ``acceleration`` (dim,) the gravity, ``lines`` the springs, rods and dashpots,
-    ``inputs`` the names of the points on which input forces act. ``has_pair`` is True if the system has the discrete
-    gradient pair of :func:`point_masses`. Raises ValueError for laws that are functions given by the user.
+    ``mass`` are the masses of the points, ``acceleration`` (dim,) the gravity, ``lines`` the springs, rods and
+    dashpots, ``inputs`` the names of the points on which input forces act. ``has_pair`` is True if the system has the
+    discrete gradient pair of :func:`point_masses`. Raises ValueError for laws that are functions given by the user.
     """
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)

@@ -86,9 +86,9 @@ class Torque:
 class Gimbal:
     """A motor torque [N m] at one axis of a massless gimbal; its output is the rate of the gimbal angle.
 
-    It belongs to a spatial body with any orientation ([rigid] sec. 7.2), and has a position if the orientation is given
-    by angles in the same sequence. Undefined at the gimbal lock of the suspension, whatever the coordinates of the
-    orientation.
+    The body is spatial, with any orientation ([rigid] sec. 7.2). The port has a position, the gimbal angle, if the
+    orientation of the body is given by angles in the same sequence. Undefined at the gimbal lock of the suspension,
+    whatever the coordinates of the orientation.
 
     Parameters
     ----------

@@ -110,8 +110,8 @@ class MultibodySystem(SystemModel):
         :func:`rigid.system.equations.resistance`. Its ``means`` are a discrete gradient pair for
         :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, whose conditions hold to
         round-off; discrete Jacobians of constraints and positions, without drift; ``ΔH = work − dissipation``. Velocity
-        constraints without a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless velocities are
-        stage values of the midpoint of the step.
+        constraints that are not the rate of a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless
+        velocities are stage values of the midpoint of the step.
 
         Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and the named parts of the system (see
         :mod:`rigid.system`).

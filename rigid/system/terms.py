@@ -143,8 +143,8 @@ class ExternalPort:
     matrix : callable or array
         B (n_kin, k), a function of ζ or constant.
     position : PositionMap, optional
-        p(ζ) with ``p' Z = Bᵀ`` for a port with a position: its work is then that of the displacement, and couplings of
-        two such ports hold at position level.
+        p(ζ) with ``p' Z = Bᵀ``, if the port has a position. The work over a step is then FᵀΔp, and a coupling of two
+        such ports preserves their distance p₁ − p₂ without drift.
     """
 
     matrix: MatrixFunction | Array
