@@ -22,7 +22,7 @@ End = str | Ground | None
 
 
 class _Port(NamedTuple):
-    """Port of one of the systems, given by its block and its name; its text is the full name, such as ``crank.C``."""
+    """Port named ``port`` of the system in ``block``. Its text is the full name, such as ``crank.C``."""
 
     block: Block
     port: str

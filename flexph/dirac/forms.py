@@ -77,7 +77,10 @@ class ConstrainedForm:
         return rows, rows @ self.J, rows @ self.resistive, rows @ self.inputs
 
     def kernel(self) -> KernelForm:
-        """Kernel form of :meth:`without_multipliers`, with the outputs."""
+        """Kernel form of these equations, without multipliers.
+
+        It has the equations of :meth:`without_multipliers`, ``0 = bᵀ∇H``, ``e_R = g_Rᵀ∇H`` and ``y = gᵀ∇H``.
+        """
         rows, J, resistive, inputs = self.without_multipliers()
         n, k = self.b.shape
         m_r, m = self.resistive.shape[1], self.inputs.shape[1]
@@ -114,7 +117,7 @@ class Partition:
 
     The first n = ``inner`` entries are those of the storage, m belong to all other ports. A flow of the storage that is
     an input is a multiplier; flows of other ports are usually inputs. ``direct`` is True if the efforts of the other
-    ports depend on those of the storage alone.
+    ports depend only on the efforts of the storage.
     """
 
     flow_inputs: Array

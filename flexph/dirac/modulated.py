@@ -190,9 +190,9 @@ class Integrability:
     Attributes
     ----------
     defect : float
-        Largest sum of the condition, divided by the largest sum of the magnitudes of its terms.
+        Largest left-hand side of the condition (…) = 0, divided by the largest sum of the magnitudes of its terms.
     where : tuple of int
-        Indices (i, j, k) of the largest sum.
+        Indices (i, j, k) of the largest left-hand side.
     accuracy : float
         Relative accuracy of the derivatives.
     """

@@ -169,7 +169,7 @@ class LinearResistance(Memo, Resistance):
 class ModulatedResistance(Resistance):
     """Family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of one kind.
 
-    Linear ones must admit efforts in a space of constant dimension, rank R_f(x).
+    The possible efforts of linear resistances must form a space of constant dimension, rank R_f(x).
 
     Parameters
     ----------

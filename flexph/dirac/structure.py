@@ -224,8 +224,8 @@ class DiracStructure(NamedPorts):
     def constrained_form(self) -> tuple[Array, Array]:
         """Matrices J (n, n) and G (n, l) of full rank of ``D = {f = J e + G λ, Gᵀe = 0}`` ([survey] eq. (3.5)).
 
-        As many flows as possible are outputs. Those that are not are the free λ, and their efforts depend on the
-        others: e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
+        As many flows f₁ as possible are outputs. The other flows f₂ = λ are free, and their efforts e₂ depend on the
+        efforts e₁ of the outputs: e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
         """
         graph = self.graph.settled(np.flatnonzero(self.graph.flow_inputs))
         free = graph.flow_inputs

@@ -39,8 +39,8 @@ rest."""
 class Lines:
     """Lines d = D q + d₀ between pairs of points, as arrays: springs, rods or dampers.
 
-    ``names`` are those of the lines, ``ends`` the numbers of the two points of each, with −1 for a fixed position,
-    which is part of d₀ (``offsets``); ``kinds`` and ``laws`` are the numbers and parameters of their laws.
+    ``names`` are the names of the lines, ``ends`` (lines, 2) the numbers of the points at the ends, with −1 for a fixed
+    position, which is part of d₀ (``offsets``). ``kinds`` and ``laws`` are the numbers and parameters of the laws.
     """
 
     names: tuple[str, ...]
@@ -102,7 +102,7 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def _squares_of_rods(self) -> Array:
-        """Matrices DᵀD/L (rods, nv, nv) of the rods, whose rates C(q) v they determine."""
+        """Matrices DᵀD/L (rods, nv, nv) of the rods with lengths L, the second derivatives of their constraints."""
         return np.einsum("lin,lim->lnm", self._of_rods, self._of_rods) / self.rods.laws[:, :, None]
 
     @once

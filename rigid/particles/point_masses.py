@@ -36,9 +36,9 @@ def point_masses(
     """System of point masses: ``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` ([rigid] eq. (6)).
 
     Lengths enter by their squares, which are quadratic invariants: springs, rods and dashpots act along the line
-    between the mean ends over a step, and conserved momenta are preserved to round-off. If all laws are built-in (from
-    :meth:`Spring.linear`, :meth:`Spring.of_square`, ``viscous``, ``quadratic``, ``coulomb``, :class:`Drag`), steps run
-    in compiled loops, except with a tolerance or events.
+    between the mean positions of their ends over a step, and conserved momenta are preserved to round-off. If all laws
+    are built-in (from :meth:`Spring.linear`, :meth:`Spring.of_square`, ``viscous``, ``quadratic``, ``coulomb``,
+    :class:`Drag`), steps run in compiled loops, except with a tolerance or events.
 
     Parameters
     ----------

@@ -87,8 +87,8 @@ class Gimbal:
     """A motor torque [N m] at one axis of a massless gimbal; its output is the rate of the gimbal angle.
 
     The body is spatial, with any orientation ([rigid] sec. 7.2). The port has a position, the gimbal angle, if the
-    orientation of the body is given by angles in the same sequence. Undefined at the gimbal lock of the suspension,
-    whatever the coordinates of the orientation.
+    orientation of the body is given by angles in the same sequence. The port is undefined at the gimbal lock of the
+    suspension, whatever the coordinates of the orientation.
 
     Parameters
     ----------
@@ -120,7 +120,8 @@ class Gimbal:
 class Frame:
     """A frame at the point ``at`` of the body axes with two ports, both to be coupled for a weld.
 
-    ``name`` is a force (dim,) in world axes and ``name.turn`` a torque about the world axes, in the plane a number. A
+    The port with the name of the frame is for a force (dim,) in world axes, the one with the suffix ``.turn`` for a
+    torque about the world axes, in the plane a number. A
     spin is not the rate of three coordinates in space, so that a weld couples velocities there: midpoint steps rotate
     two bodies with the same kind of orientation equally, and preserve the weld exactly.
 

@@ -118,7 +118,8 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
     """Message about positions or velocities that are too inconsistent for a run with the step size ``step`` [s].
 
-    None if their defects are at most DRIFTED and SHAKEN, which final states of other runs can have.
+    None if the defects of positions are at most DRIFTED and those of velocities at most SHAKEN. Final states of other
+    runs can have such defects.
     """
     defect = _position_defect(system, zeta, DRIFTED)
     if defect is not None:
@@ -213,7 +214,7 @@ def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """Conditions on positions: position constraints, and the positions of closed velocity constraints, kept at zero."""
+    """Conditions p = 0 on positions: position constraints, and ``closed`` velocity constraints with a position p."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

@@ -144,7 +144,7 @@ class ExternalPort:
         B (n_kin, k), a function of ζ or constant.
     position : PositionMap, optional
         p(ζ) with ``p' Z = Bᵀ``, if the port has a position. The work over a step is then FᵀΔp, and a coupling of two
-        such ports preserves their distance p₁ − p₂ without drift.
+        such ports preserves p₁ − p₂ without drift.
     """
 
     matrix: MatrixFunction | Array
