@@ -125,8 +125,8 @@ def _readable_covectors(basis: Array, scales: Array) -> Array:
 def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
     """Orthonormal covectors, as columns, that lie in the co-distributions at all nearby states.
 
-    The second value is True if the co-distributions at these states have equal dimension. States are added until two in
-    a row leave the covectors unchanged, as an intersection by chance becomes smaller with each state.
+    The second value is True if the co-distributions at these states have equal dimension. Random states are added until
+    two in a row leave the covectors unchanged.
     """
     rng, sizes = np.random.default_rng(1), SPREAD * view.sizes
     common, same, unchanged, off = here, True, 0, np.zeros((0, len(here)))

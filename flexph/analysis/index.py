@@ -50,8 +50,8 @@ class IndexReport:
     undetermined : int
         Number of algebraic states that are not determined.
     smallest : float
-        Ratio of the smallest singular value to the largest, of the matrix of (4.2) or of its higher levels, with
-        rows and columns scaled to one.
+        Ratio of the smallest singular value to the largest, of the matrix of [survey] eq. (4.2) or of higher levels.
+        Rows and columns are scaled to largest entries of one.
     exceeded : bool
         True if the index is higher than ``index``; ``freedom`` is then an upper bound.
     """

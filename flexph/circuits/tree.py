@@ -125,7 +125,7 @@ def _parts(nodes: Sequence[str], pairs: Iterable[tuple[str, str]], first: str) -
 
 
 def normal_tree(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -> Tree:
-    """Tree that prefers tree edges in the ORDER of roles; A (nodes without references, edges).
+    """Tree for which edges are preferred in the ORDER of their roles; A (nodes without references, edges).
 
     Raises ValueError, with names, for loops of voltage sources and cutsets of current sources.
     """

@@ -74,8 +74,8 @@ class Latest:
 def ports_over(system: PHDAE, own: Means) -> Callable[[Array, Array, Array], PortMatrices]:
     """Function (x₀, x₁, middle) ↦ port matrices B̄ and, with feed-through, P̄, S̄, N̄ over a step.
 
-    ``own`` are the means of the system by name, which have priority; ``middle`` is the state at which others are
-    evaluated.
+    ``own`` are the means of the system by name, which have priority; matrices without a mean are evaluated at the state
+    ``middle``.
     """
     names = ("B", *FEEDTHROUGH) if system.has_feedthrough else ("B",)
     matrices = [discretised(system, name, own) for name in names]

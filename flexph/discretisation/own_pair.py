@@ -134,7 +134,7 @@ class OwnPair:
 class View(Protocol):
     """Access to a system's matrices E, J, R, B (dense) and costate z by name, at a state or over a step.
 
-    ``place`` is the state at which other functions of the system are to be evaluated.
+    ``place`` is the state at which functions of the system other than these are to be evaluated.
     """
 
     place: Array

@@ -95,8 +95,8 @@ def optimise(
     Raises
     ------
     ArithmeticError
-        If the search does not converge within ``most`` runs, or if no run is feasible. Methods that use derivatives end
-        if no change of the parameters reduces the largest violation.
+        If the search does not converge within ``most`` runs, or if no run is feasible. Methods that use derivatives
+        raise it as soon as no change of the parameters reduces the largest violation.
 
     Examples
     --------
