@@ -23,8 +23,8 @@ ITERATIONS = 20
 def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
     """Zero y of a function (k,) of ``unknowns`` variables that is nearest to y = 0.
 
-    Newton's method with steps of least norm finds a zero, Gauss-Newton steps from there reduce its norm. If the latter
-    do not converge, it is a zero near the nearest.
+    Newton's method with steps of least norm finds a zero, Gauss-Newton steps from there reduce its norm. If the
+    Gauss-Newton steps do not converge, the zero of least norm that they found is returned.
     """
     y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
     for iteration in range(3 * ITERATIONS):
@@ -175,7 +175,7 @@ class Conditions:
         return own
 
     def for_algebraic(self, x: Array) -> Array:
-        """Residuals (Qᵀg, h) of the conditions that determine the algebraic states, as many as these."""
+        """Residuals (Qᵀg, h) of the conditions that determine the algebraic states, one for each of them."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
 
     def report(self, x: Array) -> Inconsistency:

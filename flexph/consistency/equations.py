@@ -187,7 +187,8 @@ def slope(function: Callable[[float], Any], t: float, span: tuple[float, float],
 def sizes(system: PHDAE, x: Array) -> Array:
     """Size of each state: the larger of its value and the value with the energy |H(x)|, ``½ ∂²H/∂x_i² size² = |H|``.
 
-    States without energy have the size of the largest entry of their part, a thousandth of the largest of all, or one.
+    States without energy have the size of the largest entry of their part; if that is zero, a thousandth of the largest
+    of all states; if all are zero, one.
     """
     size, around = np.abs(x), np.zeros(x.size)
     rest = ROUND_OFF * float(size.max(initial=0.0))
@@ -208,8 +209,8 @@ def sizes(system: PHDAE, x: Array) -> Array:
 def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
     """Sizes of states, with algebraic states raised to a share of the value that balances their equations.
 
-    The value of a multiplier near zero, round-off or the error of a rate, is not its size. If the other terms are
-    round-off too, the state gets the size of the other states in its part.
+    The value of a multiplier near zero may be round-off, or the error of a rate, and is then not its size. If the other
+    terms of its equation are round-off, too, the state gets the largest size in its part.
     """
     raised = np.maximum(size, OF_BALANCE * balances(system, x, size))
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
@@ -254,12 +255,12 @@ def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, 
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:
-    """Size of each of k states at which it balances the other terms of an equation, the largest one of n equations.
+    """Size (k,) at which each of k states balances the other terms of an equation, the largest for n equations.
 
     ``columns`` (n, k) are the magnitudes of the derivatives of the equations with respect to the states, ``terms`` (n,
-    k) those of the other terms; the result (k,) is their largest quotient. Only algebraic equations that contain the
-    state count. A multiplier is in none of them: for it, the ``differential`` equations (n,) with the strongest
-    dependence count.
+    k) the magnitudes of the terms without the state; the result is the largest quotient of both. Only algebraic
+    equations that contain the state count. A multiplier of index 2 is in none of them: for it the equations count that
+    depend on it most. ``differential`` (n,) is True for differential equations.
     """
     inside = np.where(differential[:, None], 0.0, columns)
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)

@@ -53,8 +53,8 @@ def canonical_form(
 
     Methods of :func:`flexph.integrate` accept the result as described in :func:`flexph.descriptor.parametrized_system`;
     ``phi`` maps its states back. Raises ValueError if the rank of E is not constant, if the rows of Dψ₁ are dependent
-    or not in the row space of E, or if H depends on more; φ raises outside of the neighbourhood where these coordinates
-    are valid.
+    or not in the row space of E, or if H does not depend on ψ₁ alone; φ raises outside of the neighbourhood where these
+    coordinates are valid.
     """
     form = _Form(system, Decomposition(system.E, system.sample), functions, jacobian)
     form.check()
@@ -115,7 +115,10 @@ class _Form(Memo):
         return np.asarray(check.array("the jacobian", dense(self.jacobian(x)), (self.p, self.system.size)))
 
     def check(self) -> None:
-        """Raise ValueError unless, at the sample, Dψ₁ has full rank in the row space of E, and ∇H is in that of Dψ₁."""
+        """Raise ValueError unless Dψ₁ has full rank, its rows are in the row space of E, and ∇H is in that of Dψ₁.
+
+        All are evaluated at the sample.
+        """
         x, d = self.system.sample, self.decomposition
         d.blocks(x)
         slopes = self.slopes(x) * self.sizes

@@ -49,9 +49,10 @@ class StoredEnergy(Protocol):
 
 @dataclass(frozen=True)
 class LineEnergy:
-    """Stored energy V(ε) per length [J/m] of one strain ε, by an elastic law at the factor 1 of its schedule.
+    """Stored energy V(ε) per length [J/m] of one strain ε, by an elastic law without the factor of its schedule.
 
-    Within round-off of a kink the stiffness is the larger one of both sides, as rods at rest may be just slack.
+    Within round-off of a kink the stiffness is the larger one of both sides: an unloaded rod or cable may be just
+    slack.
     """
 
     law: ElasticLaw

@@ -197,7 +197,7 @@ class Wiring:
             self._add_rows(link, [(columns[0], np.eye(columns[0].size))])
 
     def _take(self, port: str, link: Link) -> Array:
-        """Columns of a port that a connection uses; marks them as connected."""
+        """Mark the columns of a port that a connection uses as connected, and return their indices."""
         own = self._find(port)
         places = range(own.size) if link.components is None else link.components
         if max(places, default=0) >= own.size:

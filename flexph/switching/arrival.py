@@ -1,4 +1,4 @@
-"""Changes of mode: the new state after its impulses, the energy lost, and the choice among several modes."""
+"""Changes of mode: the state after the impulses of the new mode, energy lost, and the choice among several modes."""
 
 from __future__ import annotations
 

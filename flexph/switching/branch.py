@@ -55,7 +55,10 @@ class Branch:
         return self.left
 
     def at(self, time: float, x: Array) -> Array:
-        """State with the differential part of x and algebraic states of the branch; StepFailed if it ends before."""
+        """State with the differential part of x and the algebraic states of the branch at a time [s].
+
+        Raises StepFailed if no algebraic states are found, as where the branch has ended.
+        """
         if not self._any:
             return x
         if not self._simple:
