@@ -135,7 +135,7 @@ def _check_once(pairs: Sequence[tuple[_Port, _Port | Ground]]) -> None:
 def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstraint]) -> None:
     """Raise ValueError if rows of couplings depend on each other or on other constraints at the sample.
 
-    If they do not, their rank is constant near the sample.
+    The rank of independent rows is constant near the sample.
     """
     rank, names = whole.once(independence).dependent(whole.sample)
     if any(name.startswith(repr(c.name)) for name in names for c in coupled):

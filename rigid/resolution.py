@@ -186,7 +186,7 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
 
 
 def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
-    """Time derivative Ṡ of the basis by central differences along given rates of the positions, and their time step.
+    """Time derivative Ṡ of the basis by central differences along given rates of positions, and the time step used.
 
     The rates are ``along`` (n_pot,); ``part`` is a factor of the time step.
     """

@@ -32,7 +32,7 @@ class CasimirReport:
     linear : array
         Covectors (r, k) of the linear Casimirs αᵀx₁.
     names : tuple of str
-        Names of the states x₁.
+        Names of the differential states x₁.
     dimension : int
         Dimension of the co-distribution at the state.
     flag : tuple of int
@@ -143,7 +143,7 @@ def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
 def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
     """Dimensions of the derived flag of the co-distribution ([survey] sec. 4.3), and True if it is complete.
 
-    ``dimension`` is that of the co-distribution.
+    ``dimension`` is the dimension of the co-distribution.
     """
     here = codistribution(view, view.x)
     pivots = echelon(here)[1]

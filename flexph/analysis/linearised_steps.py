@@ -132,7 +132,10 @@ class LinearisedSteps:
         return c
 
     def _end(self, step: _Step, c: Configuration) -> Configuration:
-        """Configuration at the end of the step if it begins at c; its iteration starts from the same prediction."""
+        """Configuration at the end of the step if it begins at c.
+
+        The iteration starts from the prediction of the undisplaced step.
+        """
         x, start = flat(self.blocks.mechanism, c), step.start
         state = EvaluatedState(x, (c, partial(derive, self.arrays)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c

@@ -38,7 +38,7 @@ class Analysis:
     Attributes
     ----------
     state : array
-        Consistent state next to the given one, at which the system was analysed; the given one if there is none.
+        Consistent state next to the given one, at which the system was analysed; the given state if none was found.
     note : str
         Reason why no consistent state was found; empty if one was found.
     constant : bool

@@ -95,9 +95,9 @@ class Assembly:
     """Equations ``E ẋ = (J − R(x)) z + B u`` of a circuit, assembled from its tree and elements.
 
     ``entries`` are the entries (row, column, value) of J, ``storages`` the storage elements by state, ``losses`` the
-    entries of R, ``efforts`` the voltages of tree edges and currents of links. If ``names`` are given, such as those of
-    all modes of a circuit with switches, states have their indices in ``names``, and states that this circuit does not
-    use are held at zero, 0 = −x.
+    entries of R, ``efforts`` the voltages of tree edges and currents of links. If ``names`` are given, such as the
+    state names of all modes of a circuit with switches, states have their indices in ``names``, and states that this
+    circuit does not use are held at zero, 0 = −x.
     """
 
     tree: Tree

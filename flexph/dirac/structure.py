@@ -64,9 +64,9 @@ class CanonicalForm:
 def canonical_form(J: Array, G: Array) -> CanonicalForm:
     """Canonical coordinates of ``{f = J e + G λ, Gᵀe = 0}``.
 
-    s are the directions of im G. On the orthogonal complement of im G, r are those of the kernel of J, q and p the
-    planes in which J rotates, scaled by the square root of the frequency of this rotation. T is orthogonal up to this
-    scaling.
+    The columns of T for s span im G. In the orthogonal complement of im G, the columns for r span the kernel of J, and
+    each pair for q and p a plane in which J rotates, scaled by the square root of the frequency of this rotation. T is
+    orthogonal up to this scaling.
     """
     of_G = singular_vectors(G, tolerance=RANK)
     s, kept = of_G.range, of_G.left_null

@@ -26,7 +26,7 @@ class Discretised(NamedTuple):
     moved: Array
 
     def equation(self, u: Array, h: float) -> tuple[Array, Discretised]:
-        """Residual ``Ē Δx − h (J̄ − R̄) z̄ − h (B̄ − P̄) u`` (n,), and this discretisation as its terms."""
+        """Residual ``Ē Δx − h (J̄ − R̄) z̄ − h (B̄ − P̄) u`` (n,), and this object, which has its terms."""
         flow = self.J @ self.z - self.R @ self.z
         return self.moved - h * (flow + self.ports.flow(u) if u.size and self.ports is not None else flow), self
 
@@ -42,8 +42,9 @@ class Discretised(NamedTuple):
 class Advance(NamedTuple):
     """Result of a step: end state, Newton iterations, output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, dissipated energy, and H.
 
-    ``start`` is the initial state of the step if its algebraic states are redefined, ``history`` is for the next step.
-    ``closing`` maps the inputs at the end of the step to the consistent end state, and may raise StepFailed.
+    ``start`` is the initial state with its algebraic states redefined, None if they are unchanged; ``history`` is for
+    the next step. ``closing`` maps the inputs at the end of the step to the consistent end state, and may raise
+    StepFailed.
     """
 
     state: Array

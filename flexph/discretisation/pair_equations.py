@@ -207,8 +207,8 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
 def slopes(given: Step, x1: Array) -> Array:
     """Derivative (n, n) of the residual of a step with respect to its end x₁, for systems with derivatives.
 
-    If they are not exactly those of the step (means, a gradient other than Gonzalez', a varying E), values in the
-    middle approximate them to the order of the step.
+    With ``means``, another gradient than Gonzalez', or a varying E, it is approximated by derivatives in the middle of
+    the step, to the order of the step.
     """
     pair, h = given.pair, given.h
     step = part(pair.states, x1 - given.x0, pair.diagonal)

@@ -122,7 +122,7 @@ class Forcing:
     def with_inputs(self, inputs: Mapping[str, Input]) -> Forcing:
         """Copy with other inputs of the ports.
 
-        If a new table has the times of the old one of its port, its times are not checked again.
+        The times of a new table are not checked again if they are equal to the times of the old table of its port.
         """
         tables = {}
         for name, given in inputs.items():

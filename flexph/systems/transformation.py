@@ -31,7 +31,7 @@ class Transformation:
     def applied(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
         """Transformed system, checked at the state ``sample``.
 
-        ``parts`` are added to the parts that keep their names.
+        ``parts`` are slices of the new states by name, in addition to the parts of the original system that remain.
         """
         system = self.system
         losses: dict[str, Any] = {"R": self.matrix("R", system.R)} | self.feedthrough()
@@ -70,7 +70,7 @@ class Transformation:
     def _loss(self, name: str, U: Array, x: Array) -> Array:
         """Block R̃, P̃ or S̃, by its name, of the matrix ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``.
 
-        R, P and S are those at a state x of the original system. The whole matrix is symmetric and positive
+        R, P and S are evaluated at a state x of the original system. The whole matrix is symmetric and positive
         semi-definite to the last bit.
         """
         n, m = self.system.size, self.system.inputs_size
@@ -121,7 +121,7 @@ class Transformation:
         return self.carried(name, given, U, D)
 
     def parts(self) -> dict[str, slice]:
-        """Named parts of the states whose names are kept; none for a nonlinear φ."""
+        """Parts of the original system that are also parts of the transformed one; none for a nonlinear φ."""
         return {}
 
     def derivatives(self) -> Derivatives | None:

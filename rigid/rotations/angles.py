@@ -155,7 +155,7 @@ class Angles(Orientation):
 
     @property
     def axes(self) -> tuple[int, int, int]:
-        """Axes i, j, k in ``R = R_i R_j R_k``: those of the letters, in reverse order for fixed axes."""
+        """Indices i, j, k of the axes in ``R = R_i R_j R_k``: the letters of ``sequence``, reversed for fixed axes."""
         i, j, k = ("xyz".index(letter) for letter in self.sequence.lower())
         return (i, j, k) if self.sequence.isupper() else (k, j, i)
 

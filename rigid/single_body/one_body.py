@@ -170,7 +170,7 @@ def free_body(
         ``(rigid.Torque(), flexph.laws.viscous(0.1))``, relative to the ground.
     sample : sequence of float, optional
         Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`), by default at the origin
-        with a generic rotation; give others if the constraints are singular there.
+        with a generic rotation; give other positions if the constraints are singular there.
 
     Returns
     -------

@@ -152,9 +152,9 @@ class Equations:
         return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
-        """Mean velocity ϖ̄: the arithmetic mean of ϖ₀ and ϖ₁, for massless parts their value ϖ₁ at the end.
+        """Mean velocity ϖ̄ over a step: the arithmetic mean of ϖ₀ and ϖ₁, but ϖ₁ along the kernel of M.
 
-        Massless parts have no time derivative.
+        Velocities in the kernel are massless and have no time derivative in the equations.
         """
         if self.massless is None:
             return 0.5 * (omega0 + omega1)
@@ -241,8 +241,8 @@ def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
 
     For a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. For a :class:`Dissipation` with the power
     P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its
-    kernel: both are bounded if τ is of the order of ϖ, also at rest and for P = 0 ≠ τ, and transform with the velocity
-    coordinates as M does. At rest they are zero.
+    kernel: R and S are bounded if τ is of the order of ϖ, also near rest and for P = 0 ≠ τ, and transform with the
+    velocity coordinates as M does. At rest they are zero.
 
     Raises ValueError with the name and the power of a term that generates energy.
     """

@@ -38,7 +38,7 @@ def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
 
 
 def stacked(function: Any, x: Array) -> Array:
-    """Derivatives ∂f/∂x_k, stacked (n, …): those that the function provides, else forward differences."""
+    """Derivatives ∂f/∂x_k, stacked (n, …): ``slopes`` of the function if it has them, else forward differences."""
     return function.slopes(x) if isinstance(function, Differentiable) else differences(function, x)
 
 
@@ -261,8 +261,8 @@ class StepSlope:
         """Add the efforts ``D̄ᵀλ`` and ``D̄ᵀμ`` of constraints at position level, and derivatives of all constraints.
 
         At position level are the position constraints, and the velocity constraints that are rates of a position map.
-        The derivatives with respect to ζ₁ are those of these efforts, of the forces ``−Āᵀμ`` of the other velocity
-        constraints, and of the constraint rows. ``multipliers`` are (λ, μ).
+        Differentiated with respect to ζ₁ are these efforts, the forces ``−Āᵀμ`` of the other velocity constraints, and
+        the constraint rows. ``multipliers`` are (λ, μ).
         """
         discrete, s, row = iter(self.means.discrete), self.system, 0
         maps: list[tuple[PositionMap | None, Any]] = [(c.map, None) for c in s.constraints]

@@ -207,7 +207,7 @@ def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
 
 
 def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
-    """Positions after a displacement ``move``, and its size: its largest entry relative to the largest position."""
+    """Positions after the displacement ``move``, and the largest entry of ``move`` relative to the largest position."""
     zeta = zeta + move
     largest = float(np.abs(zeta).max(initial=0.0))
     return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)

@@ -119,7 +119,7 @@ class MultibodySystem(SystemModel):
         Parameters
         ----------
         start : array, optional
-            State (n,) at which its conditions are checked.
+            State (n,) at which the conditions of the PHDAE are checked.
 
         Returns
         -------
@@ -150,8 +150,8 @@ class MultibodySystem(SystemModel):
     ) -> Array:
         """Consistent state x = (ζ, ϖ, λ, μ) with given positions and velocities, for :func:`flexph.integrate`.
 
-        λ and μ are those of :meth:`accelerations`. A velocity constraint that is the rate of a position preserves the
-        position of the initial state.
+        λ and μ are computed by :meth:`accelerations`. A velocity constraint that is the rate of a position preserves
+        the position of the initial state.
 
         Parameters
         ----------
