@@ -285,7 +285,7 @@ def rupture(
 
 
 class Tension(Quantity):
-    """Sensor of the tension at which a part breaks, at once if the tension is larger at the start."""
+    """Sensor of the tension of a part that breaks at a tension, or at the start if its tension is larger there."""
 
 
 def tension_of(part: str, s: float | None) -> Tension:

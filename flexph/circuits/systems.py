@@ -66,7 +66,7 @@ class Storing:
 
 
 def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
-    """Matrix R of the losses, or R as a function of the state x, and True if it is constant."""
+    """Matrix R of the losses, or R as a function of the state x; the second value is True if R is constant."""
     constant = np.zeros((size, size))
     varying = [loss for loss in losses if loss.constant is None]
     for loss in losses:

@@ -170,7 +170,7 @@ class Conditions:
         return own + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
 
     def rate(self, x: Array) -> Array:
-        """Rate ẋ (n,) with Eẋ = f, zero for algebraic states."""
+        """Rate ẋ (n,) from Eẋ = (J − R)z + (B − P)u, zero for algebraic states."""
         own: Array = self.split.V1 @ self.equations.rate(self.time, x)
         return own
 

@@ -48,8 +48,8 @@ OF_START = 1e-3
 class Equations:
     """System under given inputs, split into differential and algebraic equations.
 
-    ``span`` is the time interval [s] in which inputs may be evaluated. E must be semi-explicit, unless a state ``at``
-    is given: E is then split at this state, and ``varies`` is True. Raises ValueError otherwise.
+    ``span`` is the time interval [s] in which inputs may be evaluated. An E without a constant
+    split is split at the state ``at``, and ``varies`` is True; without ``at`` ValueError is raised.
     """
 
     def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float], *, at: Array | None = None) -> None:
@@ -74,7 +74,7 @@ class Equations:
         """Sum of the magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
 
         The magnitude of a costate is at least its change if the states change by a thousandth of their sizes, and at
-        least ``least`` times that of the largest costate.
+        least ``least`` times the magnitude of the largest costate.
         """
         system = self.system
         z, u = system.z(x), np.abs(self.forcing.at(t))

@@ -80,7 +80,11 @@ class _Local(NamedTuple):
 
 @dataclass(frozen=True)
 class _Form(Memo):
-    """Maps φ and ψ between old and new states, and the frame U, from the proof of [dg] theorem 8."""
+    """Maps φ and ψ between old and new states, and the frame U, from the proof of [dg] theorem 8.
+
+    U₀₁ (n, r) are the first r columns of the orthogonal U₀ of :class:`Decomposition`, a basis of the range of E at the
+    sample.
+    """
 
     system: PHDAE
     decomposition: Decomposition
@@ -105,7 +109,7 @@ class _Form(Memo):
         return d.first[0][:, : d.rank].T @ dense(self.system.E(x))
 
     def weights(self, x: Array) -> Array:
-        """Weights ℓ (p, r) by which the rows of T are combined to those of the derivative of ψ₁, Dψ₁ = ℓ T."""
+        """Weights ℓ (p, r) of the rows of T in the derivative of ψ₁, Dψ₁ = ℓ T."""
         d = self.decomposition
         turned = self.rows(x) @ d.first[1][:, : d.rank]
         return np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T
@@ -115,7 +119,7 @@ class _Form(Memo):
         return np.asarray(check.array("the jacobian", dense(self.jacobian(x)), (self.p, self.system.size)))
 
     def check(self) -> None:
-        """Raise ValueError unless Dψ₁ has full rank, its rows are in the row space of E, and ∇H is in that of Dψ₁.
+        """Raise ValueError unless Dψ₁ has full rank, the rows of E span its rows, and its rows span ∇H.
 
         All are evaluated at the sample.
         """

@@ -38,7 +38,7 @@ class Layout:
     relations: dict[str, Resistance]
 
     def size(self, names: tuple[str, ...]) -> int:
-        """Number of entries of some ports."""
+        """Number of entries of the ports ``names`` together."""
         return sum(spans.width(self.spans[name]) for name in names)
 
     def slices(self, names: tuple[str, ...], start: int = 0) -> dict[str, slice]:

@@ -125,9 +125,10 @@ class Partition:
     direct: bool
 
     def form(self, graph: Graph, resistive: int) -> ConstrainedForm:
-        """Constrained form of a structure with these inputs; ``resistive`` is the number of entries of resistive ports.
+        """Constrained form of a structure with the inputs of this partition.
 
-        Raises ValueError if they cannot be inputs of this structure.
+        ``resistive`` is the number of entries of resistive ports. Raises ValueError if the structure cannot have these
+        inputs.
         """
         J = graph.exchanged(np.flatnonzero(graph.flow_inputs != self.flow_inputs)).J
         n, free = self.inner, self.flow_inputs[: self.inner]

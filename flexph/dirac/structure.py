@@ -252,8 +252,8 @@ class DiracStructure(NamedPorts):
     def defect(self, flows: Values, efforts: Values) -> float:
         """Largest residual of the rows of F f + E e = 0, relative to the magnitudes of their terms.
 
-        f and e are arrays (n,) or mappings of port names to arrays. The defect is zero for members, whatever the units,
-        and about one for others.
+        f and e are arrays (n,) or mappings of port names to arrays. The defect is zero if (f, e) ∈ D, whatever
+        the units, and about one for arbitrary (f, e).
         """
         f, e = self.vector("flows", flows), self.vector("efforts", efforts)
         size_f, size_e = (self.sizes(v) for v in (f, e))

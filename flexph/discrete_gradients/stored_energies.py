@@ -113,10 +113,10 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """Terms of the mean stress over a step: a mean, φ (k,), |Δ|² (k,), and the values of the law at E₁.
+    """Terms of the mean stress over a step: means over the step, φ (k,), |Δ|² (k,), and the values of the law at E₁.
 
-    The mean consists of ψ₁ − ψ₀, Gauss' mean of S, and the derivative of this mean with respect to E₁; the values of
-    the law are ψ, S and ∂S/∂E. φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
+    The means are ψ₁ − ψ₀, Gauss' mean of S, and the derivative of that mean with respect to E₁; the values of the law
+    are ψ, S and ∂S/∂E. φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
     """
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))

@@ -32,8 +32,8 @@ class Pair(NamedTuple):
 
     Functions that a system lacks are never called. B is B − P with feed-through. ``states`` and ``costates`` are the
     projectors V₁V₁ᵀ and U₂U₂ᵀ of the split of E, or their diagonals (1, n) if ``diagonal``. ``to_costates`` is
-    U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes it from E. ``nodes`` and ``weights`` are those of the mean
-    value gradient. With ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) flags available
+    U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes it from E. ``nodes`` and ``weights`` are the quadrature of
+    the mean value gradient. With ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) flags available
     derivatives: of costate, descriptor, structure, inputs.
     """
 

@@ -32,6 +32,8 @@ PIECES = 64
 class Branch:
     """Solver for algebraic states at a time, which remain on one branch of solutions during a mode.
 
+    g(t, x) = 0 are the algebraic equations, x₂ the algebraic states.
+
     Steps compute algebraic states at their stages only. For index 1 Newton's method reuses its derivative; with
     ``careful`` the derivative is evaluated each time, and the states are followed from the last ones in small pieces.
     For index 2 the states are computed by :class:`flexph.consistency.conditions.Conditions`.

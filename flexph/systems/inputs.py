@@ -76,7 +76,7 @@ class Table:
         return out
 
     def _pieces(self, times: Array) -> Array:
-        """Index, for each time, of the table's time at the end of the interval that contains it."""
+        """Index, for each given time, of the time in the table that ends the interval around it."""
         return np.clip(np.searchsorted(self.times, times, side="right"), 1, self.times.size - 1)
 
     def covers(self, times: Array) -> bool:

@@ -315,7 +315,9 @@ class PHDAE(NamedPorts, Remade):
                 raise ValueError(f"inconsistent start: {what}")
 
     def floor(self, x: Array) -> Array:
-        """Size below which each state counts as small: 1e-3 of the largest state of its part, or of all if it is zero.
+        """Size below which each state counts as small: 1e-3 of the largest state of its part.
+
+        If the part is zero, it is 1e-3 of the largest of all states.
 
         A part also counts as zero if it is round-off of the other states, or of an earlier part that contains it.
         """

@@ -320,7 +320,8 @@ class ParticleTerms(Terms, Memo):
     def _damper_rows(self, x: Array) -> list[Array]:
         """Matrices W (k, nv) of the dampers, which map velocities to the rates on which their forces depend.
 
-        The rate is that of the length (k = 1), or for DRAG the relative velocity of the ends (k = dim).
+        The rate is the rate of the length of the damper (k = 1), or for the kind DRAG the relative velocity of its ends
+        (k = dim).
         """
         nv = self.weight.size
         rows = []

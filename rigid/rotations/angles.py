@@ -207,7 +207,7 @@ class Angles(Orientation):
         return f"{what} = {self._distance(zeta):.2g} at β = {np.degrees(zeta[1]):.4g}°"
 
     def _ordered(self, stack: Array) -> Array:
-        """Reorder a stack of three arrays from the order of the factors of R to that of ζ."""
+        """Reorder a stack of three arrays from the order of the factors of R to the order of the angles in ζ."""
         return stack if self.sequence.isupper() else stack[::-1]
 
     def _factors(self, zeta: Array) -> list[Array]:

@@ -42,7 +42,10 @@ class Added:
 
 
 def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
-    """Multibody system of a body with the mass matrix M, the potential ``weight``, and what the user ``added``."""
+    """Multibody system of a body with the mass matrix M and the potential ``weight``.
+
+    ``added`` are its ports, constraints and dampers, and the sample.
+    """
     bound = named("constraints", added.constraints or {})
     constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
     given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]

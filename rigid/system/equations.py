@@ -51,7 +51,7 @@ class Equations:
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
 
     def phdae(self, sample: Array) -> PHDAE:
-        """:class:`flexph.PHDAE` with the means of its discrete gradient pair over a step."""
+        """Equations as a :class:`flexph.PHDAE`, with the means of its discrete gradient pair over a step."""
         s, f = self.system, self.layout
         E = np.zeros((f.size, f.size))
         E[f.positions, f.positions] = np.eye(s.positions)

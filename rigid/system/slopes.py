@@ -209,9 +209,9 @@ class StepSlope:
     """Derivative of the equations of a step with respect to its end positions ζ₁, accumulated term by term.
 
     ``efforts`` (n_pot,) are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative.
-    ``of_forces`` is the derivative of the forces that act on velocities directly, ``of_rows`` that of the constraint
-    rows C̄ϖ̄ and Āϖ̄ at constant ϖ̄ and Z̄ϖ̄. ``held`` are the discrete Jacobians D̄ of the rows that are rates of
-    position maps, and zero for the other rows.
+    ``of_forces`` is the derivative of the forces that act on velocities directly, ``of_rows`` the derivative of the
+    constraint rows C̄ϖ̄ and Āϖ̄ at constant ϖ̄ and Z̄ϖ̄. ``held`` are the discrete Jacobians D̄ of the rows that are
+    rates of position maps, and zero for the other rows.
     """
 
     def __init__(self, system: SystemModel, means: StepMeans) -> None:

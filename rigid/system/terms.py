@@ -73,8 +73,9 @@ class PositionMap:
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
         """Discrete Jacobian of p over a step, ``D̄p Δζ = Δp`` ([dg] definition 6).
 
-        The discrete Jacobian of a sum is the sum of those of its terms, so that the correction and the forces of a term
-        involve only the positions of this term. ``kept``, see :func:`discrete_jacobian`, is ignored for several terms.
+        The discrete Jacobian of a sum is the sum of the discrete Jacobians of its terms, so that the correction and the
+        forces of a term involve only the positions of this term. ``kept``, see :func:`discrete_jacobian`, is ignored
+        for several terms.
         """
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
@@ -204,7 +205,7 @@ def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any
 def named(name: str, given: Any) -> dict[Any, Any]:
     """Copy of a mapping as a dict, in which slices without a start begin at 0.
 
-    Raises ValueError unless ``given`` is a mapping whose keys are names; ``name`` says in the message what it is.
+    Raises ValueError unless ``given`` is a mapping whose keys are names; ``name`` describes the mapping in the message.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
