@@ -2,14 +2,14 @@
 
 Bodies are joined at named ports to form a mechanism. A run of a mechanism gives a solution with an energy ledger.
 
-1. Bodies: packages ``fem`` (beams, rods, plates, solids) and ``rigid``; ``flexph.bodies`` for bodies from other
-programs. 2. Mechanism: ``connect(bodies, [weld(...), hinge(...), drive(...), force(...)])``; more joints in
-``flexph.joints``,
+1. Bodies: packages ``fem`` (beams, rods, plates, solids) and ``rigid``; ``flexph.bodies`` for bodies from
+   other programs.
+2. Mechanism: ``connect(bodies, [weld(...), hinge(...), drive(...), force(...)])``; more joints in ``flexph.joints``,
    laws of springs in ``flexph.laws``, contacts in ``flexph.contacts``. The methods of a mechanism
    (``flexph.mechanisms``) find poses, states and equilibria.
 3. Run: ``integrate(mechanism, start, times, method=...)`` by a method of ``flexph.methods``, with controllers of
    ``flexph.control`` that read ``flexph.sensors``, and joints that lock (``flexph.changes``). ``flexph.robots`` has
-   kinematics and motions. ``Simulator`` makes single steps; ``flexph.fmu`` exports it.
+   kinematics and motions. ``Simulator`` makes single steps; ``flexph.fmu`` exports a simulator.
 4. Result: ``Solution`` or ``Trajectory`` of ``flexph.results``, shown by ``flexph.plot``, ``flexph.report`` and
    ``flexph.export``.
 5. Linear systems: ``mechanism.linearize(pose)`` is a ``LinearPHDAE`` for ``eliminate``, ``modes``, ``reduce`` and other

@@ -55,7 +55,7 @@ def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "go
     Raises
     ------
     ValueError
-        If the method is no pair or refuses E, or the function is no discrete gradient of H.
+        If the method defines no pair or refuses E, or the function is no discrete gradient of H.
     """
     if callable(method):
         _check_gradient(system, method)

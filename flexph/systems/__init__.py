@@ -1,7 +1,8 @@
 """Linear and nonlinear port-Hamiltonian descriptor systems.
 
-Their inputs, discrete gradients, port matrices, and changes of coordinates. Imports: display, laws, numerics,
-numerics.factors.
+The room also has their inputs, discrete gradients, port matrices, and changes of coordinates.
+
+Imports: display, laws, numerics, numerics.factors.
 """
 
 import lazy_loader

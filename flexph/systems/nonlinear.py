@@ -153,7 +153,7 @@ class PHDAE(NamedPorts, Remade):
         8), to replace the value in the middle: e.g. a discrete Jacobian of constraints in J satisfies them exactly. A
         mean of z must form a discrete gradient pair with that of E, z̄ᵀĒ (x₁ − x₀) = ΔH ([dg] definition 7, checked
         near the sample), which ``DiscreteGradient("pair")`` uses; other methods form z̄ themselves.
-        :func:`flexph.discretisation.with_pair` turns these into means.
+        :func:`flexph.discretisation.with_pair` turns such a method into means.
     invariants : Invariants, optional
         H as a function of quadratic invariants.
     derivatives : Derivatives, optional

@@ -55,7 +55,7 @@ class MultibodySystem(SystemModel):
     ports : mapping, optional
         :class:`ExternalPort` by name, with B.
     parts, velocity_parts : mapping, optional
-        Names of positions and of velocities.
+        Slices of the positions, and of the velocities, by name.
     cautions : sequence of callable, optional
         Functions of ζ that return a warning near the limits of the coordinates, or None.
     coordinates : sequence, optional
