@@ -1,6 +1,6 @@
 """Equations of a general system with their hidden conditions, and consistent initial states.
 
-The room also has residuals and rates for solver libraries. Multipliers of index 2 follow from the rates of the
+Residuals and rates are also for solver libraries. Multipliers of index 2 follow from the rates of the
 constraints.
 
 Imports: discretisation, numerics, systems.

@@ -1,6 +1,4 @@
-"""Linear and nonlinear port-Hamiltonian descriptor systems.
-
-The room also has their inputs, discrete gradients, port matrices, and changes of coordinates.
+"""Linear and nonlinear port-Hamiltonian descriptor systems, their inputs, discrete gradients and port matrices.
 
 Imports: display, laws, numerics, numerics.factors.
 """
