@@ -211,7 +211,7 @@ def _reported(conditions: Conditions | None, x: Array) -> Inconsistency | None:
 
 
 def _constraint_slopes(here: SystemView) -> Array:
-    """Derivatives (k, r) of the algebraic equations without algebraic states by the differential states."""
+    """Derivatives (k, r), by the differential states, of the algebraic equations that contain no algebraic state."""
     if not here.V2.shape[1]:
         return np.zeros((0, here.V1.shape[1]))
     whole = here.equations.split.U2.T @ here.flow_slope(here.x)

@@ -141,7 +141,7 @@ def _rest(view: SystemView) -> float:
 def _second_variation(
     view: SystemView, constraints: Array, casimirs: CasimirReport
 ) -> tuple[Array, Array, float, Array]:
-    """Second variation of H + Σ μₖCₖ on the directions that Casimirs and constraints allow, and its ingredients.
+    """Second variation of H + Σ μₖCₖ on the directions that Casimirs and constraints allow, with these directions.
 
     Returns the gradients α of the Casimirs, a basis of the directions, the relative distance of ∇H from the span of α,
     and the second variation on this basis, all in scaled states x₁/scales. α are the gradients of all Casimirs, or of

@@ -285,7 +285,7 @@ def rupture(
 
 
 class Tension(Quantity):
-    """Sensor of the tension of a part that breaks at a tension, or at the start if its tension is larger there."""
+    """Tension sensor of a rupture; a part whose tension is larger at the start breaks at the start."""
 
 
 def tension_of(part: str, s: float | None) -> Tension:

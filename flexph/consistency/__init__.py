@@ -1,7 +1,6 @@
 """Equations of a general system with their hidden conditions, and consistent initial states.
 
-Residuals and rates are also for solver libraries. Multipliers of index 2 follow from the rates of the
-constraints.
+Solver libraries use these residuals and rates. Multipliers of index 2 follow from the rates of the constraints.
 
 Imports: discretisation, numerics, systems.
 """

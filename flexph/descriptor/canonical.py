@@ -119,9 +119,9 @@ class _Form(Memo):
         return np.asarray(check.array("the jacobian", dense(self.jacobian(x)), (self.p, self.system.size)))
 
     def check(self) -> None:
-        """Raise ValueError unless Dψ₁ has full rank, the rows of E span its rows, and its rows span ∇H.
+        """Raise ValueError unless Dψ₁ has full rank, the rows of E span the rows of Dψ₁, and these span ∇H.
 
-        All are evaluated at the sample.
+        E, Dψ₁ and ∇H are evaluated at the sample.
         """
         x, d = self.system.sample, self.decomposition
         d.blocks(x)

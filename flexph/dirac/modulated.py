@@ -164,7 +164,7 @@ class ModulatedDirac:
 
 
 def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Ports of the storage, checked to have one entry for each state together; by default the first ports that fit."""
+    """Ports of the storage, checked to have as many entries as there are states; by default the first such ports."""
     if isinstance(names, str):
         raise ValueError(f"storage must be a list of names of ports, got {check.shown(names)}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}

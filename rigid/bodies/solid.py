@@ -71,7 +71,7 @@ def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the cones from the origin over surface cells; their sum has the moments of the enclosed volume.
+    """Moments of the cones from the origin over surface cells; their sums are the moments of the enclosed volume.
 
     By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """
