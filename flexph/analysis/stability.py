@@ -72,8 +72,8 @@ class StabilityReport:
     def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
         """Verdict on a state: no equilibrium, asymptotically stable, stable, unstable, or undecided.
 
-        A strict extremum of H + Σ μₖCₖ makes an equilibrium stable, a growing motion of the linearised system unstable;
-        otherwise it is undecided.
+        A strict minimum of H + Σ μₖCₖ makes an equilibrium stable, without dissipation also a strict maximum; a growing
+        motion of the linearised system makes it unstable. Otherwise it is undecided.
         """
         if not self.is_equilibrium:
             return "no equilibrium"

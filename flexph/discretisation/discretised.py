@@ -86,7 +86,7 @@ def ports_over(system: PHDAE, own: Means) -> Callable[[Array, Array, Array], Por
 def discretised(system: PHDAE, name: str, own: Means) -> Callable[[Array, Array, Array], Any]:
     """Function (x₀, x₁, middle) ↦ matrix ``name`` of a system over a step.
 
-    It is constant, the mean in ``own`` if there is one, or the value at the state ``middle``.
+    It is the mean in ``own`` if there is one, otherwise the constant matrix or its value at the state ``middle``.
     """
     function = getattr(system, name)
     if name in own:
