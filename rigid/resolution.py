@@ -1,4 +1,7 @@
-"""Resolution of velocity constraints: multibody systems in independent velocities."""
+"""Resolution of velocity constraints: multibody systems in independent velocities.
+
+Symbols as in :class:`rigid.MultibodySystem`; S is the basis of the allowed velocities ϖ = S ν.
+"""
 
 from __future__ import annotations
 

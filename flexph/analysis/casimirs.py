@@ -246,7 +246,8 @@ def in_words(terms: Iterable[tuple[float, str]]) -> str:
 def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[QuadraticCasimir, ...]:
     """Up to ``most`` quadratic Casimirs that are independent of the linear ones (r, k) and of their products.
 
-    ∇C = Q x₁ + b lies in the co-distribution at as many nearby states as there are coefficients.
+    The gradient Q x₁ + b of C = ½ x₁ᵀQ x₁ + bᵀx₁ lies in the co-distribution at as many nearby states as there are
+    coefficients.
     """
     r = len(linear)
     if r > WIDEST or most <= 0:

@@ -98,7 +98,7 @@ class ReducedKinematics:
         return np.linalg.solve(scaled, p / size) / size
 
     def momenta(self, q: Array, p: Array) -> Array:
-        """Momenta p = M S v (n,) on the constrained state space, from p̃ (n − k,), the argument ``p``."""
+        """Momenta p = M S v (n,) with the mass matrix M on the constrained state space, from ``p``, p̃ (n − k,)."""
         return self.system.mass(q) @ (self.basis(q) @ self.velocity(q, p))
 
     def structure(self, x: Array) -> Array:

@@ -1,4 +1,7 @@
-"""Equilibria, and their stability by the energy-Casimir method ([survey] sec. 4.4)."""
+"""Equilibria, and their stability by the energy-Casimir method ([survey] sec. 4.4).
+
+Cₖ are the Casimirs and μₖ their multipliers; x₁ are the differential states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Evaluation of a system for the analysis: differential states, their rates, algebraic equations and probe states."""
+"""Evaluation of a system for the analysis: differential states, their rates, algebraic equations and probe states.
+
+V₁ᵀx are the differential and V₂ᵀx the algebraic states of x, the rows with U₁ᵀ and U₂ᵀ the differential and algebraic
+equations, as in :class:`flexph.discretisation.descriptor_split.Split`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Equations of a circuit in the efforts of its tree: tree voltages and link currents ([survey] eq. (2.26))."""
+"""Equations of a circuit in the efforts of its tree: tree voltages and link currents ([survey] eq. (2.26)).
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 

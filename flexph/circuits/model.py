@@ -1,4 +1,7 @@
-"""Data of a circuit: elements between nodes, its graph and tree, voltages and currents from its states and inputs."""
+"""Data of a circuit: elements between nodes, its graph and tree, voltages and currents from its states and inputs.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 

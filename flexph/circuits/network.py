@@ -1,4 +1,7 @@
-"""Circuits and their port-Hamiltonian systems."""
+"""Circuits and their port-Hamiltonian systems.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 

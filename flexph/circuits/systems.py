@@ -1,4 +1,7 @@
-"""Systems of a circuit: PHDAE in charges and fluxes, LinearPHDAE in voltages and currents."""
+"""Systems of a circuit: PHDAE in charges and fluxes, LinearPHDAE in voltages and currents.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Consistency conditions of a general system: its algebraic equations and, for index 2, their rates."""
+"""Consistency conditions of a general system: its algebraic equations and, for index 2, their rates.
+
+V₁ᵀx are the differential and V₂ᵀx the algebraic states of x, the rows with U₁ᵀ and U₂ᵀ the differential and algebraic
+equations, as in :class:`flexph.discretisation.descriptor_split.Split`.
+"""
 
 from __future__ import annotations
 

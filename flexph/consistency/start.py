@@ -1,4 +1,8 @@
-"""Consistent initial values of general systems of index 1 and 2, also where E(x) has a varying range or null space."""
+"""Consistent initial values of general systems of index 1 and 2, also where E(x) has a varying range or null space.
+
+V₁ᵀx are the differential and V₂ᵀx the algebraic states of x, the rows with U₁ᵀ and U₂ᵀ the differential and algebraic
+equations, as in :class:`flexph.discretisation.descriptor_split.Split`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Nonlinear resistive characteristics, entry by entry or coupled ([survey] eq. (2.17)-(2.18))."""
+"""Nonlinear resistive characteristics, entry by entry or coupled ([survey] eq. (2.17)-(2.18)).
+
+f are flows and e efforts.
+"""
 
 from __future__ import annotations
 

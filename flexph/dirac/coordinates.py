@@ -1,4 +1,7 @@
-"""Canonical coordinates of integrable structures and of holonomic constraints ([survey] sec. 4.2 and 7)."""
+"""Canonical coordinates of integrable structures and of holonomic constraints ([survey] sec. 4.2 and 7).
+
+f are flows and e efforts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Equations of a :class:`flexph.PHDAE` from the graph of a Dirac structure."""
+"""Equations of a :class:`flexph.PHDAE` from the graph of a Dirac structure.
+
+f are flows and e efforts.
+"""
 
 from __future__ import annotations
 

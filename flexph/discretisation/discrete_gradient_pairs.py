@@ -1,4 +1,8 @@
-"""Discrete gradient pairs for general systems ([dg] eq. (18)-(24))."""
+"""Discrete gradient pairs for general systems ([dg] eq. (18)-(24)).
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Gauss collocation methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1), with consistent ends of steps."""
+"""Gauss collocation methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1), with consistent ends of steps.
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 

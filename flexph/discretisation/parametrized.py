@@ -1,4 +1,8 @@
-"""Semi-explicit systems with a parameter that follows an unstructured equation ([dg] eq. (37)-(38))."""
+"""Semi-explicit systems with a parameter that follows an unstructured equation ([dg] eq. (37)-(38)).
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 

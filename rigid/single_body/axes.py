@@ -1,4 +1,7 @@
-"""Geometry of one rigid body: its points as functions of positions ζ, and their velocities from velocities ϖ."""
+"""Geometry of one rigid body: its points as functions of positions ζ, and their velocities from velocities ϖ.
+
+R is the rotation matrix from body axes to world axes, ω the spin in body axes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Discs that roll on a ground without slipping, in the plane and in space."""
+"""Discs that roll on a ground without slipping, in the plane and in space.
+
+Symbols as in :class:`Rolling`; ζ are the positions, ϖ the velocities and R the rotation of the body.
+"""
 
 from __future__ import annotations
 

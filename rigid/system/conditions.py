@@ -1,4 +1,9 @@
-"""Conditions on a multibody system ([rigid] sec. 4), with a message for each defect."""
+"""Conditions on a multibody system ([rigid] sec. 4), with a message for each defect.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Equations of a multibody system as a :class:`flexph.PHDAE` with a special discrete gradient pair."""
+"""Equations of a multibody system as a :class:`flexph.PHDAE` with a special discrete gradient pair.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

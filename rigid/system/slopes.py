@@ -1,4 +1,9 @@
-"""Derivatives of the functions of a multibody system with respect to its positions, and of the equations of a step."""
+"""Derivatives of the functions of a multibody system with respect to its positions, and of the equations of a step.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Consistent initial states of multibody systems: accelerations, multipliers, checks, and the nearest one."""
+"""Consistent initial states of multibody systems: accelerations, multipliers, checks, and the nearest one.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 
