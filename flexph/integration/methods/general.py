@@ -133,7 +133,7 @@ class Gauss(GeneralMethod):
     Raises
     ------
     ValueError
-        For other orders, and for options of order 2 with them.
+        For other orders, and for a tolerance or completion with order 4 or 6.
 
     Examples
     --------
@@ -188,8 +188,8 @@ class Library(GeneralMethod):
     ``times`` are only the saved times. Multipliers of index 2 take no part in the error test: they are accurate to the
     tolerance of the momenta over the step. If E(x) is singular and not semi-explicit, its rank must be constant, and
     the index 1. Algebraic states of the start are replaced by consistent ones. Work and dissipation are integrals of
-    power along the interpolant: the balance holds to the tolerance only, at drives to that of their multipliers. The
-    cost of a step depends on the order that the package chooses.
+    power along the interpolant: the energy balance holds to the tolerance only, and with drives only to the tolerance
+    of the drives' multipliers. The cost of a step depends on the order that the package chooses.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class Radau(Library):
 class BDF(Library):
     """Backward differentiation formulas of orders 1 to 5, of scipy_dae (extra ``dae``).
 
-    Held to order 2 if fast oscillations of the start are hardly damped, which orders above 2 amplify. Parameters and
+    Limited to order 2 if fast oscillations at the start are hardly damped: orders above 2 amplify these. Parameters and
     errors as for :class:`Library`; ImportError of :func:`flexph.integrate` without the package.
     """
 

@@ -273,10 +273,11 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of a run that ends early: after a ``failure`` of a step, or with too short steps of step control.
+    """Messages of a run that ends early: a step failed, or step size control demanded too short steps.
 
-    ``of_step`` and ``of_step_size`` write them; ``added`` is appended to each, ``finished`` names the contents of the
-    solution, ``where`` the times at which a function of the user failed.
+    A step fails with the exception ``failure``. ``of_step`` and ``of_step_size`` return the messages of the two cases,
+    to which ``added`` is appended; ``finished`` names the contents of the solution, ``where`` returns a text on the
+    time at which a function of the user failed.
     """
 
     failure: type[ArithmeticError] | tuple[type[ArithmeticError], ...]
