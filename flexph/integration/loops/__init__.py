@@ -5,8 +5,8 @@ are Cython in its pure Python mode: they are compiled when the package is built,
 to each, and give the same numbers if they run uncompiled (see CONTRIBUTING.md).
 
 The Jacobian of a step is an arrow of blocks: one for the inner flexible coordinates of each body, and a border for all
-other unknowns. Fields of ``at`` are the present state, the start of a step; those of ``end`` are its end, those of
-``x`` the unknowns.
+other unknowns. In the memory, ``at`` is the present state, at the start of a step; ``end`` is the state at the end of
+the step, and ``x`` are the unknowns.
 
 Imports: bodies, contacts, contacts.loops, control, discrete_gradients, integration.loops.decay,
 integration.loops.flexible, integration.loops.friction, integration.loops.gauss, integration.loops.memory,

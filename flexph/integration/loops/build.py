@@ -238,7 +238,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
 
 
 def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) -> Nodes:
-    """Arrays of the first ``count`` nodes, which are those of joints and loads.
+    """Arrays of the first ``count`` nodes, which belong to joints and loads.
 
     A mean of points is assigned to the frame that moves it most.
     """

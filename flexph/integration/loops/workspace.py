@@ -77,7 +77,7 @@ def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying:
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
     """Memory of a mechanism before a run, by the flags ``parts`` of :func:`constants_by`.
 
-    It has the contacts with the numbers ``near``, by default those of :attr:`NearPairs.in_order`.
+    It has the contacts with the numbers ``near``, by default the contacts :attr:`NearPairs.in_order`.
     """
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])

@@ -49,7 +49,8 @@ TINY = cython.declare(cython.double, _TINY)
 def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
     """Add the derivatives of the forces of compliant contacts to the border of the Jacobian.
 
-    In a pile, where ``contact`` is above 1, those between two bodies are stored in blocks of pairs instead.
+    In a pile, where ``contact`` is above 1, the derivatives that couple two bodies are stored in blocks of pairs
+    instead.
     """
     for c in range(m.contacts_kind.size):
         if is_active(m, c) and not m.contacts_rigid[c]:
@@ -126,14 +127,15 @@ def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float)
 
 
 def _first_row(m: Memory) -> int:
-    """First row of the matrices B and W that belongs to the vectors of a contact; those of joints precede it."""
+    """First row of the matrices B and W that belongs to the vectors of a contact; rows of joints precede it."""
     return m.border_vector_col.size
 
 
 def differentiate_contact(m: Memory, dim: int, c: int, h: float) -> None:
-    """Compute the vectors V, W, U of contact c, their derivatives with respect to the unknowns, and those of its gap.
+    """Compute the vectors V, W, U of contact c, and the derivatives of vectors and gap with respect to the unknowns.
 
-    These are rows of B (discrete gradient over the step) and W (at its end), and the gradients n and e of the gap.
+    For the vectors these are rows of the matrices B (discrete gradient over the step) and W (derivative at its end),
+    for the gap the gradients n (discrete) and e (at the end).
     """
     d = dim
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -333,7 +335,7 @@ def _first_of(k: int) -> int:
 def _second_of(k: int, count: int) -> int:
     """Number of the second vector in product k: 3 for V′, 1 for W, 2 for U.
 
-    ``count`` is the number of products: 4 for segments, else those of a face.
+    ``count`` is the number of products: 4 for segments, else the number for a face.
     """
     if k == 0:
         return 3

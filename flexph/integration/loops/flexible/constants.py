@@ -95,7 +95,7 @@ def without_coordinates(a: Arrays) -> Arrays:
 def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> Inertia:
     """Arrays of the inertia of the bodies and their flexible coordinates.
 
-    ``forms`` are those of :func:`shift_forms`, ``resolution`` the lengths that double precision resolves.
+    ``forms`` are the matrices of :func:`shift_forms`, ``resolution`` the lengths that double precision resolves.
     """
     n, bodies = a.body_u.size, len(a.mass)
     row, column, value = entries_of(a.mean)

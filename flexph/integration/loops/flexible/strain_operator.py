@@ -1,4 +1,4 @@
-"""Operator D(u) = strain + weights diag(slopes u) slopes that gives the rates of strains from those of coordinates u.
+"""Operator D(u) = strain + weights diag(slopes u) slopes: the strain rates are D(u) u̇ for coordinates u.
 
 It is stored by the entries of its rows, the strain rows."""
 
@@ -62,7 +62,7 @@ class StrainOperator(NamedTuple):
         return StrainOperator(ptr, rows, columns, values, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
-        """Index of those given positions (row, col) that are stored, and a mask of these among all given ones."""
+        """Storage indices of the positions (row, col) that are stored, and a mask of these among the given ones."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
         exists = np.append(self.keys, -1)[place] == keys

@@ -183,7 +183,7 @@ def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: floa
 def _sweep(m: Memory) -> None:
     """Update the trial forces of one bearing after the other by the law.
 
-    Slip rates follow the new forces; the joint forces |λ| stay those at the start of the sweep.
+    Slip rates follow the new forces; the joint forces |λ| keep their values from the start of the sweep.
     """
     t = m.bearings_spring.shape[1]
     _set_rates(m)

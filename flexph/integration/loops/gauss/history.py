@@ -18,10 +18,10 @@ below which the polynomial predicts the next step: unresolved vibrations are far
 
 
 def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
-    """Write a guess of velocities and multipliers at the nodes of a step of length h [s], from those of the last step.
+    """Write a guess of velocities and multipliers at the nodes of a step of length h [s], from the last step.
 
-    It is on the polynomial or the line through them; without a last step of the same kind the velocities are
-    constant. ``known`` is the number of rows of history.
+    The guess is on the polynomial, or on a least-squares line, through the values at the nodes of the last step.
+    Without a last step of the same kind the velocities are constant. ``known`` is the number of rows of history.
     """
     follows = cython.declare(cython.bint)
     is_smooth = cython.declare(cython.bint)

@@ -1,8 +1,9 @@
 """Solution of the linear equations of a step, whose Jacobian has the shape of an arrow of blocks.
 
-The inner flexible coordinates of each body are eliminated from its banded block F; the matrix of the other unknowns,
-the border, is banded, too. To avoid fill-in, the shift of the coordinates to the centre of mass enters as further
-unknowns c = φ̄u̇̄, and the node forces that act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄.
+The inner flexible coordinates of each body are eliminated from its banded block F, which is coupled with the other
+unknowns by columns C and rows R; the matrix of the other unknowns, the border, is banded, too. To avoid fill-in, the
+shift of the coordinates to the centre of mass enters as further unknowns c = φ̄u̇̄, and the node forces that act
+through the shift by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to the rows of u̇̄.
 """
 
 from __future__ import annotations

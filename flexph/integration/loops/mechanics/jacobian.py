@@ -178,7 +178,7 @@ def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the latter."""
+    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the coordinates."""
     factor = cython.declare(Number)
     value = cython.declare(Number)
     d = dim

@@ -25,7 +25,7 @@ def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) ->
 def _products(
     m: Memory, dim: int, both: bool, u: Array, du: Array, space: Array, rates: Array, out: Array, more: Array
 ) -> None:
-    """Write the inertia products of u into ``out``, and those of u̇ into ``more`` if ``both``.
+    """Write the inertia products of u into ``out``; if ``both``, write those of u̇ = ``du`` into ``more``.
 
     The shifts φ̄u and φ̄u̇ are read from ``space`` and ``rates``.
     """

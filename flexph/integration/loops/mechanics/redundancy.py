@@ -62,7 +62,7 @@ def keep_independent(m: Memory, gap: Array) -> None:
 
 
 def keep_least(m: Memory, lam: Array) -> None:
-    """Remove that part of the multipliers ``lam`` which causes no force, in place: λ − W N NᵀW⁻¹λ."""
+    """Subtract from the multipliers ``lam`` the part that causes no force, in place: λ − W N NᵀW⁻¹λ."""
     _project(m, lam, False)
 
 

@@ -21,7 +21,7 @@ if not cython.compiled:
 def set_tensions(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
     """Compute the changes of extensions over a step, their discrete gradients and the tensions of spring-dampers.
 
-    Their forces are added to those on products. ``before`` and ``after`` are the products at both ends, ``e0`` the
+    The tensions are added to the forces on products. ``before`` and ``after`` are the products at both ends, ``e0`` the
     spring states at the start.
     """
     lengths = m.joints_length_product.size

@@ -91,7 +91,7 @@ class Curves(NamedTuple):
 
 
 class Slips(NamedTuple):
-    """Slips with friction that depends on their rate, such as those of wheels (see kernels.rates.slips.Slips).
+    """Slips with friction that depends on the slip rate, such as slips of wheels (see kernels.rates.slips.Slips).
 
     A slip has components, a component is a sum of terms.
     """

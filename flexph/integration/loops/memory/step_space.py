@@ -34,7 +34,7 @@ class Motion(NamedTuple):
 class Unknowns(NamedTuple):
     """One number for each mean velocity and multiplier of a step.
 
-    They are the unknowns themselves, their defects or corrections, or the best iterate.
+    The numbers are the unknowns themselves, or their defects or corrections, or the best iterate of the unknowns.
     """
 
     v: Matrix

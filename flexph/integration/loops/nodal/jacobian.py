@@ -316,9 +316,9 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
 
 
 def _add_vector_slopes(m: Memory, dim: int, point: int, count: int) -> None:
-    """Add the derivatives T_V of the forces on the vectors of a quadrature point to those on the columns.
+    """Add the derivatives T_V of the forces on the vectors of a quadrature point to the derivatives for the columns.
 
-    The vectors act with their weights. ``count`` is the number of unknowns of the element.
+    Each vector acts on the columns with its weights. ``count`` is the number of unknowns of the element.
     """
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]

@@ -168,8 +168,8 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
 def _mark_closed(m: Memory, length: float, size: float, rests: bool) -> None:
     """Mark the touching contacts that do not bounce off as CLOSES, and all others as OPEN.
 
-    If ``rests``, all touching contacts are marked as CLOSES. ``length`` [s] and ``size`` [m] are those of the step
-    and the mechanism.
+    If ``rests``, all touching contacts are marked as CLOSES. ``length`` [s] is the length of the step, ``size`` [m] the
+    extent of the mechanism.
     """
     holds = cython.declare(cython.bint)
     still = larger(RESTING * largest_rate(m), RESOLUTION * size / length)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Owned(NamedTuple):
-    """Masks of what belongs to solids: among places, vectors and strain rows of nodal bodies, and among all frames."""
+    """Masks of the places, vectors and strain rows of nodal bodies, and of all frames, that mark those of solids."""
 
     places: Array
     vectors: Array

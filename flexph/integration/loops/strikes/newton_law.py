@@ -113,9 +113,9 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
 
 
 def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
-    """Scale of the rates: the largest sum of the absolute values of the terms of one.
+    """Scale of the rates: the largest sum of the absolute values of the terms of a rate.
 
-    It is over the first ``members`` members of islands.
+    Rates of the first ``members`` members of islands are considered, and slip rates of bearings if ``kinds`` > 0.
     """
     scale = 1e-300
     for k in range(members):

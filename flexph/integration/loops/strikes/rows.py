@@ -28,9 +28,9 @@ ALIKE = cython.declare(cython.double, 0.75)
 
 
 def set_levers(m: Memory, dim: int) -> None:
-    """Set the levers of nodes and the inverse rotations of bodies to those of the present state ``at``.
+    """Set the levers of nodes and the inverse rotations of bodies from the present state ``at``.
 
-    They are ``trial.lever`` and ``trial.inverse``.
+    They are written into ``trial.lever`` and ``trial.inverse``.
     """
     copy(m.at_arm, m.trial_lever)
     for b in range(m.inertia_mass.size):

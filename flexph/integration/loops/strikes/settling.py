@@ -174,7 +174,7 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
 def settle_part(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, iterations: int) -> bool:
     """Settle the velocities at the end of a recorded part of a step; False if a law is not solved.
 
-    ``iterations`` are those of the part, which are added to the results.
+    ``iterations`` is the number of iterations of the part, which is added to the results.
     """
     settled = settle(m, dim, kinds, law, given)
     if settled < 0:

@@ -49,7 +49,7 @@ def add_product(m: Memory, dim: int, p: int) -> None:
 
 
 def _list_column(m: Memory, column: int) -> None:
-    """Append a column to the list of those that have entries, unless it is there."""
+    """Append a column to the list of columns that have entries, unless it is in the list."""
     if m.rows_listed[column] == 0:
         m.rows_listed[column] = 1
         m.rows_column[m.rows_number[0]] = column
