@@ -190,7 +190,7 @@ class PairError:
         return [(start.time, start.x)]
 
     def count(self, known: Ends) -> int:
-        """Number of steps of the next block: two, or those of the first three pairs."""
+        """Number of steps of the next block: two, or six for the first three pairs after a start or a rejection."""
         return 2 if len(known) == START else 2 * START
 
     def attempt(self, run: Run, times: Array, known: Ends) -> Tried:

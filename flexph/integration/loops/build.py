@@ -60,8 +60,8 @@ SMALL = 100_000
 def constants(mechanism: Model) -> Constants:
     """Arrays of constants of a mechanism, in the layout of the compiled loops.
 
-    Contacts that only a list of near pairs contains are left out (see :func:`with_near`). Inertia matrices exclude
-    the shift to the centre of mass. ``pack`` copies the arrays into one memory.
+    Contacts that are evaluated only while a list of near pairs has them are left out (see :func:`with_near`). Inertia
+    matrices exclude the shift to the centre of mass. ``pack`` copies the arrays into one memory.
     """
     return _constants_of(mechanism, is_wide=True) if mechanism.once(is_wide) else mechanism.once(banded_constants)
 

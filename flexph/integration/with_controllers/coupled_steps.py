@@ -177,8 +177,9 @@ def stepper_with_controllers(blocks: BlockStepper, loops: ControlLoops) -> Any:
 class _Singles:
     """Single steps of mechanism and controllers, from which the error of a pair is estimated.
 
-    They are both steps of the pair, and one of twice the length. A step from the end of the last one continues its
-    controllers; any other begins with their present states. ``results`` are the steps taken.
+    There are both steps of the pair, and one step of twice the length. A step that starts at the end of the last one
+    continues with the controller states there; any other step begins with the present states of the controllers.
+    ``results`` are the results of all steps.
     """
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:

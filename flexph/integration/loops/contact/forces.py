@@ -160,7 +160,7 @@ def _store_skin(m: Memory, dim: int, first: int) -> None:
 
 
 def leaves_list(m: Memory, dim: int) -> bool:
-    """True if a node has moved so far since near pairs were listed that others may touch at the end of the step."""
+    """True if a node has moved so far since near pairs were listed that a pair outside the list may touch."""
     square = m.touch_reach[0] * m.touch_reach[0]
     for k in range(cython.cast(cython.Py_ssize_t, m.touch_reach[1])):
         n = m.touch_watched[k]

@@ -27,7 +27,9 @@ if not cython.compiled:
 def add_flexible(m: Memory, dim: int, h: float) -> None:
     """Set the derivatives of the defects of u̇̄ with respect to u̇̄, without the shift.
 
-    They are 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous).
+    They are 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous), with the inertia matrices M, N, K of
+    memory.data.Inertia, the strain rows D̄ in the mean and D₁ at the end of the step, and the stiffness C⁻¹ of
+    stresses.
     """
     factor = cython.declare(Number)
     rest = cython.declare(Number)

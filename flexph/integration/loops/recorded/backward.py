@@ -42,7 +42,7 @@ class Backward(NamedTuple):
     * the largest defect of the transposed systems, relative to their right-hand sides,
     * the largest number of corrections of one system, and the sum of these numbers,
     * the largest number of operations of a record,
-    * the largest difference between derivatives of sixth and fourth order of functions in Python,
+    * the largest difference between derivatives of functions in Python by differences of sixth and of fourth order,
     * the number of records,
     * the largest Newton correction of a step with contacts, relative to its largest unknown, and
     * the largest difference between the end of a repeated step and the next state, relative to the largest entry.

@@ -34,7 +34,7 @@ def reference_length(m: Memory) -> float:
 
 
 def is_open(m: Memory, closed: float) -> bool:
-    """True if a constraint defect exceeds ``closed``; for constraints on points it is divided by the reference length."""
+    """True if a constraint defect exceeds ``closed``; defects of points are divided by the reference length first."""
     length = reference_length(m)
     for i in range(m.defect_lam.size):
         if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):

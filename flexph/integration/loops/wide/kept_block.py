@@ -13,8 +13,8 @@ is solved by its Schur complement S = D − C A⁻¹B:
 
     S y = d_y − C A⁻¹d_u,   u̇̄ = A⁻¹(d_u − B y).
 
-Columns of B are those of the spins, which change with u, and combinations of a few constant columns Q: means and shapes
-of nodes, turned with the body. A⁻¹Q is stored, too. E is included by conjugate residuals, preconditioned by the border
+Columns of B belong to spins and change with u, or are combinations of a few constant columns Q: means and shapes of
+nodes, turned with the body. A⁻¹Q is stored, too. E is included by conjugate residuals, preconditioned by the border
 without E. For bodies of von Kármán strain the border is factored as a whole.
 """
 
