@@ -65,7 +65,7 @@ class StepResult(NamedTuple):
     before: Array | None = None
 
     def with_sizes(self, sizes: Array) -> StepResult:
-        """Copy whose sizes of states at the end are at least ``sizes`` (n,), those of earlier states."""
+        """Copy in which the sizes of states at the end are at least the sizes of earlier states, ``sizes`` (n,)."""
         return self._replace(end=self.end._replace(sizes=np.maximum(self.end.sizes, sizes)))
 
     def row(self) -> dict[str, Any]:

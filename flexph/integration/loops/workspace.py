@@ -61,8 +61,8 @@ def banded_memory(mechanism: Model) -> Memory:
 def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying: bool = False) -> Memory:
     """Memory before a run in which bodies with equal matrices do not share them.
 
-    It is for derivatives with respect to the matrices of one body. If ``banded`` it has a banded border, for Gauss
-    collocation; if ``decaying``, arrays of steps that lose energy.
+    Such a memory is for derivatives with respect to the matrices of one body. If ``banded`` it has a banded border, for
+    Gauss collocation; if ``decaying``, arrays of steps that lose energy.
     """
     k = mechanism.once(banded_constants if banded else constants_of_decaying if decaying else constants)
     if (near := mechanism.once(NearPairs)).lists:

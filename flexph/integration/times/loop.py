@@ -96,7 +96,7 @@ class Entry(Protocol):
 
     @property
     def reached(self) -> int:
-        """Number of times of the run, among those given to it, that the steps reach."""
+        """Number of the times given for the run that the steps reach."""
 
     def record(self, run: Any) -> bool:
         """Record the steps in a run; True if they end it."""
@@ -198,9 +198,10 @@ class Run(Going):
 class Accepted(NamedTuple):
     """Accepted step, to be recorded, which an event may still shorten.
 
-    It goes from ``start`` to ``result``; ``shorter`` takes it from the same start to an earlier time. ``rejected``
-    counts the rejected steps before it, ``reached`` the times of the run that it reaches. The iterator of steps
-    continues from ``restart``, a nested value or a function that returns one; None if it cannot continue from here.
+    The step goes from ``start`` to ``result``; ``shorter`` repeats it from the same start to an earlier time.
+    ``rejected`` counts the rejected steps before it, ``reached`` the times of the run that it reaches. The iterator of
+    steps continues from ``restart``, a nested value or a function that returns one; None if it cannot continue from
+    here.
     """
 
     start: Any

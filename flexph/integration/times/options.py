@@ -159,7 +159,7 @@ def _are_long(grid: Array, shortest: float) -> bool:
 def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
     """Raise ValueError for a step that double precision cannot resolve.
 
-    It is shorter than the resolution of its times, or than ``shortest`` [s], the resolution of the quantities
+    Such a step is shorter than the resolution of its times, or than ``shortest`` [s], the resolution of the quantities
     ``what``.
     """
     if _are_long(grid, shortest):

@@ -274,8 +274,8 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
 def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     """Add the derivative of the direction of the force on two segments, or at a face, to the Jacobian.
 
-    ``push`` is the force times h. The discrete gradient n of d² with respect to the products of V′ = V ± s₀ W − t₀ U,
-    W and U has the derivatives ``touch.bent``; that of the distance d is n/(d₀ + d₁).
+    ``push`` is the force times h. The discrete gradient n of d² with respect to the products of V′ = V ± s₀ W − t₀ U, W
+    and U has the derivatives ``touch.bent``; the discrete gradient of the distance d is n/(d₀ + d₁).
     """
     count = cython.declare(cython.Py_ssize_t, 6 if m.contacts_kind[c] == FACE else 4)
     first = _first_row(m)

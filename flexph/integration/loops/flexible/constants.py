@@ -126,9 +126,9 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
 
 
 def _shared(values: Array, ends: Index) -> dict[str, Array]:
-    """Fields ``val`` and ``alike`` of the inertia, in which bodies with equal matrices share them.
+    """Fields ``val`` and ``alike`` of the inertia, in which bodies with equal matrices share their values.
 
-    That reduces memory traffic. The rows of a body in ``values`` lie between two ``ends``.
+    This reduces memory traffic. The rows of a body in ``values`` lie between two ``ends``.
     """
     known: dict[bytes, int] = {}
     parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0

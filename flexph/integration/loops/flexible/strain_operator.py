@@ -1,6 +1,6 @@
 """Operator D(u) = strain + weights diag(slopes u) slopes: the strain rates are D(u) u̇ for coordinates u.
 
-It is stored by the entries of its rows, the strain rows."""
+The operator is stored by the entries of its rows, the strain rows."""
 
 from __future__ import annotations
 

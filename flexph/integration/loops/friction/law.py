@@ -1,9 +1,9 @@
 """Law of dry friction of joints: forces T against the slip rates s with |T| ≤ μ|λ|, λ the joint force.
 
 Slip rates and joint forces (multipliers) change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a
-step length r, the reciprocal of a mobility, the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by
-Newton's method, with the Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails
-(see tests/samples/complementarity.py).
+step length r, the reciprocal of a mobility, the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. The law is
+solved by Newton's method, with the Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that
+fails (see tests/samples/complementarity.py).
 """
 
 from __future__ import annotations

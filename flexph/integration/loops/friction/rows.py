@@ -57,9 +57,10 @@ def set_friction_forces(m: Memory) -> None:
 
 
 def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
-    """Compute the response of a step to unit friction forces: its defects and corrections, and D and E of the law.
+    """Compute the response of a step to unit friction forces: its defects and corrections, and the law's D and E.
 
-    See :mod:`.law`. The Jacobian must have been factored. ``redundant`` and ``decay`` are the kinds of the step.
+    The matrices D and E are defined in :mod:`.law`. The Jacobian must have been factored. ``redundant`` and ``decay``
+    are the kinds of the step.
     """
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)

@@ -115,8 +115,8 @@ def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
 def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
     """Compute the world spin Ω = R cay(a) ω of body b for a guess of its spin ω in body axes.
 
-    They turn by a = ¼ch(ω₀ + ω) from the start of the step, with the node c and ``quarter`` = ¼ch. As a × ω = ¼ch ω₀
-    × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
+    The body axes turn by a = ¼ch(ω₀ + ω) from the start of the step, with the node c and ``quarter`` = ¼ch. As a × ω =
+    ¼ch ω₀ × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
     """
     if dim == 2:
         s.stage_spin[b][0] = s.x_w[b][0]

@@ -61,7 +61,7 @@ def solve(m: Memory, dim: int, decay: int, h: float) -> None:
 def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
     """Write the right-hand side of the border of the Jacobian into ``system.x``.
 
-    It has the defects after the elimination of the inner coordinates.
+    The right-hand side has the defects after the elimination of the inner coordinates.
     """
     d = dim
     s = 1 if d == 2 else 3
@@ -152,7 +152,7 @@ def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
     """Number, in the border of the Jacobian, of the unknown of row k of R of body b.
 
-    It is a component of ω̄ or φ̄u̇̄, or a master.
+    The unknown is a component of ω̄ or φ̄u̇̄, or a master.
     """
     s = 1 if dim == 2 else 3
     if k < s:

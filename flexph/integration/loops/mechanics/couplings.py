@@ -172,7 +172,7 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
 def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) -> None:
     """Add ``left`` times the derivative of a product at the end to a row of the border of the Jacobian.
 
-    It is the part of the derivative that is due to the vector v; ``other`` is the second vector of the product.
+    Only the part of the derivative that is due to the vector v is added; ``other`` is the other vector of the product.
     """
     right = cython.declare(Number)
     first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border

@@ -136,7 +136,7 @@ def add_node_resultants(m: Memory, dim: int) -> None:
 def subtract_loads(m: Memory, dim: int, h: float) -> None:
     """Subtract the effect of forces on nodes and torques on sections from the defects of the flexible coordinates u̇̄.
 
-    It is h(φ − φ̄)ᵀ R̄⁻¹ f for a force f and h ψᵀ R̄⁻¹ τ for a torque τ.
+    The effect is h(φ − φ̄)ᵀ R̄⁻¹ f for a force f and h ψᵀ R̄⁻¹ τ for a torque τ.
     """
     subtract_node_loads(m, dim, h)
     s = 1 if dim == 2 else 3

@@ -6,7 +6,7 @@ the gradients of the products at the mean and at the end, Θ the stiffness of th
 
     K = [[F − h Bᵀ Θ W, −(c̄ β B)ᵀ], [c₁ γ W/h, 0]].
 
-All are entries of the flexible matrices, of their columns and rows, or of the border (see
+All terms are entries of the flexible matrices, of their columns and rows, or of the border (see
 :mod:`flexph.integration.loops.mechanics.arrow`).
 """
 
@@ -83,7 +83,7 @@ def _mean_spin(m: Memory, decay: int, b: int, i: int) -> float:
 def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
     """Compute the matrix that maps a change of ω̄ to the rotation at the end, in world axes, for each body.
 
-    It is h/(1 + |a|²) R₀(1 + [a]×) with a = ½hω̄. Also store R̄⁻¹.
+    The matrix is h/(1 + |a|²) R₀(1 + [a]×) with a = ½hω̄. Also store R̄⁻¹.
     """
     a = cython.declare(Number)
     a0 = cython.declare(Number)

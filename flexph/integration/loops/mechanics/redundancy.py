@@ -247,7 +247,7 @@ def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
 def _add_entry(m: Memory, row: int, unknown: int, value: float) -> None:
     """Add ``value`` to the scaled row of constraint ``row`` at an unknown, times the scales of both.
 
-    It does nothing for a constraint that cannot depend on others.
+    Nothing is added for a constraint that cannot depend on others.
     """
     dependent = m.redundancy_own[row]
     if dependent < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:

@@ -247,7 +247,7 @@ def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int,
 def _add_section_torque(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
     """Add the effect of a torque ``value`` about axis i on section t to a column of the border of the Jacobian.
 
-    It is R̄⁻¹ times the torque in the rows of ω̄, and ψᵀR̄⁻¹ times it in those of u̇̄.
+    The effect is R̄⁻¹ times the torque in the rows of ω̄, and ψᵀR̄⁻¹ times the torque in the rows of u̇̄.
     """
     b = m.loads_torque_body[t]
     for c in range(3):

@@ -1,7 +1,7 @@
 """Newton corrections of a configuration at rest, by the residual and the Jacobian of a step at rest.
 
-The residual of such a step is −hF, with the forces F at its start. Its forces are means over the step, so that half the
-stiffness K enters its Jacobian. Without inertia and damping, corrections δ of the mean velocities and δλ of the
+The residual of such a step is −hF, with the forces F at its start. Forces are means over the step, so that half the
+stiffness K enters the Jacobian. Without inertia and damping, corrections δ of the mean velocities and δλ of the
 multipliers satisfy
 
     ½h² K δ − h Gᵀδλ = −hF,   hG δ = 2g,   and   K ξ − Gᵀ(λ − δλ) = F − Gᵀλ,   G ξ = −g   with   ξ = −½hδ.

@@ -92,7 +92,7 @@ def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 def update_stresses(m: Memory, dim: int, h: float) -> None:
     """Predict the stresses of nodal bodies and solids for the next Jacobian.
 
-    They are linear in the changes of velocities.
+    The stresses are linear in the changes of velocities.
     """
     if m.strains_stress.size + m.solids_frame.size > 0:
         d = dim
@@ -110,7 +110,7 @@ def update_stresses(m: Memory, dim: int, h: float) -> None:
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
     """Assemble and factor the Jacobian at the iterate; False if it is singular.
 
-    It lacks the coupling of touching rigid balls by the turning of their normal.
+    The Jacobian lacks the coupling of touching rigid balls by the turning of their normal.
     """
     assemble_step(m, dim, 0, kinds > 0, given)
     if kinds > 0:

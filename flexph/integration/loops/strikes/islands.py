@@ -58,9 +58,9 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 
 
 def _append_coupled(m: Memory, first: int, place: int) -> int:
-    """Append the contacts coupled with ``first``, and itself, to the members of islands; return the end.
+    """Append contact ``first`` and all contacts coupled with it to the members of islands; return the end.
 
-    They are appended from ``place`` on, breadth first.
+    The members are appended from ``place`` on, in the order of a search breadth first.
     """
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)

@@ -77,8 +77,8 @@ def solve_impacts_of_islands(m: Memory, dim: int, kinds: int, law: LawSpace, giv
 def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
     """Set the changes of velocities to zero; for coupled bodies first remove the velocity defect of the joints.
 
-    It uses the factored matrices, with which it also computes the responses to impulses. Returns False for too many
-    contacts.
+    The matrices must have been factored; the responses to impulses are computed with them, too. Returns False for too
+    many contacts.
     """
     begin_part(m)
     if not are_apart(m):

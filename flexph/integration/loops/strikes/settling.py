@@ -135,7 +135,7 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
 def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
     """Replace the impulses ``law.x`` by their change in settling, scaled down so that it creates no energy.
 
-    It may return the energy ``taken`` [J] that the step itself dissipated.
+    The change may return the energy ``taken`` [J] that the step itself dissipated.
     """
     slope = 0.0
     curve = 0.0

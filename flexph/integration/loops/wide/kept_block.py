@@ -227,7 +227,7 @@ class KeptBlock:
     def _flexible(self, h: float) -> Any:
         """Part of the block of flexible coordinates due to stresses and damping, for a step length h [s].
 
-        It is h D̄ᵀ(½h + β)C⁻¹D₁, with the geometric and viscous terms.
+        The part is h D̄ᵀ(½h + β)C⁻¹D₁, with the geometric and viscous terms.
         """
         a, m = self._a, self._m
         strain, rise, viscous = a.strain, a.rise, a.viscous
