@@ -48,7 +48,7 @@ GROWTH = 32
 
 
 def first_size(substeps: int, velocities: int) -> int:
-    """Number of steps of the first block of a run, by the cost of ``substeps`` substeps for each step."""
+    """Number of steps of the first block of a run, if each step costs as much as ``substeps`` substeps."""
     return max(FIRST, int(SHORTEST / (SLOW * substeps * max(velocities, 1))))
 
 

@@ -150,7 +150,7 @@ class Stepper:
 
     @property
     def motion(self) -> int:
-        """Number of floats in the memory that hold positions, velocities and what derives from them."""
+        """Number of floats in the memory for positions, velocities and quantities derived from them."""
         motion = self._parts[0]
         return motion.stop - motion.start
 

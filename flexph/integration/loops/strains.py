@@ -71,7 +71,7 @@ class _Point(NamedTuple):
 
 
 def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
-    """Quadrature points: groups of vectors that are connected by products, strain rows and their stiffness."""
+    """Quadrature points: groups of vectors connected by common products, strain rows or entries of the stiffness."""
     s = a.strains
     first, second = (index[sizes.products :] - sizes.vectors for index in (a.first, a.second))
     vectors, of_row = len(a.vector_fixed) - sizes.vectors, lambda index: first[index - sizes.products]

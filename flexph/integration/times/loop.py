@@ -346,7 +346,7 @@ def prescribed(
 ) -> Iterator[Accepted]:
     """Take one step from each time to the next, from the current state of the run on, and yield them.
 
-    ``memory`` is what the iteration remembers between steps, which a resumed run restores.
+    ``memory`` is the memory of the iteration between steps, which a resumed run restores.
     """
     if memory is not None and run.restart:
         memory.restore(run.restart)

@@ -134,7 +134,7 @@ SAME_TIME = 1e-9
 
 
 def ascending(times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
-    """Check for two or more ascending times with steps as of :func:`refuse_short`; return them as an array."""
+    """Return times as an array, after a check: two or more, ascending, in steps that :func:`refuse_short` accepts."""
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")

@@ -202,7 +202,7 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
 
 
 def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add the change of the force of contact c by the change of its direction to the Jacobian.
+    """Add the derivative of the force of contact c, as the direction of the force changes, to the Jacobian.
 
     Returns by how much this reduces the slope F' of the force.
     """
@@ -238,7 +238,7 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the change of the force on a ball at a surface by the change of its direction to the Jacobian.
+    """Add the derivative of the force on a ball at a surface, as the direction of the force changes, to the Jacobian.
 
     The direction changes with the coordinates V·Wᵢ of the ball in the axes of the surface; ``touch.bent`` has the
     derivatives of the discrete gradient n of the distance with respect to these.
@@ -361,7 +361,7 @@ def _part_of(m: Memory, c: int, vector: int, other: int) -> float:
 
 
 def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the change of the force on the rim of a disc by the change of its direction to the Jacobian.
+    """Add the derivative of the force on the rim of a disc, as the direction of the force changes, to the Jacobian.
 
     ``push`` is the force times h.
     """

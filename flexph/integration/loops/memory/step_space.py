@@ -8,7 +8,7 @@ from .data import Index, IndexMatrix, Matrix, Tensor, Vector
 
 
 class Motion(NamedTuple):
-    """State of a mechanism at one end of a step: positions, velocities, and what derives from them.
+    """State of a mechanism at one end of a step: positions, velocities, and quantities derived from them.
 
     Stresses, spring states, momenta, arms, vectors and products are included (see kernels.state).
     """

@@ -129,7 +129,7 @@ class Kinds(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """How a step is made of substeps: their shares of its length, weights of their multipliers, depth of the history.
+    """Composition of a step of substeps: their shares of its length, weights of their multipliers, depth of history.
 
     ``pair`` is empty unless steps are taken in pairs.
     """
