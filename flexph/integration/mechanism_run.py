@@ -292,8 +292,8 @@ def solution_of(
 ) -> Solution:
     """Solution with the recorded steps of a run.
 
-    ``history`` are the rows of the last steps, with which another run continues. ``weight`` is the work of gravity
-    along the extent of the mechanism [J] (see :class:`Resolution`), if known.
+    ``history`` are the rows of the last steps, with which another run continues. ``weight`` is the work of gravity over
+    a height of the extent of the mechanism [J] (see :class:`Resolution`), if it is already computed.
     """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]

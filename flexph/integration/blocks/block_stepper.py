@@ -147,7 +147,7 @@ class BlockStepper:
         return no_pair()
 
     def limited(self, rows: int) -> int:
-        """Largest number of steps of a block by its memory, if its table has ``rows`` rows for each step."""
+        """Largest number of steps of a block that memory allows, if its table has ``rows`` rows for each step."""
         of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
         return largest_size(sum(self.compiled.widths) + of_table)
 

@@ -51,7 +51,7 @@ class RankWatch:
         self._first = self._smallest(self._E)
 
     def check(self, solver: Solver) -> None:
-        """Compare the rank of E(x) in the last step of a solver with that before; raises SolverFailed if it changed."""
+        """Compare the ranks of E(x) in the last step of a solver and before it; raises SolverFailed if they differ."""
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
             self._refuse_falling(solver)

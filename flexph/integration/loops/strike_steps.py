@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StrikeSteps(Stepper):
-    """Compiled steps of a mechanism with rigid contacts: gaps close with impacts, and closed ones stay so or open.
+    """Compiled steps of a mechanism with rigid contacts: gaps close with impacts, and closed gaps stay closed or open.
 
     ``between`` evaluates prescribed quantities at times within steps; ``tell`` is called if many contacts of a step
     have separate impacts.

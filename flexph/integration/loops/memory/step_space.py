@@ -113,8 +113,8 @@ class System(NamedTuple):
 class NodalSpace(NamedTuple):
     """Values of the strain rows of nodal bodies in a step, for its residual and Jacobian.
 
-    There are columns of frames, vectors and products at both ends, gradients and forces. The last matrices have a
-    column for each unknown of an element.
+    Columns of frames, vectors and products are stored at both ends of the step, with the forces on them; strains have
+    gradients and stresses. ``moved`` to ``columns`` are derivatives with a column for each unknown of an element.
     """
 
     column: Matrix  # (4b, 3)
