@@ -31,10 +31,11 @@ mechanisms of the same structure.
 
 
 class Frames(NamedTuple):
-    """Frames of nodal bodies and bodies whose unknowns should be numbered together.
+    """Data on the frames of a mechanism that determine the order of the unknowns.
 
-    ``groups`` are the frames that a cell or face of a solid couples. ``is_pile`` is True if only contacts couple the
-    bodies, ``is_wide`` if the border is stored sparse.
+    ``groups`` are the frames that a cell or face of a solid couples, ``together`` marks frames whose unknowns are
+    numbered consecutively. ``is_pile`` is True if only contacts couple the bodies, ``is_wide`` if the border is stored
+    sparse.
     """
 
     groups: list[Index]

@@ -67,7 +67,7 @@ def constants(mechanism: Model) -> Constants:
 
 
 def banded_constants(mechanism: Model) -> Constants:
-    """Arrays of constants of a mechanism whose border is banded in any case."""
+    """Arrays of constants of a mechanism with a banded border, even if a sparse one would be cheaper."""
     return _constants_of(mechanism, is_wide=False)
 
 

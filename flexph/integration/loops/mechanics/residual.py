@@ -117,7 +117,7 @@ def connect(m: Memory, dim: int, contact: int, given: Given) -> None:
 
 
 def _set_gap_defects(m: Memory, after: Array, offset: Array) -> None:
-    """Compute the defects of position constraints at the end of the step, without squares and curves."""
+    """Compute the defects of position constraints at the end of the step, without terms of squares and of curves."""
     for row in range(offset.size):
         m.defect_lam[row] = -offset[row]
     for i in range(m.joints_term_row.size):

@@ -57,7 +57,7 @@ class StaticLoops:
         return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
-        """Joint forces that balance a configuration close to equilibrium, and the forces left; None if not unique."""
+        """Joint forces that balance a configuration near equilibrium, and unbalanced forces; None if not unique."""
         m = self._memory
         if self._correct(Held(c, np.zeros(m.x_lam.size)), loads) != 1.0:
             return None

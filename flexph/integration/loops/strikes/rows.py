@@ -139,7 +139,7 @@ def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> in
 
 
 def _side(m: Memory, c: int, b: int) -> int:
-    """Index of the rows of contact c for the velocities of side b, which is one of its two."""
+    """Index of the rows of contact c for the velocities of side b, one of the two sides of the contact."""
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
@@ -164,7 +164,7 @@ def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) ->
 def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
     """Add the entries of the flexible coordinates to the rows of contact c, for a node of its vector k (V, W or U).
 
-    ``end`` is 0 for the node at its tip, 1 for that at its foot.
+    ``end`` is 0 for the node at the tip of the vector, 1 for the node at its foot.
     """
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
