@@ -213,7 +213,7 @@ class BlockStepper:
             raise error from half
 
     def whole(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
-        """Take the step from a start to a time [s] in one part; raises StepFailed if it is not solved so."""
+        """Take the step from a start to a time [s] in one part; raises StepFailed if it cannot be solved undivided."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, table or self.table(times), EACH)
         if not solved:

@@ -71,7 +71,7 @@ class NearPairs:
     def in_order(self) -> Index:
         """Numbers of the contacts that the first order of the unknowns allows for.
 
-        Pairs of spheres are left out if there are so many that near ones are listed.
+        Pairs of spheres are left out if there are so many that loops use lists of near pairs.
         """
         if not self.lists:
             return np.arange(self.contacts.number)

@@ -173,7 +173,7 @@ def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
 def _refuse(method: GeneralMethod, takers: str, *options: str) -> None:
     """Raise ValueError if one of the options named in ``options`` is set in a method that does not support it.
 
-    ``takers`` names the methods that do, for the message.
+    ``takers`` is a text for the message that names the methods which support the option.
     """
     for option in options:
         value = getattr(method, option)

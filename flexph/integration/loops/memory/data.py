@@ -196,7 +196,7 @@ class Solids(NamedTuple):
 class Faces(NamedTuple):
     """Samples (q) of the faces of solids under follower loads.
 
-    Each has weights of the mesh nodes in its position and tangents.
+    The position and the tangents of a sample are weighted sums over mesh nodes.
     """
 
     ptr: Index  # (q + 1,)

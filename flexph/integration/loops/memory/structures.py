@@ -119,7 +119,8 @@ class Kinds(NamedTuple):
     """Kind of the steps of a run, as numbers for the loops.
 
     ``redundant`` is 1 for multipliers of least norm, ``decay`` for steps that lose energy, ``contact`` for compliant
-    contacts, 2 for a pile (see loops.near_pairs), ``friction`` for dry friction of joints under their force; else zero.
+    contacts, 2 for a pile (see loops.near_pairs), ``friction`` for dry friction of joints that grows with the joint
+    force; else zero.
     """
 
     redundant: int = 0

@@ -84,7 +84,7 @@ def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
 def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
     """Compute the gap of contact c at the end of a step, its gradients and its slip, and its impulses as forces.
 
-    A force here is an impulse over h; gap and slip are stored over h, too, as rates.
+    A force here is an impulse divided by h; gap and slip are divided by h, too, and stored as rates.
     """
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
