@@ -8,6 +8,11 @@ The Jacobian of a step is an arrow of blocks: one for the inner flexible coordin
 other unknowns. In the memory, ``at`` is the present state, at the start of a step; ``end`` is the state at the end of
 the step, and ``x`` are the unknowns.
 
+Arguments have common names: the memory ``m`` of a mechanism, the number of dimensions ``dim``, the length ``h`` of a
+step [s], its prescribed quantities ``given`` (memory.structures.Given), a ``table`` of these for many steps, and the
+kinds of the steps ``redundant``, ``decay``, ``contact`` and ``friction``, also together as ``kinds``
+(memory.structures.Kinds).
+
 Imports: bodies, contacts, contacts.loops, control, discrete_gradients, integration.loops.decay,
 integration.loops.flexible, integration.loops.friction, integration.loops.gauss, integration.loops.memory,
 integration.loops.rigid_steps, integration.loops.solids, integration.loops.steps, integration.loops.terms,

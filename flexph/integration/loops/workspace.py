@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def constants_of_redundant(mechanism: Model) -> Constants:
-    """Arrays of constants of a mechanism for multipliers of least norm."""
+    """Arrays of constants of a mechanism for steps with multipliers of least norm."""
     k = mechanism.once(constants)
     return k._replace(redundancy=redundancy(mechanism, k))
 

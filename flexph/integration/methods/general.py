@@ -71,7 +71,7 @@ class DiscreteGradient(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name, which is that of the gradient."""
+        """Name of the method, which is the name of its gradient."""
         return self.gradient
 
 
@@ -159,7 +159,7 @@ class Gauss(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name by the order: ``midpoint``, ``gauss4`` or ``gauss6``."""
+        """Name of the method, by its order: ``midpoint``, ``gauss4`` or ``gauss6``."""
         return "midpoint" if self.order == 2 else f"gauss{self.order}"
 
 
@@ -221,7 +221,7 @@ class Library(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name, which is that of the class in small letters."""
+        """Name of the method: that of its class, in lower case."""
         return type(self).__name__.lower()
 
 

@@ -93,7 +93,7 @@ class HeldStep(NamedTuple):
 
     @property
     def end(self) -> Any:
-        """Start of the next step."""
+        """End of the step, as the start of the next one."""
         return self.result.end
 
     def row(self) -> Any:
@@ -150,7 +150,7 @@ class CoupledResult(NamedTuple):
 
     @property
     def end(self) -> Any:
-        """Start of the next step."""
+        """End of the step, as the start of the next one."""
         return self.result.end
 
     def row(self) -> Any:

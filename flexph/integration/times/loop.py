@@ -57,7 +57,7 @@ class StepResult(Protocol):
 
     @property
     def end(self) -> Any:
-        """Start of the next step."""
+        """End of the step, as the start of the next one."""
 
     def row(self) -> Values:
         """Recorded values of the step."""

@@ -49,7 +49,7 @@ class StrainOperator(NamedTuple):
 
     @staticmethod
     def of(a: Arrays) -> StrainOperator:
-        """Strain rows of a mechanism."""
+        """Strain operator of a mechanism with the arrays ``a``."""
         stresses, n = a.strain.shape
         row, col, value = entries_of(a.strain)
         second = _second(a.slopes, a.weights)

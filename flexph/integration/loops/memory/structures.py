@@ -60,14 +60,14 @@ class Calls(NamedTuple):
 
 @cache
 def nothing_within() -> Within:
-    """Data for steps without controllers within them."""
+    """Empty data, for steps without controllers that are solved within them."""
     one, two = np.zeros(0), np.zeros((0, 0))
     return Within(0, 0, two, one, two, two, one, one)
 
 
 @cache
 def no_calls() -> Calls:
-    """Data for steps without controllers."""
+    """Empty data, for steps without calls of controllers."""
     return Calls(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
 
 

@@ -56,7 +56,7 @@ TOLD = cython.declare(cython.Py_ssize_t, _TOLD)
 
 
 def begin_part(m: Memory) -> None:
-    """Set all flows of a part of a step to zero."""
+    """Begin a part of a step: set the works and losses that are recorded for it to zero."""
     fill(m.run_flow, 0.0)
 
 

@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def begin_rows(m: Memory) -> None:
-    """Set all entries of the rows to zero."""
+    """Set all rows ``acting`` and ``moved`` to zero before products are added to them."""
     for k in range(m.rows_number[0]):
         column = m.rows_column[k]
         m.rows_listed[column] = 0
