@@ -19,8 +19,9 @@ Index = np.ndarray
 
 
 class Springs(NamedTuple):
-    """Constant data of spring-dampers on lengths, components, angles, ropes and distances at rest, in this order.
+    """Constant data of spring-dampers on lengths, components, angles, ropes and distances, in this order.
 
+    Springs on distances are closed contacts in a mechanism at rest (:mod:`flexph.kernels.contacts.distances`).
     ``state`` is the index of the state of a spring, its elastic force, or −1. Springs in ``resisting`` have a resistive
     relation ρ of their rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0), and
     ``relation_factors`` are factors of some relations as functions of time. Springs in ``lawful`` have an elastic law

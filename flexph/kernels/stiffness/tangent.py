@@ -67,7 +67,7 @@ from .steady_slopes import circulatory, has_dampers
 
 
 class Forces(NamedTuple):
-    """Forces at a state of which :func:`tangent` takes the stiffness: of constraints, springs and inputs."""
+    """Forces of constraints, springs and inputs at a state, from which :func:`tangent` computes the stiffness."""
 
     product: Array  # (p,), forces of constraints on the products; spring forces are not included
     spring: Array  # (springs,), tension or torque of springs and of dampers

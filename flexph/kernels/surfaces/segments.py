@@ -184,7 +184,7 @@ def mean_slopes(count: int, x: Array, y: Array, first: Array, last: Array, out: 
 
 
 def _terms(count: int, x: Array, near: Array) -> float:
-    """Sum of the absolute values of the terms that make up D, by its gradient in ``near`` and the products x."""
+    """Sum of the absolute values of the terms of D, each a product of x times the derivative of D by it in ``near``."""
     total = 0.0
     for i in range(count):
         total += fabs(near[SLOPE + i] * x[i])
