@@ -52,7 +52,7 @@ class BroadPhase(NamedTuple):
 
     @property
     def searched(self) -> Array:
-        """Indices of the single gaps that a search may leave out."""
+        """Indices of the single gaps among which a search selects; all other single gaps are in every result."""
         return np.concatenate([self.pair, self.walls, self.bounded])
 
     @property
@@ -184,10 +184,11 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a step when two rigid balls or cylinders that pass through each other touch, and just after.
+    """Fractions of a step at which two rigid balls or cylinders first touch, and shortly later; None if no pair does.
 
-    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts count
-    that come deeper than ``DEEP`` times the sum of their radii within the step; None if there are none.
+    The vectors V, W, U (3, c, d) of the contacts change linearly
+    from ``first`` to ``last``. Only rigid contacts are considered whose depth exceeds ``DEEP`` times the sum of their
+    radii within the step, as they pass through each other; of these the first to touch is returned.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]
@@ -239,5 +240,5 @@ def contact_sides(a: Arrays) -> Sides | None:
 
 
 def are_apart(a: Arrays) -> bool:
-    """True if all bodies are rigid and no joints, springs or loads with directions connect or follow them."""
+    """True if all bodies are rigid and free: without joints, springs, or loads whose directions turn with a body."""
     return not (a.body_u.size or a.first.size or a.follow_input.size)

@@ -33,8 +33,8 @@ def find_entries(D: Array, ptr: Array, col: Array) -> None:
 def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -> None:
     """Write the order of elimination of the contacts into ``order`` (c,), by minimum degree.
 
-    Each eliminated contact is one of those coupled to the fewest others that are left. Few contacts, or a full D, keep
-    their order. ``left`` (c,) and ``acts`` (c, c) are work space.
+    Next in order is always a contact that is coupled to the fewest of the contacts not yet eliminated. If there are few
+    contacts or D is full, the order remains that of their numbers. ``left`` (c,) and ``acts`` (c, c) are work space.
     """
     held1 = cython.declare(cython.Py_ssize_t)
     c = order.size
