@@ -300,10 +300,10 @@ def turning_of(body: AnyBody) -> int:
 
 
 def strain_places(points: Array, turning: int) -> tuple[Array, Array]:
-    """Points and directions of nodes on which strains depend: the node (k,) of each, and its undeformed value (k, d).
+    """Points and directions of nodes on which strains depend: index of the node (k,), and undeformed value (k, d).
 
-    ``points`` (N, d) are the nodes, of which the first ``turning`` turn. These come first, each with its point and its
-    directions, the axes; the points of all other nodes follow.
+    ``points`` (N, d) are the undeformed nodes. The first ``turning`` of them can turn, and have d + 1 entries each: the
+    point, then the axes of the node as directions. All other nodes follow with one entry each, the point.
     """
     d = points.shape[1]
     directions = np.tile(np.vstack([np.zeros((1, d)), np.eye(d)]), (turning, 1))

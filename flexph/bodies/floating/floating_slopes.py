@@ -19,8 +19,8 @@ DOUBLED, CANONICAL = (3.0, -2.0, -2.0, 1.0), (1.0, -1.0, -2.0, 0.0)
 class FloatingSlopes(Memo):
     """Derivatives, with respect to the state x, of z, E w, (J − R) w, B f and Bᵀw at constant w and f.
 
-    They are those of one floating body. All matrices are polynomials of the state, whose coefficients are constant
-    matrices of ``blocks``.
+    E, J, R, B and the costate z are the matrix functions of one floating body, ``blocks``. They are polynomials of the
+    state with constant coefficients.
     """
 
     def __init__(self, blocks: FloatingBlocks) -> None:
