@@ -54,8 +54,9 @@ def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
 class ControlLoops:
     """All controllers of a run: the inputs that they hold at ports of the mechanism, and the times of their calls.
 
-    ``coupled`` are the controllers that act within steps, or None. ``last`` is the result of the last step, if
-    ``read_steps``: sensors read it. Raises ValueError if two controllers set the same port.
+    ``coupled`` are the controllers that act within steps, or None. If ``read_steps`` is True, sensors of controllers
+    read the result of the last step, which is stored as ``last``. Raises ValueError if two controllers set the same
+    port.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:

@@ -22,12 +22,12 @@ from .trial_steps import PortOutputs, Take, TrialStep, TrialSteps, outputs_at
 class ControllersStep(NamedTuple):
     """Result of one step of all controllers that act within steps.
 
-    ``states`` and ``energy`` are those at its end. ``inputs`` (q,) are the inputs that controllers apply to the
-    mechanism, ``forces`` those of their laws, ``held`` (i,) the inputs of all ports of the mechanism, and ``own_held``
-    the inputs that other controllers hold at free ports. ``flows`` are, controller by controller, its dissipation and
-    the work of external inputs by port [J]; ``given`` is its work on the mechanism by port [J]. ``error`` is the share
-    of controllers in the balance error [J]. ``near`` are the last values of the sensors, from which angle unwrapping
-    continues.
+    ``states`` and ``energy`` are the states and energies of the controllers at the end of the step. ``inputs`` (q,) are
+    the inputs that controllers apply to the mechanism, ``forces`` the forces of laws at ports of controllers, ``held``
+    (i,) the inputs of all ports of the mechanism, and ``own_held`` the inputs that other controllers hold at free
+    ports. ``flows`` [J] has for each controller its dissipation, then the work of external inputs at each of its ports.
+    ``given`` [J] is the work of controllers on the mechanism by port. ``error`` is the share of controllers in the
+    balance error [J]. ``near`` are the last values of the sensors, from which angle unwrapping continues.
     """
 
     states: list[Array]
@@ -224,7 +224,11 @@ class CoupledControllers:
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def guess(self) -> Array:
-        """Inputs (q,) of the first trial of a step: extrapolated from three steps, or with laws those of the last."""
+        """Inputs (q,) of the first trial of a step.
+
+        They are extrapolated from the last three steps. If there are laws at ports, or fewer steps, they are the inputs
+        of the last step.
+        """
         past = self._past
         if len(past) < 3 or self.laws:
             return past[-1] if len(past) else np.zeros(past.shape[1])

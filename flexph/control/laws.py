@@ -127,7 +127,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Limit:
-    """Law of a resistance against that part of a rate, of either sign, which exceeds a limit."""
+    """Law of a resistance against the excess of a rate over a limit, for both signs of the rate."""
 
     limit: float
     resistance: float

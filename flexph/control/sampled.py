@@ -95,7 +95,7 @@ def _own(name: str, memory: Any) -> Any:
 
 
 class Misanswered(ValueError):
-    """Error: invalid return value of a controller; the message is preceded by the controller's name and the time."""
+    """Error for an invalid return value of a controller; callers put the controller's name and the time in front."""
 
 
 def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:

@@ -98,7 +98,7 @@ class StateFeedback:
 
 
 class Unusable(TimedError):
-    """Error: a feedback returned a value that cannot be used as input."""
+    """Error for a feedback that returned a value which cannot be used as input."""
 
 
 class FeedbackLoop:
