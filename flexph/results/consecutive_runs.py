@@ -58,9 +58,10 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 
 
 def booked(ledger: Ledger, booking: Booking) -> Ledger:
-    """Ledger of a run with the balance of a change of joints before it booked in the first row.
+    """Copy of the ledger of a run whose first row includes the energy balance of a change of joints before the run.
 
-    Losses, work and impulses are added; the residual is the larger one of both.
+    ``booking`` is this balance. Its losses, work and impulses are added to those of the first row; the residual is the
+    larger one of both.
     """
     accounts: dict[str, Any] = {}
     given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
@@ -132,7 +133,7 @@ def _spread(run: Any, union: Model) -> Any:
 
 
 def _places(own: Model, union: Model) -> list[int]:
-    """Indices that the states of the mechanism ``own`` have in the state of ``union``, which has more connections."""
+    """Index, in the state of ``union``, of each state of the mechanism ``own``, which has fewer connections."""
     parts = union.layout.parts
     return [
         i

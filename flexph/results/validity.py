@@ -179,7 +179,7 @@ def _hanging_bodies(solution: Solution) -> list[str]:
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Warning about a driven angle in space whose axis no joint holds: sine and cosine do not satisfy s² + c² = 1."""
+    """Warning about a driven angle in space whose axis no joint fixes: sine and cosine have s² + c² < 1."""
     m = solution.mechanism
     angles = m.once(_driven_angles)
     if not angles:
@@ -240,8 +240,8 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
     """Text on a drive that moves too far in a step ``span``, with a step size that suffices; empty if there is none.
 
     A step only evaluates sine and cosine of an angle: more than half a turn cannot be distinguished from less in the
-    other direction, and more than a quarter may fail. For a ``solved`` step the limit is half a turn, and displacements
-    are unlimited.
+    other direction, and with more than a quarter the iteration may fail. For a step that was ``solved`` the limit is
+    therefore half a turn, and displacements are unlimited.
     """
     try:
         before, after = (table.values(t) for t in span)
