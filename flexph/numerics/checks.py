@@ -46,7 +46,7 @@ _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 def shown(value: Any) -> str:
     """Text of a value for a message, cut if it is long.
 
-    Of a value with many entries it is their number, or the shape of the array.
+    For a list or dict of many entries the text names their number, for an array of many entries its shape.
     """
     match value:
         case np.ndarray() if value.size > FEW:

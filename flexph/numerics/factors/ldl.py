@@ -75,9 +75,10 @@ def _terms(matrix: Any, basis: Any) -> Array:
 
 
 def _semi_definite(name: str, product: Array, size: Array) -> Array:
-    """Semi-definite matrix next to a product, in which eigenvalues that are round-off are zero.
+    """Semi-definite matrix near a product: eigenvalues of the product that are round-off are set to zero.
 
-    ``size`` (k,) are the square roots of the absolute terms on its diagonal. A definite product is returned unchanged.
+    ``size`` (k,) are the square roots of the absolute terms on the diagonal of the product, by which rows and columns
+    are scaled. A definite product is returned unchanged.
     """
     unit, noise = product / np.outer(size, size), NOISE * len(size)
     try:
