@@ -63,8 +63,8 @@ class HeldBody(Memo):
     def _factor(self) -> tuple[Any, Array, Array]:
         """Sparse factor of the scaled matrix [[0, D₀ᵀ], [D₀, −C]], and the scales of rows (m,) and columns (n,) of D₀.
 
-        Rows of D₀ are multiplied by their scale, so that compliances are 1. Columns are divided by theirs, which makes
-        them unit vectors. Raises ValueError if a deformation has no stress.
+        Rows of D₀ are multiplied by the scales of rows, so that compliances are 1. Columns are divided by the scales of
+        columns, so that they are unit vectors. Raises ValueError if a deformation has no stress.
         """
         C = sparse.csr_array(self.elastic.compliance)
         row = 1.0 / np.sqrt(C.diagonal())

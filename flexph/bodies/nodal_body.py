@@ -151,7 +151,7 @@ class NodalBody(Described, Memo):
     frames : tuple of Body
         Nodes: first those that turn, then points without rotation.
     places : array
-        Origins of the nodes (N, d) [m] in the axes of the undeformed body, to which their own axes are parallel.
+        Origins of the nodes (N, d) [m] in the axes of the undeformed body; the axes of all nodes are parallel to these.
     elasticity : DirectorStrain
         Elastic energy of the strains; for solids its vectors are the columns of the deformation gradient, point by
         point.

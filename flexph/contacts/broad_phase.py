@@ -87,7 +87,8 @@ class BroadPhase(NamedTuple):
     def _near_surfaces(self, points: Array, reach: float) -> Array:
         """Indices of gaps to surfaces, edges and faces that may be at most ``reach`` [m]; nodes at points (k, d).
 
-        If one face of a skin is among them, so are its other faces up to ``FURTHER`` times the reach.
+        If one face of a skin is among them, so are all faces of the skin whose gaps may be at most ``FURTHER`` times
+        the reach.
         """
         if not self.bounded.size:
             return self.bounded
@@ -130,10 +131,10 @@ def broad_phase(
 
 
 def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
-    """Indices of gaps to surfaces, edges and faces, bounds ``around`` [m], and usual size [m] of what they touch.
+    """Indices of gaps to surfaces, edges and faces, their bounds ``around`` [m], and the median size [m] of the shapes.
 
-    The bounds are those of :class:`BroadPhase`. ``positions`` (k, d) are those of the nodes in their bodies. Cavities,
-    outside of which distances are negative, have no bound and are left out.
+    The bounds are the field ``around`` of :class:`BroadPhase`. ``positions`` (k, d) are those of the nodes in their
+    bodies. Cavities, outside of which distances are negative, have no bound and are left out.
     """
     gaps = np.flatnonzero(np.isin(c.kind, (SHAPE, SEGMENTS, FACE)))
     own = c.take_single(gaps)

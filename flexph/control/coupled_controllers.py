@@ -167,7 +167,8 @@ class CoupledControllers:
         """Solve a coupled step by Newton corrections, beginning with the Jacobian of the step before.
 
         Returns the result of the mechanism and that of the controllers. ``by_forces`` are the derivatives of the
-        defects with respect to the forces of laws, ``rates`` those of their ports at the start. Raises StepFailed.
+        defects with respect to the forces of laws, ``rates`` the rates of the ports of laws at the start. Raises
+        StepFailed.
         """
         (inputs, forces), q, before, size = (self.guess(), self._forces), self.entries.size, None, np.inf
         for count in range(1, MOST + 1):
@@ -191,7 +192,7 @@ class CoupledControllers:
     def _newton_correction(
         self, trial: TrialStep, given: tuple[Array, Array], by_forces: Array, line: Line
     ) -> tuple[Array, Array]:
-        """Inputs (q,) and forces (m,) of the next trial, by a Newton correction of those of a trial, ``given``."""
+        """Inputs (q,) and forces (m,) of the next trial, by a Newton correction of ``given``, those of a trial."""
         (inputs, forces), q, following = given, self.entries.size, line.forces_of(self.laws, given[1])
         off = trial.off[:q] + by_forces[:q] @ (following - forces)
         return inputs - np.linalg.solve(self._slope[:q], off), following

@@ -28,10 +28,10 @@ _KNOWN = DryFriction, Limit
 
 
 class EvaluationPoints(NamedTuple):
-    """Points of a step at which feedback is evaluated: shares of its length, with their quadrature weights.
+    """Points of a step at which feedback is evaluated: fractions ``nodes`` of the step, with quadrature weights.
 
-    The readings at a point are ``ends`` times those at the state that a trial has there, plus 1 − ``ends`` times those
-    at the start of the step.
+    The readings at a point are ``ends`` times the readings at the state of the trial for this point, plus 1 − ``ends``
+    times the readings at the start of the step.
     """
 
     nodes: Array

@@ -224,7 +224,10 @@ def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
 
 
 def _newton_step(laws: Sequence[Law], line: Line, point: _Point) -> Array:
-    """Forces (m,) at which the line meets the tangents of all laws at ``point``; those of ``point`` if singular."""
+    """Forces (m,) at which the line intersects the tangents of all laws at ``point``.
+
+    If the system is singular they are the forces of ``point``.
+    """
     pairs = zip(laws, point.rates.tolist(), point.forces.tolist(), strict=True)
     stiff = np.array([law.stiffness(rate, force) for law, rate, force in pairs])
     held = np.isinf(stiff)

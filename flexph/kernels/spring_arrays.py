@@ -83,7 +83,10 @@ class Springs(NamedTuple):
 
     @property
     def gain(self) -> Array:
-        """Derivatives of the states with respect to the extensions (springs,): k, or 1 for springs with a law."""
+        """Derivatives of the states with respect to the extensions (springs,).
+
+        They are k, or 1 for springs with an elastic or a force law, and 0 for springs with hysteresis.
+        """
         gain = self._with_laws(self.stiffness, lambda law: 1.0)
         return np.where(np.isin(np.arange(gain.size), self.forced), 1.0, gain) if self.forced.size else gain
 
@@ -162,9 +165,9 @@ class Springs(NamedTuple):
         return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
 
     def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
-        """Copy of ``values`` (springs,) in which springs with an elastic law have the value ``of(law, x)``.
+        """Copy of ``values`` (springs,) in which springs with an elastic law have the value ``of(law, …)``.
 
-        x are the entries of these springs in each of ``extension`` (springs,), of which there may be none.
+        Further arguments of ``of`` are the entries of the spring in the arrays ``extension``, (springs,) each.
         """
         if not self.laws:
             return values

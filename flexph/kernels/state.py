@@ -169,20 +169,20 @@ def node_points(a: Arrays, r: Array, arm: Array) -> Array:
 
 
 def with_means(a: Arrays, nodes: Array) -> Array:
-    """Positions or velocities of all nodes (k, d), with those of nodes that are means of others filled in.
+    """Positions or velocities of all nodes (k, d), including nodes that are weighted means of other nodes.
 
-    Such nodes, ports of cables for instance, have zeros in ``nodes``. They are used in contacts only.
+    ``nodes`` (k, d) has zeros for such nodes, which are ports of cables, for instance, and used in contacts only.
     """
     return nodes if a.node_means is None else nodes + a.node_means @ nodes
 
 
 def touching_points(a: Arrays, r: Array, arm: Array) -> Array:
-    """Positions of all nodes in world axes, (k, d), including nodes for contacts that are means of others."""
+    """Positions of all nodes in world axes, (k, d), including nodes of contacts that are means of other nodes."""
     return with_means(a, node_points(a, r, arm))
 
 
 def touching_velocities(a: Arrays, x: Velocities, arm: Array, R: Array) -> Array:
-    """Velocities of all nodes in world axes, (k, d), including nodes for contacts that are means of others.
+    """Velocities of all nodes in world axes, (k, d), including nodes of contacts that are means of other nodes.
 
     ``arm`` (k, d) are the arms of the nodes, ``R`` (b, d, d) the rotations of the bodies.
     """
@@ -267,8 +267,8 @@ def product_changes(a: Arrays, moved: Array, vector: Array) -> Array:
 def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
     """Constraint values g (g,): the sums of coefficients times products in each row, minus the offsets (g,).
 
-    ``coefficient`` (t,) are those of the terms of all rows. With rates of the products and of the offsets the results
-    are rates.
+    ``coefficient`` (t,) has the coefficients of the terms of all rows. With rates of the products and of the offsets
+    the results are rates.
     """
     return total(a.term_row, coefficient * product.take(a.term_product), offset.size) - offset
 
@@ -329,7 +329,8 @@ def weighed(a: Arrays, time: float) -> Arrays:
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
     """Energies [J] at a time by kind: ``kinetic``, ``elastic``, ``potential``, ``spring`` and ``flow``.
 
-    The first three are those of each body (b,), the others those of each spring (stored,) and each flow (flows,).
+    The first three have an entry for each body (b,), ``spring`` for each spring with a state (stored,), and ``flow``
+    for each flow (flows,).
     """
     weighed = mass_factors(a, time)
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
@@ -423,8 +424,8 @@ def displacement_sizes(a: Arrays, length: float) -> Array:
 def lever(a: Arrays) -> float:
     """Reference lever [m], which relates displacements to rotations: largest distance of a point from a centre of mass.
 
-    It is at least the reach that :func:`constraint_measures` was given. If all points are at centres of mass, it is the
-    largest radius of gyration, or 1 for point masses.
+    It is at least the argument ``reach`` of :func:`constraint_measures`. If all points are at centres of mass, it is
+    the largest radius of gyration, or 1 for point masses.
     """
     return float(a.lengths[0])
 

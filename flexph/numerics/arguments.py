@@ -166,7 +166,7 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function: Any, owner: Any) -> TypeError | None:
-    """TypeError for a call with unknown, missing or repeated arguments, which lists those of the function; else None.
+    """TypeError for a call with unknown, missing or repeated arguments; it lists the right ones. None for other errors.
 
     ``call`` are the number of positional arguments and the named arguments, ``error`` is the exception of the call, and
     ``owner`` the function or class whose name is shown.

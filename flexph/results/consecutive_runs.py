@@ -163,9 +163,10 @@ def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
 
 
 def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
-    """Anchors of all connections of ``union``, each from the last run with the connection; they are NaN in the others.
+    """Anchors of all connections of ``union``, each from the last run that has the connection.
 
-    A connection without an anchor in any run gets the anchor zero, or NaN if it is driven.
+    ``anchors`` are the anchors of the runs, NaN for connections that a run lacks. A connection without an anchor in any
+    run gets the anchor zero, or NaN if it is driven.
     """
     rows, springs = anchors[0].rows.copy(), anchors[0].springs.copy()
     for later in anchors[1:]:

@@ -53,7 +53,7 @@ class FreeOrFixed:
 
     @cached_property
     def _held(self) -> np.ndarray:
-        """Degrees of freedom held in solutions with K: the fixed ones, or as many as there are rigid motions."""
+        """Degrees of freedom clamped to solve K u = f: the fixed ones or, of a free model, one per rigid motion."""
         if self.fixed.size:
             return self.fixed
         unit = self.rigid / np.linalg.norm(self.rigid, axis=0)

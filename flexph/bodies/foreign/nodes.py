@@ -62,7 +62,7 @@ class ForeignNodes(Memo):
         return self.rows[numbers]
 
     def drawn(self, given: tuple[str, Any] | None) -> tuple[str, Any] | None:
-        """Cells for export: the given ones, or if None those of the mesh if they are of one type."""
+        """Cells for export: ``given``, or if this is None the cells of the mesh, provided that they are of one type."""
         return self.cells[0] if given is None and len(self.cells) == 1 else given
 
 

@@ -167,7 +167,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
 
 
 def _assemble_side(side: Side) -> None:
-    """Assemble those rows of I + P J R that belong to a half of the matrix, or all rows of one without halves."""
+    """Assemble the rows of I + P J R in one half of the matrix, or all rows if it is not stored in halves."""
     p = side.problem
     s = side.space
     n = p.rate.shape[2]

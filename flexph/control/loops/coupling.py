@@ -245,7 +245,7 @@ def call_feedback(step: int, data: int) -> int:
 def iterate(data: int, step: int) -> int:
     """Process a trial of a step: return CONVERGED, FAILED, or AGAIN with inputs for the next trial.
 
-    Steps count from the start of those that may be withdrawn. Instead of the number of a step the codes BEGIN and
+    ``step`` counts from the first step that may be withdrawn. In place of the number of a step, the codes BEGIN and
     WITHDRAW may be passed. ``data`` is the address of the :class:`Coupling`.
     """
     a = coupling_at(data)

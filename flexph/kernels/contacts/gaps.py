@@ -97,8 +97,8 @@ Measured = tuple[Array, Array, Array, Array]
 def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array, Array]) -> Measured:
     """Gaps of one kind at the start and the end of a step, their discrete gradient and their gradient at the end.
 
-    ``vectors`` are those at the start and at the end (4, c, d), ``given`` the signs, offsets and radii of the gaps
-    (c,). Not for gaps to surfaces and faces.
+    ``vectors`` are V, W, U, D at the start and at the end of the step, (4, c, d) each, ``given`` the signs, offsets and
+    radii of the gaps (c,). Not for gaps to surfaces and faces.
     """
     sign, offset, radius = given
     if kind == RIM:

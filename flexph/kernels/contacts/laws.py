@@ -69,7 +69,7 @@ def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
 
 
 def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
-    """Anchor forces (c, d) of contacts between members of groups; zero for all others and if a pair does not stick.
+    """Anchor forces (c, d) of contacts between members of groups; zero for pairs that do not stick, and other contacts.
 
     ``places`` are, for each contact, the index in ``forces`` at which the table of its group begins, the number of rows
     of this table, and the number of its pair from 1 (0 for contacts of no group).

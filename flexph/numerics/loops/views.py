@@ -107,7 +107,7 @@ def distance(x: int) -> int:
 
 
 def divided(x: complex, y: complex) -> Any:
-    """Quotient x/y; that of complex numbers is computed as in compiled loops and equal to theirs bit by bit."""
+    """Quotient x/y, also of complex numbers; equal bit by bit to the quotient in compiled loops."""
     if not isinstance(y, complex):
         return complex(x.real / y, x.imag / y) if isinstance(x, complex) else x / y
     size = y.real * y.real + y.imag * y.imag
