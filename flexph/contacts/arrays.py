@@ -255,7 +255,7 @@ def _keyed_factors(connections: Sequence[Connection]) -> list[tuple[Any, Factor]
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
-    """Numbers of entries in the state of friction anchors, by their names, in the order of the state.
+    """Numbers of entries that friction anchors have in the state, by names of these entries, in the order of the state.
 
     A single anchor has d names with one entry each, such as ``floor: anchor 1 x``; the anchors of a group have one
     name, such as ``discs: anchors``. In a state, anchors follow the springs.

@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 
 @checked
 def delayed(controller: Sampled, calls: int) -> Sampled:
-    """Delay the outputs of a controller by a number of calls; until the first arrives its ports stay at zero.
+    """Delay the outputs of a controller by a number of calls; until the first outputs arrive, they are zero.
 
     Parameters
     ----------

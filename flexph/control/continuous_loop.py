@@ -63,7 +63,7 @@ class ContinuousLoop:
         self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]
 
     def start_from(self, known: Array | None) -> Array:
-        """State of the controller at the start of a run: ``known`` from another run, or else its own start."""
+        """State of the controller at the start of a run: ``known`` from another run, or if None the given start."""
         own = self.given.start if known is None else known
         return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
 

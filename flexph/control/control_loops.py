@@ -81,9 +81,9 @@ class ControlLoops:
         self._check()
 
     def _ports(self, model: Model, called: Mapping[str, Any]) -> dict[str, slice]:
-        """Slices of the ports that called controllers may set: of the mechanism, and free ones of controllers.
+        """Slices, by name, of the ports that called controllers may set, in the vector of held inputs.
 
-        Also reserves the vector of held inputs.
+        They are the ports of the mechanism and the free ports of continuous controllers. Also creates this vector.
         """
         ports = dict(model.network.input_slices)
         end = count = sum(part.stop - part.start for part in ports.values())
@@ -100,7 +100,7 @@ class ControlLoops:
         return ports
 
     def memories(self) -> dict[str, Any]:
-        """Data of all controllers but continuous ones for a further run, by name."""
+        """Restart data, by name, of all controllers except continuous ones."""
         within = {} if self.coupled is None else {c.name: {"near": c.near} for c in self.coupled.feedback}
         return {loop.name: loop.left(self._held, self.last) for loop in self.called} | within
 
@@ -119,12 +119,16 @@ class ControlLoops:
         return True
 
     def answer(self, k: int, seen: list[float]) -> None:
-        """Call controller number ``k`` of the called ones; ``seen`` are the time and its readings."""
+        """Call number ``k`` of the called controllers; ``seen`` are the time and the readings of this controller."""
         if self.called[k].call_feedback(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Add the numbers of calls made by compiled loops, and keep the last values for unwrapping angles."""
+        """Register the calls of controllers that compiled loops made.
+
+        ``calls`` has for each called controller the number of calls, and the last sensor values, from which angle
+        unwrapping continues.
+        """
         for loop, (count, near) in zip(self.called, calls, strict=False):  # empty where Python reads the sensors
             loop.calls += 0 if loop.feedback is None else count
             loop.near = near if count else loop.near

@@ -128,7 +128,7 @@ class CompiledCoupling:
     def check_answers(self, start: float, end: float) -> None:
         """Raise Unusable if a C feedback returns invalid inputs in a step between two times.
 
-        The last call of each C function that took place there is repeated.
+        If the last call of a C function was in this step, it is repeated and its result checked.
         """
         for c, own in zip(self.coupled.feedback, self._feedback, strict=True):
             time = own.call.time.item()

@@ -122,7 +122,7 @@ class TrialSteps(NamedTuple):
         return np.array([(self(given, forces).off - base) / shift for given in moved]).T
 
     def by_forces(self, q: int) -> Array:
-        """Derivatives (q + m, m) of ``off`` with respect to forces of laws, for an unchanged mechanism."""
+        """Derivatives (q + m, m) of ``off`` with respect to forces of laws, for the same step of the mechanism."""
         count = sum(len(c.steps.laws) for c in self.controllers)
         change, into, first = np.zeros((q + count, count)), 0, 0
         for c in self.controllers:

@@ -113,7 +113,7 @@ class Arrays(NamedTuple):
 class Joined(NamedTuple):
     """Arrays restricted to the products of joints, springs and loads, without those of strain rows.
 
-    Products of strain rows are the last ones of the mechanism; the restricted arrays have those before them.
+    The products of strain rows are the last products of a mechanism, so that all others keep their indices.
     """
 
     arrays: Arrays  # of some nodes, the first vectors and the first products

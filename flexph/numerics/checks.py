@@ -76,7 +76,7 @@ def real(name: str, value: Any) -> None:
 
 
 def number(name: str, value: Any) -> float:
-    """Value as a float; raises ValueError unless it is a finite number. Texts, truth values and dates are none."""
+    """Value as a float; raises ValueError unless it is a finite number, also for texts, truth values and dates."""
     real(name, value)
     try:
         if isinstance(value, _NO_NUMBERS) or (isinstance(value, np.ndarray) and value.ndim):
@@ -125,7 +125,7 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 
 def whole(name: str, value: Any) -> int:
-    """Value as an int; raises ValueError unless it is a whole number of Python or NumPy. 2.0 is none."""
+    """Value as an int; raises ValueError unless it has an integer type of Python or NumPy, also for 2.0."""
     try:
         if isinstance(value, (*_NO_NUMBERS, np.ndarray)):
             raise TypeError

@@ -77,7 +77,7 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
 
 
 def with_first_state(whole: Any, before: Any) -> Any:
-    """Solution whose first state and energies are replaced by those of ``before``, a solution with one instant.
+    """Solution whose first state and energies are replaced by those of ``before``, a solution with one saved time.
 
     Both solutions have the layout of the same mechanism.
     """
@@ -110,7 +110,7 @@ def _names(mechanism: Model) -> list[str]:
 
 
 def _spread(run: Any, union: Model) -> Any:
-    """Run of a mechanism with fewer connections, in the layout of ``union``; a run that already has it is returned."""
+    """Run of a mechanism with fewer connections, in the layout of ``union``; unchanged if it has this."""
     own = run.mechanism
     if own is union and run.holding.size:
         return run

@@ -98,7 +98,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 
 def _missed_rebounds(solution: Solution) -> list[str]:
-    """Warning about contacts with restitution that closed without it, as several impacts followed within a step."""
+    """Warning about contacts with restitution that closed without a rebound, as steps were too long for them."""
     ledger, names = solution.ledger, solution.mechanism.once(_contacts_with_restitution)
     if not names:
         return []
@@ -148,7 +148,7 @@ class _Foot(NamedTuple):
 
 
 def _feet(mechanism: Mechanism) -> list[_Foot]:
-    """Ports of rigid bodies, away from their centres, that touch planes."""
+    """Ports of rigid bodies, other than at centres of mass, that are in contact with planes."""
     feet = []
     for connection in mechanism.connections:
         for gap in connection.form.gaps if connection.touches else ():

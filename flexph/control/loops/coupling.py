@@ -134,7 +134,7 @@ def _commit(a: Coupling, step: int) -> None:
 
 
 def _begin_trials(a: Coupling) -> None:
-    """Start the iteration of the next step from its guess."""
+    """Start the iteration of the next step from guessed inputs."""
     a.trials[0] = 0
     a.probe[0] = NEW
     a.size[0] = INFINITE

@@ -49,12 +49,12 @@ class Tolerances(NamedTuple):
     stagnated
         Correction below which an iteration without further improvement has reached round-off.
     balanced
-        Defect of momenta and constraints, relative to the terms that they sum up, at which an iteration without further
-        improvement has solved the step, however large the correction: near a singular pose, round-off of positions
-        leaves the velocities along other branches of the motion undetermined, but the energy balance holds.
+        Defect of momenta and constraints, relative to the terms in their sums, at which an iteration without further
+        improvement has solved the step. The correction may still be large near a singular pose, where round-off of
+        positions leaves velocities along other branches of the motion undetermined, but the energy balance holds.
     better
-        Ratio of the correction of an earlier iterate to the last one below which the earlier iterate is used if the
-        iteration stagnates: near a singular pose, round-off can throw the iteration back.
+        Ratio of corrections, of an earlier iterate to the last one, below which the earlier iterate is used if the
+        iteration stagnates, as near a singular pose round-off can make later iterates worse.
     coarse
         Correction above which an iteration without further improvement uses the increments of the constraints.
     forgotten

@@ -24,7 +24,8 @@ from ...numerics.arrays import Array
 class Flow(NamedTuple):
     """Constant data of a flow with the speed u(t) along a body of N frames; the first one has the index ``first``.
 
-    Positions at the inlet and at the outlet are sums of the frames weighted by ``shape``, slopes there by ``slope``.
+    ``shape`` are the weights of the frames' positions for the position at the inlet and at the outlet, ``slope`` those
+    for the slope.
     ``name`` is the name of the speed in messages.
     """
 

@@ -367,7 +367,7 @@ def _restart(s: Surfaces, plane: int, dim: int, rises: float, out: Array) -> Non
 
 
 def _mix(s: Surfaces, plane: int, dim: int, rises: float, width: float, out: Array) -> None:
-    """Blend the distance to a plane, whose signed distance is ``rises``, into that in ``out``, with a given width."""
+    """Blend the signed distance ``rises`` to a plane over ``width`` [m] into the distance stored in ``out``."""
     side = -1.0 if rises < 0.0 else 1.0
     value = fabs(rises)
     over = out[VALUE] - value

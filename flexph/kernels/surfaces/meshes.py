@@ -38,7 +38,7 @@ class Mesh(NamedTuple):
 
 
 def mesh_of(points: Array, cells: Array) -> Mesh:
-    """Mesh in which equal points are one; raises ValueError for degenerate cells, and sides with more than two cells.
+    """Mesh with equal points merged; raises ValueError for degenerate cells, and sides with more than two cells.
 
     It also raises ValueError if adjacent cells have opposite normals.
     """
