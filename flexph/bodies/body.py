@@ -174,9 +174,9 @@ class NodalLoad:
 
     The densities give the forces ``weights @ densities`` on p points; ``weights``, sparse (p, k), are lengths, areas or
     volumes. ``nodes`` (p,) are the indices of the frames to which the points belong, ``positions`` (p, d) [m] the
-    vectors from the origins of these frames to the points. ``normals`` (k, d)
-    are the mean outward normals of undeformed surfaces. ``shapes``, sparse (p·d, n), are the displacements of points of
-    flexible frames for unit coordinates. ``faces`` are the quadrature points of deforming faces.
+    vectors from the origins of these frames to the points. ``normals`` (k, d) are the mean outward normals of
+    undeformed surfaces. ``shapes``, sparse (p·d, n), are the displacements of points of flexible frames for unit
+    coordinates. ``faces`` are the quadrature points of deforming faces.
     """
 
     nodes: Array

@@ -107,10 +107,11 @@ def broad_phase(
 ) -> BroadPhase:
     """Broad phase of given contacts.
 
-    It searches among pairs of moving spheres with rigid laws, or in the mask ``of`` (c,), and among all groups. Gaps
-    over fixed planes are searched for in the mask ``walls`` (c,), and gaps to surfaces, edges and faces if ``surfaces``
-    are the positions (k, d) of the nodes in their bodies. All other gaps are included in every result. ``nodes`` is the
-    number of nodes of the mechanism. Two nodes may have only one single gap between spheres.
+    It searches among all groups, and among pairs of moving spheres: those with rigid laws, or those in the mask ``of``
+    (c,) if it is given. It also searches among gaps over fixed planes in the mask ``walls`` (c,), and among gaps to
+    surfaces, edges and faces if ``surfaces`` is given, the positions (k, d) of the nodes in their bodies. All other
+    gaps are included in every result. ``nodes`` is the number of nodes of the mechanism. Two nodes may have only one
+    single gap between spheres.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
@@ -187,9 +188,9 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
     """Fractions of a step at which two rigid balls or cylinders first touch, and shortly later; None if no pair does.
 
-    The vectors V, W, U (3, c, d) of the contacts change linearly
-    from ``first`` to ``last``. Only rigid contacts are considered whose depth exceeds ``DEEP`` times the sum of their
-    radii within the step, as they pass through each other; of these the first to touch is returned.
+    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts are
+    considered whose depth exceeds ``DEEP`` times the sum of their radii within the step, as the bodies pass through
+    each other. The fractions are those of the contact that closes first.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]

@@ -111,7 +111,7 @@ class Skin(Shape):
         """Gaps between a ball and all faces of the skin, except faces of which the ball is a corner.
 
         ``centre`` is the centre of the ball, ``number`` the number of this pair of ball and skin in the connection.
-        Raises ValueError for laws that skins do not take, and for a point if the skin has no radius.
+        Raises ValueError for laws that skins do not support, and for a point if the skin has no radius.
         """
         if not isinstance(law, Compliant):
             raise ValueError(

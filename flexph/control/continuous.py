@@ -120,7 +120,7 @@ class ControllerStepper(Protocol):
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """Laws that close the last ports of the controller, in the order of these."""
+        """Laws that close the last ports of the controller, in the order of these ports."""
 
     def energy(self, x: Array) -> float:
         """Energy H_c [J] of the controller at a state."""

@@ -32,7 +32,7 @@ def _is_called(controller: Any) -> bool:
 
 
 def _held(c: FeedbackLoop) -> Sampled:
-    """Sampled controller that is called in place of a feedback with a period."""
+    """Sampled controller that is equivalent to a feedback with a period."""
     assert c.given.period is not None
     return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
 
@@ -163,7 +163,7 @@ class ControlLoops:
     def call(self, time: float, x: Array, last: LastStep) -> None:
         """Call the controllers that are due at a time [s].
 
-        x is the flat state there, ``last`` the result of the step that ends there.
+        x is the flat state at this time, ``last`` the result of the step that ends at this time.
         """
         self._before = time, self.held.copy()
         others = False

@@ -71,8 +71,8 @@ class CoupledControllers:
     The inputs u of a step equal the controllers' responses to the outputs of the mechanism under u. Broyden's method
     solves this equation and keeps its Jacobian from step to step. A trial is a step of the mechanism under constant
     inputs, so that its energy balance closes whatever residual is left in u. Laws that close ports of controllers, such
-    as dry friction, are met exactly in each iteration, with the linear response of all other unknowns by the Jacobian:
-    so friction may change its sign.
+    as dry friction, hold exactly in each iteration, with the linear response of all other unknowns by the Jacobian, so
+    that friction may change its sign.
     """
 
     def __init__(
@@ -145,8 +145,8 @@ class CoupledControllers:
     ) -> tuple[Any, ControllersStep]:
         """Solve a coupled step; return the result of the mechanism and that of the controllers.
 
-        x is the flat state of the mechanism at the start, ``span`` are the times of the step, ``take`` takes a step of
-        the mechanism, and ``states`` are those of the controllers. Raises StepFailed.
+        x is the flat state of the mechanism at the start, ``span`` are the times of the step, ``take`` is the
+        function that solves a step of the mechanism, and ``states`` are those of the controllers. Raises StepFailed.
         """
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]

@@ -72,9 +72,9 @@ class TrialStep(NamedTuple):
 class TrialSteps(NamedTuple):
     """Function that takes trial steps from one state of mechanism and controllers.
 
-    ``widened`` maps the controllers' inputs (q,) to all ports (i,). ``take`` takes a step of the mechanism. ``acting``
-    are the external inputs of the controllers, ``states`` their states, and ``read`` the readings of feedback at the
-    start.
+    ``widened`` maps the controllers' inputs (q,) to all ports (i,). ``take`` is the function that solves a step of the
+    mechanism. ``acting`` are the external inputs of the controllers, ``states`` their states, and ``read`` the readings
+    of feedback at the start.
     """
 
     controllers: Sequence[ContinuousLoop]

@@ -52,7 +52,7 @@ class Springs(NamedTuple):
 
     @property
     def angles(self) -> slice:
-        """Slice of the springs whose extension is an angle [rad]; that of all others is a length [m]."""
+        """Slice of the springs whose extension is an angle [rad]; all other springs have a length [m] as extension."""
         first = self.length_product.size + self.component_product.size
         return slice(first, first + self.sine_product.size)
 

@@ -346,7 +346,7 @@ def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
-    """Largest absolute coordinate [m] of all centres of mass r (b, d), and of points relative to them."""
+    """Largest absolute coordinate [m] of centres of mass r (b, d), and of points relative to these."""
     return larger_coordinate(r, node_size(a))
 
 

@@ -145,7 +145,7 @@ def count(name: str, value: int, least: int = 1) -> int:
 
 
 def choice(name: str, value: str, known: Iterable[str]) -> str:
-    """The word itself; raises ValueError unless it is one of the ``known`` words."""
+    """Return the word ``value``; raise ValueError unless it is one of the ``known`` words."""
     names = list(known)
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {shown(value)}")
@@ -153,7 +153,7 @@ def choice(name: str, value: str, known: Iterable[str]) -> str:
 
 
 def name(of: str, given: Any) -> str:
-    """The name itself; raises ValueError unless it is a text that can name a group in a file.
+    """Return the name ``given``; raise ValueError unless it is a text that can name a group in a file.
 
     It must not be empty, "." or "..", and must not contain "/", NUL or lone surrogates. ``of`` says what is named.
     """

@@ -49,7 +49,7 @@ class Named(dict[Key, Value]):
 
 
 class NamedFields:
-    """Base of frozen dataclasses whose dictionaries are made :class:`Named`, with the name of the field in errors."""
+    """Base of frozen dataclasses; converts their dictionaries to :class:`Named`, whose errors name the field."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():

@@ -109,7 +109,7 @@ def kernel(rows: Array) -> Array:
 def pivots(matrix: Array) -> Array:
     """Indices (n,) of all columns of a matrix in the order of a QR decomposition with column pivoting.
 
-    As many as the rank are first, and are independent.
+    The first r of them are independent columns, with the rank r of the matrix.
     """
     return qr(matrix, mode="r", pivoting=True)[1]
 

@@ -32,7 +32,7 @@ OF_TWO = (0, 1, 3)
 class Distance(NamedTuple):
     """Distance of kind "shape", "segments" or "face" as a function of the products with given indices.
 
-    Bodies touch at the distance ``reach`` [m].
+    The contact is closed at the distance ``reach`` [m].
     """
 
     kind: str
@@ -117,7 +117,7 @@ def distance_rows(distances: tuple[Distance, ...], product: Array) -> Any:
 def distance_curvature(distances: tuple[Distance, ...], product: Array, force: Array, *, absolute: bool = False) -> Any:
     """Second derivatives of Σ F d with respect to the products at constant forces F (n,), sparse (p, p).
 
-    With ``absolute`` the absolute values of their terms are added up.
+    With ``absolute`` each is the sum of the absolute values of its terms.
     """
     blocks = [f * own.at(product)[2] for own, f in zip(distances, force.tolist(), strict=True)]
     entries = np.concatenate([block.ravel() for block in blocks])

@@ -83,9 +83,9 @@ def closest_points(x: Array, out: Array) -> None:
 
 
 def _is_inside(s: float, base: float) -> bool:
-    """True if a point of a segment is not at one of its ends.
+    """True if a point of a segment is not at one of the ends of the segment.
 
-    ``s`` is its parameter measured from the base point, whose own parameter is ``base``.
+    ``s`` is the parameter of the point minus that of the base point, ``base``.
     """
     return -1.0 - base < s < 1.0 - base
 

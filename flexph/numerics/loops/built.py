@@ -132,7 +132,7 @@ class Loops(MetaPathFinder):
 
 
 class Part(Loader):
-    """Loader of a module of loops from the extension module of its folder, where names of a module x are ``x__f``."""
+    """Loader of a module of loops from the extension module of its folder, where function f of module x is ``x__f``."""
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Return None, so that Python creates the module."""
