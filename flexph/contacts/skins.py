@@ -30,9 +30,9 @@ class Skin(Shape):
 
     Corners of the faces are ports, such as nodes of a solid (:func:`fem.surface_ports`) or of a cable. A ball touches
     the closest face, whose corners share the force. Faces are touched from both sides, at the distance ``radius``. If
-    it is zero, balls need a radius. Boxes, capsules and meshes touch a skin at the corners of the skin, and
-    with their own round corners; two skins touch each other in the same way. Laws are compliant, with ``slip_velocity``
-    if they have friction.
+    it is zero, balls need a radius. Boxes, capsules and meshes touch a skin at the corners of the skin, and with their
+    own round corners; two skins touch each other in the same way. Laws are compliant, with ``slip_velocity`` if they
+    have friction.
 
     Parameters
     ----------

@@ -145,8 +145,8 @@ class CoupledControllers:
     ) -> tuple[Any, ControllersStep]:
         """Solve a coupled step; return the result of the mechanism and that of the controllers.
 
-        x is the flat state of the mechanism at the start, ``span`` are the times of the step, ``take`` is the
-        function that solves a step of the mechanism, and ``states`` are those of the controllers. Raises StepFailed.
+        x is the flat state of the mechanism at the start, ``span`` are the times of the step, ``take`` is the function
+        that solves a step of the mechanism, and ``states`` are those of the controllers. Raises StepFailed.
         """
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]

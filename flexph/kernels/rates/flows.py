@@ -25,8 +25,7 @@ class Flow(NamedTuple):
     """Constant data of a flow with the speed u(t) along a body of N frames; the first one has the index ``first``.
 
     ``shape`` are the weights of the frames' positions for the position at the inlet and at the outlet, ``slope`` those
-    for the slope.
-    ``name`` is the name of the speed in messages.
+    for the slope. ``name`` is the name of the speed in messages.
     """
 
     body: int
