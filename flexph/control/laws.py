@@ -147,8 +147,8 @@ class Limit:
 class Line(NamedTuple):
     """Linear response of a system in a step at the ports that m laws close: ``rates = free − slopes · forces``.
 
-    ``before`` (m,) are the rates at the start of the step. ``off`` (m,) are the rates of a trial minus those
-    of the separate solutions of the laws, times HOLDS for laws that prescribe the rate there. ``power`` (m,) is the
+    ``before`` (m,) are the rates at the start of the step. ``off`` (m,) are the rates of a trial minus those of the
+    separate solutions of the laws, times HOLDS for laws that prescribe the rate there. ``power`` (m,) is the
     dissipation of each law at its separate solution.
     """
 
@@ -187,8 +187,8 @@ class Line(NamedTuple):
 def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Array]:
     """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed if they are not found.
 
-    Newton's method with a line search, with the tangent of each law at its separate solution. With gyroscopic
-    slopes, such as those of current and spin of a motor, full steps would cycle.
+    Newton's method with a line search, with the tangent of each law at its separate solution. With gyroscopic slopes,
+    such as those of current and spin of a motor, full steps would cycle.
     """
     forces, point = guess, _solve_separately(laws, line, guess)
     for _ in range(STEPS):
