@@ -52,8 +52,8 @@ class Search:
     """Search for the equilibrium of a mechanism with contacts near a pose.
 
     It starts from the configuration ``start``, by default the pose at rest, with bodies deformed by the coordinates
-    ``bent`` (n,). ``keeps_pose`` is used for limit loads: if all bodies and contacts are rigid and there are no springs,
-    forces must balance in the pose itself, and messages do not say by how much the friction is too small.
+    ``bent`` (n,). ``keeps_pose`` is used for limit loads: if all bodies and contacts are rigid and there are no
+    springs, forces must balance in the pose itself, and messages do not say by how much the friction is too small.
     """
 
     def __init__(
