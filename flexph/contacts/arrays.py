@@ -116,7 +116,8 @@ def _arrays(
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
     vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in gaps]
     ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
-    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in gaps]))}
+    owners = list({id(c): c for _, c, _ in gaps}.values())
+    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds(owners))}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
         kind=np.array([KINDS[gap.kind] for _, _, gap in gaps]),
