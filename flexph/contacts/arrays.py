@@ -111,12 +111,14 @@ def _arrays(
     moves, frictions = given
     for _, connection, gap in gaps:
         _check_restitution(connection, gap, moves)
+        _check_face(connection, gap, moves)
     laws, shapes = [gap.law for _, _, gap in gaps], np.empty(len(gaps), dtype=object)
     shapes[:] = [gap.shape for _, _, gap in gaps]
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
     vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in gaps]
     ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
-    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in gaps]))}
+    owners = list({id(c): c for _, c, _ in gaps}.values())
+    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds(owners))}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
         kind=np.array([KINDS[gap.kind] for _, _, gap in gaps]),
@@ -339,6 +341,19 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
                     f"{connection.name}: restitution is not defined at {place.port!r}, where the body deforms (the "
                     "effective mass depends on the mesh): use Rigid() without it, or a compliant law"
                 )
+
+
+def _check_face(connection: Connection, gap: Gap, moves: Moves) -> None:
+    """Raise ValueError for a rigid contact with a face whose corners are on several bodies or frames of nodes."""
+    if gap.kind != "face" or not isinstance(gap.law, Rigid):
+        return
+    corners = [vector.minus for vector in gap.vectors[:1]] + [vector.plus for vector in gap.vectors[1:]]
+    ports = [corner.port for corner in corners if corner is not None]
+    if len({moves(port).body for port in ports}) > 1:
+        raise ValueError(
+            f"{connection.name}: an impulse of a Rigid contact acts on two bodies, and the corners {ports} of a face "
+            "are on several frames: use a solid of strain='linear', whose nodes are in one frame, or a compliant law"
+        )
 
 
 def has_slipping_wheel(connection: Connection) -> bool:

@@ -66,7 +66,8 @@ def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 
 def _lines(first: Surface, second: Surface) -> list[tuple[Edge, Edge]]:
     """Pairs of edges, one of each surface, of which at least one has a radius."""
-    return [(a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0]
+    others = second.edges()
+    return [(a, b) for a in first.edges() for b in others if a.radius + b.radius > 0.0]
 
 
 def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:

@@ -12,13 +12,14 @@ a spring of its own, which shows where the ball comes to rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
+from ..contacts.laws import KelvinVoigt, Rigid
 from ..joints.rows.connection import Connection, Gap
 from ..kernels.contacts.distances import closest_of_face
 from ..kernels.contacts.gaps import vectors_of
@@ -77,19 +78,31 @@ def apart(faces: list[Near], size: float) -> list[Near]:
     return own
 
 
-def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechanism:
-    """Mechanism in which each ball touches only the faces of its set.
+def each_alone(mechanism: Mechanism, sets: Sets, stiffness: float) -> Mechanism:
+    """Mechanism in which each face of a set acts as a contact of its own; rigid ones get a stiffness [N/m]."""
+    soft = KelvinVoigt(stiffness)
+    return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k, law=soft if _is_rigid(gap) else gap.law))
 
-    The first face of a set acts as a contact, and the other faces have the same gap; with ``alone``, each face acts as
-    a contact of its own.
+
+def together(mechanism: Mechanism, sets: Sets) -> Mechanism:
+    """Mechanism in which each ball touches only the faces of its set, the first of which acts as a contact.
+
+    The other faces of a set have the same gap.
     """
+    return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k) if _is_rigid(gap) else gap)
+
+
+def _is_rigid(gap: Gap) -> bool:
+    return isinstance(gap.law, Rigid)
+
+
+def _with(mechanism: Mechanism, sets: Sets, changed: Callable[[int, Gap], Gap]) -> Mechanism:
     joints = []
     for contact in mechanism.connections:
         gaps = [(k, gap) for k, gap in enumerate(contact.form.gaps) if gap.kind != "face"]
         for (name, _), numbers in sets.items():
             if name == contact.name:
-                own = ((k, contact.form.gaps[k]) for k in numbers)
-                gaps += [(k, replace(gap, skin=k) if alone else gap) for k, gap in own]
+                gaps += [(k, changed(k, contact.form.gaps[k])) for k in numbers]
         if any(gap.kind == "face" for gap in contact.form.gaps):
             named = tuple(replace(gap, name=gap.name or str(k + 1)) for k, gap in gaps)
             contact = replace(contact, form=replace(contact.form, gaps=named))
@@ -121,7 +134,7 @@ def changed_sets(mechanism: Mechanism, rested: Rested, sets: Sets, closed: float
     """Sets after an equilibrium: the same unless a face pulls, or another one is closer by more than ``closed`` [m]."""
     forces, near, changed = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration), {}
     for key, numbers in sets.items():
-        own, faces = forces[key], near[key]
+        own, faces = {k: forces.get(key, {}).get(k, 0.0) for k in numbers}, near[key]
         total, worst = sum(own.values()), min(own, key=lambda k: own[k])
         least = min((face.gap for face in faces if face.number in numbers), default=np.inf)
         is_closer, pulls = faces[0].gap < least - closed, len(own) > 1 and own[worst] < -PULLS * abs(total)

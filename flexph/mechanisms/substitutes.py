@@ -210,7 +210,8 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                     "friction_factor out"
                 )
             name = name_of(contact, k)
-            lead = leads.setdefault((contact.name, gap.skin), gap) if gap.kind == "face" else gap
+            is_shared = gap.kind == "face" and not isinstance(gap.law, Rigid)
+            lead = leads.setdefault((contact.name, gap.skin), gap) if is_shared else gap
             touches.append(Touch(name, contact, gap, None if lead is gap else lead))
     return touches
 
