@@ -91,7 +91,7 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
     dim = vectors.shape[1]
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
-    distance(gap.shape, 0, dim, places, gap.blend, near, bent)
+    distance(gap.shape, 0, dim, places, gap.blend, (near, bent))
     own = near[0]
     bends = own[CURVATURE : CURVATURE + 9].reshape(3, 3).trace() * own[SIZE] * own[SIGN]
     edge = "several faces" if own[CODE] < 0.0 else "" if own[FLAT] or round(bends) == dim - 1 else "an edge"

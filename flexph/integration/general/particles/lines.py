@@ -29,14 +29,14 @@ def relative(ends, k, dim, shift, v, j):
     return value
 
 
-def add_opposite(ends, k, dim, shift, out, j, value):
+def add_opposite(ends, k, dim, out, j, value):
     """Add a component of a force on the second end of a line, and its reaction on the first."""
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
     if first >= 0:
-        out[shift + first * dim + j] -= value
+        out[first * dim + j] -= value
     if second >= 0:
-        out[shift + second * dim + j] += value
+        out[second * dim + j] += value
 
 
 def set_lines(ends, offsets, dim, q, out):
@@ -46,14 +46,15 @@ def set_lines(ends, offsets, dim, q, out):
             out[k][j] = component(ends, offsets, k, dim, q, j)
 
 
-def add_block(ends, k, dim, matrix, shift, i, j, value):
-    """Add an entry of a block DᵀKD to a matrix whose rows begin at the shift."""
+def add_block(ends, k, dim, matrix, entry, value):
+    """Add an entry (i, j) of a block DᵀKD to a matrix."""
+    i, j = entry
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
     if first >= 0:
-        matrix[shift + first * dim + i][first * dim + j] += value
+        matrix[first * dim + i][first * dim + j] += value
     if second >= 0:
-        matrix[shift + second * dim + i][second * dim + j] += value
+        matrix[second * dim + i][second * dim + j] += value
     if first >= 0 and second >= 0:
-        matrix[shift + first * dim + i][second * dim + j] -= value
-        matrix[shift + second * dim + i][first * dim + j] -= value
+        matrix[first * dim + i][second * dim + j] -= value
+        matrix[second * dim + i][first * dim + j] -= value

@@ -91,16 +91,14 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
     both = way + larger(m.touch_after[one] - m.touch_after[other], 0.0)
     if both <= even:  # on an edge or corner that both have, where the share would be one of round-off
         other = one
-    before = m.touch_before[one]
-    after = m.touch_after[other]
-    if before >= 0.0 and after >= 0.0:
+    if m.touch_before[one] >= 0.0 and m.touch_after[other] >= 0.0:
         return
     if one == other:
-        _press_face(m, dim, one, h, before, after, 1.0)
+        _press_face(m, dim, one, (one, one), h, 1.0)
         return
     share = way / both
-    _press_face(m, dim, one, h, before, after, share)
-    _press_face(m, dim, other, h, before, after, 1.0 - share)
+    _press_face(m, dim, one, (one, other), h, share)
+    _press_face(m, dim, other, (one, other), h, 1.0 - share)
     turning = m.touch_force[one] / both  # dθ = θ (dg_B − dg_A)/both at the end of the step
     m.touch_partner[one] = other
     m.touch_partner[other] = one
@@ -121,8 +119,13 @@ def _gap_resolution(m: Memory, dim: int, c: int) -> float:
     return EVEN * size
 
 
-def _press_face(m: Memory, dim: int, c: int, h: float, before: float, after: float, share: float) -> None:
-    """Set the force between a ball and a face, the ``share`` θ or 1 − θ of that of the skin, from gaps of the skin."""
+def _press_face(m: Memory, dim: int, c: int, faces: tuple[int, int], h: float, share: float) -> None:
+    """Set the force between a ball and a face, the ``share`` θ or 1 − θ of that of the skin.
+
+    Its gaps are those of the two ``faces`` at the start and at the end of the step.
+    """
+    before = m.touch_before[faces[0]]
+    after = m.touch_after[faces[1]]
     own_before = m.touch_before[c]
     own_after = m.touch_after[c]
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)

@@ -72,8 +72,8 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
         find_segments(m, dim, vector, 1, 0.0, 0.0)
         return find_segments(m, dim, vector, 1, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
     if kind == FACE:
-        find_face(m, dim, c, vector, 1, 0.0, 0.0)
-        return find_face(m, dim, c, vector, 1, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
+        find_face(m, dim, (c, 1), vector, 0.0, 0.0)
+        return find_face(m, dim, (c, 1), vector, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
     along = dot(dim, v, vector[1])
     if kind == OFFSET:
         return sign * along - offset
@@ -127,11 +127,13 @@ def find_segments(m: Memory, dim: int, vector: Array, end: int, first: float, se
     return sqrt(larger(m.touch_near[end][SQUARE], TINY))
 
 
-def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float, second: float) -> float:
+def find_face(m: Memory, dim: int, at: tuple[int, int], vector: Array, first: float, second: float) -> float:
     """Distance of a point to a face of moving corners, from the base point at the places ``first`` and ``second``.
 
     Sets ``touch.place``, the products of V from the base point, W and U, and ``touch.near`` at an end of a step.
     """
+    c, end = at
+    c, end = at
     place = m.touch_place[end]
     fill(place, 0.0)
     for i in range(dim):
@@ -160,11 +162,11 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
     v1 = m.touch_last
     mean = m.touch_mean[c]
     end = m.touch_end[c]
-    find_face(m, dim, c, v0, 0, 0.0, 0.0)
+    find_face(m, dim, (c, 0), v0, 0.0, 0.0)
     s = m.touch_near[0][FIRST]
     t = m.touch_near[0][SECOND]
-    d0 = find_face(m, dim, c, v0, 0, s, t)
-    d1 = find_face(m, dim, c, v1, 1, s, t)
+    d0 = find_face(m, dim, (c, 0), v0, s, t)
+    d1 = find_face(m, dim, (c, 1), v1, s, t)
     mean_slopes(PRODUCTS, m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
     m.touch_part[c][0] = 1.0
     m.touch_part[c][1] = -s

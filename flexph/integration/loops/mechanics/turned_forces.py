@@ -157,14 +157,15 @@ def add_following(m: Memory, dim: int, h: float) -> None:
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
         if m.loads_follower[m.loads_node_input[e]] >= 0:
-            _turn_component(m, dim, h, m.loads_node_input[e], m.loads_node_row[e] // d, -1, m.loads_node_val[e])
+            _turn_component(m, dim, h, m.loads_node_input[e], (m.loads_node_row[e] // d, -1), m.loads_node_val[e])
     for e in range(m.loads_torque_row.size):
         if m.loads_follower[m.loads_torque_input[e]] >= 0:
-            _turn_component(m, dim, h, m.loads_torque_input[e], -1, m.loads_torque_row[e] // s, m.loads_torque_val[e])
+            _turn_component(m, dim, h, m.loads_torque_input[e], (-1, m.loads_torque_row[e] // s), m.loads_torque_val[e])
 
 
-def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, section: int, weight: float) -> None:
-    """Add the change of a world component of a load, on a node or a section, as its directions turn."""
+def _turn_component(m: Memory, dim: int, h: float, given: int, place: tuple[int, int], weight: float) -> None:
+    """Add the change of a world component of a load, on a node or else a section, as its directions turn."""
+    node, section = place
     d = dim
     f = m.loads_follower[given]
     i = 0
@@ -182,7 +183,7 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, sectio
             value = -0.5 * h * weight * change
             if node >= 0:
                 own_spin = a if m.nodes_body[node] == b else -1
-                _add_node_force(m, dim, node, i, own_spin, m.border_w[b][a], value)
+                _add_node_force(m, dim, (node, i), own_spin, m.border_w[b][a], value)
             else:
                 _add_section_torque(m, dim, section, i, m.border_w[b][a], value)
     for j in range(d):
@@ -193,17 +194,18 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, sectio
                 change += h * m.end_R[b][i][k] * m.nodes_val[e][k]
             column = m.border_m[m.nodes_col[e]]
             if node >= 0:
-                _add_node_force(m, dim, node, i, -1, column, component * change)
+                _add_node_force(m, dim, (node, i), -1, column, component * change)
             else:
                 _add_section_torque(m, dim, section, i, column, component * change)
 
 
-def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
+def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, column: int, value: float) -> None:
     """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border.
 
     If the column is that of component ``spin`` of the spin of the node's body (else ``spin`` is −1), rows of u̇̄ are
     stored in ``system.col``.
     """
+    n, i = component
     d = dim
     b = m.nodes_body[n]
     lever = m.trial_lever[n]

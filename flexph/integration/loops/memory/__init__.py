@@ -1,4 +1,4 @@
 """Memory of the loops: all constant arrays and work space of a mechanism, and their layout.
 
-Imports: discrete_gradients, kernels, laws, numerics, numerics.loops.
+Imports: contacts.loops, discrete_gradients, kernels, laws, numerics, numerics.loops.
 """

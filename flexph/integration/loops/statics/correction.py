@@ -13,8 +13,6 @@ from typing import Any
 
 import cython
 
-from ....numerics.arrays import Array
-
 if not cython.compiled:
     from math import fabs
 

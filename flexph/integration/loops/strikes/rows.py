@@ -107,7 +107,7 @@ def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
             n = m.contacts_node[c][2 * k + end]
             if n >= 0:
                 by = differentiate_side(m, dim, h, n, 1.0 if end == 0 else -1.0)
-                _add_node(m, dim, c, k, m.nodes_side[n], by, h)
+                _add_node(m, dim, (c, k), m.nodes_side[n], by, h)
                 if m.strike_bend.size > 0:
                     _add_bending(m, dim, c, k, end, h)
     if m.contacts_friction[c] > 0.0:
@@ -136,8 +136,9 @@ def _side(m: Memory, c: int, b: int) -> int:
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
-def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
-    """Add the contribution of a node of V, W or U to the rows, for the first ``by`` velocities of its side."""
+def _add_node(m: Memory, dim: int, vector: tuple[int, int], b: int, by: int, h: float) -> None:
+    """Add the contribution of a node of vector k of a contact to the rows, for ``by`` velocities of its side."""
+    c, k = vector
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
     for i in range(by):
@@ -159,19 +160,20 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
     sign = 1.0 if end == 0 else -1.0
-    _add_shapes(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_act[first])
+    _add_shapes(m, dim, (n, 0), sign, m.touch_mean[c][k], m.strike_bend_act[first])
     if h == 0.0:
-        _add_shapes(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_rate[first])
+        _add_shapes(m, dim, (n, 0), sign, m.touch_mean[c][k], m.strike_bend_rate[first])
     else:
-        _add_shapes(m, dim, n, sign, m.touch_end[c][k], 1, m.strike_bend_rate[first])
+        _add_shapes(m, dim, (n, 1), sign, m.touch_end[c][k], m.strike_bend_rate[first])
     if k == 0 and m.contacts_friction[c] > 0.0:
         for t in range(dim - 1):
-            _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_act[first + 1 + t])
-            _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_rate[first + 1 + t])
+            _add_shapes(m, dim, (n, 0), sign, m.touch_tangent[c][t], m.strike_bend_act[first + 1 + t])
+            _add_shapes(m, dim, (n, 0), sign, m.touch_tangent[c][t], m.strike_bend_rate[first + 1 + t])
 
 
-def _add_shapes(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
+def _add_shapes(m: Memory, dim: int, node: tuple[int, int], sign: float, along: Array, out: Array) -> None:
     """Add the shapes at node n, minus those of the centre of mass, along a direction turned by R̄⁻¹ or by R₁⁻¹."""
+    n, at_end = node
     b = m.nodes_body[n]
     for j in range(dim):
         local = 0.0
