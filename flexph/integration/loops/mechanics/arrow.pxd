@@ -27,6 +27,6 @@ cdef void _subtract(AnyMemory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t row, 
 cdef void _reduce(AnyMemory* m, Py_ssize_t dim, int decay, Py_ssize_t b) noexcept nogil
 cdef void _move_on(AnyMemory* m, Py_ssize_t dim, Py_ssize_t b, AnyVec inner) noexcept nogil
 cdef void _expand(AnyMemory* m, Py_ssize_t dim, Py_ssize_t b) noexcept nogil
-cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, Given& given) noexcept nogil
+cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil
 cdef bint _eliminate_banded(Memory* m, Py_ssize_t dim, Py_ssize_t b, Mat X) noexcept nogil
 cdef Py_ssize_t _unknown(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t k) noexcept nogil

@@ -16,4 +16,4 @@ from .turned_forces cimport add_following, add_turned_forces
 
 cdef void assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil
 cdef void _assemble(AnyMemory* m, Py_ssize_t dim, int decay, Number h, Vec before, Vec after) noexcept nogil
-cdef void assemble_step(Memory* m, Py_ssize_t dim, int decay, int contact, Given& given) noexcept nogil
+cdef void assemble_step(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil

@@ -16,7 +16,7 @@ cdef bint find_dependent(Memory* m, Py_ssize_t dim, Vec coefficient) noexcept no
 cdef void keep_independent(Memory* m, Vec gap) noexcept nogil
 cdef void keep_least(Memory* m, Vec lam) noexcept nogil
 cdef void _project(Memory* m, Vec values, bint weighed) noexcept nogil
-cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, Given& given) noexcept nogil
+cdef bint factor(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil
 cdef bint factor_assembled(Memory* m, Py_ssize_t dim, int decay) noexcept nogil
 cdef bint _factor_border(Memory* m) noexcept nogil
 cdef void _products(Memory* m, Vec x, Vec out) noexcept nogil

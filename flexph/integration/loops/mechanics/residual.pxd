@@ -25,10 +25,10 @@ cdef void write_elastic_stresses(Memory* m, Vec strains, Vec stresses) noexcept 
 cdef void add_stresses_and_damping(Memory* m, double h) noexcept nogil
 cdef void _add_damping(Memory* m, double h) noexcept nogil
 cdef void move_and_strain(Memory* m, Py_ssize_t dim, double h) noexcept nogil
-cdef void connect(Memory* m, Py_ssize_t dim, int contact, Given& given) noexcept nogil
-cdef void residual(Memory* m, Py_ssize_t dim, int decay, int contact, Given& given) noexcept nogil
+cdef void connect(Memory* m, Py_ssize_t dim, int contact, Given given) noexcept nogil
+cdef void residual(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil
 cdef void balance_momenta(Memory* m, Py_ssize_t dim, int decay, int contact, double h) noexcept nogil
-cdef void trial(Memory* m, Py_ssize_t dim, int decay, int contact, Given& given) noexcept nogil
+cdef void trial(Memory* m, Py_ssize_t dim, int decay, int contact, Given given) noexcept nogil
 cdef void _set_gap_defects(Memory* m, Vec after, Vec offset) noexcept nogil
 cdef void move(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef void _turn_in_the_plane(Memory* m, double h, Py_ssize_t b) noexcept nogil
