@@ -24,7 +24,7 @@ STEP = 1e-3  # [s]
 SIZES = {1: 400_000, 4: 160_000, 16: 40_000, 64: 6_000}
 """Numbers of bars, and of steps: some three to four seconds; the longest chain cracks like a whip after 7.8 s."""
 PAGE = """
-import sys, http.client, json
+import sys, http.client, json, time
 host, _, token = sys.argv[1].removeprefix("http://").partition("/?")
 line, number, count = http.client.HTTPConnection(host), -1, 0
 print("ready", flush=True)
@@ -35,12 +35,16 @@ while True:
     if answer.status == 204:
         continue
     head = json.loads(raw[4 : 4 + int.from_bytes(raw[:4], "little")])
-    number, count = head["number"], count + 1
     if head["state"] == "finished":
         break
-print(count)
+    number, count, last = head["number"], count + 1, time.perf_counter()
+    first = last if count == 1 else first
+print((count - 1) / (last - first))
 """
-"""Program of the page: it asks for the next frame until the run is over, and prints their number."""
+"""Program of the page: it asks for the next frame until the run is over, and prints the frames per second.
+
+They are counted from the first frame to that of the last steps: what the run does after these has no frames.
+"""
 
 
 def chain(bars):
@@ -62,8 +66,8 @@ class Page:
         self.clock, self.processor = time.perf_counter(), time.process_time()
 
     def frames(self):
-        """Number of frames that it has shown, once the run is over."""
-        return int(self.process.communicate()[0])
+        """Frames per second that it has shown, once the run is over."""
+        return float(self.process.communicate()[0])
 
 
 def compared(bars, steps, repeats):
@@ -80,7 +84,7 @@ def compared(bars, steps, repeats):
         assert np.array_equal(plain.states, shown.states)
         without.append((clock, processor))
         shown_in.append((live_clock, live_processor))
-        rates.append(pages[-1].frames() / live_clock)
+        rates.append(pages[-1].frames())
     least, least_shown = np.min(without, axis=0), np.min(shown_in, axis=0)
     return least[0], *(least_shown / least), median(rates)
 

@@ -1,1 +1,1 @@
-"""Published systems, one short file each."""
+"""Cases: published and textbook systems, each run, written and checked by one short file."""

@@ -49,7 +49,10 @@ Method = Literal["exact", "exact4"]
 
 @dataclass(frozen=True)
 class Result:
-    """Solution, and the angles (β Θ γ Φ δ Ω ε) without jumps (k, 7) [rad] with their rates (k, 7) [rad/s]."""
+    """A run of the mechanism with its published angles (β Θ γ Φ δ Ω ε), (k, 7) [rad], and their rates, (k, 7) [rad/s].
+
+    Angles are continuous, without jumps by full turns.
+    """
 
     solution: Solution
     angles: Array
@@ -57,7 +60,7 @@ class Result:
 
 
 def bodies() -> dict[str, Body]:
-    """Bodies K1 to K7, each with its origin at its suspension point."""
+    """Bodies K1 to K7 by name, each with its origin at the hinge by which it hangs on ground or another body."""
     origin = (0.0, 0.0)
     beak = {"axle": origin, "common": (0.0, -SS), "eye": (SD, -SC)}
     return {
@@ -88,7 +91,7 @@ def squeezer() -> Mechanism:
 
 
 def placements() -> dict[str, tuple[float, float, float]]:
-    """Origin [m] and angle [rad] of each body at the published start."""
+    """Origin [m] and angle [rad] of each body by name, at the published start."""
     beta, theta, gamma, phi, delta, omega, epsilon = START
     on_k5 = A[0] + ZT * math.cos(delta), A[1] + ZT * math.sin(delta)
     on_k7 = A[0] + U * math.sin(epsilon), A[1] - U * math.cos(epsilon)
@@ -98,7 +101,10 @@ def placements() -> dict[str, tuple[float, float, float]]:
 
 
 def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> Result:
-    """Run from rest at the published crank angle; the closure of the loops determines all other angles."""
+    """Run of the mechanism in ``steps`` equal steps from rest at the published crank angle.
+
+    The closure of the loops determines all other angles.
+    """
     mechanism, guess = squeezer(), placements()
     start = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     times = np.linspace(0.0, duration, check.count("steps", steps) + 1)
@@ -110,7 +116,10 @@ def solve(steps: int, method: Method = "exact", duration: float = DURATION) -> R
 
 
 def relative(absolute: Array) -> Array:
-    """Angles (β Θ γ Φ δ Ω ε), or their rates, from those of the bodies K1 to K7 (k, 7); Θ, Φ and Ω are relative."""
+    """Published angles (β Θ γ Φ δ Ω ε), or their rates, from those of the bodies K1 to K7, (k, 7) → (k, 7).
+
+    Θ, Φ and Ω are relative: of K2 on K1, of K4 on K5 and of K6 on K7.
+    """
     angles = absolute.copy()
     for arm, base in ((1, 0), (3, 4), (5, 6)):  # K2 on K1, K4 on K5, K6 on K7
         angles[:, arm] -= absolute[:, base]
@@ -127,7 +136,10 @@ def run(
 
 
 def common_forces(solution: Solution) -> Array:
-    """Forces of the common point on K3, K4 and K6 in world axes at ``multiplier_times`` (k, 3, 2) [N]."""
+    """Forces of the hinges at the common point on K3, K4 and K6 in world axes, (k, 3, 2) [N].
+
+    They are means over the steps, at the times ``multiplier_times`` of the solution.
+    """
     return np.stack([solution.reaction(f"hinge {body}.common–K2.common").force for body in HUNG], axis=1)
 
 
@@ -215,7 +227,10 @@ FORCES_END = np.array([_K3, _K4, (22.64249232082739, 11.61740700019673)])
 
 
 def checks() -> Iterable[Check]:
-    """Checks: angles, rates and forces at 6000 steps, angles of ``exact4`` at 600, both orders, energy, joints."""
+    """Checks: angles, rates and forces at the end against published values, both orders of convergence, energy, joints.
+
+    ``exact`` takes 6000 steps, ``exact4`` 600.
+    """
     second, fourth = [solve(steps) for steps in (3000, 6000)], [solve(steps, "exact4") for steps in (300, 600)]
     fine, source = second[-1], "Test Set for IVP Solvers"
     for label, names, published, computed, bound in (
@@ -237,18 +252,21 @@ def checks() -> Iterable[Check]:
 
 
 def end_forces(solution: Solution) -> Array:
-    """Forces of the common point at the end (3, 2) [N], extrapolated by a parabola through the last three steps."""
+    """Forces of the hinges at the common point on K3, K4 and K6 at the end of the run, (3, 2) [N].
+
+    They are extrapolated by a parabola through the last three steps.
+    """
     return np.tensordot([0.375, -1.25, 1.875], common_forces(solution)[-3:], axes=1)
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the largest error of the end angles, from two runs; ``fine`` has half the step."""
+    """Order of convergence of the largest error of the end angles, from a run and one with half its step."""
     errors = [float(np.abs(result.angles[-1] - ANGLES_END).max()) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 
 def analysed() -> tuple[PHDAE, dict[str, list[float]]]:
-    """Equations of the mechanism at its start, and its inputs."""
+    """Equations of the mechanism at its start, and the values of its inputs, for the analysis of this case."""
     mechanism, guess = squeezer(), placements()
     state = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     inputs = {"motor": [TORQUE]}

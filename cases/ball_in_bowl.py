@@ -38,25 +38,29 @@ LAW = KelvinVoigt(1e5, damping=50.0, friction=0.8)
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and the number of triangles of the bowl."""
+    """A run of the ball, and the number of triangles of the bowl."""
 
     solution: Solution
     triangles: int
 
     @property
     def angle(self) -> Array:
-        """Angle of the ball from the vertical [rad]."""
+        """Angle of the ball from the vertical through the centre of the bowl, at the saved times [rad]."""
         x = self.solution["ball.centre"]
         return np.arctan2(x[:, 0], RADIUS - x[:, 2])
 
     @property
     def error(self) -> Array:
-        """Difference from the angle in the smooth bowl [rad]."""
+        """Angle of the ball minus that in the smooth bowl [rad]."""
         return self.angle - smooth(self.solution.times)
 
 
 def smooth(t: Array) -> Array:
-    """Angle in the smooth bowl [rad]: θ = 2 asin(k sn(K − ωt, k)), with k = sin ½θ₀ and ω² = 5g/7(R − r)."""
+    """Angle of a ball in the smooth bowl at the times t [rad], in closed form.
+
+    θ = 2 asin(k sn(K − ωt, k)), with k = sin ½θ₀ and ω² = 5g/7(R − r); sn is Jacobi's elliptic function with the
+    quarter period K.
+    """
     k = math.sin(0.5 * START)
     omega = math.sqrt(5.0 * GRAVITY / (7.0 * (RADIUS - BALL)))
     angle: Array = 2.0 * np.arcsin(k * scipy.special.ellipj(scipy.special.ellipk(k * k) - omega * t, k * k)[0])
@@ -64,7 +68,10 @@ def smooth(t: Array) -> Array:
 
 
 def bowl(rings: int) -> tuple[Array, Array]:
-    """Points and triangles of a cap of a sphere, with 6, 12, 18, … points in the rings about its bottom."""
+    """Points (n, 3) [m] and triangles of a mesh of the bowl: a spherical cap with ``rings`` rings about its bottom.
+
+    The rings have 6, 12, 18, … points.
+    """
     polar, azimuth, cells = [0.0], [0.0], []
     first = [0]
     for i in range(1, rings + 1):
@@ -101,7 +108,7 @@ def run(
     out, below = np.array([math.sin(START), 0.0, -math.cos(START)]), np.array([0.0, 0.0, RADIUS])
 
     def apart(distance: float) -> float:
-        """Gap of the ball at a distance from the centre of the bowl."""
+        """Gap [m] between the bowl and a ball at a horizontal distance [m] from the axis of the bowl."""
         state = mechanism.consistent_state(mechanism.assemble({"ball": (below + distance * out, np.eye(3))}))
         return float(np.ravel(static_solution(mechanism, state).measured(gap("bowl")))[0])
 
@@ -129,7 +136,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the smooth bowl as the mesh is refined, balance, and passivity."""
+    """Checks: the angle against the smooth bowl, its order as the mesh is refined, balance, no energy generated."""
     errors = []
     for rings in (6, 12, 24, 48):
         result = run(rings=rings)

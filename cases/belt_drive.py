@@ -36,7 +36,7 @@ SPANS = {"above": -1.0, "below": 1.0}  # with the sense in which the belt runs o
 
 
 def belt_drive(stiffness: float, pretension: float) -> Mechanism:
-    """Two pulleys on fixed axles, the spans of the belt, the brake, and an input for the torque of the motor."""
+    """Mechanism of two pulleys on fixed axles, two spans of the belt, a brake, and an input for the motor's torque."""
     straight = math.sqrt(APART**2 - (RADII[1] - RADII[0]) ** 2)
     bodies = {
         name: rigid.body(1.0, inertia=inertia, ports={"axle": (0.0, 0.0)})
@@ -74,7 +74,10 @@ def run(
 
 
 def rates(state: Array, stiffness: float, pretension: float, motor: float) -> Array:
-    """Rates of (θ₁, θ₂, ω₁, ω₂) by Newton's equations."""
+    """Rates of the state (θ₁, θ₂, ω₁, ω₂) of the pulleys by Newton's equations.
+
+    ``motor`` is the torque [N m]; a span whose tension would be negative is slack.
+    """
     turn, spin = state[:2], state[2:]
     stretch = stiffness * (RADII[0] * turn[0] - RADII[1] * turn[1])
     pull = max(pretension + stretch, 0.0) - max(pretension - stretch, 0.0)
@@ -83,7 +86,10 @@ def rates(state: Array, stiffness: float, pretension: float, motor: float) -> Ar
 
 
 def equations(stiffness: float, motor: float) -> Array:
-    """Matrix (5, 5) of the linear equations of a taut belt in (θ₁, θ₂, ω₁, ω₂, 1)."""
+    """Matrix (5, 5) of the linear equations ẏ = Ay of a taut belt, with y = (θ₁, θ₂, ω₁, ω₂, 1).
+
+    ``motor`` is the torque of the motor [N m].
+    """
     r, s = RADII
     matrix = np.zeros((5, 5))
     matrix[:2, 2:4] = np.eye(2)
@@ -93,14 +99,17 @@ def equations(stiffness: float, motor: float) -> Array:
 
 
 def taut(stiffness: float, motor: float, times: Array) -> Array:
-    """Angular velocities (k, 2) of both pulleys while the belt is taut, from rest [rad/s]."""
+    """Angular velocities (k, 2) [rad/s] of both pulleys at ``times`` (k,), from rest, if the belt stays taut.
+
+    ``motor`` is the torque of the motor [N m].
+    """
     matrix = equations(stiffness, motor)
     spins: Array = np.array([scipy.linalg.expm(t * matrix)[2:4, 4] for t in times.tolist()])
     return spins
 
 
 def speeds(solution: Solution) -> Array:
-    """Angular velocities (k, 2) of both pulleys [rad/s]."""
+    """Angular velocities (k, 2) [rad/s] of both pulleys at the saved times of a run."""
     return np.stack([solution[f"{name}.spin"][:, 0] for name in ("input", "output")], axis=1)
 
 

@@ -40,7 +40,7 @@ Values as quoted in the literature; the original table was not available for com
 
 
 class Result(NamedTuple):
-    """The rod at rest under several forces [N]."""
+    """Equilibria of the rod, one ``states`` entry for each of the ``forces`` [N]."""
 
     mechanism: Mechanism
     forces: tuple[float, ...]
@@ -48,13 +48,16 @@ class Result(NamedTuple):
 
 
 def bend(s: float) -> tuple[Array, Array]:
-    """Position and section axes on the circle, which starts along x and turns to y."""
+    """Position (3,) [m] and section axes (3, 3), as columns, at the length s [m] of the undeformed rod.
+
+    The rod is an arc of a circle that starts along x and turns to y.
+    """
     c, d = np.cos(s / RADIUS), np.sin(s / RADIUS)
     return RADIUS * np.array([d, 1.0 - c, 0.0]), np.array([[c, -d, 0.0], [d, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def solve(elements: int, order: int, forces: tuple[float, ...]) -> Result:
-    """Equilibria under forces along z."""
+    """Equilibria of the clamped rod under the given forces [N] along z at its tip."""
     rod = fem.rod(RADIUS * ANGLE, None, SECTION, elements=elements, order=order, curve=bend)
     mechanism, pose = clamped(rod, force("rod.tip", name="pull"))
     states = [mechanism.equilibrium(pose, inputs={"pull": [0.0, 0.0, value]}) for value in forces]
@@ -62,7 +65,7 @@ def solve(elements: int, order: int, forces: tuple[float, ...]) -> Result:
 
 
 def tips(result: Result) -> Array:
-    """Positions of the tip, (forces, 3) [m]."""
+    """Positions (forces, 3) [m] of the tip of the rod in all equilibria."""
     return np.array([result.mechanism.position(state, "rod.tip") for state in result.states])
 
 

@@ -50,14 +50,17 @@ C1 = np.array([[0.0, 33.86641391492494], [-0.85035641456978, 1.68540397397560]])
 
 
 def closed_form(speed: float) -> Array:
-    """Exponents (4,) of the published linear equations [1/s]."""
+    """Exponents (4,) [1/s] of lean and steer at a speed [m/s], from the published linear equations."""
     stiff, damping = GRAVITY * K0 + speed**2 * K2, speed * C1
     A = np.block([[np.zeros((2, 2)), np.eye(2)], [-np.linalg.solve(M, stiff), -np.linalg.solve(M, damping)]])
     return np.linalg.eigvals(A)
 
 
 def bicycle(turn: Array | None = None) -> Mechanism:
-    """Mechanism of the bicycle, upright along x on ground with the normal z; ``turn`` rotates both in the world."""
+    """Mechanism of the bicycle, upright along x, on ground with the normal z.
+
+    The rotation ``turn`` turns bicycle and ground in the world.
+    """
     turn = np.eye(3) if turn is None else turn
     rim = {name: cylinder_shape(0.03, r, axis=(0.0, 1.0, 0.0)) for name, r in (("rear", REAR), ("front", FRONT))}
     spokes = {"hub": (0.0, 0.0, 0.0)}
@@ -93,7 +96,10 @@ def bicycle(turn: Array | None = None) -> Mechanism:
 
 
 def riding(mechanism: Mechanism, speed: float, *, turn: Array | None = None, lean: float = 0.0) -> State:
-    """State of the bicycle that rolls straight ahead, upright, with a rate of lean [rad/s] if one is given."""
+    """State of the bicycle that rolls straight ahead at a speed [m/s], upright, with a rate of lean ``lean`` [rad/s].
+
+    ``turn`` is that of :func:`bicycle`.
+    """
     turn = np.eye(3) if turn is None else turn
     ahead, across = turn[:, 0], turn[:, 1]
     velocities = {
@@ -109,18 +115,18 @@ def riding(mechanism: Mechanism, speed: float, *, turn: Array | None = None, lea
 
 
 def _places(turn: Array) -> list[Array]:
-    """Positions (3,) of the origins of all bodies [m], turned in the world."""
+    """Positions (3,) [m] of the origins of the four bodies of the upright bicycle, turned in the world by ``turn``."""
     return [turn @ np.array(at) for at in ((0.0, 0.0, REAR), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (BASE, 0.0, FRONT))]
 
 
 def upright(mechanism: Mechanism, turn: Array | None = None) -> Pose:
-    """Pose of the upright bicycle."""
+    """Pose of the upright bicycle, turned in the world by ``turn``."""
     turn = np.eye(3) if turn is None else turn
     return mechanism.assemble({name: (at, turn) for name, at in zip(mechanism.bodies, _places(turn), strict=True)})
 
 
 class Result(NamedTuple):
-    """Exponents over the speed, and a ride at a stable speed after a push."""
+    """Exponents of the bicycle over the speed, and a ride at a stable speed after a push."""
 
     speeds: Array  # (k,) [m/s]
     exponents: Array  # (k, 4) [1/s]
@@ -128,7 +134,10 @@ class Result(NamedTuple):
 
 
 def exponents(speed: float) -> Array:
-    """Exponents (4,) of the mechanism [1/s] in the order of their real parts, without the zero of forward motion."""
+    """Exponents (4,) [1/s] of the mechanism at a speed [m/s], by ascending real part.
+
+    The zero that belongs to the forward motion is left out.
+    """
     mechanism = bicycle()
     values = mechanism.spectrum(riding(mechanism, speed)).values
     values = np.delete(values, int(np.argmax(values == 0.0)))
@@ -159,7 +168,7 @@ def critical_speeds() -> tuple[float, float]:
 
 
 def leans(ride: Solution) -> Array:
-    """Lean of the frame (k,) [rad]."""
+    """Angle of lean of the rear frame at the saved times (k,) [rad]."""
     across: Array = np.arcsin(np.clip(-ride.rotations("frame")[:, 2, 1], -1.0, 1.0))
     return across
 

@@ -36,7 +36,7 @@ MODES = ("S closed, D closed", "S closed, D open", "S open, D closed", "S open, 
 
 @dataclass(frozen=True)
 class Converter:
-    """Elements and duty of a converter."""
+    """A boost converter: inductance [H], capacitance [F], load resistance [Ω] and duty D of its switch."""
 
     inductance: float
     capacitance: float
@@ -45,7 +45,7 @@ class Converter:
 
     @cached_property
     def circuit(self) -> Circuit:
-        """Circuit of [survey] fig. 4."""
+        """Circuit of the converter: source, inductor, switch, diode, capacitor and load, as in [survey] fig. 4."""
         return circuit(
             {
                 "V": voltage_source("in", "gnd", VOLTAGE),
@@ -64,12 +64,12 @@ class Converter:
 
     @property
     def load(self) -> float:
-        """Conduction parameter 2L/(RT)."""
+        """Conduction parameter 2L/(RT) of the converter, with the period T."""
         return 2.0 * self.inductance / (self.resistance * PERIOD)
 
     @property
     def conducts(self) -> bool:
-        """True in continuous conduction, in which the inductor current never vanishes: 2L/(RT) > D(1 − D)²."""
+        """True if the inductor current never vanishes (continuous conduction), which is so for 2L/(RT) > D(1 − D)²."""
         return self.load > self.duty * (1.0 - self.duty) ** 2
 
     @property
@@ -85,16 +85,22 @@ class Converter:
         return 0.5 * VOLTAGE * (1.0 + math.sqrt(1.0 + 4.0 * self.duty**2 / self.load))
 
     def run(self, start: Array, periods: int, steps: int, mode: str) -> SwitchingTrajectory:
-        """Run from a state at the beginning of a period."""
+        """Run for a number of periods from the state ``start`` at the beginning of a period, in a switch mode.
+
+        ``steps`` are the time steps of a period, ``mode`` is the first mode.
+        """
         times = np.linspace(0.0, periods * PERIOD, periods * steps + 1)
         return integrate(self.system, start, times, mode=mode, inputs=self.circuit.inputs, progress=False)
 
     def state(self, output: float, current: float) -> Array:
-        """State with the output voltage [V] and the inductor current [A] given."""
+        """State of the converter with a given output voltage [V] and inductor current [A]."""
         return self.circuit.stored(self.system, {"C": output}, {"L": current})
 
     def periodic(self, steps: int) -> Array:
-        """State at the beginning of a period in periodic motion, by Newton's method (the period map is smooth)."""
+        """State at the beginning of a period of the periodic motion.
+
+        Newton's method finds it as the fixed point of the map over one period, which is smooth.
+        """
         names = ("C", "L") if self.conducts else ("C",)
         current = self.ideal**2 / self.resistance / VOLTAGE - 0.5 * VOLTAGE * self.duty * PERIOD / self.inductance
         x = self.state(self.ideal, current if self.conducts else 0.0)
@@ -118,7 +124,7 @@ class Converter:
 
 @dataclass(frozen=True)
 class Result:
-    """Three periods of steady conduction, and a light load from rest and in its steady state."""
+    """Three runs: steady conduction under a heavy load, and a light load from rest and in periodic motion."""
 
     heavy: Converter
     light: Converter
@@ -128,25 +134,28 @@ class Result:
 
 
 def output(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
-    """Voltage of the capacitor (k,) [V]."""
+    """Output voltage, that of the capacitor, at the saved times (k,) [V]."""
     return trajectory["C"][:, 0] / converter.capacitance
 
 
 def mean(converter: Converter, trajectory: SwitchingTrajectory, begin: float, end: float) -> float:
-    """Mean output [V] between two ends of steps, by the trapezoidal rule, which the scheme uses for φ."""
+    """Mean output voltage [V] between the times ``begin`` and ``end``, which are ends of steps.
+
+    It is computed by the trapezoidal rule, as the scheme does for φ.
+    """
     inside = (trajectory.times >= begin - 1e-9 * PERIOD) & (trajectory.times <= end + 1e-9 * PERIOD)
     times = trajectory.times[inside]
     return float(np.trapezoid(output(converter, trajectory)[inside], times) / (times[-1] - times[0]))
 
 
 def ripple(converter: Converter, trajectory: SwitchingTrajectory) -> float:
-    """Peak-to-peak ripple of the output in the first period, divided by its mean."""
+    """Largest less smallest output voltage in the first period, divided by the mean of this period."""
     first = output(converter, trajectory)[trajectory.times <= PERIOD]
     return float((first.max() - first.min()) / mean(converter, trajectory, 0.0, PERIOD))
 
 
 def current(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
-    """Current of the inductor (k,) [A]."""
+    """Current of the inductor at the saved times (k,) [A]."""
     return trajectory["L"][:, 0] / converter.inductance
 
 
@@ -156,15 +165,16 @@ def swing(converter: Converter) -> float:
 
 
 def visited(trajectory: SwitchingTrajectory) -> dict[str, int]:
-    """Number of times a run entered each mode; the initial mode counts once."""
+    """Number of times that a run entered each mode, by the name of the mode; the initial mode counts once."""
     entered = [str(trajectory.modes[0]), *(switch.target for switch in trajectory.switches)]
     return {mode: entered.count(mode) for mode in MODES}
 
 
 def complementarity(converter: Converter, trajectory: SwitchingTrajectory) -> tuple[float, float, float]:
-    """Residuals of the diode: largest |v i| / (largest |v| · largest |i|), v above zero, and current below zero.
+    """Relative residuals of the ideal diode, with voltage v ≤ 0, current i ≥ 0 and v i = 0.
 
-    The last two are divided by the largest |v| and the largest |i|.
+    They are the largest |v i|, the largest v above zero and the largest −i, divided by the largest |v| |i|, |v| and
+    |i|.
     """
     voltages, currents = converter.circuit.along(trajectory)
     v, i = voltages["D"], currents["D"]
@@ -205,7 +215,7 @@ def run(
 
 
 def _limit(converter: Converter) -> float:
-    """Load resistance at the border between continuous and discontinuous conduction [Ω]."""
+    """Load resistance [Ω] at the limit between continuous and discontinuous conduction."""
     return 2.0 * converter.inductance / (PERIOD * converter.duty * (1.0 - converter.duty) ** 2)
 
 
@@ -280,7 +290,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the mean output, volt-seconds, both kinds of conduction, complementarity of the diode, the balance."""
+    """Checks: mean outputs, currents and ripple against formulas, the modes that occur, the diode, and the balance."""
     result = run()
     heavy, light = result.heavy, result.light
     least = VOLTAGE / (heavy.resistance * (1.0 - heavy.duty) ** 2) - 0.5 * swing(heavy)

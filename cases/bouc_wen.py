@@ -37,7 +37,11 @@ Motion = Literal["shaken", "released"]
 
 
 def isolated_mass(motion: Motion, amplitude: float, exponent: float, shape: float) -> Mechanism:
-    """A mass on a slide with a hysteretic spring; driven if "shaken", else with an elastic spring in parallel."""
+    """Mechanism of a mass on a slide with a hysteretic spring between mass and wall.
+
+    If ``motion`` is "shaken", a drive moves the mass with the ``amplitude`` [m]; else an elastic spring is in parallel.
+    ``exponent`` is n of the law, ``shape`` β/(β + γ).
+    """
     ground, wall, way = GROUND.at(0.0, 0.0), GROUND.at(-REACH, 0.0), (1.0, 0.0)
     law = bouc_wen(STIFFNESS, yield_force=YIELD, exponent=exponent, shape=shape)
     held = spring_damper("mass.point", wall, law=law, direction=way, length=REACH, name="isolator")
@@ -70,22 +74,25 @@ def run(
 
 
 def displacement(solution: Solution) -> Array:
-    """Displacement of the mass [m]."""
+    """Displacement of the mass at the saved times (k,) [m]."""
     return solution.position("mass.point")[:, 0]
 
 
 def force(solution: Solution) -> Array:
-    """Force of the hysteretic spring [N]."""
+    """Force of the hysteretic spring at the saved times (k,) [N]."""
     return STIFFNESS * solution["isolator"][:, 0]
 
 
 def loss(solution: Solution, since: float) -> float:
-    """Energy dissipated by the hysteretic spring after a given time [J]."""
+    """Energy [J] that the hysteretic spring has dissipated from the time ``since`` [s] to the end."""
     return float(solution.ledger.dissipation["isolator"][solution.times[1:] > since + 1e-9].sum())
 
 
 def closed_loop(amplitude: float) -> tuple[float, float]:
-    """Peak force [N] and loss per cycle [J] of the loop that repeats, for n = 1 and β = γ."""
+    """Peak force [N] and energy loss per cycle [J] of the hysteresis loop that repeats, for n = 1 and β = γ.
+
+    The mass is shaken with the given amplitude [m].
+    """
     c = STIFFNESS / YIELD
     missing = lambda z: z - (1.0 - math.exp(-c * (2.0 * amplitude - z))) / c  # noqa: E731
     peak = scipy.optimize.brentq(missing, 0.0, 1.0 / c, xtol=1e-15, rtol=1e-15)
@@ -94,7 +101,11 @@ def closed_loop(amplitude: float) -> tuple[float, float]:
 
 
 def released(amplitude: float, end: float, exponent: float, shape: float) -> float:
-    """Displacement at the end of a released mass [m], by an adaptive integrator of the three equations."""
+    """Displacement [m] at the time ``end`` of a mass released at ``amplitude`` [m], by an adaptive integrator.
+
+    ``exponent`` is n of the law, ``shape`` β/(β + γ). The integrator solves the three equations of displacement,
+    velocity and z.
+    """
     total = (STIFFNESS / YIELD) ** exponent
 
     def rates(_: float, y: Array) -> tuple[float, float, float]:

@@ -34,7 +34,7 @@ Contact = Literal["events", "steps"]
 
 
 def ball_over_floor(restitution: float) -> Mechanism:
-    """A disc of 1 kg above a floor, with rigid contact."""
+    """Mechanism of a ball, a disc of 1 kg, above a floor with rigid contact and Newton's ``restitution``."""
     disc = cylinder_shape(0.5 * RADIUS, RADIUS, axis=(0.0, 0.0, 1.0))
     ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)}, shape=disc)
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
@@ -59,12 +59,12 @@ def run(
 
 
 def heights(solution: Solution) -> Array:
-    """Height of the ball above the floor [m]."""
+    """Height of the ball above the floor at the saved times (k,) [m]."""
     return solution["ball.centre"][:, 1] - RADIUS
 
 
 def apex_ratio(solution: Solution) -> float:
-    """Ratio of the first bounce height to the fall height."""
+    """Height of the first bounce divided by the height of the fall."""
     height, speed = heights(solution), solution["ball.velocity"][:, 1]
     up = np.flatnonzero(speed > STILL)
     if not up.size:
@@ -75,7 +75,7 @@ def apex_ratio(solution: Solution) -> float:
 
 
 def rest(solution: Solution) -> float | None:
-    """Time from which on the ball rests [s]; None if it still moves."""
+    """Time [s] from which on the ball rests until the end of the run; None if it still moves at the end."""
     moving = np.flatnonzero(np.abs(solution["ball.velocity"][:, 1]) > STILL)
     last = int(moving[-1]) + 1 if moving.size else 0
     return float(solution.times[last]) if last < len(solution.times) else None
@@ -108,7 +108,10 @@ def draw(solution: Solution, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: height of the first bounce, time of rest, and dissipation; with both treatments of impacts."""
+    """Checks: height of the first bounce, time of rest, no penetration, balance and dissipation.
+
+    Impacts split the steps, or are at their beginnings.
+    """
     fall = math.sqrt(2.0 / GRAVITY)
     for way, apart, late in (("events", 1e-5, 1e-3), ("steps", 4e-3, 2e-2)):
         solution = run(contact=way, step=1e-3)  # type: ignore[arg-type]

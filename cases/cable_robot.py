@@ -46,7 +46,10 @@ DAMPING = 1e-3  # [s], c/k of the ropes
 
 @lru_cache(maxsize=8192)  # all ropes ask at the times of a run
 def pose(t: float, period: float) -> tuple[Array, Array]:
-    """Position (3,) [m] and rotation (3, 3) of the platform, once round a circle, at rest at both ends."""
+    """Position (3,) [m] and rotation (3, 3) of the platform on its planned path at the time t.
+
+    The path is once round a circle in the time ``period`` [s], at rest at both ends.
+    """
     s = min(max(t / period, 0.0), 1.0)
     angle = 2.0 * math.pi * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
     place = np.array([CIRCLE * (math.cos(angle) - 1.0), CIRCLE * math.sin(angle), 0.2 * math.sin(angle)])
@@ -56,13 +59,16 @@ def pose(t: float, period: float) -> tuple[Array, Array]:
 
 
 def rope_lengths(place: Array, turn: Array) -> Array:
-    """Distances (8,) of the eyes from their winches at a position and a rotation of the platform [m]."""
+    """Distances (8,) [m] of the eyes from their winches for a position and a rotation of the platform."""
     lengths: Array = np.linalg.norm(place + EYES @ turn.T - WINCHES, axis=1)
     return lengths
 
 
 def free_length(number: int, period: float, stretch: float) -> Callable[[float], float]:
-    """Free length of a rope as a function of time [m]: its length along the planned path, less a stretch."""
+    """Function of time that gives the free length [m] of the rope ``number``: its planned length less ``stretch``.
+
+    The planned length is that on the path if ropes did not stretch.
+    """
     eye, winch = EYES[number], WINCHES[number]
 
     def length(t: float) -> float:
@@ -73,7 +79,10 @@ def free_length(number: int, period: float, stretch: float) -> Callable[[float],
 
 
 def robot(stiffness: float, pretension: float, period: float) -> Mechanism:
-    """The platform with a rope to each corner of the frame."""
+    """Mechanism of the platform with eight ropes, one from each of its eyes to a winch on the frame.
+
+    ``pretension`` [N] is the tension without weight, ``period`` [s] the time of the planned circle.
+    """
     eyes = {f"eye{i}": tuple(eye) for i, eye in enumerate(EYES.tolist())} | {"centre": (0.0, 0.0, 0.0)}
     platform = rigid.body(MASS, inertia=tuple(INERTIA), ports=eyes, shape=box_shape(tuple(BOX)))
     ropes = [
@@ -110,12 +119,12 @@ def run(
 
 
 def tensions(solution: Solution) -> Array:
-    """Elastic tensions of the ropes (k, 8) [N]."""
+    """Elastic tensions (k, 8) [N] of the ropes at the saved times."""
     return np.stack([solution.measured(spring_force(f"rope {i}")) for i in range(len(EYES))], axis=1)
 
 
 def deviation(solution: Solution, period: float = 2.0) -> Array:
-    """Distance of the first eye from its planned position (k,) [m]."""
+    """Distance of the platform's first eye from its planned position at the saved times, (k,) [m]."""
     wanted = []
     for t in solution.times.tolist():
         place, turn = pose(t, period)
@@ -137,7 +146,10 @@ def rotation_of(quaternion: Array) -> Array:
 
 
 def reference(stiffness: float, pretension: float, period: float, start: tuple[Array, Array], end: float) -> Array:
-    """Final position of the first eye (3,) [m], by an adaptive integration from rest at a position and a rotation."""
+    """Position (3,) [m] of the platform's first eye at the time ``end``, by an independent adaptive integration.
+
+    It starts at rest from the position and rotation ``start`` of the platform.
+    """
     free = lambda t: rope_lengths(*pose(t, period)) - pretension / stiffness  # noqa: E731
 
     def rates(t: float, y: Array) -> Array:
@@ -186,7 +198,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: an eye of the platform against an independent integration, ropes taut and slack; order and balance."""
+    """Checks: an eye of the platform against an independent integration, ropes taut and slack; balance and order."""
     for kind, options in (("taut", {}), ("slack", {"pretension": 20.0, "period": 1.2})):
         settings: dict[str, float] = {"stiffness": 5e4, "pretension": 400.0, "period": 2.0} | options
         end = settings["period"]

@@ -39,26 +39,26 @@ SEAT, COMPRESSED = 0.1, 0.008  # [m], length of the spring at the lowest pose, a
 
 
 def spring_at(lift: Any) -> Any:
-    """Force of the spring on the follower, downwards, at lifts from the lowest pose [m]."""
+    """Force of the spring on the follower, positive downwards [N], at the given lifts above the lowest pose [m]."""
     short = lift + COMPRESSED
     return STIFFNESS * short + CUBIC * short**3
 
 
 def critical_spin() -> float:
-    """Spin [rad/s] above which the follower leaves the cam."""
+    """Spin [rad/s] of the cam above which the follower leaves it at the top."""
     return math.sqrt((GRAVITY + spring_at(2.0 * ECCENTRICITY) / MASS) / ECCENTRICITY)
 
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and the spin of the cam [rad/s]."""
+    """A run of cam and follower, and the spin of the cam [rad/s]."""
 
     solution: Solution
     spin: float
 
 
 def cam_and_follower(spin: float) -> Mechanism:
-    """The driven cam, the follower in its guide, and the spring between follower and frame."""
+    """Mechanism of the driven cam, the follower in its guide, and the spring between follower and frame."""
     cam = rigid.body(0.5, inertia=1e-3, ports={"shaft": (0.0, ECCENTRICITY), "centre": (0.0, 0.0)})
     follower = rigid.body(
         MASS, inertia=1e-4, ports={"face": (0.0, 0.0)}, shape=box_shape((0.05, 0.006, 0.02), centre=(0.0, 0.003, 0.0))
@@ -94,7 +94,7 @@ def run(
 
 
 def force_on_cam(spin: float, times: Array) -> Array:
-    """Force [N] between cam and follower while they touch."""
+    """Force [N] between cam and follower at ``times``, if they touch at all times."""
     phase = spin * times
     lift = ECCENTRICITY * (1.0 - np.cos(phase))
     force: Array = MASS * (GRAVITY + ECCENTRICITY * spin**2 * np.cos(phase)) + spring_at(lift)
@@ -102,7 +102,10 @@ def force_on_cam(spin: float, times: Array) -> Array:
 
 
 def flight(spin: float) -> tuple[float, float, Any]:
-    """Times of separation and of the next contact [s], and lift [m] and its rate in between as a function of time."""
+    """Flight of the follower: the times [s] at which it leaves and meets the cam, and its motion between them.
+
+    The motion is a function of time that returns lift [m] and rate of lift [m/s].
+    """
     half = math.pi / spin
     part = scipy.optimize.brentq(lambda t: force_on_cam(spin, t), 0.5 * half, half, xtol=1e-15)
     cam = lambda t: ECCENTRICITY * (1.0 - math.cos(spin * t))  # noqa: E731
@@ -122,13 +125,13 @@ def flight(spin: float) -> tuple[float, float, Any]:
 
 
 def lifts(solution: Solution) -> Array:
-    """Lift (k,) of the follower [m]."""
+    """Lift of the follower above its lowest pose at the saved times (k,) [m]."""
     lift: Array = solution.position("follower.face")[:, 1] - (RADIUS - ECCENTRICITY)
     return lift
 
 
 def gaps(solution: Solution) -> Array:
-    """Gap (k,) between cam and follower [m]."""
+    """Gap between cam and follower at the saved times (k,) [m]."""
     apart: Array = solution.measured(gap("cam"))[:, 0]
     return apart
 
@@ -161,7 +164,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: force on the cam below the critical spin; the flight above it, and the loss as it ends."""
+    """Checks: force on the cam below the critical spin; the flight above it, and the energy lost as it ends."""
     errors: list[float] = []
     for steps in (500, 1000):
         slow = run(speed=0.98, turns=1.0, steps=steps)

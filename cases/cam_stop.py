@@ -40,7 +40,7 @@ Contact = Literal["events", "steps"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the spin of the cam [rad/s] and the clearance of the guide [m]."""
+    """A run of cam and follower, the spin of the cam [rad/s] and the clearance of the guide [m]."""
 
     solution: Solution
     spin: float
@@ -48,7 +48,7 @@ class Result:
 
 
 def cam_and_follower(spin: float, clearance: float, law: Rigid) -> Mechanism:
-    """The cam driven at a spin [rad/s]; the follower has a clearance [m] on both sides of its guide."""
+    """Mechanism of a cam with a given spin [rad/s] and a follower with a clearance [m] on each side of its guide."""
     cam = rigid.body(0.1, inertia=1e-4, ports={"shaft": (-ECCENTRICITY, 0.0), "centre": (0.0, 0.0)})
     ports = {"face": (0.0, -HALF_LENGTH), **CORNERS}
     inertia = MASS * (HALF_WIDTH**2 + HALF_LENGTH**2) / 3.0
@@ -91,38 +91,45 @@ def run(
 
 
 def heights(result: Result) -> Array:
-    """Height of the face of the follower above the middle of the lift [m]."""
+    """Height of the follower's flat face above its height with the cam's centre level with the shaft, (k,) [m]."""
     return result.solution.position("follower.face")[:, 1] - RADIUS
 
 
 def lift(t: Array, spin: float) -> Array:
-    """Height of the follower in closed form: the larger height of cam and stop, for e ω² < g up to :func:`hop`."""
+    """Height of the follower at the times t in closed form: the larger of the heights of cam and stop.
+
+    It holds for e ω² < g, up to the hops of :func:`hop`.
+    """
     return np.maximum(ECCENTRICITY * np.sin(spin * t), REST)
 
 
 def loss(spin: float) -> float:
-    """Energy loss in a turn [J]: two plastic impacts at e ω cos φ, of cam on follower and follower on stop."""
+    """Energy that impacts dissipate in a turn [J], in closed form.
+
+    There are two plastic impacts at the speed e ω cos φ: of the cam on the follower, and of the follower on the stop.
+    """
     return MASS * spin**2 * (ECCENTRICITY**2 - REST**2)
 
 
 def hop(spin: float) -> float:
     """Upper bound of the hop of the follower after it is set down [m], for a guide of any clearance.
 
-    However small the clearance is, the follower leans on the cam and lands on a corner of its foot, b off its middle. A
-    plastic impact there leaves b²/(k² + b²) of its energy for a hop. This does not vanish with the clearance, so that
-    the closed form of the lift holds only while the cam carries the follower, and after the hops have ended.
+    However small the clearance is, the follower leans on the cam and lands on a corner of its foot, at the distance b
+    from its middle. A plastic impact there leaves b²/(k² + b²) of its energy for a hop, with the radius of gyration k.
+    This does not vanish with the clearance, so that the closed form of the lift holds only while the cam carries the
+    follower, and after the hops have ended.
     """
     speed, gyration = spin * math.sqrt(ECCENTRICITY**2 - REST**2), (HALF_WIDTH**2 + HALF_LENGTH**2) / 3.0
     return HALF_WIDTH**2 / (gyration + HALF_WIDTH**2) * speed**2 / (2.0 * GRAVITY)
 
 
 def taken(result: Result) -> float:
-    """Energy dissipated by all contacts over the run [J]."""
+    """Energy [J] that all contacts have dissipated over the run."""
     return float(sum(values.sum() for values in result.solution.ledger.dissipation.values()))
 
 
 def gap_min(result: Result) -> float:
-    """Smallest gap of cam, stop and guide at the saved times [m]."""
+    """Smallest gap [m] of the follower to cam, stop and guide at the saved times; negative for penetration."""
     solution = result.solution
     corners = {name: solution.position(f"follower.{name}") for name in CORNERS}
     normal = -solution.rotations("follower")[:, :, 1]
@@ -161,7 +168,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: lift and loss in closed form (exact for a narrow guide), gaps, balance, and complementarity."""
+    """Checks: lift and energy loss against closed forms, exact for a narrow guide; gaps, balance, complementarity."""
     clearance, spin = 1e-5, 20.0
     result = run(turns=1.0, clearance=clearance, spin=spin)
     tilt = clearance / HALF_LENGTH * (HALF_WIDTH + ECCENTRICITY)  # how far a follower that leans may be higher or lower

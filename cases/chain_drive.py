@@ -38,7 +38,10 @@ LOADED = 0.05
 
 
 def profile() -> tuple[Array, list[tuple[int, int]]]:
-    """Points and segments of a sprocket, counterclockwise: an arc for each seat, then the tip of a tooth."""
+    """Points (n, 2) [m] and segments, pairs of points, of the closed outline of a sprocket, counterclockwise.
+
+    Each tooth adds an arc for the seat of a roller and a tip.
+    """
     points = []
     for i in range(TEETH):
         at = 2.0 * np.pi * i / TEETH
@@ -52,7 +55,7 @@ def profile() -> tuple[Array, list[tuple[int, int]]]:
 
 
 def places() -> Array:
-    """Positions of the rollers around both sprockets (n, 2) [m], counterclockwise from the top of the driver."""
+    """Positions (n, 2) [m] of all rollers around both sprockets, counterclockwise from the top of the driver."""
     half, step = TEETH // 2 + 1, 2.0 * np.pi / TEETH
     left = 0.5 * np.pi + step * np.arange(half)
     strand = PITCH * np.arange(1, SPAN)
@@ -62,7 +65,7 @@ def places() -> Array:
 
 
 def chain_drive(speed: float) -> Mechanism:
-    """A chain over a driver, which turns with a speed [rad/s], and a driven sprocket with a load."""
+    """Mechanism of a chain over a driver with the given speed [rad/s] and a driven sprocket with a load."""
     count = len(places())
     rollers = [f"roller {i + 1}" for i in range(count)]
     sprocket = rigid.body(0.5, inertia=2e-4, ports={"hub": (0.0, 0.0)})
@@ -107,7 +110,7 @@ def run(
 
 
 def strands(solution: Solution) -> tuple[Array, Array]:
-    """Tensions of the upper and of the lower strand in the middle between the sprockets, step by step [N]."""
+    """Tensions (k,) [N] of the upper and of the lower strand, half-way between the sprockets, in each step."""
     names = [name for name in solution.mechanism.bodies if name.startswith("roller")]
     place = np.stack([solution[f"{name}.centre"] for name in names], axis=1)
     place = 0.5 * (place[1:] + place[:-1])
@@ -120,7 +123,10 @@ def strands(solution: Solution) -> tuple[Array, Array]:
 
 
 def means(solution: Solution) -> dict[str, float]:
-    """Means over the second half of the run: speed ratio, and difference of the tensions [N]."""
+    """Means over the second half of the run: ratio of the speeds, and difference of the tensions [N].
+
+    The difference is the magnitude of the mean of the tension of the upper strand less that of the lower one.
+    """
     late = solution.times.size // 2
     upper, lower = strands(solution)
     return {
@@ -150,7 +156,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the ratio of the speeds, the pull of the tight strand, and the balance."""
+    """Checks: mean ratio of the speeds, difference of the tensions of both strands, and the balance."""
     load = 1.0
     solution = run(load=load)
     mean_values = means(solution)

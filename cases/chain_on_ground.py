@@ -33,7 +33,10 @@ FOLD = 8  # links of a fold
 
 
 def chain(links: int, friction: float) -> Mechanism:
-    """Links joined by hinges, with a ball at the left end of each and at the right end of the last, and the ground."""
+    """Mechanism of a number of links joined by hinges, with balls at all hinges and both ends, above the ground.
+
+    The balls touch the ground and each other, with the coefficient ``friction``.
+    """
     half = 0.5 * LENGTH
     link = rigid.body(MASS, inertia=MASS * LENGTH**2 / 12.0, ports={"left": (-half, 0.0), "right": (half, 0.0)})
     names = [f"link{i}" for i in range(links)]
@@ -45,7 +48,11 @@ def chain(links: int, friction: float) -> Mechanism:
 
 
 def folded(links: int, height: float, lean: Array) -> dict[str, tuple[float, float, float]]:
-    """Poses of the links folded to and fro above the ground, each tilted by its ``lean`` [rad]."""
+    """Poses (x, y, angle) of the links, by name, folded to and fro above the ground.
+
+    ``height`` [m] is the gap between the lowest ball and the ground; ``lean`` (links,) [rad] is an additional angle of
+    each link.
+    """
     place, poses = np.array([0.0, height + RADIUS]), {}
     for i in range(links):
         fold, within = divmod(i, FOLD)
@@ -59,7 +66,7 @@ def folded(links: int, height: float, lean: Array) -> dict[str, tuple[float, flo
 
 @dataclass(frozen=True)
 class Result:
-    """Run of a chain, and its number of links."""
+    """A run of a chain, and its number of links."""
 
     solution: Solution
     links: int
@@ -86,13 +93,13 @@ def run(
 
 
 def centres(result: Result) -> Array:
-    """Positions of the balls (k + 1, n + 1, 2) [m]."""
+    """Positions (k + 1, n + 1, 2) [m] of the balls of n links at the saved times."""
     ends = [f"link{i}.left" for i in range(result.links)] + [f"link{result.links - 1}.right"]
     return np.stack([result.solution.position(end) for end in ends], axis=1)
 
 
 def gap_min(result: Result) -> float:
-    """Smallest gap between balls that are not neighbours, and between ball and ground, at the saved times [m]."""
+    """Smallest gap [m] at the saved times, of all pairs of balls that are not neighbours and of balls and ground."""
     place = centres(result)
     i, j = np.triu_indices(result.links + 1, 2)
     between = np.linalg.norm(place[:, i] - place[:, j], axis=2) - 2.0 * RADIUS
@@ -100,7 +107,7 @@ def gap_min(result: Result) -> float:
 
 
 def kinetic(result: Result) -> Array:
-    """Kinetic energy of all links [J]."""
+    """Kinetic energy of all links at the saved times [J]."""
     return result.solution.ledger.kind("kinetic")
 
 
@@ -143,7 +150,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: penetration, balance, complementarity and dissipation of contacts, with and without friction."""
+    """Checks: no penetration, balance, complementarity and dissipation of contacts, with and without friction."""
     for friction in (0.0, 0.3):
         result = run(links=12, friction=friction, end=0.2)
         yield vanishes(f"gaps [m], μ = {friction}", min(gap_min(result), 0.0), 1e-12)

@@ -29,7 +29,10 @@ END = 1e-3  # [s]
 
 
 def graph(capacitance: float) -> Circuit:
-    """Circuit of C, L and a port of zero voltage in parallel; the coil is reversed to match the signs of eq. (4.46)."""
+    """Circuit of a capacitor, a coil and a port of zero voltage in parallel.
+
+    The coil is reversed to match the signs of eq. (4.46).
+    """
     nothing = Energy(lambda q: 0.0, lambda q: 0.0, lambda q: 0.0)
     return circuit(
         {
@@ -42,7 +45,11 @@ def graph(capacitance: float) -> Circuit:
 
 @dataclass(frozen=True)
 class Row:
-    """Results for one capacitance: bᵀ∂²H b, port current λ over −φ₀/L, largest changes of φ and Q, index report."""
+    """Results for one capacitance.
+
+    ``decides`` is bᵀ∂²H b. ``current`` is the port current λ over −φ₀/L, ``flux_change`` the largest relative change of
+    φ and ``charge`` the largest |Q|; they are NaN without a unique motion. ``report`` says which is the case.
+    """
 
     capacitance: float
     decides: float
@@ -54,9 +61,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Result:
-    """Rows of all capacitances, and two solutions for C = ∞ from one start: times, Q by name, their residual.
+    """Results for all capacitances, and two motions for C = ∞ from the same start.
 
-    ``infeasible`` is the message that refuses a start with charge on the capacitor.
+    ``charges`` are Q(t) of both motions by name at ``times``, ``residual`` is that of the equations. ``infeasible`` is
+    the message that refuses a start with charge on the capacitor.
     """
 
     rows: tuple[Row, ...]
@@ -67,7 +75,7 @@ class Result:
 
 
 def try_one(capacitance: float, current: float) -> Row:
-    """Row of a capacitance, from a run that starts at φ₀ = L·current, Q = 0."""
+    """Results for one capacitance [F], from a run that starts at φ₀ = L·current, Q = 0."""
     built = graph(capacitance)
     system = built.phdae()
     costate = system.derivatives.costate(system.sample) if system.derivatives else np.eye(system.size)
@@ -88,14 +96,20 @@ def try_one(capacitance: float, current: float) -> Row:
 
 
 def solutions(current: float, times: Array) -> dict[str, tuple[Array, Array]]:
-    """Charges Q and rates Q̇ (k,) of two motions from the same start: for C = ∞ any Q(t) is a solution."""
+    """Charges Q and rates Q̇, (k,) each, of two motions by name, which start equally.
+
+    For C = ∞ any Q(t) is a solution.
+    """
     q, w = INDUCTANCE * current, 2.0 * math.pi / END
     rest = (np.zeros_like(times), np.zeros_like(times))
     return {"at rest": rest, "swinging": (q * (1.0 - np.cos(w * times)), q * w * np.sin(w * times))}
 
 
 def residual(system: PHDAE, current: float, times: Array) -> float:
-    """Largest |E ẋ − (J − R)z| of both motions, divided by the current, with i(C) = Q̇ and φ = φ₀."""
+    """Largest residual |E ẋ − (J − R)z| of the two motions of :func:`solutions`, divided by the current.
+
+    In both, i(C) = Q̇ and φ = φ₀.
+    """
     worst = 0.0
     for charge, rate in solutions(current, times).values():
         for q, i in zip(charge, rate, strict=True):
@@ -108,7 +122,7 @@ def residual(system: PHDAE, current: float, times: Array) -> float:
 
 
 def infeasible(voltage: float) -> str:
-    """Error message for a start with charge on the capacitor."""
+    """Message of the error for a start with ``voltage`` [V] on the capacitor."""
     try:
         graph(1e-6).state({"C": voltage})
     except ValueError as error:
@@ -131,7 +145,7 @@ def run(*, current: Annotated[float, Option("current of the inductor at the star
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers of each capacitance, the residual of both motions with C = ∞, and the refused start."""
+    """Summary numbers: port current of each capacitance, residual of both motions with C = ∞, and the refused start."""
     return {
         "solutions": {f"C = {row.capacitance:g} F": row.report for row in result.rows},
         "lambda_over_minus_phi_over_L": {f"C = {row.capacitance:g} F": row.current for row in result.rows[:-1]},
@@ -173,7 +187,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: λ = −φ/L for every finite C, a stationary motion, and no unique motion for C = ∞."""
+    """Checks: for every finite C the current λ = −φ/L and no motion; for C = ∞ no unique motion."""
     result = run()
     for row in result.rows[:-1]:
         name = f"C = {row.capacitance:g} F"

@@ -44,13 +44,13 @@ Contact = Literal["events", "steps"]
 
 
 def link(length: float, mass: float, inertia: float) -> Any:
-    """A uniform bar between ports ``root`` and ``tip``, with its centre of mass in the middle."""
+    """A uniform bar with its ports ``root`` and ``tip`` at equal distances from its centre of mass."""
     half = 0.5 * length
     return rigid.body(mass, inertia=inertia, ports={"root": (-half, 0.0), "tip": (half, 0.0)})
 
 
 def mechanism_with_clearance() -> Mechanism:
-    """Slider-crank whose slider has contacts of its corners with the two planes of the guide."""
+    """Mechanism of a slider-crank whose slider touches the two planes of its guide with its corners."""
     block = box_shape((2.0 * HALF_LENGTH, 2.0 * HALF_HEIGHT, HALF_HEIGHT))
     slider = rigid.body(MASSES[2], inertia=INERTIAS[2], ports={"pin": (0.0, 0.0)} | CORNERS, shape=block)
     law, wide = Rigid(restitution=RESTITUTION, friction=FRICTION), HALF_HEIGHT + CLEARANCE
@@ -94,18 +94,18 @@ def run(
 
 
 def crank_angle(solution: Solution) -> Array:
-    """Angle of the crank [rad]."""
+    """Angle of the crank at the saved times (k,) [rad]."""
     rotation = solution.rotations("crank")
     return np.unwrap(np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0]))
 
 
 def eccentricity(solution: Solution) -> Array:
-    """Height of the slider's centre above the middle of the guide, divided by the clearance."""
+    """Height of the slider's centre above the middle of the guide at the saved times, divided by the clearance."""
     return solution["slider.centre"][:, 1] / CLEARANCE
 
 
 def loss(solution: Solution) -> float:
-    """Energy dissipated by the contacts [J]."""
+    """Energy [J] that the contacts have dissipated over the run."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 
@@ -140,7 +140,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the state after 0.02 s by an independent prototype, the balance, and the clearance."""
+    """Checks: crank and energy loss after 0.02 s against an independent prototype, balance, and dissipation."""
     solution = run()
     computed, source = summary_numbers(solution), "independent prototype"
     for name, reference, apart in (

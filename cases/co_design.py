@@ -64,18 +64,18 @@ WITHOUT_DERIVATIVES, TAKEN = 0.5524263, 623
 
 @dataclass(frozen=True)
 class Later(Functional):
-    """Functional of the readings from the time ``since`` on [s]."""
+    """Functional ``of`` that is applied to the readings at times from ``since`` [s] on only."""
 
     of: Functional = field(kw_only=True)
     since: float = field(kw_only=True)
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value of the functional."""
+        """Value of the functional ``of`` for the readings from ``since`` on."""
         late = times >= self.since
         return self.of.value(times[late], readings[late])
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Derivatives of the functional with respect to the readings; zero for those before ``since``."""
+        """Derivatives of the value with respect to all readings; they are zero for readings before ``since``."""
         late, out = times >= self.since, np.zeros_like(readings)
         out[late] = self.of.slopes(times[late], readings[late])
         return out
@@ -83,7 +83,7 @@ class Later(Functional):
 
 @dataclass(frozen=True)
 class Result:
-    """The optimum, and the runs of the start and of the optimum."""
+    """The optimum of the search, and runs of the arm with the first and with the optimal parameters."""
 
     optimum: Optimum
     before: Solution
@@ -91,7 +91,7 @@ class Result:
 
 
 def move(angle: float) -> Any:
-    """Angle of a smooth move as a function of time, at rest at both ends."""
+    """Function of time that gives the angle of a smooth move from 0 to ``angle``, at rest at both ends."""
 
     def at(time: Any) -> Any:
         share = np.clip(np.asarray(time) / MOVE, 0.0, 1.0)
@@ -105,14 +105,14 @@ MOVES = {1: move(SHOULDER_TURN), 2: move(ELBOW_TURN)}
 
 @lru_cache(maxsize=256)
 def piece(width: float, height: float, carried: float) -> Body:
-    """A piece of a link, with the mass that it carries at its tip."""
+    """A piece of a link with a rectangular section [m], and with the mass ``carried`` [kg] at its tip."""
     damping = fem.Damping(stiffness=5e-4)
     own = fem.beam(PIECE, ALUMINIUM, fem.Section(width=width, height=height), elements=1, damping=damping)
     return own.with_mass("tip", carried) if carried else own
 
 
 def arm(**p: float) -> tuple[Mechanism, State]:
-    """The arm with the sizes of its sections and the gains of its servos, straight and at rest."""
+    """Mechanism of the arm with given sizes of its sections and gains of its servos, and its straight state at rest."""
     carried = {PIECES: ELBOW, 2 * PIECES: LOAD}
     bodies = {
         f"piece_{k}": piece(p[f"width_{k}"], p[f"height_{k}"], carried.get(k, 0.0)) for k in range(1, 2 * PIECES + 1)
@@ -135,19 +135,22 @@ def arm(**p: float) -> tuple[Mechanism, State]:
 
 
 def mass(**p: float) -> float:
-    """Mass of both links [kg]."""
+    """Mass [kg] of both links from the sizes of their sections, by the names of the parameters."""
     return sum(ALUMINIUM.density * PIECE * p[f"width_{k}"] * p[f"height_{k}"] for k in range(1, 2 * PIECES + 1))
 
 
 def goal() -> tuple[float, float]:
-    """Position of the tip after the move [m]."""
+    """Position (x, y) [m] that the tip is to have after the move."""
     length, turned = PIECES * PIECE, SHOULDER_TURN + ELBOW_TURN
     x, y = (way(SHOULDER_TURN) + way(turned) for way in (math.cos, math.sin))
     return length * x, length * y
 
 
 def values() -> dict[str, Any]:
-    """Functionals of the run: stored energy, stresses at the roots of all pieces, squared error of the tip."""
+    """Quantities that the search uses, by name: mass, largest stored energy, largest stresses, errors of the tip.
+
+    Stresses are those at the roots of all pieces. Errors are mean squares after the move, along x and y.
+    """
     ends = goal()
     found: dict[str, Any] = {"mass": mass, "energy": Peak(energy("total"), margin=0.02)}
     for k in range(1, 2 * PIECES + 1):
@@ -187,14 +190,14 @@ def run(
 
 
 def stresses(solution: Solution) -> Array:
-    """Largest magnitude over time of the stress at both faces of the root of each piece [Pa]."""
+    """Largest stress of each piece over time, in magnitude [Pa], from both faces at its root."""
     faces = ("axial_stress_upper", "axial_stress_lower")
     roots = [[stress(f"piece_{k}", face, (1e-3 * PIECE, 0.0)) for face in faces] for k in range(1, 2 * PIECES + 1)]
     return np.array([max(np.abs(solution.measured(own)).max() for own in root) for root in roots])
 
 
 def tip_error(solution: Solution) -> Array:
-    """Distance (k,) of the tip from its goal [m]."""
+    """Distance (k,) [m] of the tip from its position after the move, :func:`goal`, at the saved times."""
     tip = np.asarray(solution.position(f"piece_{2 * PIECES}.tip"))
     return np.asarray(np.linalg.norm(tip - np.array(goal()), axis=1))
 
@@ -243,7 +246,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def _draw_links(axes: Any, parameters: Any) -> None:
-    """Draw the sections along both links, ten times as large: heights in the upper row, widths in the lower one."""
+    """Draw the widths and heights of the sections along both links, enlarged ten times.
+
+    Heights are in the upper row, widths in the lower one.
+    """
     for k in range(1, 2 * PIECES + 1):
         for name, level, colour in (("height", 0.25, "C0"), ("width", -0.25, "C2")):
             size = 10.0 * parameters[f"{name}_{k}"]

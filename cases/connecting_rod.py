@@ -34,9 +34,10 @@ Rod = Literal["eyes", "bar"]
 
 
 def solid_rod(rod: Rod, along: int = 48, across: int = 2) -> Body:
-    """Rod with ports ``crank``, ``slider`` and ``middle``; the bar with numbers of cells along and across it.
+    """Solid rod with the ports ``crank``, ``slider`` and ``middle``.
 
-    The bores, or the ends of the bar, are rigid and together define the frame, which is close to the chord.
+    The bores, or the ends of the bar, are rigid and together define the frame, which is close to the chord. ``along``
+    and ``across`` are the numbers of cells of the bar in these directions.
     """
     if rod == "eyes":
         return _solid(MESH, {"crank": "big eye", "slider": "small eye"}, {"ends": "eyes", "middle": "middle"})
@@ -52,7 +53,10 @@ def _solid(mesh: Any, rigid: Mapping[str, Any], mean: Mapping[str, Any]) -> Body
 
 
 def beam_rod(rod: Body, elements: int = 16, section: fem.Section = SHANK) -> Body:
-    """The shank as a beam from pin to pin; additional mass and inertia of the eyes are lumped at the pins."""
+    """The shank of a rod as a beam from pin to pin, with lumped masses for the eyes.
+
+    At each pin they add the mass and inertia by which ``rod`` exceeds the shank.
+    """
     beam = planar.beam(elements, "linear", section)
     for port, pin in (("root", "crank"), ("tip", "slider")):
         mass, inertia = surplus(rod, pin)
@@ -61,7 +65,7 @@ def beam_rod(rod: Body, elements: int = 16, section: fem.Section = SHANK) -> Bod
 
 
 def surplus(rod: Body, pin: str) -> tuple[float, float]:
-    """Mass [kg] and inertia about the pin [kg m²] by which an end half of a rod exceeds half the shank."""
+    """Mass [kg] and inertia about the pin [kg m²] by which the half of a rod near ``pin`` exceeds half of the shank."""
     assert rod.view is not None
     field, at = rod.view.tensors["stress"], rod.ports[pin].position
     lever = field.positions - at
@@ -75,7 +79,7 @@ def surplus(rod: Body, pin: str) -> tuple[float, float]:
 
 
 def bending(rod: Body, count: int = 3) -> Array:
-    """Lowest bending frequencies in the plane of motion, hinged at both ends (count,) [rad/s]."""
+    """Lowest bending frequencies (count,) [rad/s] of a rod in its plane of motion, hinged at both pins."""
     ends = ("rod.root", "rod.tip") if rod.dim == 2 else ("rod.crank", "rod.slider")
     axis: dict[str, Any] = {} if rod.dim == 2 else {"axis": Z}
     ground = (GROUND.at(*(x, 0.0, 0.0)[: rod.dim]) for x in (0.0, ROD))
@@ -90,15 +94,15 @@ def bending(rod: Body, count: int = 3) -> Array:
 
 
 def euler_bernoulli(count: int = 3) -> Array:
-    """Bending frequencies of the hinged bar without shear and rotary inertia [rad/s]."""
+    """Bending frequencies (count,) [rad/s] of the bar hinged at both ends, without shear and rotary inertia."""
     k = np.pi * np.arange(1, count + 1) / ROD
     return k**2 * math.sqrt(STEEL.young * SHANK.second_moment / (STEEL.density * SHANK.area))
 
 
 def timoshenko(count: int = 3) -> Array:
-    """Frequencies with shear and rotary inertia, in closed form [rad/s]; G. R. Cowper, J. Appl. Mech. 33 (1966).
+    """Bending frequencies (count,) [rad/s] of the hinged bar with shear and rotary inertia, in closed form.
 
-    (ρI/κGA) ρA ω⁴ − (ρA + ρI k² + EI k² ρA/κGA) ω² + EI k⁴ = 0,  k = nπ/L
+    (ρI/κGA) ρA ω⁴ − (ρA + ρI k² + EI k² ρA/κGA) ω² + EI k⁴ = 0,  k = nπ/L (G. R. Cowper, J. Appl. Mech. 33 (1966)).
     """
     k, nu = np.pi * np.arange(1, count + 1) / ROD, STEEL.young / (2.0 * STEEL.shear_modulus) - 1.0
     mass, spin = STEEL.density * SHANK.area, STEEL.density * SHANK.second_moment
@@ -109,28 +113,31 @@ def timoshenko(count: int = 3) -> Array:
 
 
 def softened() -> fem.Section:
-    """Section of the shank with a smaller second moment, to match Timoshenko's first frequency.
+    """Section of the shank with a reduced second moment, for an Euler-Bernoulli beam.
 
-    An Euler-Bernoulli beam of this section has that frequency.
+    The first frequency of this beam is that of a Timoshenko beam with the section of the shank.
     """
     factor = float(timoshenko(1)[0] / euler_bernoulli(1)[0]) ** 2
     return fem.Section(area=SHANK.area, second_moment=factor * SHANK.second_moment)
 
 
 class Peaks(NamedTuple):
-    """Largest von Mises stress (k,) [Pa] over time, and its position in the rod axes from the crank pin (k, 3) [m]."""
+    """Largest von Mises stress (k,) [Pa] of a rod at each time, and the point where it occurs (k, 3) [m].
+
+    Points are in the axes of the rod, with the crank pin as origin.
+    """
 
     stress: Array
     places: Array
 
     @property
     def worst(self) -> int:
-        """Index of the time of the maximum."""
+        """Index of the saved time at which the stress is largest."""
         return int(self.stress.argmax())
 
 
 def stress_peaks(solution: Solution) -> Peaks:
-    """Largest von Mises stress over the points of a solid rod, at each time."""
+    """Largest von Mises stress of a solid rod over its points, and that point, at each saved time."""
     body = solution.mechanism.bodies["rod"]
     assert body.view is not None
     field, sigma = body.view.tensors["stress"], solution["rod.stress"]
@@ -143,7 +150,10 @@ def stress_peaks(solution: Solution) -> Peaks:
 
 
 def beam_stress(beam: Solution, places: Array) -> Array:
-    """Stress N/A − M y/I of the beam [Pa] at one position (3,) of the rod for each time; pieces have mean values."""
+    """Stress N/A − M y/I (k,) [Pa] of the beam at the k saved times, at one point (3,) of the rod for each.
+
+    Each piece of the beam has its mean N and M.
+    """
     body, sigma = beam.mechanism.bodies["rod"], beam["rod.stress"]
     assert body.view is not None
     at = (np.arange(len(places)), np.clip(places[:, 0] / ROD * len(body.view.cells), 0, len(body.view.cells) - 1))

@@ -10,26 +10,26 @@ from flexph import Solution
 
 
 def balance(solution: Solution) -> float:
-    """Largest residual of the balance, divided by the scale of its energies."""
+    """Largest residual of the energy balance of any step, divided by the scale of the energies."""
     ledger = solution.ledger
     return float(np.abs(ledger.residual).max() / ledger.scale) if ledger.scale > 0.0 else 0.0
 
 
 def complementarity(solution: Solution) -> float:
-    """Largest defect of the laws of rigid contacts, divided by its scale; zero without such contacts."""
+    """Largest relative residual of the laws of rigid contacts in any step; zero without such contacts."""
     return float(solution.ledger.complementarity_residual.max(initial=0.0))
 
 
 def taken(solution: Solution) -> dict[str, float]:
-    """Energy dissipated over the run by each account [J]."""
+    """Energy [J] that each account of the ledger has dissipated over the run."""
     return {name: float(values.sum()) for name, values in solution.ledger.dissipation.items()}
 
 
 def least_taken(solution: Solution) -> float:
-    """Least total dissipation of a step, divided by the scale of the energies; negative if energy was generated.
+    """Smallest dissipation of any step, divided by the scale of the energies, if it is negative; else zero.
 
-    Zero if all steps dissipate. Dissipation is summed over all contacts, since in an impact at several contacts one of
-    them may gain energy.
+    A negative value means that contacts generated energy. Dissipation is summed over all contacts, since in an impact
+    at several contacts one of them may gain energy.
     """
     ledger = solution.ledger
     least = float(np.sum(list(ledger.dissipation.values()), axis=0).min())
@@ -37,7 +37,7 @@ def least_taken(solution: Solution) -> float:
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Summary numbers of a run with contacts: balance, least dissipation of a step, energy dissipated by account."""
+    """Summary numbers of a run with contacts: balance, least dissipation of a step, dissipation by account."""
     return {
         "balance_residual_max_rel": balance(solution),
         "dissipation_min_rel": least_taken(solution),

@@ -32,7 +32,10 @@ B = np.array([[0.0], [1.0], [0.0]])
 
 
 def saturating(inductance: float) -> Energy:
-    """``H = L I₀² (cosh(φ/LI₀) − 1)``, i = I₀ sinh(φ/LI₀): more current for the same flux beyond I₀."""
+    """Energy of a saturating inductor: ``H = L I₀² (cosh(φ/LI₀) − 1)``, i = I₀ sinh(φ/LI₀).
+
+    The current grows faster than the flux above I₀.
+    """
     at, i0 = inductance * CURRENT, CURRENT
     return Energy(
         lambda phi: at * i0 * (math.cosh(phi / at) - 1.0),
@@ -43,7 +46,10 @@ def saturating(inductance: float) -> Energy:
 
 
 def graph(inductors: str = "linear") -> Circuit:
-    """Circuit with u in series with L₁, then C and L₂ in parallel ([survey] fig. 3)."""
+    """Circuit of the source u in series with L₁, then C and L₂ in parallel ([survey] fig. 3).
+
+    ``inductors`` are "linear" or "saturating".
+    """
     first, second = (saturating(L1), saturating(L2)) if inductors == "saturating" else (L1, L2)
     return circuit(
         {
@@ -56,13 +62,16 @@ def graph(inductors: str = "linear") -> Circuit:
 
 
 def source(voltage: float, end: float) -> Any:
-    """Voltage u(t): a sine at 0.4 of the resonance on top of a constant until ``end``, then zero."""
+    """Function of time that gives the voltage [V] of the source, zero from the time ``end`` on.
+
+    Until then it is a constant ``voltage`` plus a sine of this amplitude at 0.4 of the resonance.
+    """
     return lambda t: voltage * (1.0 + math.sin(0.4 * OMEGA * t)) if t < end else 0.0
 
 
 @dataclass(frozen=True)
 class Result:
-    """Run with linear and with saturating inductors; the source is on during the first ``driven`` steps."""
+    """Runs with linear and with saturating inductors; the source is on during the first ``driven`` steps of each."""
 
     linear: Trajectory
     saturating: Trajectory
@@ -70,17 +79,20 @@ class Result:
 
     @property
     def runs(self) -> dict[str, Trajectory]:
-        """Both runs by name."""
+        """Both runs, by the names "linear" and "saturating" of their inductors."""
         return {"linear": self.linear, "saturating": self.saturating}
 
 
 def casimir(trajectory: Trajectory) -> Array:
-    """Casimir φ₁ + φ₂, the total flux (k,) [V s]."""
+    """Casimir φ₁ + φ₂, the total flux of both inductors, at the saved times (k,) [V s]."""
     return (trajectory["L1"] + trajectory["L2"])[:, 0]
 
 
 def solve(inductors: str, periods: float, steps: int, *, voltage: float, driven: int) -> Trajectory:
-    """Run from rest; the source is on for the first ``driven`` steps."""
+    """Run of the circuit from rest over some periods of the linear circuit, with ``steps`` steps each.
+
+    The source is on for the first ``driven`` steps.
+    """
     built = graph(inductors)
     times = np.linspace(0.0, periods * PERIOD, round(periods * steps) + 1)
     inputs = {"V": source(voltage, float(times[driven]))}
@@ -106,20 +118,26 @@ def run(
 
 
 def drift(trajectory: Trajectory, driven: int) -> float:
-    """Largest change of φ₁ + φ₂ without the source, divided by the largest flux."""
+    """Largest change of φ₁ + φ₂ after the source is off, divided by the largest flux.
+
+    ``driven`` is the number of steps in which it is on.
+    """
     total = casimir(trajectory)
     return float(np.abs(total[driven:] - total[driven]).max() / np.abs(trajectory.states[:, 1:]).max())
 
 
 def off_input(trajectory: Trajectory, voltage: float, driven: int) -> float:
-    """Largest |φ₁ + φ₂ − Σ h u| divided by the largest flux; u at the middle of a step is its mean in the scheme."""
+    """Largest |φ₁ + φ₂ − Σ h u| divided by the largest flux, with the steps h and the voltage u of the source.
+
+    In the scheme u in the middle of a step is its mean over the step.
+    """
     u = np.array([source(voltage, float(trajectory.times[driven]))(t) for t in trajectory.output_times])
     given = np.append(0.0, np.cumsum(u * np.diff(trajectory.times)))
     return float(np.abs(casimir(trajectory) - given).max() / np.abs(trajectory.states[:, 1:]).max())
 
 
 def structure_defect() -> float:
-    """Largest difference of J and B of the graph from the published matrices."""
+    """Largest difference between the matrices J and B of the circuit and the published ones."""
     system = graph().phdae()
     order = [system.parts[name].start for name in ("C", "L1", "L2")]
     x = system.sample
@@ -127,7 +145,7 @@ def structure_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: structure, Casimir and balance of both runs."""
+    """Summary numbers: defect of the structure, drift of the Casimir, balance and final flux of both runs."""
     return {
         "structure_off_example_2_5": structure_defect(),
         "casimir_drift_max_rel": {name: drift(trajectory, result.driven) for name, trajectory in result.runs.items()},
@@ -169,7 +187,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the published structure, the Casimir with two Hamiltonians, and the resonance."""
+    """Checks: the published structure, the Casimir φ₁ + φ₂ with both kinds of inductors, and the resonance."""
     yield vanishes("J and B of the graph", structure_defect(), 1e-15, source="[survey] example 2.5")
     result = run()
     for name, trajectory in result.runs.items():

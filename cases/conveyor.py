@@ -33,7 +33,7 @@ Law = Literal["rigid", "anchor"]
 
 
 def block_on_belt(speed: float, law: KelvinVoigt | Rigid) -> Mechanism:
-    """A block whose foot touches a belt with a speed [m/s]."""
+    """Mechanism of a block that touches a belt with the given speed [m/s]; ``law`` is the contact law."""
     shape = box_shape((SIZE, SIZE, SIZE), centre=(0.0, 0.5 * SIZE, 0.0))
     block = rigid.body(MASS, inertia=MASS * SIZE**2 / 6.0, ports={"foot": (0.0, 0.0)}, shape=shape)
     belt = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0), speed=speed)
@@ -60,18 +60,18 @@ def run(
 
 
 def travel(t: Array, speed: float, friction: float) -> Array:
-    """Distance that the block has travelled, in closed form (k,) [m]."""
+    """Distance (k,) [m] that the block has travelled at the times t (k,), in closed form."""
     slips = speed / (friction * GRAVITY)
     return np.where(t < slips, 0.5 * friction * GRAVITY * t**2, speed * (t - 0.5 * slips))
 
 
 def heat(solution: Solution) -> float:
-    """Energy dissipated over the run [J]."""
+    """Energy [J] that friction has dissipated over the run."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 
 def given(solution: Solution) -> float:
-    """Work of the drive of the belt over the run [J]."""
+    """Work [J] that the drive of the belt has done over the run."""
     return float(solution.ledger.work["belt: surface"].sum())
 
 
@@ -82,7 +82,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     lost = np.concatenate([[0.0], np.cumsum(np.sum(list(solution.ledger.dissipation.values()), axis=0))])
     write_run(solution, folder)
     write_table(
-        folder / "motion.csv", {"t_s": t, "way_m": place, "speed_m_s": velocity, "work_J": work, "heat_J": lost}
+        folder / "motion.csv", {"t_s": t, "travel_m": place, "speed_m_s": velocity, "work_J": work, "heat_J": lost}
     )
     figure = new_figure(7.0, 5.0)
     above, below = figure.subplots(2, 1, sharex=True)
@@ -95,11 +95,11 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     for axes in (above, below):
         axes.grid(alpha=0.3)
     figure.savefig(folder / "motion.png")
-    return {"way_m": float(place[-1]), "work_J": given(solution), "heat_J": heat(solution)} | figures(solution)
+    return {"travel_m": float(place[-1]), "work_J": given(solution), "heat_J": heat(solution)} | figures(solution)
 
 
 def checks() -> Iterable[Check]:
-    """Checks: displacement, heat and work in closed form by both laws, and the balance."""
+    """Checks: displacement, heat and work against closed forms with both contact laws, and the balance."""
     speed, friction = 1.5, 0.3
     laws: tuple[Law, ...] = ("rigid", "anchor")
     for law in laws:

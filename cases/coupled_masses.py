@@ -35,7 +35,10 @@ SHARED = DiracStructure(
 
 
 def store(state: str, port: str, weight: float) -> PortHamiltonian:
-    """Energy storage ½ w x² with one port: a spring (3.12) with w = k, a mass (3.13) with w = 1/m."""
+    """Port-Hamiltonian system of an energy storage ½ w x² with one port.
+
+    It is a spring (3.12) with w = k, or a mass (3.13) with w = 1/m.
+    """
     return PortHamiltonian(
         structure=DiracStructure(SHARED.F, SHARED.E, {state: slice(0, 1), port: slice(1, 2)}),
         H=lambda x: 0.5 * weight * float(x[0] ** 2),
@@ -46,14 +49,17 @@ def store(state: str, port: str, weight: float) -> PortHamiltonian:
 
 
 def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHamiltonian:
-    """Spring and mass by the symplectic gyrator (3.14): v_s = v_m, F_m = −F_s."""
+    """Port-Hamiltonian system of a spring and a mass, joined by the symplectic gyrator (3.14).
+
+    v_s = v_m, F_m = −F_s.
+    """
     return interconnect(store("q", "spring", stiffness), store("p", "mass", 1.0 / mass), ports={"spring": "mass"},
                         gyrative=True)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Oscillation:
-    """Composed structure, its distance from (3.15) by two derivations [rad], and a run."""
+    """Dirac structure of mass and spring, its angles [rad] to the published (3.15) by two derivations, and a run."""
 
     structure: DiracStructure
     distances: dict[str, float]
@@ -77,7 +83,10 @@ def run_spring(
 
 
 def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: the pattern of the structure, the motion; return the summary numbers."""
+    """Write to ``folder``: a picture of the matrices of the structure, and a table of the motion.
+
+    Return the summary numbers.
+    """
     trajectory = result.trajectory
     write_table(
         folder / "motion.csv", {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
@@ -91,7 +100,7 @@ def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
 
 
 def period(trajectory: Trajectory) -> float:
-    """Period [s]: twice the mean time between zeros of q, interpolated linearly."""
+    """Period [s] of a run: twice the mean time between zeros of q, which are interpolated linearly."""
     q, t = trajectory["q"][:, 0], trajectory.times
     i = np.flatnonzero(q[:-1] * q[1:] < 0.0)
     zeros = t[i] - q[i] * (t[i + 1] - t[i]) / (q[i + 1] - q[i])
@@ -118,9 +127,10 @@ spring_case = Case(run_spring, write_spring, checks_spring, needs=("matplotlib",
 
 
 def coupled(*, driven: bool = True) -> PortHamiltonian:
-    """Two masses with v₁ = v₂, F₁ = −F₂ (3.18); with an external force on the first (3.20) if ``driven``.
+    """Port-Hamiltonian system of two masses with v₁ = v₂ and F₁ = −F₂, eq. (3.18).
 
-    Positions q₁, q₂ are states in addition to the momenta (remark 3.2): q̇ = p/m.
+    If ``driven``, an external force acts on the first mass, eq. (3.20). The positions q₁, q₂ are states in addition to
+    the momenta (remark 3.2): q̇ = p/m.
     """
     one, two = (_mass(f"{i}", driven=driven and i == 1) for i in (1, 2))
     # the rigid link v₁ = v₂, F₁ = −F₂ is the transformer with C = 1
@@ -141,7 +151,10 @@ def coupled(*, driven: bool = True) -> PortHamiltonian:
 
 
 def _mass(name: str, *, driven: bool) -> DiracStructure:
-    """Storage with q̇ = v, ṗ = F (+ F_ext); the effort of both ports is v."""
+    """Dirac structure of one mass with q̇ = v and ṗ = F; the effort of its ports is v.
+
+    The ports are F and, if ``driven``, an external force, whose sum moves the mass.
+    """
     forces = [f"F{name}", *(["force"] if driven else [])]
     size = 2 + len(forces)
     matrix = np.zeros((size, size))
@@ -154,7 +167,7 @@ def _mass(name: str, *, driven: bool) -> DiracStructure:
 
 @dataclass(frozen=True)
 class Coupling:
-    """Report of the analysis, a run under a force, and the mass of the reduced system [kg]."""
+    """Report on the analysis of the coupled masses, a run under a force, and the mass of the reduced system [kg]."""
 
     report: Analysis
     trajectory: Trajectory
@@ -181,7 +194,10 @@ def run_coupled(
 
 
 def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: the report, the pattern of the equations, the motion; return the summary numbers."""
+    """Write to ``folder``: the report on the composed system, a picture of its equations, and a table of the motion.
+
+    Return the summary numbers.
+    """
     trajectory = result.trajectory
     columns = {"t_s": trajectory.times} | {name: trajectory[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
     write_table(folder / "motion.csv", columns)
@@ -198,7 +214,7 @@ def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
 
 
 def checks_coupled() -> Iterable[Check]:
-    """Checks: acceleration of the pair, the published kernel form, the distance, the index."""
+    """Checks: velocity of the pair, drift of its distance, index, Casimir, published kernel form, reduced mass."""
     load, end = 4.0, 2.0
     result = run_coupled(load=load, end=end)
     v = result.trajectory["p1"][-1, 0] / MASSES[0]

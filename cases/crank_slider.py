@@ -41,7 +41,10 @@ STRAINS = {"linear": "linear", "von_karman": "von Kármán"}
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the midpoint deflection divided by the length (k, 2), and the refinement table if requested."""
+    """A run of the crank-slider, with the deflection (k, 2) of the rod's midpoint divided by the rod's length.
+
+    ``refinement`` is the table of :func:`refine`, empty if it was not requested.
+    """
 
     solution: Solution
     midpoint: Array
@@ -51,12 +54,12 @@ class Result:
 
 
 def crank_slider(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
-    """Driven rigid crank, flexible rod in a simply supported frame, slider on the x axis."""
+    """Mechanism of a driven rigid crank, a flexible rod with a simply supported frame, and a slider on the x axis."""
     return around(beam(elements, strain, fem.Section(diameter=DIAMETER)))
 
 
 def beam(elements: int, strain: Literal["linear", "von_karman"], section: fem.Section) -> Body:
-    """The rod in a simply supported frame, with a port in its middle."""
+    """Flexible rod with a simply supported frame and a port ``middle`` in its middle."""
     return fem.beam(
         ROD,
         STEEL,
@@ -69,7 +72,7 @@ def beam(elements: int, strain: Literal["linear", "von_karman"], section: fem.Se
 
 
 def around(rod: Body, speed: float = SPEED) -> Mechanism:
-    """Crank, slider and a rod between them; the crank turns at a constant speed [rad/s]."""
+    """Mechanism of a crank, a slider and the given rod between them; the crank turns at a constant speed [rad/s]."""
     return connect(
         {"crank": rigid.bar(CRANK, CRANK_MASS), "rod": rod, "slider": rigid.point(SLIDER)},
         [
@@ -85,9 +88,9 @@ def around(rod: Body, speed: float = SPEED) -> Mechanism:
 def solve(
     elements: int, strain: Literal["linear", "von_karman"], steps: int, turns: float, *, start: str = "undeformed"
 ) -> tuple[Solution, Array]:
-    """Run from the stretched pose, and the midpoint deflection divided by the length.
+    """Run from the stretched pose, and the deflection (k, 2) of the rod's midpoint divided by the rod's length.
 
-    The deflection is positive at +90° from the chord.
+    The components are along the chord and at +90° to it. ``start`` is "undeformed" or "quasi_static".
     """
     mechanism = crank_slider(elements, strain)
     solution = integrate(mechanism, stretched(mechanism, start), instants(steps, turns))
@@ -95,13 +98,16 @@ def solve(
 
 
 def stretched(mechanism: Mechanism, start: str = "undeformed") -> State:
-    """State of the stretched pose, with the rod undeformed, or deflected by its inertia forces if "quasi_static"."""
+    """State in the stretched pose, crank and rod in line, with the rod undeformed.
+
+    If ``start`` is "quasi_static", the rod is deflected by its inertia forces.
+    """
     pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
     return mechanism.consistent_state(pose, elastic="quasi_static" if start == "quasi_static" else "undeformed")
 
 
 def instants(steps: int, turns: float) -> Array:
-    """Times of equal steps [s]."""
+    """Times (steps + 1,) [s] of equal steps for a number of turns of the crank."""
     return np.linspace(0.0, turns * 2.0 * math.pi / SPEED, steps + 1)
 
 
@@ -139,7 +145,10 @@ GRIDS = ((8, 500), (8, 1000), (8, 2000), (8, 4000), (8, 8000), (2, 4000), (4, 40
 def refine(
     strain: Literal["linear", "von_karman"], turns: float, grids: Iterable[tuple[int, int]] = GRIDS
 ) -> list[dict[str, float]]:
-    """Extremes and root-mean-square of the midpoint deflection for each pair of (elements, steps)."""
+    """Table of the deflections of the rod's midpoint: largest, smallest and root mean square for each of the grids.
+
+    A grid is a pair (elements, steps).
+    """
     rows = []
     for elements, steps in grids:
         uy = solve(elements, strain, steps, turns)[1][:, 1]
@@ -148,7 +157,7 @@ def refine(
 
 
 def extremes(uy: Array) -> dict[str, float]:
-    """Largest, smallest and root-mean-square deflection."""
+    """Largest, smallest and root-mean-square value of the deflection ``uy`` (k,), by the names of table columns."""
     return {"uy_max_over_L": uy.max(), "uy_min_over_L": uy.min(), "uy_rms_over_L": math.sqrt(np.mean(uy**2))}
 
 
@@ -238,7 +247,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> tuple[PHDAE, dict[str, float]]:
-    """Equations of the mechanism with four elements at its start, and the constant speed as its inputs."""
+    """Equations of the mechanism with four elements at its start, and the constant speed of the crank as its inputs."""
     mechanism = crank_slider(4, "linear")
     state = mechanism.consistent_state(mechanism.assemble({"crank": (0.0, 0.0, 0.0)}))
     system = mechanism.phdae(mechanism.consistent_multipliers(state))

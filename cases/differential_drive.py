@@ -43,7 +43,11 @@ WHEELS = {"left": 1.0, "right": -1.0}  # their sides of the axle
 
 
 class Plan(NamedTuple):
-    """Exact motion ζ (k, 3), (v_x, ω) (k, 2), and its forces (F_L, F_R) (k, 2) [N] and μ (k,) [N]."""
+    """Exact motion of the robot at k times, and its forces.
+
+    ``positions`` are ζ (k, 3), ``speeds`` (v_x, ω) (k, 2), ``forces`` (F_L, F_R) (k, 2) [N], and ``side`` is μ (k,)
+    [N].
+    """
 
     positions: Array
     speeds: Array
@@ -75,7 +79,7 @@ def plan(times: Any, duration: float = DURATION) -> Plan:
 
 
 def constrained() -> rigid.MultibodySystem:
-    """Matrices Z, M, G, A and B of sec. 7.1, as printed."""
+    """System of the robot with the constraint v_y = 0: the matrices Z, M, G, A and B of sec. 7.1, as printed."""
 
     def kinematics(zeta: Array) -> Array:
         c, s = math.cos(zeta[2]), math.sin(zeta[2])
@@ -105,12 +109,15 @@ S = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]])
 
 
 def reduced() -> rigid.MultibodySystem:
-    """The simplified system of sec. 7.1."""
+    """System of the robot without v_y and the side force, with (v_x, ω) as velocities, as in sec. 7.1."""
     return rigid.resolve(constrained(), S, velocity_parts={"forward": slice(0, 1), "spin": slice(1, 2)})
 
 
 def robot() -> Mechanism:
-    """Mechanism of the drive: a body, one wheel in the middle of the axle in place of two, and follower forces."""
+    """The robot as a mechanism, on which the forces of the wheels act along its heading.
+
+    It is one body with one wheel in the middle of the axle in place of two.
+    """
     ports = {"axle": (0.0, 0.0), **{name: (0.0, 0.5 * side * TRACK) for name, side in WHEELS.items()}}
     chassis = rigid.body(MASS, inertia=INERTIA_S, centre=(REACH, 0.0), ports=ports, shape=drawn())
     pushed = [force(f"robot.{name}", axes="section", name=name) for name in WHEELS]
@@ -118,7 +125,7 @@ def robot() -> Mechanism:
 
 
 def drawn() -> Shape:
-    """Surface of chassis, wheels and castor, seen from above."""
+    """Shape of the robot for pictures: its chassis, wheels and castor."""
     wheels = [
         cylinder_shape(0.03, 0.07, axis=(0.0, 1.0, 0.0), centre=(0.0, 0.5 * side * TRACK, 0.07))
         for side in WHEELS.values()
@@ -130,7 +137,7 @@ def drawn() -> Shape:
 
 @dataclass(frozen=True)
 class Result:
-    """The three runs, and the exact motion at their times and midpoints."""
+    """Runs of the three models of the robot, and the exact motion at the ends and in the middles of their steps."""
 
     constrained: Trajectory
     reduced: Trajectory
@@ -140,7 +147,7 @@ class Result:
 
     @cached_property
     def positions(self) -> Mapping[str, Array]:
-        """Positions ζ (k + 1, 3) by model."""
+        """Positions ζ (k + 1, 3) at the saved times, by the name of the model."""
         axis = self.mechanism.rotations("robot")[:, :, 0]
         heading = np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
         return {
@@ -151,14 +158,14 @@ class Result:
 
     @property
     def errors(self) -> Mapping[str, float]:
-        """Largest |ζ − ζ_exact| by model [m, rad]."""
+        """Largest |ζ − ζ_exact| of any component [m, rad] over the run, by the name of the model."""
         return {
             name: float(np.abs(positions - self.exact.positions).max()) for name, positions in self.positions.items()
         }
 
     @property
     def slip(self) -> Mapping[str, float]:
-        """Largest sideways velocity in the middle of a step by model [m/s]."""
+        """Largest sideways velocity |v_y| in the middle of any step [m/s], by the name of the model."""
         times, slips = self.constrained.times, {}
         for name in ("constrained", "reduced"):
             heading, moved = _middles(self.positions[name])[:, 2], np.diff(self.positions[name], axis=0)
@@ -170,13 +177,13 @@ class Result:
 
     @property
     def imbalance(self) -> Mapping[str, float]:
-        """Largest |H − H(0) − work of the wheels| divided by the largest energy by model."""
+        """Largest |H − H(0) − work of the wheels| over the run divided by the largest energy, by model name."""
         runs = {"constrained": self.constrained, "reduced": self.reduced, "mechanism": self.mechanism}
         return {name: trajectory.energy_drift() for name, trajectory in runs.items()}
 
     @property
     def side_force(self) -> Array:
-        """Side force μ of the paper at the midpoints (k,) [N]: the negative of the multiplier."""
+        """Side force μ in the middles of the steps (k,) [N]: minus the multiplier of the constrained model."""
         return -self.constrained["multipliers of no slip"][1:, 0]
 
 
@@ -185,7 +192,7 @@ def _middles(values: Array) -> Array:
 
 
 def solve(steps: int, duration: float = DURATION) -> Result:
-    """The three models under the planned forces, from rest."""
+    """Run the three models from rest under the planned forces, with ``steps`` steps each."""
     duration = check.positive("duration", duration, "s")
     times = np.linspace(0.0, duration, check.count("steps", steps) + 1)
     exact, middle = plan(times, duration), plan(_middles(times), duration)
@@ -240,7 +247,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_path(result: Result, path: Path, stations: int = 10) -> None:
-    """Draw the path of O', and the robot with its heading at equal distances on the path."""
+    """Draw the path of the middle O' of the axle, and the robot with its heading at equal distances on the path."""
     figure = new_figure(9.0, 4.8)
     axes = figure.subplots()
     zeta = result.positions["mechanism"]
@@ -301,7 +308,7 @@ def draw_wheels(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: closure and order of the path, agreement of the models, no slip, and work of the wheels."""
+    """Checks: closed path and its order of convergence, agreement of the models, no slip, and work of the wheels."""
     runs = [solve(steps) for steps in (200, 400)]
     coarse, fine = runs
     plan = "x = a sin τ, y = c sin 2τ"

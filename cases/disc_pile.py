@@ -33,7 +33,7 @@ RADIUS, SPREAD, GRAVITY = 0.05, 0.1, 9.81  # [m]; radii differ by this share; [m
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and the radii (n,) and half width [m] of the box."""
+    """A run of the pile, the radii (n,) [m] of its discs, and half the width of the box [m]."""
 
     solution: Solution
     radii: Array
@@ -41,13 +41,16 @@ class Result:
 
 
 def disc(radius: float) -> Shape:
-    """Shape of a disc with a bar across it, which shows its rotation."""
+    """Shape of a disc of the given radius [m] with a bar across it, which shows its rotation."""
     round_ = cylinder_shape(0.5 * RADIUS, radius, axis=(0.0, 0.0, 1.0))
     return merged_shapes([round_, box_shape((1.6 * radius, 0.15 * RADIUS, 0.6 * RADIUS))])
 
 
 def pile(radii: Array, width: float, law: Rigid) -> Mechanism:
-    """Discs with masses proportional to their areas, in a box with rigid contacts."""
+    """Mechanism of discs of the given radii (n,) in a box of the half width ``width`` [m], with rigid contacts.
+
+    Masses are proportional to the areas of the discs.
+    """
     masses = 1000.0 * math.pi * radii**2 * 0.01
     bodies = {
         f"disc{i}": rigid.body(m, inertia=0.5 * m * r * r, ports={"centre": (0.0, 0.0)}, shape=disc(float(r)))
@@ -91,12 +94,12 @@ def run(
 
 
 def centres(result: Result) -> Array:
-    """Positions of the discs (k + 1, n, 2) [m]."""
+    """Positions (k + 1, n, 2) [m] of the centres of the discs at the saved times."""
     return np.stack([result.solution[f"disc{i}.centre"] for i in range(result.radii.size)], axis=1)
 
 
 def penetration(result: Result) -> float:
-    """Largest penetration of discs into each other or the box [m]."""
+    """Largest penetration [m] of two discs, or of a disc and the box, at the saved times; zero without any."""
     place, r = centres(result), result.radii
     i, j = np.triu_indices(r.size, 1)
     between = np.linalg.norm(place[:, i] - place[:, j], axis=2) - (r[i] + r[j])

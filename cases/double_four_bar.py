@@ -51,7 +51,11 @@ Method = Literal["exact", "exact4"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the first moving pin and its velocity (k, 2) [m], [m/s], and the largest spin of a bar (k,) [rad/s]."""
+    """A run of the mechanism, the motion of its first moving pin, and the spin of its bars.
+
+    Position (k, 2) [m] and velocity (k, 2) [m/s] are those of the pin, ``bar_spin`` (k,) [rad/s] is the larger spin of
+    the two bars in magnitude.
+    """
 
     solution: Solution
     position: Array
@@ -60,7 +64,7 @@ class Result:
 
     @property
     def energy_error(self) -> Array:
-        """Energy error |H(t) − H(0)| divided by the kinetic energy at the start (k,)."""
+        """Error |H(t) − H(0)| of the energy, divided by the kinetic energy at the start, at the saved times (k,)."""
         energy, kinetic = self.solution.ledger.total_energy, self.solution.ledger.kind("kinetic")
         return np.asarray(np.abs(energy - energy[0]) / kinetic[0])
 
@@ -85,7 +89,10 @@ def double_four_bar() -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """Upright start with the tops moving along x; constraints determine all velocities from the rates of rod 1."""
+    """Initial state: upright, with the tops of the rods moving along x.
+
+    The constraints determine all velocities from the spin of the first rod.
+    """
     links = {f"rod{k + 1}": (k * LENGTH, 0.0, 0.5 * math.pi) for k in range(3)}
     links |= {f"bar{k + 1}": (k * LENGTH, LENGTH, 0.0) for k in range(2)}
     pose = mechanism.assemble({"rod1": links.pop("rod1")}, guess=links)
@@ -93,7 +100,7 @@ def start(mechanism: Mechanism) -> State:
 
 
 def solve(step: float, method: Method = "exact", duration: float = DURATION) -> Result:
-    """Run with equal steps [s]."""
+    """Run from the initial state with equal steps of the length ``step`` [s]."""
     mechanism = double_four_bar()
     times = np.linspace(0.0, duration, count(step, duration) + 1)
     solution = integrate(mechanism, start(mechanism), times, method=by_name(method))
@@ -110,7 +117,10 @@ def count(step: float, duration: float = DURATION) -> int:
 
 
 def velocity_of_theory(times: Array) -> Array:
-    """Velocity of the first moving pin by the equation of motion of θ (k, 2) [m/s]; ``times`` ascend from zero."""
+    """Velocity (k, 2) [m/s] of the first moving pin from the equation of motion of θ, by an adaptive integrator.
+
+    ``times`` (k,) begin with zero and ascend.
+    """
     motion = solve_ivp(
         lambda _, y: [y[1], 3.5 * GRAVITY / (3.0 * LENGTH) * math.sin(y[0])],
         (0.0, times[-1]),
@@ -167,7 +177,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def passes(result: Result) -> Array:
-    """Times of the steps in which the first moving pin crosses the ground line [s]."""
+    """Times [s] at the ends of the steps in which the first moving pin crosses the line of the ground pivots."""
     height = result.position[:, 1]
     return np.asarray(result.solution.times[1:][height[:-1] * height[1:] <= 0.0])
 
@@ -202,7 +212,7 @@ def draw_motion(result: Result, path: Path, frames: int = 6) -> None:
 
 
 def draw_singular(result: Result, path: Path) -> None:
-    """Draw the energy error, and deviation of the bars from the level branch; lines mark singular poses."""
+    """Draw the energy error and the largest spin of the bars, zero while they stay level; mark the singular poses."""
     figure = new_figure(8.0, 5.5)
     times, least = result.solution.times, np.finfo(float).eps
     energy, branch = figure.subplots(2, 1, sharex=True)
@@ -225,7 +235,7 @@ VELOCITY = (1.4230514702, -0.4948688455)
 
 
 def checks() -> Iterable[Check]:
-    """Checks: end velocity at 1 ms and its order, energy at every step size, drift; fourth-order scheme at 10 ms."""
+    """Checks: velocity at the end and its order, energy at several step sizes, drift of joints, and ``exact4``."""
     runs = {step: solve(step) for step in (0.05, 0.02, 4e-3, 2e-3, 1e-3, 4e-4, 4e-5, 2e-5)}
     fourth = {step: solve(step, "exact4") for step in (0.02, 0.01)}
     source = "3 θ̈ = 3.5 g sin θ"
@@ -244,13 +254,13 @@ def checks() -> Iterable[Check]:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the end velocity, from two runs; ``fine`` has half the step."""
+    """Order of convergence of the velocity of the pin at the end, from a run and one with half its step."""
     errors = [float(np.linalg.norm(result.velocity[-1] - VELOCITY)) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 
 
 def analysed() -> PHDAE:
-    """Equations of the mechanism at its start."""
+    """Equations of the mechanism at its start, for the analysis of this case."""
     mechanism = double_four_bar()
     return mechanism.phdae(mechanism.consistent_multipliers(start(mechanism)))
 

@@ -28,19 +28,19 @@ TURNED = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # axes 
 
 
 def pulse(t: float) -> float:
-    """Force at the elbow [N]: rises linearly to 50 at 1 s and falls to zero at 2 s."""
+    """Force at the elbow [N] at the time t: it rises linearly to 50 N at 1 s and falls to zero at 2 s."""
     return max(0.0, 50.0 * min(t, 2.0 - t))
 
 
 def elbow(elements: int, order: int) -> Mechanism:
-    """Two arms, welded to the ground and to each other."""
+    """Mechanism of two arms at a right angle, the first clamped to the ground and the second to the first."""
     arm = fem.rod(ARM, None, SECTION, elements=elements, order=order)
     joints = [weld("first.root", GROUND.at(0.0, 0.0, 0.0)), weld("second.root", "first.tip")]
     return connect({"first": arm, "second": arm}, [*joints, force("first.tip", name="pulse")])
 
 
 def solve(step: float, elements: int, order: int, end: float) -> Solution:
-    """Run from rest."""
+    """Run from rest under the pulse at the elbow, up to the time ``end`` [s]."""
     mechanism = elbow(elements, order)
     pose = mechanism.assemble({"first": ((0.0, 0.0, 0.0), np.eye(3)), "second": ((ARM, 0.0, 0.0), TURNED)})
     times = np.linspace(0.0, end, max(1, round(end / step)) + 1)
@@ -94,7 +94,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: displacements of the free end against an independent prototype and derivation.
+    """Checks: displacements of the free end against an independent prototype and an independent derivation.
 
     The elements have order 2, with 17 nodes; steps have 0.025 s. The meshes of Simo and Vu-Quoc are too coarse, and
     their printed curves not precise enough, for a comparison.

@@ -38,13 +38,13 @@ SIDES = {"cabin": (CABIN, -RADIUS, LOW), "weight": (WEIGHT, RADIUS, HIGH)}
 
 
 def travelled(rise: float, period: float) -> Polynomial:
-    """Displacement of the ropes [m] as a polynomial of time, from rest to rest with continuous accelerations."""
+    """Displacement of the cabin [m] as a polynomial of time, from rest to rest with continuous accelerations."""
     s = Polynomial([0.0, 1.0 / period])
     return rise * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
 
 def elevator(stiffness: float, rise: float, period: float) -> Mechanism:
-    """Cabin and counterweight on vertical rails, the sheave, and a rope to each side of it."""
+    """Mechanism of cabin and counterweight on vertical rails, the driven sheave, and a rope to each side of it."""
     travel = travelled(rise, period)
     sheave = rigid.body(60.0, inertia=INERTIA, ports={"axle": (0.0, 0.0)})
     bodies = {"sheave": sheave}
@@ -79,7 +79,10 @@ def run(
 
 
 def reference(mass: float, stiffness: float, travel: Polynomial, times: Array) -> Array:
-    """Displacement (k,) [m] of a weight that starts at rest, on a rope whose upper end moves along a polynomial."""
+    """Displacement (k,) [m] from rest of a weight on a rope whose upper end moves by the polynomial ``travel``.
+
+    It is in closed form, at the times ``times`` (k,).
+    """
     omega, decay = math.sqrt(stiffness / mass), 0.5 * DAMPING * stiffness / mass
     drag, force = DAMPING, travel + DAMPING * travel.deriv()  # of (1/ω²) ẍ + (c/k) ẋ + x = s + (c/k) ṡ
     particular, rest = Polynomial([0.0]), force
@@ -93,7 +96,7 @@ def reference(mass: float, stiffness: float, travel: Polynomial, times: Array) -
 
 
 def travels(solution: Solution) -> dict[str, Array]:
-    """Displacements (k,) of cabin and counterweight since the start [m], positive upwards."""
+    """Displacements (k,) [m] of cabin and counterweight since the start, by name, positive upwards."""
     heights = {name: solution.measured(position(f"{name}.hook"))[:, 1] for name in SIDES}
     return {name: height - height[0] for name, height in heights.items()}
 

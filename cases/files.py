@@ -12,9 +12,10 @@ from flexph.export.tables import write_ledger, write_table
 
 
 def write_run(solution: Solution, folder: Path, **options: Any) -> None:
-    """Write the run, its ledger as a table and a picture, and its moving bodies for mesh viewers, ``motion.vtkhdf``.
+    """Write a run to ``folder``: the run itself, its ledger as a table and a picture, and its moving bodies.
 
-    ``options`` are passed to :func:`flexph.export.write_series`.
+    The moving bodies are for mesh viewers, ``motion.vtkhdf``; ``options`` are passed to
+    :func:`flexph.export.write_series`.
     """
     solution.save(folder / "solution.h5")  # first: whatever fails below, the run is kept
     write_ledger(folder / "ledger.csv", solution)
@@ -23,6 +24,6 @@ def write_run(solution: Solution, folder: Path, **options: Any) -> None:
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a table of rows with common names."""
+    """Write a table to the file ``path`` from rows that all have the same names, which become its columns."""
     rows = list(rows)
     write_table(path, {name: [row[name] for row in rows] for name in rows[0]})

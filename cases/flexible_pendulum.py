@@ -41,7 +41,10 @@ Strain = Literal["linear", "von_karman"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the tip in space and its deflection in the frame of the strip, both (k, 3) [m]."""
+    """A run of the pendulum, the position of its tip in the world and its deflection in the frame of the strip.
+
+    Both are (k, 3) [m].
+    """
 
     solution: Solution
     tip: Array
@@ -49,14 +52,14 @@ class Result:
 
 
 def pendulum(elements: int, strain: Strain, young: float = YOUNG) -> Mechanism:
-    """The strip along its x axis, hung at its root."""
+    """Mechanism of the flexible strip, hung at its root on a spherical joint; ``young`` is Young's modulus [Pa]."""
     material = fem.Material(young=young, density=DENSITY, poisson=POISSON)
     arm = fem.beam(LENGTH, material, SECTION, elements=elements, dim=3, strain=strain)
     return connect({"arm": arm}, [spherical("arm.root", GROUND.at(0.0, 0.0, 0.0))], gravity=(0.0, 0.0, -GRAVITY))
 
 
 def solve(elements: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
-    """Run from the undeformed horizontal pose, with the push."""
+    """Run of the strip from the undeformed horizontal pose with a sideways push, in ``steps`` steps."""
     mechanism = pendulum(elements, strain, young)
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
     state = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)})
@@ -77,7 +80,7 @@ def run(
 
 
 def check_steps(steps: int, step_size: float) -> None:
-    """Raise ValueError unless there are steps of positive length."""
+    """Raise ValueError unless ``steps`` is at least 1 and ``step_size`` is positive."""
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
     if not (step_size > 0.0 and math.isfinite(step_size)):
@@ -85,7 +88,7 @@ def check_steps(steps: int, step_size: float) -> None:
 
 
 def kept(solution: Solution) -> dict[str, float]:
-    """Residuals of the quantities that the scheme conserves: energy and its balance, joints, rotations."""
+    """Largest residuals of what the scheme conserves, by name: energy and its balance, joints, rotations."""
     ledger = solution.ledger
     return {
         "energy_residual_max_rel": max(solution.energy_drift(), ledger.largest_residual),
@@ -95,13 +98,13 @@ def kept(solution: Solution) -> dict[str, float]:
 
 
 def drift(momentum: Array) -> float:
-    """Largest change of a vector (k, d) or number (k,) since the start, divided by its size there."""
+    """Largest change of a vector (k, d) or number (k,) since the first time, divided by its magnitude at that time."""
     rows = momentum.reshape(len(momentum), -1)
     return float(np.linalg.norm(rows - rows[0], axis=1).max() / np.linalg.norm(rows[0]))
 
 
 def largest_turn(solution: Solution) -> float:
-    """Largest rotation of a section relative to its body frame [rad]; the model needs it to be small."""
+    """Largest component of the rotation of any section relative to its body frame [rad]; the model needs it small."""
     turned = [
         np.abs(body.section_rotation @ solution.deformation(name).T).max()
         for name, body in solution.mechanism.bodies.items()
@@ -161,13 +164,13 @@ def draw(result: Result, path: Path) -> None:
 
 
 def lowest_rigid() -> float:
-    """Lowest height of the tip of a rigid thin rod [m]: −L c, 3 g (1 − c²) = L w² c."""
+    """Lowest height [m] of the tip of a rigid thin rod, released as the strip is: −L c with 3 g (1 − c²) = L w² c."""
     p = LENGTH * PUSH**2 / (6.0 * GRAVITY)
     return -LENGTH * (math.sqrt(1.0 + p * p) - p)
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conservation over 250 steps with both strains and two step sizes; a stiff strip against the rigid rod."""
+    """Checks: conserved quantities with both strains and two step sizes; a stiff strip against a rigid rod."""
     for strain in ("linear", "von_karman"):
         for step_size in (1e-3, 2e-3):
             solution = solve(3, strain, 250, step_size)
@@ -190,14 +193,14 @@ ZERO = {"energy_residual_max_rel": 1e-11, "joint_drift_max_m": 1e-11, "orthogona
 
 
 def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
-    """Checks that all ``numbers`` are zero to round-off; ``what`` is added to their names."""
+    """Checks that all ``numbers`` are zero to round-off, each with its name and ``what``, which says the run."""
     for name, value in numbers.items():
         tolerance = ZERO.get(name, 1e-11)
         yield vanishes(f"{name}, {what}", value, tolerance)
 
 
 def analysed() -> PHDAE:
-    """Equations of the pushed pendulum with one element."""
+    """Equations of the pendulum with one element and its push, for the analysis of this case."""
     mechanism = pendulum(1, "von_karman")
     pose = mechanism.assemble({"arm": (0.0, 0.0, 0.0)})
     state = mechanism.consistent_state(pose, velocities={"arm": (0.0, 0.0, PUSH)})

@@ -29,7 +29,7 @@ FINE = 3  # elements and steps of a fine run, over those of the run
 
 
 def rope(elements: int, axial: float = AXIAL) -> Mechanism:
-    """The rope on a spherical joint with a ball at its tip."""
+    """Mechanism of the rope, hung on a spherical joint, with a ball at its tip; ``axial`` is EA [N]."""
     ports = {f"p{i}": float(s) for i, s in enumerate(np.linspace(0.0, LENGTH, 4 * elements + 1)[1:-1], 1)}
     line = fem.cable(LENGTH, mass_per_length=LINE, axial=axial, bending=BENDING, elements=elements, ports=ports)
     joints = [spherical("rope.root", GROUND.at(0.0, 0.0, HEIGHT)), spherical("rope.tip", "ball.point")]
@@ -37,7 +37,7 @@ def rope(elements: int, axial: float = AXIAL) -> Mechanism:
 
 
 def solve(step: float, elements: int, end: float, axial: float = AXIAL) -> Solution:
-    """Run from the straight rope, which turns about the vertical through its support."""
+    """Run of the rope, which starts straight and turns about the vertical through its support, up to ``end`` [s]."""
     mechanism, c, s = rope(elements, axial), np.cos(SLOPE), np.sin(SLOPE)
     axes = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
     turn = (0.0, 0.0, ASIDE / (LENGTH * c))
@@ -102,7 +102,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: invariants at two steps, a run with three times the elements and steps, and the order for soft rubber."""
+    """Checks: conserved quantities at two step sizes, a finer mesh and shorter steps, the order for soft rubber."""
     for step in (0.01, 0.02):
         for name, value in figures(solve(step, 8, 2.0)).items():
             if name.endswith(("_rel", "drift_max_m")):

@@ -29,7 +29,7 @@ Law = Literal["rigid", "compliant"]
 
 
 def arm_over_stop(law: Law, elements: int) -> Mechanism:
-    """A steel arm on a hinge, with a stop below its tip."""
+    """Mechanism of a steel arm on a hinge, with a stop below its tip; ``law`` is the law of the stop."""
     arm = fem.beam(LENGTH, STEEL, SECTION, elements=elements)
     touch = Rigid(friction=0.2) if law == "rigid" else Hertz(1e8, loss=0.2)
     stop = contact("arm.tip", Plane(GROUND.at(0.0, -BELOW), (0.0, 1.0)), touch, name="stop")
@@ -52,7 +52,7 @@ def run(
 
 
 def gaps(solution: Solution) -> Array:
-    """Gap between tip and stop [m]."""
+    """Gap between tip and stop at the saved times (k,) [m]."""
     return solution.position("arm.tip")[:, 1] + BELOW
 
 
@@ -76,7 +76,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: no penetration, the balance, and dissipation."""
+    """Checks: no penetration of a rigid stop, the balance, and dissipation."""
     for law in ("rigid", "compliant"):
         solution = run(law=law, elements=2, end=0.05)
         if law == "rigid":

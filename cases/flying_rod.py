@@ -33,18 +33,21 @@ SHOWN = (0.0, 2.0, 3.0, 4.0, 5.0, 6.0)  # [s]
 
 
 def triangle(t: float) -> float:
-    """Load history T(t): from 0 to 200 at 2.5 s, back to 0 at 5 s."""
+    """Load T at the time t: it rises linearly from 0 to 200 at 2.5 s and falls to 0 at 5 s."""
     return max(0.0, 80.0 * min(t, PULSE - t))
 
 
 def flying_rod(elements: int, order: int, section: fem.RodSection = SECTION) -> Mechanism:
-    """The rod, with a force and a torque in world axes at its root."""
+    """Mechanism of a free rod with a force and a torque in world axes at its root."""
     rod = fem.rod(LENGTH, None, section, elements=elements, order=order)
     return connect({"rod": rod}, [force("rod.root", name="force"), torque("rod.root", name="torque")])
 
 
 def solve(step: float, elements: int, order: int, *, end: float = 15.0, section: fem.RodSection = SECTION) -> Solution:
-    """Run from rest under F₁ = T/10, M₂ = T/2 and M₃ = T."""
+    """Run of the free rod from rest under F₁ = T/10 [N], M₂ = T/2 and M₃ = T [N m] at its root.
+
+    T is the load of :func:`triangle`.
+    """
     mechanism = flying_rod(elements, order, section)
     axes = np.column_stack([ALONG, np.cross([0.0, 0.0, 1.0], ALONG), [0.0, 0.0, 1.0]])
     start = mechanism.consistent_state(mechanism.assemble({"rod": (START, axes)}))
@@ -69,7 +72,7 @@ def run(
 
 
 def ends(solution: Solution) -> Array:
-    """Positions of the loaded and the other end at the saved time nearest to 6 s, (2, 3) [m]."""
+    """Positions of the loaded end and of the free end of the rod at the saved time nearest to 6 s, (2, 3) [m]."""
     at = int(np.argmin(np.abs(solution.times - LOOK)))
     return np.array([solution.position(f"rod.{port}")[at] for port in ("root", "tip")])
 
@@ -98,7 +101,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conservation at steps of 0.1 and 0.5 s, iterations at extensional stiffnesses up to 1e8 N, the order."""
+    """Checks: conservation at two step sizes, iterations for large extensional stiffnesses, order of convergence."""
     for step in (0.1, 0.5):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

@@ -25,10 +25,10 @@ from .checks import near
 
 
 class Data(NamedTuple):
-    """Published data: ground, crank, coupler, follower.
+    """Published data of the four links: ground, crank, coupler and follower.
 
-    ``lengths`` [m] are of all four, ``areas`` [m²] and ``second_moments`` [m⁴] without the ground; ``young`` [Pa],
-    ``density`` [kg/m³], and the lumped mass of a pin, ``pin_mass`` [kg].
+    ``lengths`` [m] are of all four, ``areas`` [m²] and ``second_moments`` [m⁴] of all but the ground. ``young`` [Pa]
+    and ``density`` [kg/m³] are those of the material, ``pin_mass`` [kg] is the lumped mass of a pin.
     """
 
     lengths: tuple[float, float, float, float]
@@ -63,7 +63,10 @@ DATA = {
 
 @dataclass(frozen=True)
 class Result:
-    """Angles [deg] (k,), frequencies [rad/s] (k, 3), and the modes at one pose."""
+    """Lowest frequencies (k, 3) [rad/s] at crank angles (k,) [deg], and the modes at one of these poses.
+
+    ``mode_angle`` [deg] is the crank angle of the modes.
+    """
 
     angles: Array
     frequencies: Array
@@ -79,9 +82,9 @@ UNDAMPED = fem.Damping()
 def four_bar(
     data: Data, elements: int, pair: str = "compatible", *, damping: fem.Damping = UNDAMPED, motor: str = ""
 ) -> Mechanism:
-    """Crank clamped at its root, coupler, follower hinged to the ground; lumped masses at both moving pins.
+    """Mechanism of a crank clamped at its root, a coupler, and a follower hinged to the ground, with lumped pin masses.
 
-    With the name of a ``motor`` the crank is hinged instead, with the torque of the motor on its root.
+    If ``motor`` names a motor, the crank is hinged instead and the motor's torque acts on its root.
     """
     material = fem.Material(young=data.young, density=data.density)
     given: dict[str, Any] = {"elements": elements, "pair": pair, "damping": damping}
@@ -106,12 +109,12 @@ def four_bar(
 
 
 def pose_at(mechanism: Mechanism, data: Data, crank: float) -> Pose:
-    """The pose at a crank angle [rad], on the branch with the moving pin above the ground line."""
+    """Pose at the crank angle ``crank`` [rad], with the moving pin above the line of the ground pivots."""
     return poses_at(mechanism, data, np.array([crank]))[0]
 
 
 def poses_at(mechanism: Mechanism, data: Data, crank: Array) -> Sequence[Pose]:
-    """The poses at crank angles (k,) [rad], on the branch with the moving pin above the ground line."""
+    """Poses at the crank angles ``crank`` (k,) [rad], with the moving pin above the line of the ground pivots."""
     ground, l1, l2, l3 = data.lengths
     pin = l1 * np.array([np.cos(crank), np.sin(crank)])
     x, y = np.array([[ground], [0.0]]) - pin
@@ -179,7 +182,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_frequencies(result: Result, path: Path) -> None:
-    """Draw the three curves in the manner of [flex] fig. 6."""
+    """Draw the three lowest frequencies over the crank angle in the manner of [flex] fig. 6."""
     from matplotlib.ticker import MultipleLocator
 
     figure = new_figure(7.0, 4.5)
@@ -218,7 +221,7 @@ SWEEP = {2: 270.2347, 4: 269.6576, 8: 269.6207, 16: 269.6184}
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the converged values, and the convergence with the number of elements."""
+    """Checks: frequencies against converged values, and their convergence with the number of elements."""
     data = DATA["si"]
     fine = four_bar(data, 16)
     source = "displacement FE, converged"
@@ -242,14 +245,14 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the mechanism with two elements a link, at rest at 90°."""
+    """Equations of the mechanism with two elements for each link, at rest at a crank angle of 90°."""
     data = DATA["si"]
     mechanism = four_bar(data, 2)
     return mechanism.phdae(mechanism.consistent_state(pose_at(mechanism, data, 90.0 * deg)))
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the mode shapes, by name."""
+    """Scene of the mode shapes for viewers, by the name "modes"."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

@@ -44,10 +44,11 @@ SHOWN = 4
 
 @dataclass(frozen=True)
 class Result:
-    """Systems and responses by name, damping of each loop, step responses, and zeros of the mechanism alone.
+    """Plants and loops of the four-bar with their responses, by name.
 
     ``systems`` are the full, the eliminated and the reduced plant, with the frequency responses ``responses``.
-    ``loops`` are the mechanism alone and with each controller, with the frequency responses ``closed``.
+    ``loops`` are the mechanism alone and with each controller, with the frequency responses ``closed``, the ``damping``
+    ratios and the step responses ``steps``. ``zeros`` are those of the mechanism alone.
     """
 
     systems: Mapping[str, LinearPHDAE]
@@ -60,7 +61,10 @@ class Result:
 
 
 def driven_four_bar(elements: int, loss: float) -> Mechanism:
-    """The mechanism of [flex] table 1 with a hinge at the crank's root and the torque of a motor there."""
+    """Mechanism of [flex] table 1 with a hinge at the root of the crank and a motor torque on it.
+
+    ``loss`` is the structural damping, proportional to stiffness [s].
+    """
     return four_bar.four_bar(DATA["si"], elements, damping=fem.Damping(stiffness=loss), motor=MOTOR)
 
 
@@ -101,9 +105,9 @@ def run(
 
 
 def closed_loops(plant: LinearPHDAE, model: LinearPHDAE, *, gain: float, stiffness: float) -> dict[str, LinearPHDAE]:
-    """The mechanism alone, with injected damping, with a servo that holds its pose, and with an observer, by name.
+    """Loops by name: the mechanism alone, with injected damping, with a servo that holds its pose, with an observer.
 
-    The observer measures only the spin, and estimates the state by the reduced model. It has no information on the
+    The observer measures only the spin, and estimates the state by the reduced ``model``. It has no information on the
     pose; the same stiffness as in the servo holds the crank angle.
     """
     spring = port_spring(stiffness)
@@ -118,12 +122,12 @@ def closed_loops(plant: LinearPHDAE, model: LinearPHDAE, *, gain: float, stiffne
 
 
 def _alone(model: LinearPHDAE) -> LinearPHDAE:
-    """Copy of the reduced model whose states belong to a part ``model``, not to bodies."""
+    """Copy of the reduced model whose states belong to one part ``model`` instead of to the bodies."""
     return replace(model, lift=None, parts={"model": slice(0, model.size)})
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: errors of the eliminated and reduced plants, damping ratios, final values of the steps."""
+    """Summary numbers: errors of the eliminated and reduced plants, damping ratios, end values of step responses."""
     values = {name: response.values[:, 0, 0] for name, response in result.responses.items()}
     apart = lambda name: float(np.max(np.abs(values[name] - values["full"]) / np.abs(values["full"])))  # noqa: E731
     return {
@@ -180,7 +184,10 @@ def draw_steps(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: zeros of the driven crank against the frequencies of the welded one, at all published angles."""
+    """Checks: zeros of the mechanism with a driven crank against frequencies of that with a welded crank.
+
+    They are compared at all published angles.
+    """
     source = "four-bar with the crank welded, displacement FE, converged"
     mechanism = driven_four_bar(16, 0.0)
     for angle, published in REFERENCE.items():

@@ -1,4 +1,4 @@
-"""Four particles, two springs, two rigid bars and a dashpot by discrete gradients ([dg] sec. 6.3).
+"""Case four-particle: four particles, two springs, two rigid bars and a dashpot by discrete gradients ([dg] sec. 6.3).
 
 P. L. Kinon, R. Morandin, P. Schulze, Discrete gradient methods for port-Hamiltonian differential-algebraic equations,
 eq. (47)-(51) and table 1, after O. Gonzalez, Physica D 132 (1999).
@@ -75,7 +75,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers of the run, and of the runs compared with it."""
+    """Summary numbers of the run: energy, residuals, momenta, orders; and of the runs that are compared with it."""
     trajectory, energy = result.run, result.run.ledger.total_energy
     linear, angular = drifts(trajectory)
     free = result.undamped[trajectory.method]
@@ -132,7 +132,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: H at both ends with h = 0.01 s, residuals that must vanish, the momenta, and the orders.
+    """Checks: energy at both ends, residuals that must vanish, momenta, and orders of convergence, with h = 0.01 s.
 
     The limit h → 0 of H(10) is confirmed to the digits of the reference by two routes: a Runge-Kutta method on the
     equations without multipliers, and Gauss collocation of order 6 on the equations with them.

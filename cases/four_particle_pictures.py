@@ -69,7 +69,7 @@ def draw_constraints(result: Result, path: Path) -> None:
 
 
 def draw_undamped(result: Result, path: Path) -> None:
-    """Draw [dg] fig. 5: the Hamiltonian without dissipation, and the drift of both momenta, for both gradients."""
+    """Draw [dg] fig. 5: the Hamiltonian without dissipation and the drift of momenta, for both discrete gradients."""
     figure = new_figure(11.0, 4.4)
     energy, moved = figure.subplots(1, 2)
     for colour, (method, trajectory) in zip(("C0", "C2"), result.undamped.items(), strict=True):
@@ -124,7 +124,7 @@ def draw_convergence(result: Result, path: Path) -> None:
 
 
 def _slopes(axes: Axes) -> None:
-    """Draw reference lines of first and second order."""
+    """Draw reference lines of first and second order into axes of errors over steps."""
     steps = np.array([CONVERGENCE_END / CONVERGENCE_STEPS[-1], CONVERGENCE_END / CONVERGENCE_STEPS[0]])
     for order, level in ((1, 0.4), (2, 2.5e-5)):
         axes.loglog(steps, level * (steps / steps[-1]) ** order, color="0.6", linewidth=0.8)

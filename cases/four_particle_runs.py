@@ -26,10 +26,10 @@ WARM = 1000  # at most so many steps are timed
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and runs to compare it with: midpoint rule, without dissipation, long steps, refined steps.
+    """A run of the four particles, and further runs to compare it with.
 
-    ``undamped`` holds runs by both gradients, ``convergence`` the errors by method and step; ``steps_per_s`` is the
-    computing speed.
+    ``midpoint`` is by the midpoint rule, ``undamped`` without dissipation, by method; ``long`` and ``long_midpoint``
+    have long steps. ``convergence`` are the errors by method and step, ``steps_per_s`` is the computing speed.
     """
 
     run: Trajectory
@@ -45,24 +45,27 @@ class Result:
 
 
 def momenta(run: Trajectory) -> tuple[Array, Array]:
-    """Linear [kg m/s] and angular momentum [kg m²/s] at the saved times, (k + 1, 3) each."""
+    """Linear momentum [kg m/s] and angular momentum [kg m²/s] of all particles at the saved times, (k + 1, 3) each."""
     q, v = run["q"].reshape(-1, 4, 3), run["v"].reshape(-1, 4, 3)
     return np.einsum("p,tpi->ti", MASSES, v), np.einsum("p,tpi->ti", MASSES, np.cross(q, v))
 
 
 def drifts(run: Trajectory) -> tuple[float, float]:
-    """Largest deviation of a component of the linear and of the angular momentum from its initial value."""
+    """Largest deviations from the first value over the run: of any component of the linear and of the angular momentum.
+
+    They are in [kg m/s] and [kg m²/s].
+    """
     linear, angular = (float(np.abs(p - p[0]).max()) for p in momenta(run))
     return linear, angular
 
 
 def solve(step: float, end: float, eta: float, method: str) -> Trajectory:
-    """One run from the initial state of [dg] eq. (51)."""
+    """Run from the initial state of [dg] eq. (51) up to ``end`` [s] by a method; ``eta`` is the viscosity η₀."""
     return integrate(four_particles(eta), START, equal_steps(step, end, filling=True), method=by_name(method))
 
 
 def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Trajectory:
-    """Run, or its finished part if a step has no solution."""
+    """Run as of :func:`solve`, or its finished part if a step has no solution."""
     try:
         return solve(step, end, eta, method)
     except IntegrationError as error:
@@ -70,7 +73,7 @@ def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Traje
 
 
 def reference(eta: float, end: float = CONVERGENCE_END) -> Any:
-    """Reference t ↦ (q, v) (24,) by a Runge-Kutta method of order 8 with the multipliers eliminated."""
+    """Reference solution (q, v) (24,) as a function of t, by a Runge-Kutta method of order 8 without multipliers."""
     system = four_particles(eta)
 
     def rate(_: float, y: Array) -> Array:
@@ -81,7 +84,10 @@ def reference(eta: float, end: float = CONVERGENCE_END) -> Any:
 
 
 def multipliers(system: PHDAE, y: Array) -> Array:
-    """Multipliers λ of the bars at (q, v): ``Dg M⁻¹Dgᵀ λ = Dg M⁻¹(−∇V − R v) + d(Dg)/dt v`` (2,)."""
+    """Multipliers λ (2,) of the bars at the state ``y``, positions and velocities (q, v).
+
+    ``Dg M⁻¹Dgᵀ λ = Dg M⁻¹(−∇V − R v) + d(Dg)/dt v``.
+    """
     g, moving = constraint_jacobian(y[:12]), constraint_jacobian(y[12:])  # Dg is linear in q
     return np.linalg.solve((g / M) @ g.T, (g / M) @ _applied(system, y) + moving @ y[12:])
 
@@ -92,9 +98,9 @@ def _applied(system: PHDAE, y: Array) -> Array:
 
 
 def converge(eta: float, methods: Iterable[str], counts: Iterable[int] = CONVERGENCE_STEPS) -> Iterable[dict[str, Any]]:
-    """Relative errors of q₄, v₄ and λ₁ at t = 0.1 s by method and step, as in [dg] fig. 6.
+    """Yield relative errors of q₄, v₄ and λ₁ at t = 0.1 s for each method and number of steps, as in [dg] fig. 6.
 
-    λ is compared at the end of the step and at its middle, to which it belongs.
+    λ₁ is compared at the end of the last step and in its middle, to which it belongs.
     """
     exact, system = reference(eta), four_particles(eta)
     for method in methods:
@@ -116,7 +122,7 @@ def _relative(value: Array, exact: Array) -> float:
 
 
 def orders(rows: Iterable[dict[str, Any]], method: str) -> dict[str, float]:
-    """Orders of convergence of q₄, v₄ and λ₁ of a method, from its two finest steps."""
+    """Orders of convergence of q₄, v₄ and λ₁ by a method, from its two finest steps in the rows of :func:`converge`."""
     *_, coarse, fine = [row for row in rows if row["method"] == method]
     ratio = math.log(coarse["step_s"] / fine["step_s"])
     names = ("q4", "v4", "lam1_at_middle", "lam1_at_end")

@@ -21,9 +21,10 @@ BARS = ((0, 1), (2, 3))
 
 
 def four_particles(eta: float) -> PHDAE:
-    """The system [dg] eq. (43) with the viscosity η₀ = ``eta``; the port ``push`` is a force on the fourth particle.
+    """System of the four particles, [dg] eq. (43), with the viscosity η₀ = ``eta``.
 
-    Its invariants are the squared lengths of both springs and twice the kinetic energy.
+    Its port ``push`` is a force on the fourth particle. Its invariants are the squared lengths of both springs and
+    twice the kinetic energy.
     """
     return rigid.particle_system(
         dict(zip("1234", MASSES.tolist(), strict=True)),
@@ -54,14 +55,17 @@ def constraints(q: Array) -> Array:
 
 
 def constraint_jacobian(q: Array) -> Array:
-    """Jacobian Dg(q) (2, 12)."""
+    """Jacobian Dg(q) (2, 12) of the constraints of both bars with respect to the positions q (12,)."""
     jacobian, a, b = np.zeros((2, 12)), q[3:6] - q[0:3], q[9:12] - q[6:9]
     jacobian[0, 0:3], jacobian[0, 3:6], jacobian[1, 6:9], jacobian[1, 9:12] = -a, a, -b, b
     return jacobian
 
 
 def constraint_rates(q: Array, v: Array) -> Array:
-    """Constraint rates Dg(q) v of both bars (k, 2) [m²/s], [dg] eq. (40)."""
+    """Rates Dg(q) v (k, 2) [m²/s] of the constraints of both bars, [dg] eq. (40).
+
+    Positions q and velocities v are (k, 12).
+    """
     q, v = q.reshape(-1, 4, 3), v.reshape(-1, 4, 3)
     apart, parting = ([x[:, j] - x[:, i] for i, j in BARS] for x in (q, v))
     return np.stack([np.sum(a * b, axis=1) for a, b in zip(apart, parting, strict=True)], axis=1)

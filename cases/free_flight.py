@@ -53,19 +53,22 @@ SHORT = 5  # strips with this zigzag and spin; longer chains have less of both, 
 
 @dataclass(frozen=True)
 class Result:
-    """The run and the number of bodies."""
+    """A run in free flight, and the number of its bodies."""
 
     solution: Solution
     bodies: int
 
 
 def plastic(young: float = YOUNG) -> fem.Material:
-    """Polyethylene, or a material of its density with another Young's modulus."""
+    """Polyethylene, with its own or another Young's modulus [Pa]."""
     return fem.Material(young=young, density=DENSITY, poisson=POISSON)
 
 
 def handle(strain: Strain, young: float = YOUNG) -> Mechanism:
-    """The bar in its mean-axis frame along x, and the stem welded to its middle."""
+    """Mechanism of a flexible bar along x, in its mean-axis frame, with a rigid stem welded to its middle.
+
+    ``young`` is Young's modulus of the bar [Pa].
+    """
     bar = fem.beam(
         BAR,
         plastic(young),
@@ -84,7 +87,7 @@ def handle(strain: Strain, young: float = YOUNG) -> Mechanism:
 
 
 def chain(bodies: int, strain: Strain) -> Mechanism:
-    """Strips in a row, joined by spherical joints (the first, third, …) and hinges."""
+    """Mechanism of flexible strips in a row, joined by spherical joints and hinges in turn, a spherical one first."""
     link = fem.beam(LINK, plastic(), LINK_SECTION, elements=2, dim=3, strain=strain)
     joints = []
     for k in range(1, bodies):
@@ -94,14 +97,17 @@ def chain(bodies: int, strain: Strain) -> Mechanism:
 
 
 def thrown(mechanism: Mechanism, places: dict[str, tuple[Array, Rotation]], centre: Array, spin: Array) -> State:
-    """Undeformed state that moves as a rigid body: with VELOCITY at ``centre``, and the spin."""
+    """Undeformed state of all bodies in rigid motion: VELOCITY at the point ``centre`` [m], and the spin [rad/s].
+
+    ``places`` are positions and rotations of the bodies, by name.
+    """
     pose = mechanism.assemble(places)
     velocities = {name: (VELOCITY + np.cross(spin, at - centre), spin) for name, (at, _) in places.items()}
     return mechanism.consistent_state(pose, velocities=velocities)
 
 
 def start(mechanism: Mechanism, bodies: int) -> State:
-    """Initial state: the handle with its stem along y, or the chain as a zigzag in the x-y plane."""
+    """State at the start: the thrown handle with its stem along y, or the thrown chain as a zigzag in the x-y plane."""
     if bodies == 1:
         middle = np.array([0.5 * BAR, 0.0, 0.0])
         places = {"bar": (np.zeros(3), Rotation.identity()), "stem": (middle, Rotation.from_euler("z", 0.5 * math.pi))}
@@ -115,7 +121,10 @@ def start(mechanism: Mechanism, bodies: int) -> State:
 
 
 def solve(bodies: int, strain: Strain, steps: int, step_size: float, *, young: float = YOUNG) -> Solution:
-    """Run the handle (``bodies`` = 1, with Young's modulus ``young`` of its bar) or the chain."""
+    """Run of the handle (``bodies`` = 1) or of a chain of ``bodies`` strips, in ``steps`` steps.
+
+    ``young`` is Young's modulus of the handle's bar [Pa].
+    """
     mechanism = handle(strain, young) if bodies == 1 else chain(bodies, strain)
     return integrate(mechanism, start(mechanism, bodies), step_size * np.arange(steps + 1))
 
@@ -135,7 +144,10 @@ def run(
 
 
 def conserved(solution: Solution) -> dict[str, float]:
-    """Residuals of the quantities that the scheme conserves in free flight."""
+    """Largest residuals of the quantities that the scheme conserves in free flight, by name.
+
+    They are energy and its balance, joints, rotations, and both momenta.
+    """
     return kept(solution) | {
         "linear_momentum_drift_rel": drift(solution.linear_momentum()),
         "angular_momentum_drift_rel": drift(solution.angular_momentum()),
@@ -172,14 +184,14 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def reversals(solution: Solution) -> Array:
-    """Times at which the spin of the bar about the stem changes its sign, by linear interpolation [s]."""
+    """Times [s] at which the spin of the bar about the stem changes its sign, interpolated linearly."""
     spin, times = solution["bar.spin"][:, 1], solution.times
     k = np.flatnonzero(np.diff(np.sign(spin)))
     return times[k] - spin[k] * (times[k + 1] - times[k]) / (spin[k + 1] - spin[k])
 
 
 def handle_centre(mechanism: Mechanism) -> Array:
-    """Centre of mass of the undeformed handle from the root of its bar [m]."""
+    """Centre of mass (3,) [m] of the undeformed handle, from the root of its bar."""
     bar, stem = mechanism.bodies["bar"].mass, mechanism.bodies["stem"].mass
     return np.array([0.5 * BAR, 0.5 * STEM * stem / (bar + stem), 0.0])
 
@@ -205,7 +217,10 @@ def draw_handle(solution: Solution, path: Path) -> None:
 
 
 def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
-    """Draw the chain at a few instants, seen along z from its centre of mass, and its middle strip's deflection."""
+    """Draw the chain at a few instants, seen along z, and the deflection of its middle strip over time.
+
+    The origin of each picture of the chain is its centre of mass.
+    """
     figure = new_figure(9.0, 5.5)
     grid = figure.add_gridspec(2, frames, height_ratios=(4, 5))
     times, bodies = solution.times, solution.mechanism.bodies
@@ -239,7 +254,7 @@ def draw_chain(solution: Solution, path: Path, frames: int = 5) -> None:
 
 
 def draw_kept(solution: Solution, path: Path) -> None:
-    """Draw the drift of energy and momenta over time, where it is not zero."""
+    """Draw the relative changes of energy and both momenta since the start, at times when they are not zero."""
     figure = new_figure(8.0, 3.8)
     axes = figure.subplots()
     energy = solution.ledger.total_energy
@@ -259,7 +274,7 @@ def draw_kept(solution: Solution, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conservation over 200 steps of the handle and the chain; period of a stiff handle."""
+    """Checks: conserved quantities over 200 steps of the handle and the chain; period of a stiff handle."""
     for bodies, what in ((1, "handle"), (5, "chain of 5")):
         for strain in ("linear", "von_karman"):
             for step_size in (5e-4, 1e-3):

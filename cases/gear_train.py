@@ -42,7 +42,10 @@ SHAFTS = {"motor": RATIO, "shaft": PLANETARY, "planet 1": TURNS, "output": 1.0}
 
 @dataclass(frozen=True)
 class Result:
-    """A run, the torque ``drive`` of the motor [N m], and the time ``until`` [s] at which the motor is switched off."""
+    """A run of the gear train with the torque ``drive`` of the motor [N m] up to the time ``until`` [s].
+
+    Then the motor is switched off.
+    """
 
     solution: Solution
     drive: float
@@ -50,7 +53,7 @@ class Result:
 
     @property
     def accelerations(self) -> tuple[float, float]:
-        """Accelerations of the output with and without the motor [rad/s²]: (i τ − τ_b)/J.
+        """Accelerations of the output while the motor drives, and after it is off, (i τ − τ_b)/J [rad/s²].
 
         τ is the torque of the motor, i the ratio, τ_b that of the brake, J the inertia reduced to the output.
         """
@@ -58,19 +61,22 @@ class Result:
 
     @property
     def angles(self) -> Array:
-        """Angles of the shafts since the start, (shafts, k) [rad]."""
+        """Angles (shafts, k) [rad] of all shafts since the start, at the saved times."""
         measured = [self.solution.measured(joint_angle(f"{name}.centre")) for name in SHAFTS]
         return np.array([angle - angle[0] for angle in measured])
 
 
 def reduced_inertia() -> float:
-    """Inertia of all wheels reduced to the output [kg m²]."""
+    """Moments of inertia of all wheels reduced to the output shaft, in sum [kg m²]."""
     carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS**2)
     return INERTIA["output"] + INERTIA["shaft"] * PLANETARY**2 + INERTIA["motor"] * RATIO**2 + carried
 
 
 def ring_torque(drive: float, acceleration: float) -> float:
-    """Reaction torque on the ring [N m], independently, from the angular momentum about the centre."""
+    """Reaction torque on the ring [N m] from the angular momentum about the centre, independent of the run.
+
+    ``drive`` is the torque of the motor, ``acceleration`` that of the output [rad/s²].
+    """
     shaft = -SPUR * (INERTIA["motor"] * RATIO * acceleration + drive)  # of the pinion on the wheel
     carried = PLANETS * (MASS * ARM**2 + INERTIA["planet"] * TURNS)
     momentum = (INERTIA["shaft"] * PLANETARY + INERTIA["output"] + carried) * acceleration
@@ -78,13 +84,19 @@ def ring_torque(drive: float, acceleration: float) -> float:
 
 
 def disc(radius: float, layer: int = 0, *, inner: float = 0.0) -> Shape:
-    """Shape of a wheel or a ring, without teeth; ``layer`` is the number of its plane along the axis."""
+    """Shape of a wheel without teeth or, with an ``inner`` radius, of a ring [m].
+
+    ``layer`` is the number of its plane along the axis.
+    """
     centre = (0.0, 0.0, 1.5 * layer * THICK)
     return cylinder_shape(THICK, radius, inner_radius=inner, axis=(0.0, 0.0, 1.0), centre=centre)
 
 
 def wheel(mass: float, inertia: float, *pins: float, shape: Shape | None = None) -> Body:
-    """A wheel with pins on the radius of the planet axles at angles [rad], named ``pin 1``, ``pin 2``, …."""
+    """A wheel with the ports ``centre`` and ``pin 1``, ``pin 2``, …, at the given angles [rad].
+
+    The pins are on the radius of the planet axles.
+    """
     places = {f"pin {k}": (ARM * math.cos(at), ARM * math.sin(at)) for k, at in enumerate(pins, 1)}
     return rigid.body(mass, inertia=inertia, ports={"centre": (0.0, 0.0), **places}, shape=shape)
 
@@ -136,7 +148,7 @@ def run(
 
 
 def expected(result: Result) -> Array:
-    """Angle of the output in closed form [rad], constant once it has come to rest."""
+    """Angle of the output at the saved times in closed form (k,) [rad], constant once it has come to rest."""
     faster, slower = result.accelerations
     t = result.solution.times
     first, after = np.minimum(t, result.until), np.maximum(t - result.until, 0.0)
@@ -147,7 +159,7 @@ def expected(result: Result) -> Array:
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Summary numbers: speed ratios, deviations of the angles from these ratios, and the reaction of the ring."""
+    """Summary numbers: speed ratio, angles, acceleration, torque on the ring, energy of the brake, balance."""
     angles, solution = result.angles, result.solution
     ideal = np.array(list(SHAFTS.values()))[:, None] * angles[-1]
     driven = np.searchsorted(solution.times, 0.5 * result.until)
@@ -198,7 +210,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: ratios and balance at round-off; accelerations, the angle to rest and the ring's torque in closed form.
+    """Checks: ratios and balance at round-off; accelerations, angle until rest and torque on the ring in closed form.
 
     The ratio does not depend on the step. The motion has an error of second order: a step turns the motor by 0.03 rad.
     """

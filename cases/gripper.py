@@ -36,7 +36,7 @@ X = (1.0, 0.0, 0.0)
 
 
 def lift(t: float) -> float:
-    """Height of the palm above its start [m]."""
+    """Height [m] of the palm above its start at the time t."""
     share = min(max((t - CLOSED) / (LIFTED - CLOSED), 0.0), 1.0)
     return float(0.5 * HEIGHT * (1.0 - np.cos(np.pi * share)))
 
@@ -47,7 +47,7 @@ def acceleration() -> float:
 
 
 def limit(lifted: float = 0.0) -> float:
-    """Least force of a jaw that holds the box at an acceleration [N]."""
+    """Least force of a jaw [N] that holds the box by friction at the upward acceleration ``lifted`` [m/s²]."""
     return MASS * (GRAVITY + lifted) / (2.0 * FRICTION)
 
 
@@ -58,7 +58,7 @@ def _block(mass: float, size: tuple[float, float, float]) -> Any:
 
 
 def gripper() -> Mechanism:
-    """Palm that a drive lifts, two jaws that slide in it, and a box on a table."""
+    """Mechanism of a palm that a drive lifts, two jaws that slide in it, and a box on a table."""
     ports = {"own": (0.0, 0.0, 0.0), "rail": (0.0, 0.0, -ABOVE)}
     palm = rigid.body(PALM, inertia=(1e-3,) * 3, ports=ports, shape=box_shape((0.2, 0.04, 0.03)))
     law = KelvinVoigt(STIFFNESS, damping=DAMPING, friction=FRICTION)
@@ -101,13 +101,13 @@ def run(
 
 
 def heights(solution: Solution) -> tuple[Array, Array]:
-    """Heights of the palm and of the box above their starts [m]."""
+    """Heights (k,) [m] of the palm and of the box above their starts, at the saved times."""
     palm, box = (solution[f"{name}.centre"][:, 2] for name in ("palm", "box"))
     return palm - palm[0], box - box[0]
 
 
 def mean_force(solution: Solution, name: str, since: float, until: float) -> float:
-    """Mean over a time of a force of the ledger, such as ``table: normal`` [N]."""
+    """Mean of a force of the ledger [N], such as ``table: normal``, over the steps from ``since`` to ``until`` [s]."""
     own = (solution.times[:-1] >= since - 1e-9) & (solution.times[1:] <= until + 1e-9)
     return float(solution.ledger.impulses[name][own].sum() / (until - since))
 

@@ -38,7 +38,11 @@ SLOWEST, FASTEST = 4.0, 40.0  # [rad/s]
 
 
 class Result(NamedTuple):
-    """Exponents of three blades by speed, also in closed form; growth of two blades by speed and stiffness ratio."""
+    """Exponents of a rotor with three or more blades over its speed, and growth of one with two blades.
+
+    ``exponents`` are seen in the world, ``closed`` are those of Coleman and Feingold, both at ``speeds``. ``growth``
+    [1/s] is also over the stiffness ratios k_y/k_x, ``ratios``.
+    """
 
     speeds: Array  # (k,) [rad/s]
     exponents: Array  # (k, 10), as they are seen in the world
@@ -48,7 +52,10 @@ class Result(NamedTuple):
 
 
 def rotor(speed: float, blades: int, ratio: float, damping: float = 1.0) -> tuple[Mechanism, State]:
-    """A rotor in the plane of its disc, and its steady rotation."""
+    """Mechanism of a rotor in the plane of its disc, and its steady rotation at ``speed`` [rad/s].
+
+    ``ratio`` is the stiffness k_y/k_x of the landing gear; ``damping`` multiplies all dampers.
+    """
     angles = 2.0 * np.pi * np.arange(blades) / blades
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
     names = [f"blade{i + 1}" for i in range(blades)]
@@ -72,15 +79,15 @@ def rotor(speed: float, blades: int, ratio: float, damping: float = 1.0) -> tupl
 
 
 def spectrum(speed: float, blades: int, ratio: float) -> Spectrum:
-    """Spectrum of the small motions of a rotor about its steady rotation."""
+    """Spectrum of the small motions of a rotor about its steady rotation; for the arguments see :func:`rotor`."""
     mechanism, state = rotor(speed, blades, ratio)
     return mechanism.spectrum(state)
 
 
 def coleman(speed: float, blades: int, ratio: float) -> Array:
-    """Exponents (10,) of three or more blades in world axes, by Coleman's equations.
+    """Exponents (10,) of a rotor of three or more blades in world axes, by Coleman's equations [1/s].
 
-    They belong to (x, y, ζ_c, ζ_s), and to the collective motion of the blades.
+    Eight belong to (x, y, ζ_c, ζ_s), two to the collective motion of the blades.
     """
     total, half = HUB + blades * BLADE, 0.5 * blades * STATIC
     own = LAG_SPRING + REACH * STATIC * speed**2
@@ -118,7 +125,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: largest growth of many blades and of two [1/s]."""
+    """Summary numbers: largest growth [1/s] of the rotor with many blades and of that with two."""
     return {"many_blades_1_s": result.exponents.real.max(), "two_blades_1_s": result.growth.max()}
 
 
@@ -159,7 +166,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: exponents against constant equations in the world, two blades by two methods, and a run."""
+    """Checks: exponents against Coleman's equations, two blades by two methods, and the growth of a run."""
     source = "Coleman, Feingold 1958"
     for ratio, name in ((1.0, "equal springs"), (1.5, "unequal springs")):
         for speed in (16.0, 26.0):
@@ -185,9 +192,9 @@ def checks() -> Iterable[Check]:
 
 
 def _run_growth(mechanism: Mechanism, state: State, speed: float) -> float:
-    """Growth [1/s] of a run after a small impulse, from the hub's positions once a turn, Re(c μᵏ).
+    """Growth [1/s] of the motion of the hub after a small impulse, from a run of 80 turns.
 
-    μ is fitted to x₊₂ = 2 Re μ x₊ − |μ|² x.
+    The hub's positions x, once a turn, are Re(c μᵏ): μ is fitted to x₊₂ = 2 Re μ x₊ − |μ|² x, where x₊ is a turn later.
     """
     struck = mechanism.impact(state, "hub.c", impulse=np.array([1e-8, 1e-8]))
     turns, steps, turn = 80, 24, 2.0 * np.pi / speed

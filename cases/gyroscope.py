@@ -121,9 +121,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
-    """Mean precession and nutation of a run, and the range of β.
+    """Mean precession and mean nutation [rad/s] of a run, and the range of β [deg], by the names of table columns.
 
-    If the motion is steady or shorter than one nutation, the precession is the mean over the whole run.
+    If the motion is steady or shorter than one nutation, the precession is the mean over the whole run and the nutation
+    is left out. ``kept`` is the kind of coordinates.
     """
     beta, gamma = suspension(run, kept).T
     range_of_beta = {"beta_min_deg": math.degrees(beta.min()), "beta_max_deg": math.degrees(beta.max())}
@@ -137,7 +138,7 @@ def of_motion(run: Trajectory, kept: str, start: Start) -> dict[str, float]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: rates of the fast gyroscope, the equation of β, steady precession, the lock, and conserved quantities."""
+    """Checks: rates of the fast gyroscope, equation of β, steady precession, pass of the lock, conserved quantities."""
     torque, spin = 1.0, 60.0
     rates = rate_table(torque, spin)
     for name, theory, what in (("precession_short", "theory_short", "precession below M/(Iω)"),

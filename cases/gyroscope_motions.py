@@ -1,4 +1,4 @@
-"""Motions of a gyroscope in its gimbal, in three kinds of coordinates, and reference solutions."""
+"""Motions of a gyroscope in its gimbal in three kinds of coordinates, and reference solutions."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ Which = Literal["all", "angles", "matrix", "quaternion"]
 
 @dataclass(frozen=True)
 class Result:
-    """Runs by orientation, their initial values, rates by torque, and errors by distance from the lock.
+    """Runs of the gyroscope by kind of coordinates, rates over the torque, and errors over the distance from the lock.
 
-    ``torque`` [N m], ``spin`` [rad/s], ``tilt``, β at the start [rad].
+    Start values are ``torque`` [N m], ``spin`` [rad/s] and the angle β ``tilt`` [rad]; ``rates`` and ``lock`` are
+    tables.
     """
 
     runs: dict[str, Trajectory]
@@ -52,14 +53,20 @@ class Result:
 
 
 def gyroscope(orientation: rigid.Orientation) -> rigid.MultibodySystem:
-    """System with ζ = orientation, ϖ = ω, and the torque on the second axis as its port: [rigid] eq. (16)-(18)."""
+    """System of the gyroscope with ζ = orientation and ϖ = ω, [rigid] eq. (16)-(18).
+
+    Its port is the torque on the second axis; ``orientation`` is the kind of coordinates.
+    """
     return rigid.pivoted_body(INERTIA, orientation=orientation, ports={"second axis": rigid.Gimbal(1)})
 
 
 def solve(
     kept: str, times: Array, torque: float, spin: float, *, tilt: float = 0.0, start: Start = "rest"
 ) -> Trajectory:
-    """Run in the coordinates ``kept`` from α = γ = 0, β = ``tilt`` [rad], with spin only or in steady precession."""
+    """Run from α = γ = 0 and β = ``tilt`` [rad], with the spin of the disc only or in steady precession.
+
+    ``kept`` is the kind of coordinates: "angles", "matrix" or "quaternion" as in KEPT.
+    """
     orientation = KEPT[kept]
     rate = steady(torque, spin, tilt) if start == "steady" else 0.0
     system, inputs = gyroscope(orientation), {"second axis": [torque]}
@@ -69,7 +76,7 @@ def solve(
 
 
 def method_of(kept: str) -> Gauss | DiscreteGradient:
-    """Method of a kind of coordinates: Gauss collocation for angles, else the discrete gradient pair.
+    """Method of integration for a kind of coordinates: Gauss collocation for angles, else the discrete gradient pair.
 
     The pair preserves RᵀR = 1 or |q| = 1.
     """
@@ -77,7 +84,10 @@ def method_of(kept: str) -> Gauss | DiscreteGradient:
 
 
 def steady(torque: float, spin: float, tilt: float = 0.0) -> float:
-    """Slow root Ω of ``M = Ω cos β (p + C Ω sin β)`` [rad/s]."""
+    """Rate Ω of the slow steady precession [rad/s], the smaller root of ``M = Ω cos β (p + C Ω sin β)``.
+
+    Raises ValueError if there is none at the angle β ``tilt``.
+    """
     p, c, s = AXIAL * spin, math.cos(tilt), math.sin(tilt)
     under = p * p + 4.0 * ACROSS * torque * s / c
     if under < 0.0:
@@ -87,14 +97,17 @@ def steady(torque: float, spin: float, tilt: float = 0.0) -> float:
 
 
 def suspension(run: Trajectory, kept: str) -> Array:
-    """Angles β and γ over time (k, 2) [rad], γ without jumps."""
+    """Angles β and γ of a run over time (k, 2) [rad], without jumps by full turns.
+
+    ``kept`` is the kind of coordinates of the run.
+    """
     rotation = KEPT[kept].rotation(run["orientation"])
     zeta = KEPT["angles"].coordinates(rotation)[:, 1:]
     return np.unwrap(zeta, axis=0)
 
 
 def mean_rates(run: Trajectory, kept: str) -> tuple[float, float]:
-    """Mean precession and circular frequency of nutation [rad/s], over all complete nutations."""
+    """Mean precession and circular frequency of nutation [rad/s] over all complete nutations of a run from rest."""
     beta, gamma = (make_interp_spline(run.times, angle, k=5) for angle in suspension(run, kept).T)
     rate = PPoly.from_spline(beta.derivative())
     sign = float(beta(run.times[1]) - beta(0.0))  # of the motion from rest
@@ -104,7 +117,10 @@ def mean_rates(run: Trajectory, kept: str) -> tuple[float, float]:
 
 
 def reference(times: Array, torque: float, spin: float) -> Array:
-    """Angles β and γ (k, 2) [rad] from rest at β = γ = 0, from the equation of β alone."""
+    """Angles β and γ (k, 2) [rad] at ``times`` from rest at β = γ = 0, from the equation of β with P = 0.
+
+    They are the solution of an adaptive integrator for a torque [N m] and a spin of the disc [rad/s].
+    """
     p = AXIAL * spin
 
     def rates(_: float, y: Array) -> list[float]:
@@ -118,7 +134,10 @@ def reference(times: Array, torque: float, spin: float) -> Array:
 
 
 def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, float]]:
-    """Precession and nutation from rest for several torques, by gauss6 in angles with ``steps`` for each nutation."""
+    """Table of precession and nutation from rest for several torques up to ``torque``, in angles by gauss6.
+
+    Each nutation has ``steps`` steps. Rows compare with the law M/(Aω) and its correction of second order.
+    """
     rows = []
     for M in torque * np.array(SWEEP):
         law, nutation = M / (AXIAL * spin), AXIAL * abs(spin) / ACROSS
@@ -132,10 +151,11 @@ def rate_table(torque: float, spin: float, steps: int = 24) -> list[dict[str, fl
 
 
 def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple[float, list[str]]:
-    """Largest error of R over a torque-free turn of the axle about L that passes near the lock, and warnings.
+    """Largest error of R over a torque-free turn of the axle that passes near the lock, and warnings of the run.
 
-    The axle passes z (β = π/2) at this distance [rad] in the middle of a step, as the number of steps is odd. The exact
-    solution is ``R = exp(t L/C) R₀ exp(t (1 − A/C) ω_x')``, L = p n + C ω_⊥ in world axes. Angles may fail at 0 rad.
+    The axle turns about the angular momentum L and passes z (β = π/2) at ``distance`` [rad], in the middle of a step,
+    as the number of steps is odd. The exact solution is ``R = exp(t L/C) R₀ exp(t (1 − A/C) ω_x')``, L = p n + C ω_⊥ in
+    world axes. Angles may fail at the distance 0.
     """
     turn = AXIAL * spin / math.cos(TILT) / ACROSS  # |L|/C [rad/s]
     cone = np.array([math.sin(TILT + distance), 0.0, -math.cos(TILT + distance)])  # direction of L: β > 0 points down
@@ -155,7 +175,10 @@ def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple
 
 
 def lock_table(spin: float) -> list[dict[str, float]]:
-    """Errors of all three orientations by distance of the axle from gimbal lock, and number of warnings of angles."""
+    """Table of the errors of R for several distances of the axle from gimbal lock, in all kinds of coordinates.
+
+    It also has the number of warnings for angles.
+    """
     rows = []
     for distance in DISTANCES:
         passes = {kept: pass_lock(kept, distance, spin) for kept in KEPT}
@@ -165,19 +188,22 @@ def lock_table(spin: float) -> list[dict[str, float]]:
 
 
 def mesh(step: float, duration: float) -> Array:
-    """Times of equal steps of at most ``step`` [s]; steps of gauss6 are :data:`COARSER` times as long."""
+    """Times of equal steps of at most ``step`` [s] up to ``duration``.
+
+    Their number is a multiple of :data:`COARSER`, since steps of gauss6 are so many times as long.
+    """
     check.positive("step", step, "s")
     count = COARSER * math.ceil(check.positive("duration", duration, "s") / (COARSER * step) - 1e-9)
     return np.linspace(0.0, duration, count + 1)
 
 
 def defects(run: Trajectory, kept: str) -> Array:
-    """Defects |RᵀR − 1| or ||q| − 1| at all times (k,)."""
+    """Defects |RᵀR − 1| or ||q| − 1| of a run at all times (k,); ``kept`` is the kind of coordinates."""
     return np.array([KEPT[kept].defect(zeta) for zeta in run["orientation"]])
 
 
 def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
-    """Largest difference of the entries of R of two runs at each of their common times (k,)."""
+    """Largest difference of the entries of R at each common time (k,) of two runs, by their kinds of coordinates."""
     both = min(len(runs[name].times) for name in (first, second)) - 1
     one, other = (
         KEPT[name].rotation(runs[name]["orientation"][:: (len(runs[name].times) - 1) // both])
@@ -187,5 +213,5 @@ def apart(runs: dict[str, Trajectory], first: str, second: str) -> Array:
 
 
 def slope(sizes: Any, rows: Iterable[dict[str, float]], name: str) -> float:
-    """Order of convergence of a column with respect to ``sizes``, by least squares of logarithms."""
+    """Order of convergence of a table's column ``name`` with respect to ``sizes``, by least squares of logarithms."""
     return float(np.polyfit(np.log(sizes), np.log([row[name] for row in rows]), 1)[0])

@@ -36,7 +36,7 @@ STEPS = 4  # of a period
 
 @dataclass(frozen=True)
 class Result:
-    """A run, and the angle at the samples that the linear system predicts.
+    """A run with the sampled controller, and the angle at its samples that the linear system predicts.
 
     ``mark`` is the resolution of the encoder [rad], ``period`` that of sampling [s].
     """
@@ -50,7 +50,10 @@ class Result:
 
 @cache
 def link() -> Mechanism:
-    """A hub on a hinge, with a link welded to it; the weight acts normal to the plane."""
+    """Mechanism of a hub on a hinge with a flexible link welded to it, and a motor torque on the hub.
+
+    The weight acts normal to the plane, and is left out.
+    """
     beam = fem.beam(0.8, METAL, SECTION, elements=3, damping=fem.Damping(stiffness=2e-4))
     hub = rigid.body(0.5, inertia=0.01, ports={"axle": (0.0, 0.0)})
     joints = [hinge("hub.axle", GROUND.at(0.0, 0.0)), weld("link.root", "hub.axle"), torque("hub.axle", name=MOTOR)]
@@ -59,13 +62,16 @@ def link() -> Mechanism:
 
 @cache
 def plant() -> Plant:
-    """Linear system from the torque of the motor to the angle of the hub."""
+    """Linear system from the torque of the motor to the angle of the hub, at rest."""
     mechanism = link()
     return angles_of(mechanism.linearize(mechanism.assemble({"hub": (0.0, 0.0, 0.0)})), [MOTOR])
 
 
 def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
-    """Angle at ``count`` samples after the step of the reference, and the largest |pole| of the loop."""
+    """Predicted angle (count,) [rad] at the samples after a step of the reference, and the largest |pole| of the loop.
+
+    ``delay`` is the number of periods by which outputs are late.
+    """
     loop = closed_loop(plant(), LAW, period=period, delay=delay)
     x, angles = np.zeros(len(loop.A)), np.zeros(count)
     for k in range(count):
@@ -75,7 +81,10 @@ def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
 
 
 def solve(period: float, delay: int, marks: int, end: float, *, steps: int = STEPS) -> Result:
-    """Run from the undeformed rest state, with a number of steps in each period."""
+    """Run from the undeformed rest state up to ``end`` [s], with ``steps`` steps in each period of the controller.
+
+    ``marks`` are those of the encoder on a turn, 0 for exact angles.
+    """
     mechanism, count = link(), round(end / period)
     start = mechanism.consistent_state(mechanism.assemble({"hub": (0.0, 0.0, 0.0)}))
     loop = LAW.sampled(period, sensors={"angle": ANGLE}, ports=[MOTOR], reference=lambda t: TARGET)
@@ -105,12 +114,12 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest delay, in calls of the controller, that makes the loop unstable, from the poles of the loop."""
+    """Smallest delay, in calls of the controller, with which a pole of the loop is unstable, or ``most`` if none is."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Summary numbers: difference of run and prediction, resolution of the encoder, stability margin of the loop."""
+    """Summary numbers: difference of run and prediction, resolution of the encoder, stability of the loop."""
     angle = result.solution.measured(ANGLE)
     return {
         "prediction_error_max_rad": float(np.abs(angle - result.predicted).max()),
@@ -151,7 +160,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: run against prediction without and with an encoder, and for the delay at which both become unstable.
+    """Checks: run against prediction without and with an encoder, and the delay at which both become unstable.
 
     The prediction is exact in time, the steps are of second order: with half as many steps the difference is four times
     as large. With four steps in a period it is below 0.25 % of the target.
@@ -169,7 +178,7 @@ def checks() -> Iterable[Check]:
 
 
 def _apart(result: Result) -> float:
-    """Largest distance of a run from its prediction, divided by the largest predicted angle."""
+    """Largest difference of the angle of a run from its prediction, divided by the largest predicted angle."""
     return float(np.abs(result.solution.measured(ANGLE) - result.predicted).max() / np.abs(result.predicted).max())
 
 

@@ -37,7 +37,7 @@ AXIS = (0.0, 0.0, 1.0)
 
 
 class Result(NamedTuple):
-    """Flapping frequencies by speed, both divided by UNIT, and the run of the spin-up."""
+    """Flapping frequencies of the blade by the speed of the rotor, both divided by UNIT, and a run of a spin-up."""
 
     speeds: tuple[float, ...]
     frequencies: tuple[float, ...]
@@ -45,20 +45,23 @@ class Result(NamedTuple):
 
 
 def speed(t: float) -> float:
-    """Speed Ω(t) [rad/s], which rises to full speed with a continuous acceleration."""
+    """Speed Ω(t) [rad/s] of the rotor, which rises to full speed with a continuous acceleration."""
     x = min(t / RISE, 1.0)
     return float(SPEED * (x - np.sin(2.0 * np.pi * x) / (2.0 * np.pi)))
 
 
 def angle(t: float) -> float:
-    """Angle ∫Ω dt [rad]."""
+    """Angle ∫Ω dt [rad] of the rotor at the time t."""
     x = min(t / RISE, 1.0)
     turned = SPEED * RISE * (0.5 * x**2 + (np.cos(2.0 * np.pi * x) - 1.0) / (4.0 * np.pi**2))
     return float(turned + SPEED * max(0.0, t - RISE))
 
 
 def rotor(elements: int, order: int, turning: Any, *, section: fem.RodSection = BLADE) -> Mechanism:
-    """The blade along x, clamped to a mast that turns it about z; its weight acts against the lift."""
+    """Mechanism of a blade along x, clamped to a mast that turns it about z, with a distributed lift.
+
+    ``turning`` is the angle of the mast as a function of time.
+    """
     rod = fem.rod(LENGTH, None, section, elements=elements, order=order)
     joints = [
         revolute("blade.root", GROUND.at(0.0, 0.0, 0.0), axis=AXIS),
@@ -68,7 +71,7 @@ def rotor(elements: int, order: int, turning: Any, *, section: fem.RodSection = 
 
 
 def flapping(relative: float, elements: int, order: int) -> float:
-    """First flapping frequency of the blade without lift at the speed ``relative``, both divided by UNIT.
+    """First flapping frequency of the blade without lift, at the speed ``relative`` of the rotor; both divided by UNIT.
 
     The blade is slender and much stiffer in chord and torsion, as in the publication.
     """
@@ -84,7 +87,7 @@ def flapping(relative: float, elements: int, order: int) -> float:
 
 
 def spin_up(step: float, elements: int, order: int, end: float) -> Solution:
-    """Run from rest, with the lift growing with the square of the speed."""
+    """Run of the rotor from rest up to ``end`` [s], with a lift that grows with the square of the speed."""
     mechanism = rotor(elements, order, angle)
     start = mechanism.consistent_state(mechanism.assemble({"blade": ((0.0, 0.0, 0.0), np.eye(3))}))
     lift = {"lift": lambda t: np.array([0.0, 0.0, (LIFT - 9.81 * LINE) * (speed(t) / SPEED) ** 2])}
@@ -106,7 +109,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: frequencies, the largest deflection out of the plane of the rotor, and conserved quantities."""
+    """Summary numbers: flapping frequencies, flap and lag of the tip in the spin-up, and conserved quantities."""
     tip = result.spin_up.position("blade.tip")
     numbers = {k: v for k, v in kept(result.spin_up).items() if "momentum" not in k}
     return {
@@ -120,7 +123,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def _lag(solution: Solution) -> Any:
-    """Displacement of the tip in the plane of the rotor, normal to the rigid blade, (k,) [m]."""
+    """Displacement of the tip in the plane of the rotor, normal to the axis of the rigid blade, (k,) [m]."""
     turned = np.array([angle(float(t)) for t in solution.times])
     tip = solution.position("blade.tip")
     return np.cos(turned) * tip[:, 1] - np.sin(turned) * tip[:, 0]
@@ -147,7 +150,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: flapping frequencies by a series; balance, joints and orthogonality of matrices at two step sizes."""
+    """Checks: flapping frequencies against a series; balance, joints and orthogonality at two step sizes."""
     for relative, reference in FLAPPING.items():
         name, value = f"flapping at Ω = {relative:g}", flapping(relative, 8, 2)
         yield near(name, reference, value, 1e-3 * reference, source="series of a slender beam", kind="independent code")

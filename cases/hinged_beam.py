@@ -55,7 +55,7 @@ LOADS = {
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and the spin of the root section in inertial axes (k, 3) [rad/s]."""
+    """A run of the beam, and the spin of its root section in world axes (k, 3) [rad/s]."""
 
     solution: Solution
     spin: Array
@@ -63,12 +63,15 @@ class Result:
 
 
 def at_rest(mechanism: Mechanism) -> State:
-    """The beam at rest along x."""
+    """State of the undeformed beam at rest along x."""
     return mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))
 
 
 def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
-    """Beam along x on a spherical joint; the root section is its frame (cantilever)."""
+    """Mechanism of a flexible beam along x on a spherical joint, with a torque at its root and a force at its tip.
+
+    The root section is the frame of the beam (cantilever).
+    """
     section = fem.Section(width=SIDE, height=SIDE)
     beam = fem.beam(LENGTH, RUBBER, section, elements=elements, dim=3, reference="cantilever", strain=strain)
     return connect(
@@ -82,7 +85,7 @@ def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mecha
 
 
 def instants(steps: int, end: float) -> Array:
-    """Times of about ``steps`` equal steps, with the kinks of the loads at ends of steps.
+    """Times [s] of about ``steps`` equal steps up to ``end``, with the kinks of the loads at ends of steps.
 
     Inputs are evaluated at midpoints of steps, so that between kinks their impulse is exact. All steps are equal if the
     number of steps is a multiple of 5 for every second.
@@ -96,7 +99,7 @@ def instants(steps: int, end: float) -> Array:
 
 
 def solve(elements: int, strain: Literal["linear", "von_karman"], steps: int, end: float) -> Solution:
-    """Run from rest along x."""
+    """Run of the beam from rest along x under its loads, up to ``end`` [s]."""
     mechanism = hinged_beam(elements, strain)
     return integrate(mechanism, at_rest(mechanism), instants(steps, end), inputs=LOADS)
 
@@ -128,7 +131,11 @@ def run(
 
 
 def plateaus(solution: Solution) -> dict[str, float]:
-    """Summary of the plateaus: energy after each load and its spread, spin about z, defect of the angular momentum."""
+    """Summary numbers of the motion between and after the loads.
+
+    They are the mean and the relative spread of the energy after the torque and after the force, the spin about z, and
+    the relative defect of the angular momentum about z.
+    """
     t, energy, spin = solution.times, solution.ledger.total_energy, solution.spin("beam")
     between, after = energy[(t >= LOADED[0]) & (t <= FORCE[0][0])], energy[t >= LOADED[1]]
     momentum = solution.angular_momentum()[t >= LOADED[0], 2]
@@ -145,7 +152,10 @@ def plateaus(solution: Solution) -> dict[str, float]:
 
 
 def stresses(solution: Solution) -> dict[str, Array]:
-    """Axial stress [Pa] in the fibres y = ±1.5 mm (z = 0) and z = ±1.5 mm (y = 0), by time and place along the beam."""
+    """Axial stress (k, cells) [Pa] of the beam's drawn cells at the saved times, by the name of the outer fibre.
+
+    The fibres are at y = ±1.5 mm (z = 0) and z = ±1.5 mm (y = 0).
+    """
     view = solution.mechanism.bodies["beam"].view
     assert view is not None
     fields = {
@@ -249,7 +259,7 @@ def draw_stresses(result: Result, path: Path) -> None:
 
 
 def struck() -> float:
-    """Energy of the spinning rod after the tip force [J], of its rigid motion and its bending modes, in closed form.
+    """Energy of the spinning rod after the tip force [J] in closed form, of its rigid motion and its bending modes.
 
     Before the force the rod spins with P/J. A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from
     a force with the spectrum F̂, which for a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL
@@ -305,7 +315,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the beam with one element at rest."""
+    """Equations of the beam with one element at rest, for the analysis of this case."""
     mechanism = hinged_beam(1, "linear")
     return mechanism.phdae(mechanism.consistent_multipliers(at_rest(mechanism)))
 

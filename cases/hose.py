@@ -42,7 +42,7 @@ CRITICAL, FREQUENCY = 5.6, 13.6  # u and ω at β = 0.2
 
 @dataclass(frozen=True)
 class Result:
-    """The run of a pipe after a push of its tip, and its exponents at the :data:`SPEEDS`."""
+    """A run of a pipe after a push of its tip, and the exponents of small motions at each of the :data:`SPEEDS`."""
 
     solution: Solution
     exponents: list[Array]
@@ -73,7 +73,10 @@ def pipe(speed: float, share: float, elements: int, *, held: bool = False) -> tu
 
 
 def exponents(speed: float, share: float, elements: int, *, held: bool = False) -> Array:
-    """Exponents [1/s] of small motions with frequencies ≥ 0, in ascending order of frequency."""
+    """Exponents s [1/s] of small motions e^{st} of the pipe with Im s ≥ 0, in ascending order of Im s.
+
+    For the arguments see :func:`pipe`.
+    """
     mechanism, rest = pipe(speed, share, elements, held=held)
     values = mechanism.spectrum(rest, inputs={} if held else {"push": [0.0, 0.0]}).values
     upper = values[values.imag > -1e-9]
@@ -95,12 +98,15 @@ def run(
 
 
 def pushed(mechanism: Mechanism, rest: State, times: Array) -> Solution:
-    """Run from rest with a push of the tip at the start."""
+    """Run of a pipe that is at ``rest`` and gets a short push of its tip at the start."""
     return integrate(mechanism, rest, times, inputs={"push": lambda t: [0.0, PUSH if t < PUSHED else 0.0]})
 
 
 def critical(of: Any, low: float, high: float) -> float:
-    """Speed u between ``low`` and ``high`` at which the largest growth of the exponents ``of(u)`` vanishes."""
+    """Speed u of the fluid between ``low`` and ``high`` at which the largest growth vanishes.
+
+    ``of`` is a function that returns the exponents at a speed.
+    """
     return float(brentq(lambda u: np.max(of(u).real), low, high, xtol=1e-4))
 
 
@@ -129,13 +135,13 @@ def by_modes(speed: float, share: float, count: int = 10) -> Array:
 
 
 def tip(solution: Solution) -> Array:
-    """Deflection (k,) of the tip [m]."""
+    """Deflection of the tip at the saved times (k,) [m]."""
     across: Array = solution.position("pipe.tip")[:, 1]
     return across
 
 
 def last_cycles(solution: Solution, count: int = 4) -> Array:
-    """Indices of the saved times at which the last cycles begin and end: the tip crosses the axis upwards."""
+    """Indices of the last ``count`` + 1 saved times at which the tip crosses the axis upwards: limits of cycles."""
     y = tip(solution)
     passes: Array = np.flatnonzero((y[:-1] < 0.0) & (y[1:] >= 0.0))
     return passes[-count - 1 :]

@@ -51,19 +51,19 @@ Arm = Literal["rigid", "flexible"]
 
 @dataclass(frozen=True)
 class Result:
-    """Solution of a run of the arm."""
+    """A run of the arm."""
 
     solution: Solution
 
 
 def command(t: float) -> float:
-    """Command of the valve at a time: open between two times, by ramps of 50 ms."""
+    """Command of the valve, its relative opening, at the time t: open between two times, with ramps of 50 ms."""
     first, last = TIMES
     return OPENING * min(max((t - first) / 0.05, 0.0), 1.0, max((last - t) / 0.05, 0.0))
 
 
 def rod_end(angle: float) -> Array:
-    """Vector from the foot to the rod's end at an angle of the arm [m]."""
+    """Vector (2,) [m] from the foot of the cylinder to the end of its rod, with the arm at an angle [rad]."""
     return INNER * np.array([math.cos(angle), math.sin(angle)]) - FOOT
 
 
@@ -74,13 +74,16 @@ def balanced() -> float:
 
 
 def lever(angle: float) -> float:
-    """Rate of the cylinder's length over that of the angle [m]."""
+    """Derivative of the cylinder's length with respect to the angle of the arm [m]."""
     d = rod_end(angle)
     return float(d @ (-INNER * math.sin(angle), INNER * math.cos(angle)) / np.linalg.norm(d))
 
 
 def arm(kind: Arm, elements: int = 3) -> tuple[Mechanism, State]:
-    """The arm at rest at its first angle."""
+    """Mechanism of the arm with a port for the force of the cylinder, and its state at rest at the first angle.
+
+    ``kind`` is "rigid" or "flexible", ``elements`` those of each half of a flexible arm.
+    """
     bodies: Mapping[str, Body]
     if kind == "flexible":
         damping = fem.Damping(stiffness=1e-4)
@@ -102,7 +105,7 @@ def arm(kind: Arm, elements: int = 3) -> tuple[Mechanism, State]:
 
 
 def loaded() -> Body:
-    """Rigid outer half of the arm with the load at its tip."""
+    """Rigid body for the outer half of the arm, with the load at its tip."""
     mass = MASS * OUTER
     whole, own = mass + LOAD, mass * OUTER**2 / 12.0
     centre = (0.5 * mass + LOAD) * OUTER / whole
@@ -145,7 +148,10 @@ def angle_of(result: Result) -> Array:
 
 
 def reference(times: Array) -> Array:
-    """Angle, rate, pressures of chambers and line, and opening (6, k) of the rigid arm by an adaptive integrator."""
+    """Motion of the rigid arm at ``times`` by an independent adaptive integrator, (6, k).
+
+    Its rows are angle, rate, pressures of both chambers and of the supply line, and opening of the valve.
+    """
     whole = INNER + OUTER
     inertia, moment = MASS * whole**3 / 3.0 + LOAD * whole**2, MASS * whole**2 / 2.0 + LOAD * whole
 
@@ -181,7 +187,7 @@ def reference(times: Array) -> Array:
 
 
 def oil_frequency(angle: float) -> float:
-    """Frequency of the loaded arm on the spring of the oil at an angle, with a closed valve [rad/s]."""
+    """Frequency [rad/s] of the loaded rigid arm on the spring of the oil at an angle [rad], with a closed valve."""
     way = float(np.linalg.norm(rod_end(angle))) - LENGTH
     stiffness = BETA * (A1**2 / (DEAD + A1 * way) + A2**2 / (DEAD + A2 * (STROKE - way)))
     whole = INNER + OUTER
@@ -189,7 +195,10 @@ def oil_frequency(angle: float) -> float:
 
 
 def swing(result: Result) -> float:
-    """Frequency of the swing after the valve has closed [rad/s], from zeros of the rate."""
+    """Frequency of the arm's swing after the valve has closed [rad/s], from the zeros of its angular velocity.
+
+    It is NaN if there are too few.
+    """
     times, angle = result.solution.times, angle_of(result)
     rate = np.gradient(angle, times)
     after = times > TIMES[1] + 6.0 * LAG
@@ -200,7 +209,7 @@ def swing(result: Result) -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: the lift, energy of pump and losses, balance."""
+    """Summary numbers: lift of the arm, energy of the pump, losses, balance."""
     solution, angle = result.solution, angle_of(result)
     ledger = solution.ledger
     return {

@@ -62,7 +62,7 @@ NOISE = {"upper": 1e-5, "lower": 1e-5, "rotation": 2e-4, "place": 2e-5}  # σ of
 
 
 def sensors() -> dict[str, Quantity]:
-    """Gauges on both faces of the rod, the angle between rod and crank, and the position of the slider."""
+    """Sensors by name: strain gauges on both faces of the rod, angle between rod and crank, position of the slider."""
     return {
         "upper": strain("rod", "axial_stress_upper", GAUGE),
         "lower": strain("rod", "axial_stress_lower", GAUGE),
@@ -74,7 +74,11 @@ def sensors() -> dict[str, Quantity]:
 def crank_slider(
     young: float, diameter: float, damping: float, load: float, friction: float, crank: float, rod: float, speed: float
 ) -> tuple[Mechanism, State]:
-    """The mechanism with its parameters, and its start with the rod undeformed."""
+    """Mechanism of a driven crank, a flexible rod and a slider, and its state at the start with the rod undeformed.
+
+    Arguments are Young's modulus [Pa], diameter [m] and damping [s] of the rod, mass [kg] and friction [N s/m] of the
+    slider, both lengths [m], and the speed of the crank [rad/s].
+    """
     beam = fem.beam(
         rod,
         fem.Material(young=young, density=DENSITY),
@@ -99,7 +103,10 @@ def crank_slider(
 
 @dataclass(frozen=True)
 class Result:
-    """The fit, the measured series, and the Jacobian (m, 8) of readings over their σ at the true parameters."""
+    """The fit of the parameters, the measured series, and the Jacobian (m, 8) at the true parameters.
+
+    The Jacobian is that of the m readings, each divided by the standard deviation σ of its noise.
+    """
 
     fitted: Fit
     times: Array
@@ -109,14 +116,17 @@ class Result:
 
     @property
     def bound(self) -> dict[str, float]:
-        """Smallest standard deviation of an unbiased estimate (Cramér-Rao bound), by parameter."""
+        """Smallest standard deviation of an unbiased estimate (bound of Cramér and Rao), by the parameter's name."""
         scaled = self.jacobian * np.array([*TRUTH.values()])
         least = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled))) * np.array([*TRUTH.values()])
         return dict(zip(TRUTH, least.tolist(), strict=True))
 
     @property
     def distance(self) -> float:
-        """Distance (p̂ − p)ᵀ JᵀJ (p̂ − p) of the estimated parameters p̂ from the true ones p, in units of the noise."""
+        """Squared distance (p̂ − p)ᵀ JᵀJ (p̂ − p) of the estimated parameters p̂ from the true ones p.
+
+        J is in units of the noise.
+        """
         gap = np.array([self.fitted.parameters[name] - value for name, value in TRUTH.items()])
         return float(((self.jacobian @ gap) ** 2).sum())
 
@@ -182,7 +192,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: standard deviations against the bound, the distance from the true parameters, the size of residuals."""
+    """Checks: standard deviations against the bound, distance from the true parameters, size of the residuals."""
     result = run()
     bound, fitted = result.bound, result.fitted
     for name in TRUTH:

@@ -33,26 +33,26 @@ ROUND_OFF = 1e-13  # errors below it say nothing about an order
 
 @dataclass(frozen=True)
 class Problem:
-    """A system with its exact x₁(t), and the slope z₁ of its energy; x₂ = −z₁(x₁)."""
+    """A system of index 1 with its exact solution x₁(t) and the slope z₁(x₁) = H′(x₁) of its energy; x₂ = −z₁(x₁)."""
 
     system: PHDAE
     x1: Callable[[Any], Any]
     slope: Callable[[Any], Any]
 
     def x2(self, t: Any) -> Any:
-        """Algebraic state at a time."""
+        """Exact algebraic state x₂ at the time t."""
         return -self.slope(self.x1(t))
 
 
 def quadratic() -> Problem:
-    """Problem with H = ½x₁², [dg] eq. (16)."""
+    """Problem of index 1 with H = ½x₁², [dg] eq. (16), and its exact solution."""
     return _problem(
         lambda x: x, lambda x: 0.5 * x**2, lambda t: np.exp(-t), of_invariant=lambda p: 0.5 * p, its_slope=lambda p: 0.5
     )
 
 
 def quartic() -> Problem:
-    """Problem with H = ¼x₁⁴: ẋ₁ = −x₁³."""
+    """Problem of index 1 with H = ¼x₁⁴, so that ẋ₁ = −x₁³, and its exact solution."""
     exact = lambda t: (1.0 + 2.0 * t) ** -0.5  # noqa: E731
     return _problem(
         lambda x: x**3, lambda x: 0.25 * x**4, exact, of_invariant=lambda p: 0.25 * p**2, its_slope=lambda p: 0.5 * p
@@ -60,7 +60,11 @@ def quartic() -> Problem:
 
 
 def _problem(slope: Any, energy: Any, exact: Any, *, of_invariant: Any, its_slope: Any) -> Problem:
-    """System with E = diag(1, 0), z = (H′(x₁), x₂); the invariant is x₁²."""
+    """System of index 1 with E = diag(1, 0), z = (H′(x₁), x₂) and the invariant p = x₁².
+
+    ``energy`` is H(x₁), ``slope`` H′, ``of_invariant`` H as a function of p and ``its_slope`` the derivative of this;
+    ``exact`` is x₁(t).
+    """
     system = PHDAE(
         E=np.diag([1.0, 0.0]),
         J=np.array([[0.0, 1.0], [-1.0, 0.0]]),
@@ -83,7 +87,7 @@ PROBLEMS = {"quadratic": quadratic, "quartic": quartic}
 
 
 def solve(problem: Problem, count: int, end: float, *, method: str, completion: Completion | None = None) -> Trajectory:
-    """Run with equal steps from the consistent initial state (1, −1)."""
+    """Run with ``count`` equal steps up to ``end`` from the consistent initial state (1, −1)."""
     times = np.linspace(0.0, end, count + 1)
     return integrate(problem.system, (1.0, -1.0), times, method=by_name(method, completion=completion))
 
@@ -93,7 +97,7 @@ NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of
 
 
 def completions(problem: Problem, count: int, end: float, method: str = "dirac") -> dict[str, Trajectory]:
-    """Runs of the Dirac form with each completing constraint, and one with x₂ of the algebraic equation, by name.
+    """Runs of the Dirac form by the name of the completing constraint, and one with x₂ from the algebraic equation.
 
     A step does not determine x₂ at its end ([dg] eq. (28)): a completing constraint does. None of them affects x₁ or
     the energy.
@@ -105,7 +109,10 @@ def completions(problem: Problem, count: int, end: float, method: str = "dirac")
 
 
 def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, Any]]:
-    """Errors and orders of all methods on both problems, for x₁ and x₂ at the end and for stage values of x₂."""
+    """Table of errors and orders of convergence of all methods on both problems.
+
+    Errors are of x₁ and x₂ at the time ``end``, and of x₂ at its stage in the last step.
+    """
     rows = []
     for name, make in PROBLEMS.items():
         problem = make()
@@ -127,7 +134,10 @@ def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, An
 
 
 def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
-    """Order of convergence from the two finest steps with errors above round-off; NaN for fewer than two such steps."""
+    """Order of convergence from the two finest steps with errors above round-off; NaN if there are fewer than two.
+
+    ``steps`` are in descending order, ``errors`` belong to them.
+    """
     kept = [(h, e) for h, e in zip(steps, errors, strict=True) if e > ROUND_OFF][-2:]
     if len(kept) < 2:
         return math.nan
@@ -136,7 +146,10 @@ def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
 
 
 def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str, Any]]:
-    """Largest errors of x₂ at the saved times by completion, and of f₂ at the midpoints ([dg] example 1)."""
+    """Table of the largest errors of x₂ at the saved times, by step and completing constraint ([dg] example 1).
+
+    A further column is the largest error of f₂ at the midpoints of the steps.
+    """
     problem, rows = quadratic(), []
     for count in counts:
         runs, row = completions(problem, count, end), {"step_s": end / count}
@@ -150,7 +163,10 @@ def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str
 
 @dataclass(frozen=True)
 class Result:
-    """Published example by discrete gradient pair and by Dirac form; orders by method, errors by completion."""
+    """Runs of the published example by the discrete gradient pair and the Dirac form, and tables of orders and errors.
+
+    ``dirac`` are by completing constraint.
+    """
 
     pair: Trajectory
     dirac: dict[str, Trajectory]  # by completing constraint
@@ -170,7 +186,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: discrete gradient pair against Dirac form and [dg] eq. (28), orders by method and completion."""
+    """Summary numbers: difference of discrete gradient pair, Dirac form and [dg] eq. (28); orders of convergence."""
     names = [name for name in result.completions[0] if name != "step_s"]
     steps = [row["step_s"] for row in result.completions]
     return {
@@ -188,7 +204,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def off_published(trajectory: Trajectory) -> float:
-    """Largest deviation from [dg] eq. (28): f₂ = −½(x₁⁰ + x₁¹), x₁¹ = x₁⁰ − h ½(x₁⁰ + x₁¹)."""
+    """Largest deviation of any step from [dg] eq. (28): f₂ = −½(x₁⁰ + x₁¹), x₁¹ = x₁⁰ − h ½(x₁⁰ + x₁¹).
+
+    x₁⁰ and x₁¹ are x₁ at the beginning and end of the step of length h.
+    """
     x1, mean, h = (
         trajectory["x1"][:, 0],
         0.5 * (trajectory["x1"][1:, 0] + trajectory["x1"][:-1, 0]),
@@ -252,7 +271,7 @@ STYLES = {"gonzalez": "o-", "mean_value": "s-", "invariants": "^-", "dirac": "x-
 
 
 def draw_orders(result: Result, path: Path) -> None:
-    """Draw the errors of x₁ at the end against the step, all methods, both problems."""
+    """Draw the errors of x₁ at the end against the step, for all methods and both problems."""
     figure = new_figure(12.0, 4.8)
     titles = {"quadratic": r"$H = x_1^2/2$", "quartic": r"$H = x_1^4/4$"}
     for axes, (name, title) in zip(figure.subplots(1, 2, sharey=True), titles.items(), strict=True):

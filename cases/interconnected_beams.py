@@ -41,17 +41,17 @@ SECTION = fem.Section(area=1.0, second_moment=1.0)
 
 
 def shape(x: Any) -> Any:
-    """Shape f(x) [m] of the motion."""
+    """Deflection f(x) [m] of the motion w = f(x) sin 4t at the positions x [m]."""
     return x**2 * (x**2 - 8.0 * x + 24.0) / 48.0
 
 
 def load(x: Any, t: float) -> Any:
-    """Load p(x, t) [N/m]."""
+    """Load per length p(x, t) [N/m] that causes the motion w, at the positions x [m] and the time t."""
     return (0.5 - FREQUENCY**2 * shape(x)) * math.sin(FREQUENCY * t)
 
 
 def beams(elements: int) -> LinearPHDAE:
-    """Both beams with ``elements`` each and a piecewise linear load, without multipliers."""
+    """Linear system of both beams with ``elements`` each and a piecewise linear load, coupled without multipliers."""
     options: dict[str, Any] = {"elements": elements, "load": DEGREE}
     return substructure(
         {
@@ -63,14 +63,15 @@ def beams(elements: int) -> LinearPHDAE:
 
 
 def load_points(elements: int) -> Array:
-    """Distances of the points of the load from the root of a beam [m]."""
+    """Distances [m] from the root of a beam at which the piecewise linear load is given, element by element."""
     return (np.arange(elements)[:, None] + gauss_points(DEGREE + 1)[0]).ravel() / elements
 
 
 def start(elements: int) -> Array:
-    """States (size,) at t = 0: no moments, velocities 4 f, with f the deflection of the mesh under the load f'''' = ½.
+    """States (size,) at t = 0: no moments, and the velocities 4 f.
 
-    The f interpolated at the nodes would excite vibrations that never decay.
+    f is the deflection of the mesh under the load f'''' = ½: f interpolated at the nodes would excite vibrations that
+    never decay.
     """
     system = beams(elements)
     parts = split(system)
@@ -83,7 +84,7 @@ def start(elements: int) -> Array:
 
 
 def solve(elements: int, steps: int) -> Trajectory:
-    """Run over [0, 1] s."""
+    """Run of both beams over [0, 1] s in ``steps`` steps, under the manufactured load."""
     x = load_points(elements)
     return integrate(
         from_linear(beams(elements)),
@@ -102,13 +103,13 @@ def tip(trajectory: Trajectory) -> Array:
 
 
 def error(trajectory: Trajectory) -> float:
-    """Largest error of the tip displacement [m]; its amplitude is 1 m."""
+    """Largest error of the displacement of the tip over the run [m]; its amplitude is 1 m."""
     return float(np.abs(tip(trajectory) - np.sin(FREQUENCY * trajectory.times)).max())
 
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and errors of the tip by number of elements and by number of steps."""
+    """A run of the beams, and the errors of the tip by number of elements (``meshes``) and by number of steps."""
 
     motion: Trajectory
     meshes: list[tuple[int, float]]
@@ -145,7 +146,7 @@ def step_errors() -> list[tuple[int, float]]:
 
 
 def slope(rows: list[tuple[int, float]]) -> float:
-    """Order of convergence from the last two rows (number of elements or steps, error)."""
+    """Order of convergence from the last two rows, each a number of elements or steps and an error."""
     (n0, e0), (n1, e1) = rows[-2:]
     return math.log(e0 / e1) / math.log(n1 / n0)
 
@@ -203,7 +204,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the exact tip, the energy balance and both orders."""
+    """Checks: motion of the tip against sin 4t, energy balance, and orders in element length and step."""
     trajectory = solve(6, 100)
     exact = "manufactured solution"
     # the midpoint rule lags by (4h)²/12 of the phase of 4 rad, 5.3e-4 rad at h = 0.01

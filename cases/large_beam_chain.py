@@ -42,7 +42,10 @@ _Made = TypeVar("_Made")
 
 
 def beam_block(elements: int) -> LinearPHDAE:
-    """A free beam with ports ``root``, ``tip`` (forces along x and y) and ``root turn``, ``tip turn`` (torques)."""
+    """Linear system of a free flexible beam with loads at both ends as ports.
+
+    The ports are ``root`` and ``tip`` for forces along x and y, ``root turn`` and ``tip turn`` for torques.
+    """
     body = fem.beam(LENGTH, MATERIAL, SECTION, elements=elements)
     loads = [
         make(f"beam.{end}", name=end + word)
@@ -54,7 +57,10 @@ def beam_block(elements: int) -> LinearPHDAE:
 
 
 def spring_block() -> LinearPHDAE:
-    """A rotary spring, Ṁ/k = ω_b − ω_a, with rotation rates as inputs and torques as outputs."""
+    """Linear system of a rotary spring, Ṁ/k = ω_b − ω_a, between its ports ``a`` and ``b``.
+
+    Its inputs are the rotation rates ω, its outputs the torques.
+    """
     return LinearPHDAE(
         E=np.array([[1.0 / STIFFNESS]]),
         J=np.zeros((1, 1)),
@@ -66,7 +72,11 @@ def spring_block() -> LinearPHDAE:
 
 
 def chain(beams: int, elements: int) -> LinearPHDAE:
-    """The system with the constraints of its hinges; ports ``beam i.tip`` and ``beam i.tip turn`` of the last beam."""
+    """Linear system of the whole chain, with the constraints of its clamp and its hinges.
+
+    The ports ``tip`` and ``tip turn`` of each beam have its name in front, as in ``beam 3.tip``; only those of the last
+    beam are free.
+    """
     beam, spring = beam_block(elements), spring_block()
     names = [f"beam {i}" for i in range(1, beams + 1)]
     blocks = dict.fromkeys(names, beam) | {f"spring {i}": spring for i in range(1, beams)}
@@ -82,7 +92,10 @@ def chain(beams: int, elements: int) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class Result:
-    """Sizes, computed and exact frequencies [rad/s], reduced system, times of the stages [s], peak memory [MB]."""
+    """Results for the chain: its sizes, lowest frequencies and reduced system.
+
+    ``omega`` are computed and ``exact`` exact frequencies [rad/s], ``seconds`` the times of the stages.
+    """
 
     states: int
     constraints: int
@@ -103,7 +116,7 @@ def run(
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
     if (6 * elements + 1) * beams - 1 <= ORDER:
-        raise ValueError(f"the chain must have more than {ORDER} states to be reduced: take more beams or elements")
+        raise ValueError(f"the chain must have more than {ORDER} states to be reduced: use more beams or elements")
     seconds: dict[str, float] = {}
     with tqdm(total=4, desc="large-beam-chain", delay=1.0, disable=None) as bar:
 
@@ -123,7 +136,7 @@ def run(
 
 
 def peak_memory() -> float:
-    """Peak memory of the process [MB]; NaN if the system does not report it."""
+    """Peak memory of this process [MB]; NaN if the system does not report it."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -133,10 +146,11 @@ def peak_memory() -> float:
 
 
 def exact_frequencies(beams: int, count: int) -> Array:
-    """Frequencies of the chain of exact beams [rad/s]: transfer matrices in bending, closed form along x.
+    """Lowest frequencies (count,) [rad/s] of the chain of exact beams.
 
-    The two motions from the clamp are transferred from beam to beam and made orthonormal at each, so that the
-    growing one does not dominate; bending moment and shear force of a combination vanish at the free end.
+    In bending they are from transfer matrices, along x in closed form. The two motions that the clamp permits are
+    transferred from beam to beam and made orthonormal at each, so that the growing one does not dominate. At a
+    frequency, bending moment and shear force of a combination of both vanish at the free end.
     """
     frequencies: list[float] = []
     time_unit = LENGTH**2 * np.sqrt(LINE_DENSITY / RIGIDITY)
@@ -153,9 +167,10 @@ def exact_frequencies(beams: int, count: int) -> Array:
 
 
 def _end_loads(beta: Array, beams: int) -> Array:
-    """Determinant of bending moment and shear force at the free end, for wave numbers βL (k,); zero at a frequency.
+    """Determinant (k,) of bending moment and shear force at the free end, for wave numbers βL (k,).
 
-    The determinant is of the two motions that the clamp permits, made orthonormal from beam to beam.
+    It is zero at a frequency of the chain. It is that of the two motions that the clamp permits, made orthonormal from
+    beam to beam.
     """
     quartic = beta**4
     pieces = max(1, 16 // beams)  # of each beam: the series of a piece converges if it holds less than a wave
@@ -176,7 +191,7 @@ def _end_loads(beta: Array, beams: int) -> Array:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: sizes, times, memory, frequencies."""
+    """Summary numbers: sizes of the systems, times of the stages, peak memory, frequencies."""
     again = eigenfrequencies(result.reduced, COUNT)
     return {
         "states": result.states,
@@ -226,7 +241,7 @@ def draw_frequencies(result: Result, reduced: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: frequencies of a shorter chain against exact beams, and of the reduced chain."""
+    """Checks: frequencies of a shorter chain, full and reduced, against exact beams."""
     result = run(beams=10, elements=20)
     for k, (computed, exact) in enumerate(zip(result.omega, result.exact, strict=True), start=1):
         # cubic elements are too stiff by (βh)⁴/1440 at βh = 0.16

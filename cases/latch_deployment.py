@@ -48,7 +48,10 @@ LEFT = joint_angle("port.root", "hub.left")
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the spin of the stowed satellite [rad/s], and the stiffness [N m/rad] and preload [rad] of a spring."""
+    """A run of the satellite, the spin of the stowed satellite [rad/s], and the data of each of its springs.
+
+    They are ``stiffness`` [N m/rad] and ``preload``, the angle [rad] at the latch.
+    """
 
     solution: Solution
     spin: float
@@ -57,7 +60,7 @@ class Result:
 
 
 def satellite(stiffness: float, preload: float) -> Mechanism:
-    """Mechanism of a hub with two panels on hinges; ``preload`` [rad] is the angle of the springs when latched."""
+    """Mechanism of a hub with two panels on hinges with springs; ``preload`` [rad] is their angle when latched."""
     ports = {"right": (HALF, 0.0), "left": (-HALF, 0.0)}
     hub = rigid.body(HUB, inertia=HUB_INERTIA, ports=ports, shape=box_shape((2.0 * HALF, 2.0 * HALF, HALF)))
     joints = []
@@ -73,25 +76,25 @@ def satellite(stiffness: float, preload: float) -> Mechanism:
 
 
 def inertia(angle: Any) -> Any:
-    """Moment of inertia J(α) of the satellite about the centre of the hub [kg m²]."""
+    """Moment of inertia J(α) [kg m²] of the satellite about the centre of the hub, α the angle of the panels."""
     return HUB_INERTIA + 2.0 * (TURNED + PANEL * (HALF**2 + MIDDLE**2 + 2.0 * HALF * MIDDLE * np.cos(angle)))
 
 
 def unfolding(angle: Any) -> Any:
-    """Effective inertia N − K(α)²/J(α) of the panels' motion relative to the hub [kg m²]."""
+    """Effective inertia N − K(α)²/J(α) [kg m²] of the panels' motion relative to the hub, α their angle."""
     own = 2.0 * (TURNED + PANEL * MIDDLE**2)
     coupled = own + 2.0 * PANEL * HALF * MIDDLE * np.cos(angle)
     return own - coupled**2 / inertia(angle)
 
 
 def energy(angle: Any, result: Result) -> Any:
-    """Energy of rotation and springs [J] at an angle, with the panels at rest relative to the hub."""
+    """Energy [J] of rotation and springs with the panels at ``angle`` [rad], at rest relative to the hub."""
     momentum = inertia(0.5 * math.pi) * result.spin
     return 0.5 * momentum**2 / inertia(angle) + result.stiffness * (angle + result.preload) ** 2
 
 
 def latch_time(result: Result) -> float:
-    """Time from release to latch in closed form [s], by quadrature.
+    """Time [s] from release to latch, by quadrature of the equation of α.
 
     α = π/2 − s² removes the singularity at the start.
     """
@@ -110,7 +113,7 @@ def loss(result: Result) -> float:
 
 
 def final_spin(result: Result) -> float:
-    """Spin after the latch in closed form [rad/s]."""
+    """Spin [rad/s] of the satellite after the latch, in closed form."""
     return float(result.spin * inertia(0.5 * math.pi) / inertia(0.0))
 
 
@@ -141,13 +144,13 @@ def run(
 
 
 def latched(solution: Solution) -> Array:
-    """Times at which the panels latch [s]; none if they do not within the run."""
+    """Times [s] at which the panels latch; an empty array if they do not within the run."""
     names = [name for name in solution.events if name.startswith("lock") and name.endswith("(2)")]
     return np.concatenate([solution.events[name].times for name in names])
 
 
 def taken(solution: Solution) -> float:
-    """Energy dissipated by all changes of structure [J]."""
+    """Energy [J] dissipated over the run by latches, docking and locks."""
     return float(sum(values.sum() for values in solution.ledger.dissipation.values()))
 
 
@@ -205,7 +208,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: time, spin and loss of the latch, docking, and a hinge that locks and is released."""
+    """Checks: time, spin and energy loss of the latch, docking, and a hinge that locks and is released again."""
     result = run()
     solution = result.solution
     late, expected = latched(solution), latch_time(result)

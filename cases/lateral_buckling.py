@@ -32,7 +32,7 @@ UNIT = np.sqrt(WEAK * TORSION) / LENGTH**2  # [N]
 
 
 class Result(NamedTuple):
-    """The load factor at buckling, and squares of the lowest frequency under factors around it."""
+    """The load factor at which the strip buckles, and the squares of its lowest frequency under ``factors`` near it."""
 
     factor: float
     factors: Array
@@ -40,20 +40,23 @@ class Result(NamedTuple):
 
 
 def strip(elements: int, order: int) -> tuple[Mechanism, Pose]:
-    """The strip along x, with its height along y."""
+    """Mechanism and pose of the clamped strip along x, with its height along y and a force at its tip."""
     rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
     return clamped(rod, force("rod.tip", name="load"))
 
 
 def lowest_square(mechanism: Mechanism, pose: Pose, factor: float) -> float:
-    """Square ω² of the lowest frequency about the equilibrium under a load [1/s²]; negative if the motion grows."""
+    """Square ω² [1/s²] of the strip's lowest frequency about its equilibrium under a load; negative if motions grow.
+
+    The load is ``factor`` times UNIT, downwards.
+    """
     inputs = {"load": [0.0, -factor * UNIT, 0.0]}
     values = mechanism.spectrum(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).values
     return float(-np.max((values**2).real))
 
 
 def buckling_factor(elements: int, order: int) -> float:
-    """Load factor at which the lowest frequency vanishes, from an equilibrium under a factor of one."""
+    """Load factor at which the lowest frequency of the strip vanishes, from its equilibrium under a factor of one."""
     mechanism, pose = strip(elements, order)
     inputs = {"load": [0.0, -UNIT, 0.0]}
     return mechanism.buckling(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).factor
@@ -92,7 +95,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: load factor with 9 and 17 nodes of order 2 against the closed form.
+    """Checks: load factor at buckling with 9 and with 17 nodes of order 2 against the closed form.
 
     The closed form has five digits, and the stiff plane errs by 1e-6.
     """

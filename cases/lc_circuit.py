@@ -36,29 +36,32 @@ ROUTES = {"multiplier": "(1.5)", "kernel form": "(1.6), (1.10)", "graph": "(2.27
 
 @dataclass(frozen=True)
 class Laws:
-    """Laws of (Q₁, Q₂, φ): ∇H, H″ and H, [survey] eq. (1.9)."""
+    """Constitutive laws of the circuit: the energy H of x = (Q₁, Q₂, φ) and its derivatives, [survey] eq. (1.9).
+
+    ``hardening`` is β of the first capacitor.
+    """
 
     hardening: float
 
     @property
     def bend(self) -> Array:
-        """Coefficients β/Q₀² of the cubic terms (3,); zero except for the first capacitor."""
+        """Coefficients (3,) of the cubic terms of ∇H relative to the linear ones: β/Q₀² for Q₁, else zero."""
         return np.array([self.hardening / CHARGES[0] ** 2, 0.0, 0.0])
 
     def slopes(self, x: Array) -> Array:
-        """Gradient ∇H (3,)."""
+        """Gradient ∇H (3,) of the energy at the states x: voltages and current."""
         return x / CAPACITY * (1.0 + self.bend * x**2)
 
     def curvatures(self, x: Array) -> Array:
-        """Diagonal of ∂²H (3,)."""
+        """Diagonal (3,) of the Hessian ∂²H of the energy at the states x."""
         return (1.0 + 3.0 * self.bend * x**2) / CAPACITY
 
     def energy(self, x: Array) -> float:
-        """Energy H [J]."""
+        """Energy H [J] at the states x."""
         return float(np.sum(0.5 * x**2 / CAPACITY * (1.0 + 0.5 * self.bend * x**2)))
 
     def first(self) -> Energy:
-        """Energy of the first capacitor."""
+        """Energy of the first capacitor as a function of its charge, with two derivatives."""
         c, b = float(CAPACITY[0]), float(self.bend[0])
         return Energy(
             lambda q: 0.5 * q * q / c * (1.0 + 0.5 * b * q * q),
@@ -69,7 +72,10 @@ class Laws:
 
 
 def graph(hardening: float) -> Circuit:
-    """Circuit of C₁, C₂ and L in parallel; C₂ before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5)."""
+    """Circuit of C₁, C₂ and L in parallel; ``hardening`` is β of C₁.
+
+    C₂ is before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5).
+    """
     laws = Laws(hardening)
     first = laws.first() if hardening else float(CAPACITY[0])
     return circuit(
@@ -98,10 +104,10 @@ def multiplier(hardening: float) -> PHDAE:
 
 
 def kernel_form(hardening: float, start: Array, times: Array) -> Array:
-    """States (k, 3) of ``F Δx = h K ∇̄H``, [survey] eq. (1.6) and (1.10), with the mean-value gradient.
+    """States (k, 3) by steps ``F Δx = h K ∇̄H`` from ``start``, [survey] eq. (1.6) and (1.10).
 
-    Newton's method; its increments are measured relative to the sizes of the states. Two Gauss points integrate the
-    cubic ∇H exactly.
+    ∇̄H is the mean-value gradient, which two Gauss points integrate exactly, as ∇H is cubic. Newton's method measures
+    its increments relative to the sizes of the states.
     """
     laws, states = Laws(hardening), [start]
     parts, weights = 0.5 + 0.5 * np.array([-1.0, 1.0]) / math.sqrt(3.0), (0.5, 0.5)
@@ -124,7 +130,7 @@ def kernel_form(hardening: float, start: Array, times: Array) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """The motion by three formulations: eq. (1.5), eq. (1.6), and the graph."""
+    """The motion of the circuit by three formulations: multiplier, eq. (1.5), kernel form, eq. (1.6), and graph."""
 
     multiplier: Trajectory
     kernel: Array
@@ -133,19 +139,19 @@ class Result:
 
     @property
     def states(self) -> dict[str, Array]:
-        """States Q₁, Q₂, φ (k, 3) by formulation."""
+        """States (Q₁, Q₂, φ) over time (k, 3), by the name of the formulation."""
         of = lambda trajectory: np.hstack([trajectory[name] for name in ("C1", "C2", "L")])  # noqa: E731
         return dict(zip(ROUTES, (of(self.multiplier), self.kernel, of(self.graph)), strict=True))
 
     @property
     def apart(self) -> float:
-        """Largest difference of a state between two formulations, divided by its largest value."""
+        """Largest difference of a state between two formulations, divided by the largest magnitude of this state."""
         first, *others = self.states.values()
         return float(max((np.abs(other - first) / np.abs(first).max(axis=0)).max() for other in others))
 
 
 def solve(hardening: float, periods: float, steps: int, method: GeneralMethod = MEAN_VALUE) -> Result:
-    """Run all formulations from both capacitors at VOLTAGE, without current."""
+    """Runs of all three formulations, from both capacitors at VOLTAGE and no current."""
     built = graph(hardening)
     times = np.linspace(0.0, periods * 2.0 * math.pi / OMEGA, round(periods * steps) + 1)
     system, start = built.phdae(), built.state({"C1": VOLTAGE})
@@ -175,12 +181,12 @@ def run(
 
 
 def voltages(states: Array, hardening: float) -> Array:
-    """Voltages v₁ and v₂ of both capacitors (k, 2) [V]."""
+    """Voltages v₁ and v₂ of both capacitors (k, 2) [V] at the states (k, 3)."""
     return np.array([Laws(hardening).slopes(x)[:2] for x in states])
 
 
 def kernel_defect() -> float:
-    """Sine of the largest angle between the Dirac structures of the graph and of [survey] eq. (1.7)."""
+    """Sine of the largest angle between two Dirac structures: that of the graph and that of [survey] eq. (1.7)."""
     built = graph(0.0)
     currents, efforts = built.kirchhoff
     order = [list(built.elements).index(name) for name in ("C1", "C2", "L")]
@@ -192,7 +198,7 @@ def kernel_defect() -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: difference of the formulations, constraint, energy, the Dirac structure."""
+    """Summary numbers: difference of the formulations, defect of the constraint, energy, Dirac structure."""
     states = result.states["graph"]
     gap = np.abs(np.diff(voltages(states, result.hardening), axis=1)).max()
     return {

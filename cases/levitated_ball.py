@@ -29,25 +29,28 @@ CURRENT = math.sqrt(2.0 * MASS * GRAVITY * -K2 / K1)  # whose force on the ball 
 
 
 def inductance(q: float) -> float:
-    """Inductance k₁(1 − q/k₂) [H]; with k₂ < 0 it grows with the height, as the coil is above the ball."""
+    """Inductance k₁(1 − q/k₂) [H] of the coil with the ball at the height q [m].
+
+    With k₂ < 0 it grows with the height, as the coil is above the ball.
+    """
     return K1 * (1.0 - q / K2)
 
 
 def energy(x: Array) -> float:
-    """Energy H = m g q + p²/2m + φ²/2L(q)."""
+    """Energy H = m g q + p²/2m + φ²/2L(q) [J] at the state x = (q, p, φ)."""
     q, p, phi = x
     return float(MASS * GRAVITY * q + p**2 / (2.0 * MASS) + phi**2 / (2.0 * inductance(q)))
 
 
 def gradient(x: Array) -> Array:
-    """Gradient ∇H: force, velocity, current."""
+    """Gradient ∇H (3,) at the state x = (q, p, φ): force, velocity, current."""
     q, p, phi = x
     L = inductance(q)
     return np.array([MASS * GRAVITY + phi**2 * K1 / (2.0 * K2 * L**2), p / MASS, phi / L])
 
 
 def hessian(x: Array) -> Array:
-    """Hessian ∂²H."""
+    """Hessian ∂²H (3, 3) of the energy at the state x = (q, p, φ)."""
     q, _, phi = x
     L, s = inductance(q), K1 / K2
     return np.array(
@@ -56,7 +59,10 @@ def hessian(x: Array) -> Array:
 
 
 def ball() -> PHDAE:
-    """System of [survey] eq. (2.28), states (q, p, φ), port ``coil`` of voltage and current; its sample is at rest."""
+    """System of [survey] eq. (2.28) with the states (q, p, φ) and the port ``coil`` of voltage and current.
+
+    Its sample is the state at rest.
+    """
     return PHDAE(
         E=np.eye(3),
         J=np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]),
@@ -73,7 +79,7 @@ def ball() -> PHDAE:
 
 @dataclass(frozen=True)
 class Result:
-    """A run after a push, the report of the analysis at the equilibrium, and the equilibrium itself."""
+    """A run of the ball after a push, the report of the analysis at its equilibrium, and the equilibrium state."""
 
     trajectory: Trajectory
     report: Analysis
@@ -96,7 +102,10 @@ def run(
 
 
 def linear_rates(height: float) -> Array:
-    """Eigenvalues [1/s] of the linearised motion m v̇ = a i, L i̇ = −a v − R i, a = current · L', and zero."""
+    """Eigenvalues (3,) [1/s] of the linearised motion at the height: of m v̇ = a i, L i̇ = −a v − R i, and zero.
+
+    a is the equilibrium current times the derivative L' of the inductance with respect to the height.
+    """
     a, L = CURRENT * K1 / -K2, inductance(height)
     return np.append(np.linalg.eigvals([[0.0, a / MASS], [-a / L, -RESISTANCE / L]]), 0.0)
 
@@ -118,7 +127,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
-    """Draw the height and current."""
+    """Draw the height of the ball and the current of the coil over time."""
     figure = new_figure(7.0, 4.6)
     height, coil = figure.subplots(2, 1, sharex=True)
     height.plot(trajectory.times, 1e3 * trajectory["q"][:, 0], linewidth=1.0)
@@ -133,7 +142,7 @@ def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: current at equilibrium, linearised motion, balance, and decay of a run."""
+    """Checks: current at equilibrium, linearised motion, balance of a run, and its decay."""
     result = run(end=0.5)
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
                 kind="closed form", tolerance=1e-9)  # fmt: skip

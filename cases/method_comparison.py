@@ -33,14 +33,20 @@ MODULES = {"radau": "scipy_dae", "bdf": "scipy_dae", "ida": "sksundae"}
 
 @dataclass(frozen=True)
 class Comparison:
-    """Run of a mechanism with a flexible body by a general method, and by the exact scheme at the same times."""
+    """A run of a mechanism by a general method, and a reference run by the exact scheme at the same times.
+
+    ``body`` is the flexible body whose states are compared.
+    """
 
     trajectory: Trajectory
     reference: Solution
     body: str
 
     def differences(self) -> dict[str, float]:
-        """Largest differences of parts of the state and of the energy, divided by the exact scheme's largest values."""
+        """Largest differences of the body's states and of the energy between both runs, by name.
+
+        Each is divided by the largest magnitude in the reference run.
+        """
         exact, trajectory = self.reference, self.trajectory
         parts = ("deformation", "spin", "stress")
         rows = {name: (trajectory[f"{self.body}.{name}"], exact[f"{self.body}.{name}"]) for name in parts}
@@ -48,7 +54,7 @@ class Comparison:
         return {name: float(np.abs(one - other).max() / np.abs(other).max()) for name, (one, other) in rows.items()}
 
     def figures(self) -> dict[str, Any]:
-        """Summary numbers: the method, its balance, the differences and the number of saved steps."""
+        """Summary numbers: the method, its balance, its differences from the exact scheme, number of saved steps."""
         return {
             "method": self.trajectory.method,
             "energy_residual_max_rel": self.trajectory.ledger.largest_residual,
@@ -60,9 +66,10 @@ class Comparison:
 def compare(
     start: tuple[Mechanism, State], times: Array, *, body: str, method: str, inputs: Mapping[str, Any] | None = None
 ) -> Comparison:
-    """Run a mechanism from a state by a general method and by the exact scheme.
+    """Run a mechanism from a state by a general method and, for comparison, by the exact scheme.
 
-    Raises ImportError if a module of the method is not installed, and IntegrationError if a run fails.
+    ``start`` are the mechanism and the state. Raises ImportError if a module of the method is not installed, and
+    IntegrationError if a run fails.
     """
     mechanism, state = start
     if method in SAME_STEPS:
@@ -77,7 +84,7 @@ def compare(
 
 
 def _sizes(solution: Solution) -> Array:
-    """Largest magnitude (size,) in the part of each state or multiplier over the run; 1 for parts that stay zero."""
+    """Scale (size,) of each state and multiplier: the largest magnitude of its part over the run, 1 if that is zero."""
     layout = solution.mechanism.layout
     sizes = np.ones(layout.size + layout.multipliers)
     for name, part in layout.parts.items():
@@ -104,7 +111,10 @@ def checks(
     body: str,
     inputs: Mapping[str, Any] | None = None,
 ) -> Iterable[Check]:
-    """Compare methods with the exact scheme, if their packages are installed."""
+    """Yield checks that general methods agree with the exact scheme, within a tolerance for each method.
+
+    Methods whose packages are not installed are left out. See :func:`compare` for the other arguments.
+    """
     for method, tolerance in tolerances.items():
         if method in MODULES and find_spec(MODULES[method]) is None:
             continue

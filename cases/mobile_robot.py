@@ -44,7 +44,10 @@ Z, Y = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 
 @dataclass(frozen=True)
 class Result:
-    """A run, with the kind of wheels and the end time [s], which determine the commanded motion."""
+    """A run of the robot with a kind of wheels up to the time ``end`` [s].
+
+    Both determine the commanded motion.
+    """
 
     solution: Solution
     wheels: Wheels
@@ -52,19 +55,22 @@ class Result:
 
     @property
     def poses(self) -> Array:
-        """Position x, y [m] and heading [rad] of the chassis at all times, (k, 3)."""
+        """Position x, y [m] and heading [rad] of the chassis at the saved times, (k, 3)."""
         places = self.solution["chassis.centre"]
         heading = self.solution.measured(joint_angle("chassis.centre", GROUND, axis=Z))
         return np.column_stack([places[:, :2], heading])
 
 
 def rollers(corner: tuple[float, float]) -> float:
-    """Angle from the axle to the axis of the roller in contact [rad]; the axes form an X seen from above."""
+    """Angle [rad] from the axle of a wheel to the axis of its roller in contact.
+
+    ``corner`` has the signs of the wheel's position; seen from above the roller axes form an X.
+    """
     return -0.25 * math.pi * corner[0] * corner[1]
 
 
 def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dict[str, float]:
-    """Wheel spins for v_x, v_y and ω_z of the chassis without slip [rad/s]."""
+    """Spins of the wheels [rad/s], by name, for the velocity (v_x, v_y, ω_z) of the chassis without slip."""
     vx, vy, spin = twist
     if wheels == "plain":  # no longitudinal slip: left wheels are slower in a left turn
         return {name: (vx - side * WIDTH * spin) / RADIUS for name, (_, side) in CORNERS.items()}
@@ -75,7 +81,10 @@ def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dic
 
 
 def risen(t: Any, end: float) -> Any:
-    """Integral of the command up to t, divided by its full value [s]; it rises and falls by 3s² − 2s³."""
+    """Integral from 0 to t of the command divided by its full value [s].
+
+    The command rises and falls by 3s² − 2s³, and is zero from ``end`` on.
+    """
     up = np.clip(np.asarray(t) / RISE, 0.0, 1.0)
     down = np.clip((np.asarray(t) - (end - RISE)) / RISE, 0.0, 1.0)
     way = lambda s: s**3 - 0.5 * s**4  # noqa: E731
@@ -84,7 +93,7 @@ def risen(t: Any, end: float) -> Any:
 
 
 def kinematic(wheels: Wheels, end: float, times: Array) -> Array:
-    """Poses (k, 3) under the commanded wheel spins without slip, by quadrature on a fine grid."""
+    """Poses (x, y, heading) (k, 3) of the chassis under the commanded wheel spins without slip, by fine quadrature."""
     vx, vy, spin = COMMAND[wheels]
     fine = np.linspace(0.0, end, 20001)
     heading, share = spin * risen(fine, end), np.gradient(risen(fine, end), fine)
@@ -94,7 +103,11 @@ def kinematic(wheels: Wheels, end: float, times: Array) -> Array:
 
 
 def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], creep: float) -> Mechanism:
-    """The chassis on its plane, four wheels with prescribed angles, and the ground under each of them."""
+    """Mechanism of the chassis on its plane with four wheels and the ground under each of them.
+
+    ``motion(name)`` is the prescribed angle of a wheel as a function of time, ``creep`` the slip velocity [m/s] at
+    which friction is near its limit.
+    """
     flat = {name: (front * LENGTH, side * WIDTH, 0.0) for name, (front, side) in CORNERS.items()}
     chassis = rigid.body(MASS, inertia=(0.9, 1.0, YAW), ports={"centre": (0.0, 0.0, 0.0), **flat})
     tyre = rigid.body(WHEEL, inertia=(0.6 * SPIN, SPIN, 0.6 * SPIN), ports={"centre": (0.0, 0.0, 0.0)})
@@ -112,7 +125,7 @@ def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], cre
 
 
 def start_of(mechanism: Mechanism, velocity: tuple[float, float, float]) -> Any:
-    """Initial state with a velocity of the middle of the chassis; joints and drives determine its wheels."""
+    """Initial state with a velocity (3,) of the middle of the chassis; joints and drives determine the wheels."""
     guess = {name: ((front * LENGTH, side * WIDTH, 0.0), np.eye(3)) for name, (front, side) in CORNERS.items()}
     pose = mechanism.assemble({"chassis": ((0.0, 0.0, 0.0), np.eye(3))}, guess=guess)
     return mechanism.consistent_state(pose, velocities={"chassis": (velocity, (0.0, 0.0, 0.0))})
@@ -143,7 +156,7 @@ def run(
 
 
 def slide(wheels: Wheels, velocity: tuple[float, float, float], creep: float = 1e-4) -> float:
-    """Distance that the robot slides with locked wheels from an initial velocity [m]."""
+    """Distance [m] that the robot slides with locked wheels until it rests, from an initial velocity of the chassis."""
     mechanism = robot(wheels, lambda name: lambda t: 0.0, creep)
     run = integrate(mechanism, start_of(mechanism, velocity), np.linspace(0.0, 0.5, 401))
     return float(np.linalg.norm(run["chassis.centre"][-1]))
@@ -195,7 +208,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def _draw_chassis(axes: Any, pose: Array) -> None:
-    """Draw the outline between the wheels, with a line to the front."""
+    """Draw the chassis as the outline between its wheels, with a line to the front, at ``pose`` (x, y, heading)."""
     x, y, heading = pose
     outline = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1), (1, 1), (1, 0), (0, 0)]) * (LENGTH, WIDTH)
     turn = np.array([[np.cos(heading), np.sin(heading)], [-np.sin(heading), np.cos(heading)]])
@@ -204,10 +217,11 @@ def _draw_chassis(axes: Any, pose: Array) -> None:
 
 
 def _orders() -> Iterable[Check]:
-    """Checks: orders of the distance from the pose without slip, a v + b h², in the creep velocity v and the step h.
+    """Checks: the distance from the pose without slip is a v + b h², of first order in v and of second order in h.
 
-    At the default step b h² is −1.0e-5 m, a seventh of a v at the default creep and a third at half of it, so that
-    distances alone do not halve with the creep. Each part is checked by differences that eliminate the other.
+    v is the creep velocity and h the step. At the default step b h² is −1.0e-5 m, a seventh of a v at the default creep
+    and a third at half of it, so that distances alone do not halve with the creep. Each part is checked by differences
+    that eliminate the other.
     """
 
     def end(creep: float, step: float) -> Array:
@@ -223,7 +237,7 @@ def _orders() -> Iterable[Check]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: kinematics of the source without slip, sliding distance with locked wheels, and balance at round-off.
+    """Checks: kinematics without slip against the source, sliding distance with locked wheels, balance at round-off.
 
     Plain wheels go straight; in turns they slide across.
     """

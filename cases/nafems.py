@@ -53,7 +53,10 @@ BENDING = 4
 
 
 class Row(NamedTuple):
-    """One frequency [Hz]: test, model, published mode number, source and value of the reference, computed value."""
+    """One frequency of a test: published mode number, value and source of the reference, computed value.
+
+    Frequencies are in [Hz].
+    """
 
     test: str
     model: str
@@ -65,7 +68,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """A body and its modes beyond the rigid ones, for pictures and viewers."""
+    """A body and its modes beyond the rigid ones, for pictures and viewers.
+
+    ``shapes`` are the velocities of the drawn points (points, d, modes), ``hertz`` the frequencies [Hz].
+    """
 
     body: Body
     shapes: Array
@@ -75,7 +81,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Result:
-    """All rows, and the drawn body of each test."""
+    """Rows of all tests, and the drawn body of each test by its name."""
 
     rows: tuple[Row, ...]
     shown: dict[str, Shown]
@@ -87,7 +93,7 @@ def hertz(frequencies: Array) -> Array:
 
 
 def moved(body: Body, vibration: Eigenmodes) -> Array:
-    """Velocities v + ω × X + φu̇ of all drawn points in each mode, (points, d, modes)."""
+    """Velocities v + ω × X + φu̇ of all drawn points of a body in each mode, (points, d, modes)."""
     assert body.view is not None
     shapes, d = vibration.shapes.real, body.dim
     rigid = _rigid_rows(body.view.points) @ shapes[: _rigid(body)]
@@ -100,7 +106,7 @@ def _rigid(body: Body) -> int:
 
 
 def _rigid_rows(points: Array) -> Array:
-    """Matrix (points · d, 3 or 6) from (v, ω) to the velocities v + ω × X of points."""
+    """Matrix (points · d, 3 or 6) from the rigid motion (v, ω) to the velocities v + ω × X of points (points, d)."""
     d = points.shape[1]
     if d == 2:
         turn = np.stack([-points[:, 1], points[:, 0]], axis=1)[:, :, None]
@@ -111,7 +117,10 @@ def _rigid_rows(points: Array) -> Array:
 
 
 def held(body: Body, nodes: Iterable[tuple[Array, int]]) -> LinearPHDAE:
-    """Linear system of the free body with velocities of nodes held at zero, given as pairs (nodes (k,), axis)."""
+    """Linear system of a free body with some velocities of its nodes held at zero.
+
+    ``nodes`` are pairs of node numbers (k,) and the axis of the velocity.
+    """
     assert body.view is not None
     rigid = _rigid_rows(body.view.points)
     at = np.concatenate([body.dim * numbers + axis for numbers, axis in nodes])
@@ -124,7 +133,10 @@ def held(body: Body, nodes: Iterable[tuple[Array, int]]) -> LinearPHDAE:
 
 
 def fv12(cells: int) -> tuple[list[Row], Shown]:
-    """Rows and modes of the free thin square plate: Kirchhoff-Love, against the targets and a Ritz series."""
+    """Rows and modes of test FV12, the free thin square plate, by Kirchhoff-Love, with ``cells`` along each side.
+
+    References are the published targets and a Ritz series.
+    """
     mesh = fem.box_mesh((SIDE, SIDE), (cells, cells))
     body = fem.plate(mesh, STEEL, thickness=THIN, ports={"corner": fem.Tie([0])}, reference="corner")
     vibration = modes(linear_body(body, "plate"), 6)
@@ -150,7 +162,7 @@ def tapered(cells: int) -> Any:
 
 
 def fv32(cells: int) -> tuple[list[Row], Shown]:
-    """Rows and modes of the tapered cantilever membrane: plane stress, degree 2."""
+    """Rows and modes of test FV32, the tapered cantilever membrane, in plane stress with cells of degree 2."""
     body = fem.solid(
         tapered(cells), STEEL, plane="stress", thickness=THIN, degree=2, ports={"root": "root"}, reference="root"
     )
@@ -170,7 +182,10 @@ def _rest(mechanism: Any) -> Pose:
 
 
 def fv52(cells: int) -> tuple[list[Row], Shown]:
-    """Rows and modes of the simply supported thick square plate: a solid held at lines or sides, a plate with shear."""
+    """Rows and modes of test FV52, the simply supported thick square plate.
+
+    Models are a solid held at lines, a solid held at its sides, and a plate with shear.
+    """
     mesh = fem.box_mesh((SIDE, SIDE, THICK), (cells, cells, max(1, cells // 4)))
     body = fem.solid(mesh, STEEL, degree=2, ports={"corner": fem.Tie([0], "mean")}, reference="corner")
     assert body.view is not None
@@ -200,7 +215,7 @@ def fv52(cells: int) -> tuple[list[Row], Shown]:
 
 
 def _near(values: Array, targets: tuple[float, ...]) -> Array:
-    """Nearest bending frequency of the solid held at its sides for each target, each assigned once."""
+    """Value nearest to each of the ``targets`` in turn; each value is used once."""
     left, nearest = list(values), []
     for target in targets:
         nearest.append(left.pop(int(np.argmin(np.abs(np.array(left) - target)))))
@@ -208,7 +223,7 @@ def _near(values: Array, targets: tuple[float, ...]) -> Array:
 
 
 def sheared(cells: int) -> Array:
-    """Bending frequencies of the plate with shear, k = π²/12 [Hz]."""
+    """Bending frequencies [Hz] of the plate of test FV52 with shear, k = π²/12."""
     body = fem.plate(
         fem.box_mesh((SIDE, SIDE), (cells, cells)),
         STEEL,
@@ -260,7 +275,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(shown: Shown, name: str, path: Path) -> None:
-    """Draw the first six modes: a membrane moved, or the middle or upper surface of a plate."""
+    """Draw the first six modes: a membrane by its deformed mesh, a plate by its coloured middle or upper surface."""
     view = shown.body.view
     assert view is not None
     figure = new_figure(11.0, 6.0)
@@ -278,9 +293,10 @@ def draw(shown: Shown, name: str, path: Path) -> None:
 
 
 def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, Any]:
-    """Draw a surface of a plate, coloured by its deflection or by the size of its in-plane displacement.
+    """Draw a surface of a plate, coloured by its deflection or by the magnitude of its in-plane displacement.
 
-    Return the caption of the colours and the drawn surface.
+    ``X`` are the drawn points, ``mode`` is the index of the mode. Returns the caption of the colours and the drawn
+    surface.
     """
     top = np.flatnonzero(X[:, 2] > X[:, 2].max() - 1e-9) if X.shape[1] == 3 else np.arange(len(X))
     shape = shown.shapes[:, :, mode] / np.abs(shown.shapes[:, :, mode]).max()
@@ -294,7 +310,10 @@ def _draw_surface(axes: Any, X: Array, shown: Shown, mode: int) -> tuple[str, An
 
 
 def checks() -> Iterable[Check]:
-    """Checks: all targets within 1 %, except bending modes of the solid held at lines; Ritz series within 0.1 %."""
+    """Checks: all targets within 1 % and the Ritz series within 0.1 %.
+
+    Bending modes of the solid held at lines are left out, as a line support has no limit.
+    """
     for r in run(refine=8).rows:
         if r.test == "fv52" and r.model == "solid, lines" and r.mode < 4 + BENDING:
             continue  # a line support has no limit
@@ -305,7 +324,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of each test, by its name."""
+    """Scene of the modes of each test for viewers, by the name of the test."""
     mechanisms = {name: connect({"plate": shown.body}, []) for name, shown in result.shown.items()}
     return {n: mode_scene(m, _rest(m), result.shown[n].vibration) for n, m in mechanisms.items()}
 

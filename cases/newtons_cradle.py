@@ -37,7 +37,7 @@ NEWTON = (-0.6, 0.4, 0.4, 0.4, 0.4)
 
 
 def cradle(law: Law) -> Mechanism:
-    """Five discs of 1 kg in a row with contacts; the length of their strings is irrelevant here."""
+    """Mechanism of five discs of 1 kg in a row with contacts; the length of their strings is irrelevant here."""
     disc = cylinder_shape(0.5 * RADIUS, RADIUS, axis=(0.0, 0.0, 1.0))
     ball = rigid.body(1.0, inertia=0.4 * RADIUS**2, ports={"centre": (0.0, 0.0)}, shape=disc)
     touch = Hertz(STIFFNESS) if law == "compliant" else Rigid(restitution=1.0)
@@ -65,7 +65,7 @@ def run(
 
 
 def velocities_out(solution: Solution) -> list[float]:
-    """Final velocities of the balls [m/s]; the first ball starts at 1 m/s."""
+    """Velocities of the five balls at the end of the run [m/s]; the first ball starts at 1 m/s."""
     return [float(solution[f"{name}.velocity"][-1, 0]) for name in NAMES]
 
 
@@ -86,7 +86,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: velocities after the impact by both laws, in contact and with gaps."""
+    """Checks: velocities of all balls after the impact by both contact laws, with balls in contact and with gaps."""
     elastic = run(step=2e-5)
     for name, reference, value in zip(NAMES, HERTZ, velocities_out(elastic), strict=True):
         yield near(

@@ -46,7 +46,7 @@ INERTIA = HUB + LOAD * LENGTH**2  # about the hub [kg m²]
 
 @dataclass(frozen=True)
 class Result:
-    """The optimal torque, and a run under it that continues without torque."""
+    """The optimal torque, and a run of the arm under it that goes on after the slew without torque."""
 
     optimum: OptimalControl
     solution: Solution
@@ -54,7 +54,7 @@ class Result:
 
 
 def arm(elements: int) -> tuple[Mechanism, State]:
-    """The arm, straight and at rest."""
+    """Mechanism of a hub with a light flexible arm and a load at its tip, and its straight state at rest."""
     section = fem.Section(width=12.0 * BENDING / (LIGHT.young * HEIGHT**3), height=HEIGHT)
     bodies = {
         "hub": rigid.body(1.0, inertia=HUB, ports={"axis": (0.0, 0.0)}),
@@ -72,7 +72,10 @@ def arm(elements: int) -> tuple[Mechanism, State]:
 
 
 def ends(angle: float) -> dict[str, tuple[Quantity, float]]:
-    """Conditions at the end by name: sensor and required value of hub angle, tip deflection and their rates."""
+    """Conditions at the end of the slew by name: a sensor with the value that it is to have.
+
+    They are the angle of the hub, the deflection of the tip, and the rates of both.
+    """
     turn, deflection = joint_angle("hub.axis"), tip()
     return {
         "angle": (turn, angle),
@@ -111,7 +114,7 @@ def run(
 
 
 def closed_form(angle: float) -> tuple[float, Array, Array]:
-    """Least effort [N² m² s], times [s], and the torque [N m] at these times, for small angles."""
+    """Solution for small angles: least effort [N² m² s], times (k,) [s] and the torque (k,) [N m] at these times."""
     omega = math.sqrt(3.0 * BENDING / LENGTH**3 * (1.0 / LOAD + LENGTH**2 / HUB))
     times = np.linspace(0.0, END, 4001)
     left = END - times
@@ -123,12 +126,12 @@ def closed_form(angle: float) -> tuple[float, Array, Array]:
 
 
 def bend(solution: Solution) -> Array:
-    """Deflection (k,) of the tip [m]."""
+    """Deflection of the tip from the axis of the hub at the saved times (k,) [m]."""
     return np.asarray(solution.measured(tip()))
 
 
 def residual(result: Result) -> float:
-    """Largest deflection of the tip after the slew, divided by the largest one during the slew."""
+    """Largest deflection of the tip after the slew, divided by the largest one during it."""
     own, times = np.abs(bend(result.solution)), result.solution.times
     return float(own[times >= END].max() / own.max())
 
@@ -166,7 +169,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: effort and torque of a small slew in closed form; rest at the end of a large slew, and its balance."""
+    """Checks: effort and torque of a small slew against closed forms; rest at the end of a large slew, its balance."""
     small = run(angle=0.01)
     nodes, own = small.optimum.inputs["motor"]
     effort, times, torques = closed_form(0.01)

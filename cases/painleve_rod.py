@@ -31,7 +31,7 @@ HALF, MASS, ANGLE, SPEED, GRAVITY = 1.0, 1.0, 1.0, -3.0, 9.81  # l [m], [kg], θ
 
 
 def rod_on_ground(friction: float) -> Mechanism:
-    """A uniform rod with its tip on the ground."""
+    """Mechanism of a uniform rod with its tip on rough ground."""
     rod = rigid.body(MASS, inertia=MASS * HALF**2 / 3.0, ports={"tip": (-HALF, 0.0), "end": (HALF, 0.0)})
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
     touch = contact(["rod.tip", "rod.end"], ground, Rigid(friction=friction), name="ground")
@@ -53,12 +53,12 @@ def run(
 
 
 def spins(solution: Solution) -> Array:
-    """Spin of the rod [rad/s]."""
+    """Spin of the rod at the saved times (k,) [rad/s]."""
     return np.asarray(solution["rod.spin"]).ravel()
 
 
 def loss(solution: Solution) -> float:
-    """Energy dissipated by the jam in the first step [J]."""
+    """Energy [J] that the jam in the first step dissipates."""
     return float(sum(values[0] for values in solution.ledger.dissipation.values()))
 
 
@@ -79,7 +79,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: angular momentum about the tip, and the dissipated energy."""
+    """Checks: angular momentum about the tip before and after the jam, and the dissipated energy."""
     solution, after = run(), 2.25 * math.sin(1.0)
     yield near("spin after [rad/s]", after, spins(solution)[1], 1e-4, source="angular momentum about the tip")
     yield near("loss [J]", 4.5 - 0.5 * 4.0 / 3.0 * after**2, loss(solution), 1e-4, source="energies before and after")

@@ -47,7 +47,10 @@ STIFFNESS, DAMPING = 36.0, 12.0  # [1/s²], [1/s]
 
 @dataclass(frozen=True)
 class Result:
-    """A run, the kinematics, the reference motion of the joints, and the time [s] at which the block is put down."""
+    """A run of the arm, its kinematics, the motion ``wanted`` of its joints, and the time ``down`` [s].
+
+    At ``down`` the block is put down.
+    """
 
     solution: Solution
     kinematics: Kinematics
@@ -56,7 +59,7 @@ class Result:
 
 
 def closed_form(place: Iterable[float]) -> Array:
-    """Angles (3,) [rad] of the arm with its elbow up at a position of the hand."""
+    """Angles (3,) [rad] of the arm's joints, with its elbow up, for which the hand is at ``place`` (3,) [m]."""
     x, y, z = place
     yaw, out, up = math.atan2(y, x), math.hypot(x, y), z - TOWER
     cosine = (out**2 + up**2 - UPPER**2 - FORE**2) / (2.0 * UPPER * FORE)
@@ -66,7 +69,7 @@ def closed_form(place: Iterable[float]) -> Array:
 
 
 def arm(young: float = 1.0, elements: int = 3, *, block: float = BLOCK) -> Mechanism:
-    """The arm with its block [kg]; ``young`` multiplies the stiffness of the links."""
+    """Mechanism of the arm with a block [kg] in its hand; ``young`` multiplies the stiffness of the links."""
     metal = fem.Material(young=young * ALLOY.young, density=ALLOY.density, poisson=ALLOY.poisson)
     upper, fore = (fem.beam(length, metal, TUBE, elements=elements, dim=3, damping=LOSS) for length in (UPPER, FORE))
     bodies = {
@@ -92,7 +95,7 @@ def arm(young: float = 1.0, elements: int = 3, *, block: float = BLOCK) -> Mecha
 
 
 def kinematics_of(mechanism: Mechanism) -> Kinematics:
-    """Kinematics in the three joint angles, with the home pose stretched out forwards."""
+    """Kinematics of the arm with its three joint angles as coordinates; at the home pose it points forwards."""
     angles = {
         "yaw": joint_angle("tower.foot", axis=(0, 0, 1)),
         "shoulder": joint_angle("upper.root", "tower.top", axis=(0, 1, 0)),
@@ -105,13 +108,16 @@ def kinematics_of(mechanism: Mechanism) -> Kinematics:
 
 
 def raised(place: Iterable[float]) -> tuple[float, ...]:
-    """Point (3,) [m] at the approach height above a given point."""
+    """Point (3,) [m] above ``place`` (3,) [m] by the height from which the hand approaches it."""
     x, y, z = place
     return x, y, z + ABOVE
 
 
 def motion(kinematics: Kinematics) -> tuple[Motion, float]:
-    """Reference motion of the joints through both places, and the time [s] at which the block is put down."""
+    """Planned motion of the joints from the picking point to the placing point and back, and a time [s].
+
+    At this time the block is put down.
+    """
     way = (PICK, raised(PICK), raised(PLACE), PLACE)
     stops = [kinematics.inverse("fore.tip", position=way[0], near={"shoulder": -0.5, "elbow": 1.0})]
     for place in way[1:]:
@@ -126,7 +132,7 @@ def motion(kinematics: Kinematics) -> tuple[Motion, float]:
 
 @dataclass(frozen=True)
 class _Laws:
-    """Law of the controller: with a model that has the block until it is put down, then without the block."""
+    """Control law with a model of the arm that includes the block until the time ``down``, and then does not."""
 
     loaded: Callable[..., Any]
     empty: Callable[..., Any]
@@ -160,12 +166,12 @@ def run(
 
 
 def joint_angles(result: Result) -> Array:
-    """Angles of the joints (k, 3) [rad]."""
+    """Angles (k, 3) [rad] of the joints at the saved times."""
     return np.stack([result.solution.measured(own) for own in result.kinematics.coordinates.values()], axis=1)
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: the block, the joints, energy and balance."""
+    """Summary numbers: error of the block's position, errors of the joints, energy and balance."""
     solution = result.solution
     block, loaded = solution.measured(position("block.top")), solution.times <= result.down
     apart = (joint_angles(result) - result.wanted(solution.times))[loaded]
@@ -206,7 +212,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def at_rest(result: Result) -> float:
-    """Distance of the block before it is put down from the equilibrium of the arm with the same joint angles [m]."""
+    """Distance [m] of the block just before it is put down from where it would be in equilibrium.
+
+    The equilibrium is that of the arm with the same joint angles held.
+    """
     solution, mechanism = result.solution, result.kinematics.mechanism
     k = int(np.abs(solution.times - result.down).argmin())
     angles, axes = joint_angles(result)[k], ((0, 0, 1), (0, 1, 0), (0, 1, 0))
@@ -231,14 +240,14 @@ def _constant(value: float, t: float) -> float:
 
 
 def _placement(mechanism: Mechanism, pose: Pose, name: str) -> tuple[Array, Array]:
-    """Position of the origin and rotation of a body at a pose."""
+    """Position of the origin (3,) [m] and rotation (3, 3) of the body ``name`` at a pose."""
     k = list(mechanism.bodies).index(name)
     turn = pose.rotations[k]
     return pose.centres[k] - turn @ mechanism.bodies[name].centre, turn
 
 
 def checks() -> Iterable[Check]:
-    """Checks: inverse kinematics, balance, the block at rest, and its sag with links 100 times as stiff."""
+    """Checks: inverse kinematics, balance, the block before it is put down, and its sag with far stiffer links."""
     result = run(step=2e-3, period=2e-3)
     apart = []
     for place in (PICK, raised(PICK), raised(PLACE), PLACE):

@@ -28,47 +28,51 @@ SUPPORTS = {"hinged": "simply supported", "clamped": "clamped"}
 THEORIES = {"kirchhoff": "Kirchhoff-Love", "reissner_mindlin": "Reissner-Mindlin"}
 THICK = {"kirchhoff": 1e-2, "reissner_mindlin": 1e-1}  # of the convergence, over the side
 THICKNESSES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
-POLYNOMIALS_LOCK = 2e-3
-"""Thickness below which the clamped plate with shear uses the series of the thin one: the effect of shear is 4e-5."""
+THIN_SERIES_BELOW = 2e-3
+"""Thickness below which frequencies of the clamped plate with shear are those of the thin plate, within 4e-5."""
 Cells = Literal["quad", "triangle"]
 
 
 def plate(cells: str, n: int, support: str, **options: Any) -> Body:
-    """Unit square of n × n quadrilaterals, or twice as many triangles, with its rim held."""
+    """Unit square plate of n × n quadrilaterals, or twice as many triangles, with its rim held by ``support``."""
     mesh = fem.box_mesh((1.0, 1.0), (n, n), simplices=cells == "triangle")
     rim = [fem.Support(side, support) for side in ("left", "right", "front", "back")]  # type: ignore[arg-type]
     return fem.plate(mesh, MATERIAL, supports=rim, **options)
 
 
 def held(body: Body) -> tuple[Mechanism, Pose]:
-    """The plate with its frame on the ground, and its pose."""
+    """Mechanism and pose of a plate whose frame is welded to the ground."""
     mechanism = connect({"plate": body}, [weld("plate.frame", GROUND)])
     return mechanism, mechanism.assemble({"plate": (0.0, 0.0, 0.0)})
 
 
 def found_modes(body: Body) -> Eigenmodes:
-    """Lowest modes of the plate with its frame on the ground."""
+    """Lowest COUNT modes of a plate with its frame welded to the ground."""
     mechanism, pose = held(body)
     return modes(mechanism.linearize(pose), COUNT)
 
 
 def series(support: str, theory: str, thickness: float) -> Array:
-    """Frequencies by series [rad/s], without rotary inertia for thin plates."""
+    """Lowest frequencies [rad/s] of a square plate with a support by series, for a theory and a thickness.
+
+    Those of thin plates are without rotary inertia.
+    """
     if theory == "kirchhoff":
         thin = navier(COUNT) if support == "hinged" else thin_ritz("clamped", COUNT)
         return thickness * thin
     if support == "hinged":
         return mindlin(thickness, COUNT)
-    if thickness < POLYNOMIALS_LOCK:
+    if thickness < THIN_SERIES_BELOW:
         return thickness * thin_ritz("clamped", COUNT)
     return thick_ritz(thickness, COUNT)
 
 
 @dataclass(frozen=True)
 class Result:
-    """Relative errors of the first frequencies, by mesh (levels, 6) and by thickness (6, 6).
+    """Relative errors of the lowest frequencies of square plates.
 
-    ``errors`` are by (support, theory), ``thin`` by support; ``modes`` are those of the finest thin plates.
+    ``errors`` (levels, 6) are by mesh, for each (support, theory), ``thin`` (6, 6) by thickness, for each support.
+    ``modes`` are those of the finest thin plates, ``counts`` the cells along each side.
     """
 
     cells: str
@@ -108,7 +112,7 @@ def run(
 
 
 def orders(result: Result) -> dict[str, float]:
-    """Observed order of convergence of the first frequency, from the two finest meshes, by support and theory."""
+    """Order of convergence of the first frequency from the two finest meshes, by the names ``support_theory``."""
     slopes = {}
     for (support, theory), values in result.errors.items():
         slopes[f"{support}_{theory}"] = float(np.log2(np.abs(values[-2, 0] / values[-1, 0])))
@@ -116,7 +120,7 @@ def orders(result: Result) -> dict[str, float]:
 
 
 def finest(result: Result, support: str) -> Body:
-    """Thin plate of the finest mesh with a support."""
+    """Thin plate on the finest mesh, with a given support."""
     return plate(result.cells, result.counts[-1], support, thickness=THICK["kirchhoff"], rotary_inertia=False)
 
 
@@ -185,7 +189,7 @@ def draw_errors(result: Result, path: Path) -> None:
 
 
 def draw_modes(body: Body, vibration: Eigenmodes, support: str, path: Path) -> None:
-    """Draw the deflection of the first modes."""
+    """Draw the deflection of a plate in its first modes; ``support`` is named in the title."""
     figure = new_figure(9.0, 6.2)
     assert body.view is not None
     shapes = body.view.shape @ vibration.shapes[6 : 6 + body.size].real
@@ -233,7 +237,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of the finest thin plate, by support."""
+    """Scene of the modes of the finest thin plate for viewers, by its support."""
     plates = {support: held(finest(result, support)) for support in result.modes}
     return {support: mode_scene(*held_so, result.modes[support]) for support, held_so in plates.items()}
 

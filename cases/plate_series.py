@@ -19,15 +19,15 @@ TERMS = 14
 
 
 def navier(count: int) -> Array:
-    """Frequencies of a simply supported thin square, ω/t = π²(m² + n²)."""
+    """Lowest frequencies ω/t = π²(m² + n²) (count,) of a simply supported thin square."""
     m = np.arange(1, count + 2)
     return np.sort((np.pi**2 * (m[:, None] ** 2 + m**2)).ravel())[:count]
 
 
 def mindlin(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
-    """Frequencies ω of a simply supported square with shear and rotary inertia, exact: w, β_x, β_y are sines, cosines.
+    """Lowest frequencies ω (count,) of a simply supported square with shear and rotary inertia, exact.
 
-    Normals at an edge turn about the edge only (hard support).
+    w, β_x and β_y are products of sines and cosines. Normals at an edge turn about the edge only (hard support).
     """
     t, m = thickness, np.arange(1, count + 2)
     shear, spin = _shear(t, correction), t**3 / 12.0
@@ -42,7 +42,7 @@ def mindlin(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Arra
 
 
 def thin_ritz(edges: str, count: int) -> Array:
-    """Frequencies ω/t of a thin square, clamped or free, by Rayleigh-Ritz.
+    """Lowest ``count`` frequencies ω/t of a thin square with edges ``clamped`` or ``free``, by Rayleigh-Ritz.
 
     The functions are (x(1 − x))^k times Legendre polynomials in both directions, k = 2 clamped, k = 0 free; the three
     rigid motions of the free plate are left out.
@@ -56,10 +56,10 @@ def thin_ritz(edges: str, count: int) -> Array:
 
 
 def thick_ritz(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
-    """Frequencies ω of a clamped square with shear and rotary inertia, by Rayleigh-Ritz.
+    """Lowest ``count`` frequencies ω of a clamped square with shear and rotary inertia, by Rayleigh-Ritz.
 
-    The functions are x(1 − x) times Legendre polynomials. Below a thickness of about 1e-3 the large stiffness in shear
-    leaves few correct digits, and below 1e-4 none.
+    ``correction`` is the shear correction factor. The functions are x(1 − x) times Legendre polynomials. Below a
+    thickness of about 1e-3 the large stiffness in shear leaves few correct digits, and below 1e-4 none.
     """
     t, G, nu = thickness, _products(1), POISSON
     shear, bend, a = _shear(t, correction), t**3, 0.5 * (1.0 - nu)
@@ -80,9 +80,9 @@ def _shear(thickness: float, correction: float) -> float:
 
 
 def _products(power: int) -> list[list[Array]]:
-    """Matrices [a][b] of ∫ f_i^(a) f_k^(b) dx over the unit interval, for derivatives a, b = 0, 1, 2.
+    """Matrices [a][b] of ∫ f_i^(a) f_k^(b) dx over the unit interval, for the derivatives a, b = 0, 1, 2.
 
-    f_i is (x(1 − x))^power times the Legendre polynomial of degree i.
+    f_i is (x(1 − x))^power times the Legendre polynomial of degree i, scaled to ∫ f_i² dx = 1.
     """
     x, weight = leggauss(TERMS + 6)
     x, weight = 0.5 * (x + 1.0), 0.5 * weight

@@ -1,8 +1,8 @@
 """A bouncing pogo-stick: a massless foot under a spring and a damper, with ground contact ([survey] example 5.2).
 
-In flight the spring relaxes against the damper, in contact both carry the mass. Both motions have closed forms, and
-so do the instants of touch-down and take-off, up to one root of a function each. [survey] states no data; they are
-chosen here.
+In flight the spring relaxes against the damper, in contact both carry the mass. Both motions have closed forms; the
+instants of touch-down and take-off are roots of these functions of time, computed numerically. [survey] states no data;
+they are chosen here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FLIGHT, CONTACT = "flight", "contact"
 
 @dataclass(frozen=True)
 class Result:
-    """The run, its switches in closed form, and errors of event times by step."""
+    """A run of the stick, its switches in closed form, and the errors of event times for several steps."""
 
     run: SwitchingTrajectory
     exact: tuple[tuple[float, str, Array], ...]
@@ -42,9 +42,9 @@ class Result:
 
 
 def energies(x: Array) -> Array:
-    """Energies [J] of spring, weight and motion, [survey] eq. (5.1).
+    """Energies (3,) [J] of spring, weight and motion at the state x, [survey] eq. (5.1).
 
-    They belong to x = (spring length, height of the bottom of the mass, momentum).
+    x is (spring length, height of the bottom of the mass, momentum).
     """
     length, height, momentum = x
     return np.array(
@@ -57,7 +57,7 @@ def energies(x: Array) -> Array:
 
 
 def mode(contact: float) -> PHDAE:
-    """System [survey] eq. (5.4) with s = ``contact``, 0 in flight or 1 in contact."""
+    """System of [survey] eq. (5.4) in flight (``contact`` = 0) or in contact with the ground (``contact`` = 1)."""
     s = contact
     return PHDAE(
         E=np.eye(3),
@@ -71,17 +71,20 @@ def mode(contact: float) -> PHDAE:
 
 
 def gap(x: Array) -> float:
-    """Height y − x of the foot [m]."""
+    """Height y − x [m] of the foot above the ground at the state ``x``."""
     return float(x[1] - x[0])
 
 
 def lift(x: Array) -> float:
-    """Rate ẏ − ẋ = p/m + k(x − x₀)/d at which a free foot would leave the ground [m/s]."""
+    """Rate ẏ − ẋ = p/m + k(x − x₀)/d [m/s] at which a free foot would leave the ground, at the state ``x``."""
     return float(x[2] / MASS + STIFFNESS / DAMPING * (x[0] - LENGTH))
 
 
 def pogo_stick() -> SwitchingPHDAE:
-    """Switching system: touch-down at a zero of falling y − x, take-off when a free foot would rise."""
+    """Switching system of flight and contact.
+
+    Touch-down is at a zero of the falling y − x, take-off when a free foot would rise.
+    """
     return SwitchingPHDAE(
         {FLIGHT: mode(0.0), CONTACT: mode(1.0)},
         [
@@ -96,7 +99,7 @@ def mode_by_force(contact: float) -> PHDAE:
 
         ẋ = p/m − v,  ẏ = p/m,  ṗ = −k(x − x₀) − mg − dẋ,  0 = k(x − x₀) + dẋ + λ
 
-    and 0 = v in contact, 0 = λ in flight.
+    and 0 = v if ``contact`` is 1, 0 = λ in flight, if it is 0.
     """
     J, R = np.zeros((5, 5)), np.zeros((5, 5))
     for i, j, value in ((0, 2, 1.0), (0, 3, -1.0), (1, 2, 1.0), (3, 4, contact)):
@@ -114,9 +117,9 @@ def mode_by_force(contact: float) -> PHDAE:
 
 
 def pogo_stick_by_force() -> SwitchingPHDAE:
-    """Switching system with take-off when the ground force would be tensile.
+    """Switching system in which the foot takes off when the ground force λ falls to zero, since it cannot be tensile.
 
-    λ = −k(x − x₀) − d p/m is −d times the rate of (5.4).
+    In contact λ = −k(x − x₀) − d p/m, which is −d times the rate of the guard in :func:`pogo_stick`.
     """
     return SwitchingPHDAE(
         {FLIGHT: mode_by_force(0.0), CONTACT: mode_by_force(1.0)},
@@ -128,7 +131,7 @@ def pogo_stick_by_force() -> SwitchingPHDAE:
 
 
 def solve(height: float, step: float, end: float, method: str = "gauss6") -> SwitchingTrajectory:
-    """Run from a drop with the spring at rest and the foot ``height`` above ground.
+    """Run by a method from a drop, with the spring at its free length and the foot ``height`` [m] above ground.
 
     Raises ValueError for numbers out of range.
     """
@@ -142,18 +145,18 @@ def solve(height: float, step: float, end: float, method: str = "gauss6") -> Swi
 
 
 def start(height: float) -> Array:
-    """Initial state: the spring at rest, the foot ``height`` above ground."""
+    """State (3,) at the start: the spring at its free length, at rest, with the foot ``height`` [m] above ground."""
     return np.array([LENGTH, LENGTH + height, 0.0])
 
 
 def in_flight(x: Array, t: float) -> Array:
-    """State after t seconds of free flight, in which the spring relaxes at the rate k/d."""
+    """State after a free flight of the time t [s] from the state ``x``; the spring relaxes at the rate k/d."""
     length = LENGTH + (x[0] - LENGTH) * math.exp(-STIFFNESS / DAMPING * t)
     return np.array([length, x[1] + x[2] / MASS * t - 0.5 * GRAVITY * t**2, x[2] - MASS * GRAVITY * t])
 
 
 def in_contact(x: Array, t: float) -> Array:
-    """State after t seconds in contact, an underdamped oscillation about the length x₀ − mg/k."""
+    """State after a contact of the time t [s] from the state ``x``: an underdamped oscillation about x₀ − mg/k."""
     decay = 0.5 * DAMPING / MASS
     omega = math.sqrt(STIFFNESS / MASS - decay**2)
     rest = LENGTH - MASS * GRAVITY / STIFFNESS
@@ -166,7 +169,7 @@ def in_contact(x: Array, t: float) -> Array:
 
 
 def exact_switches(height: float, end: float) -> Iterable[tuple[float, str, Array]]:
-    """Time, name and state of every touch-down and take-off in closed form."""
+    """Yield time [s], name and state of every touch-down and take-off up to ``end``, in closed form."""
     time, state, flies = 0.0, start(height), True
     while True:
         motion, function = (in_flight, gap) if flies else (in_contact, lambda x: -lift(x))
@@ -179,7 +182,10 @@ def exact_switches(height: float, end: float) -> Iterable[tuple[float, str, Arra
 
 
 def _first_zero(function: Callable[[float], float], span: float, pieces: float = 1e-4) -> float | None:
-    """First time in (0, span] at which a function crosses zero downwards, searched in small intervals [s]."""
+    """First time in (0, span] [s] at which a function of time crosses zero downwards; None if it does not.
+
+    It is searched in intervals of the length ``pieces`` [s].
+    """
     t = pieces
     while t < span:
         if function(t) < 0.0 <= function(t - pieces) and t > pieces:
@@ -189,7 +195,7 @@ def _first_zero(function: Callable[[float], float], span: float, pieces: float =
 
 
 def converge(height: float, end: float = 0.8) -> Iterable[dict[str, float]]:
-    """Largest errors of the event times [s] for several steps, by method."""
+    """Yield the largest errors of event times [s], by method, for each of several steps."""
     exact = np.array([time for time, _, _ in exact_switches(height, end)])
     for step in (4e-3, 2e-3, 1e-3):
         row = {"step_s": step}
@@ -200,7 +206,7 @@ def converge(height: float, end: float = 0.8) -> Iterable[dict[str, float]]:
 
 
 def orders(rows: Iterable[dict[str, float]], coarse: int = -2, fine: int = -1) -> dict[str, float]:
-    """Orders of convergence by method from the rows with indices ``coarse`` and ``fine``."""
+    """Orders of convergence by method, from the rows of :func:`converge` with the indices ``coarse`` and ``fine``."""
     table = tuple(rows)
     one, other = table[coarse], table[fine]
     ratio = math.log(one["step_s"] / other["step_s"])
@@ -220,7 +226,10 @@ def run(
 
 
 def event_errors(result: Result) -> Array:
-    """Differences of event times from the closed form [s]; raises ValueError if their numbers differ."""
+    """Times of the events of a run minus those of the closed form [s].
+
+    Raises ValueError if there are more events in one than in the other.
+    """
     if len(result.run.switches) != len(result.exact):
         raise ValueError(f"{len(result.run.switches)} events instead of {len(result.exact)}: try a smaller step")
     return np.array([s.time - t for s, (t, _, _) in zip(result.run.switches, result.exact, strict=True)])

@@ -53,7 +53,7 @@ Cord = Literal["spring", "knot"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, its system, and errors of a shorter run by step."""
+    """A run of the pendulum, its system, and the table of errors of a shorter run by step, ``orders``."""
 
     run: Trajectory
     system: rigid.MultibodySystem
@@ -61,12 +61,12 @@ class Result:
 
 
 def spring(first: Any, second: Any, free: float, name: str) -> rigid.Spring:
-    """Spring with the energy V = ½k e² + ¼k₃e⁴ of its elongation e."""
+    """Spring between two points with the energy V = ½k e² + ¼k₃e⁴ of its elongation e from the length ``free`` [m]."""
     return rigid.Spring.linear(first, second, stiffness=STIFFNESS, length=free, hardening=HARDENING, name=name)
 
 
 def pendulum(damping: float, cord: Cord = "spring") -> rigid.MultibodySystem:
-    """Two masses, two rods, a spring and a damper; or the cord with its knot."""
+    """System of two masses on two rods, with a spring and a damper from above; or the cord with its knot instead."""
     knot = cord == "knot"
     positions, _ = begin(cord)
     if knot:
@@ -84,7 +84,10 @@ def pendulum(damping: float, cord: Cord = "spring") -> rigid.MultibodySystem:
 
 
 def begin(cord: Cord = "spring") -> tuple[Array, Array]:
-    """Initial positions and velocities (points, 3): rods in the x-z plane, moving normal to it; knot halfway to b."""
+    """Positions and velocities, (points, 3) each, of a, b and the knot, if there is one, at the start.
+
+    The rods are in the x-z plane and move normal to it; the knot is half-way between the fixed point and b.
+    """
     directions = np.array([[math.sin(angle), 0.0, -math.cos(angle)] for angle in ANGLES])
     places = np.cumsum(np.array([*RODS.values()])[:, None] * directions, axis=0)
     velocities = np.array([[0.0, speed, 0.0] for speed in SPEEDS])
@@ -94,7 +97,7 @@ def begin(cord: Cord = "spring") -> tuple[Array, Array]:
 
 
 def solve(times: Array, damping: float, cord: Cord = "spring", method: str = "pair") -> Trajectory:
-    """Run from the initial state."""
+    """Run from the initial state with the given step ends ``times``, by a method."""
     system = pendulum(damping, cord)
     start = system.state(*(part.ravel() for part in begin(cord)))
     tolerance = (1e-10, 1e-10) if method == "radau" else None
@@ -102,9 +105,10 @@ def solve(times: Array, damping: float, cord: Cord = "spring", method: str = "pa
 
 
 def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
-    """Positions of a and b (k, 2, 3) by Newton's equations without λ and knot, by a Runge-Kutta method to 1e-12.
+    """Positions of a and b (k, 2, 3) by Newton's equations without multipliers, by a Runge-Kutta method to 1e-12.
 
-    The cord has the length L = ℓ₁ + ℓ₂ and the force V'(ℓ₁) = V'(ℓ₂) + d ℓ̇₂, which determine ℓ̇₂.
+    The knot of a cord, which has no mass, is eliminated: the cord has the length L = ℓ₁ + ℓ₂ and the force V'(ℓ₁) =
+    V'(ℓ₂) + d ℓ̇₂, which determine ℓ̇₂.
     """
     masses = np.array([*MASSES.values()])
     knot = cord == "knot"
@@ -132,7 +136,7 @@ def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
 
 
 def order_table(damping: float, cord: Cord, end: float = 1.0, counts: Sequence[int] = (50, 100, 200)) -> list[Any]:
-    """Largest errors of the positions [m] by step."""
+    """Table of the largest errors of the positions of a and b [m], by step."""
     rows = []
     for count in counts:
         times = np.linspace(0.0, end, count + 1)
@@ -158,24 +162,24 @@ def run(
 
 
 def places(run: Trajectory) -> Array:
-    """Positions of a, b and the knot, if there is one (k, 2 or 3, 3) [m]."""
+    """Positions (k, 2 or 3, 3) [m] of a, b and, if there is one, the knot, at the saved times."""
     return run["positions"].reshape(len(run.times), -1, 3)
 
 
 def rod_defects(run: Trajectory) -> Array:
-    """Deviations of the rod lengths from their nominal values (k, 2) [m]."""
+    """Lengths of both rods minus their nominal values (k, 2) [m], at the saved times."""
     a, b = places(run)[:, 0], places(run)[:, 1]
     return np.linalg.norm([a, b - a], axis=2).T - np.array([*RODS.values()])
 
 
 def angular_momentum(run: Trajectory) -> Array:
-    """Angular momentum about the vertical axis (k,) [N m s]."""
+    """Angular momentum about the vertical axis at the saved times (k,) [N m s]."""
     r, v = places(run)[:, :2], run["velocities"].reshape(len(run.times), -1, 3)[:, :2]
     return np.cross(r, v)[:, :, 2] @ np.array([*MASSES.values()])
 
 
 def rod_forces(run: Trajectory) -> Array:
-    """Axial forces of the rods at all times except the first and last (k − 1, 2) [N], positive in tension.
+    """Axial forces (k − 1, 2) [N] of both rods, positive in tension, at all times except the first and last.
 
     Multipliers belong to midpoints of steps and alternate about their mean; neighbours are averaged.
     """
@@ -183,13 +187,16 @@ def rod_forces(run: Trajectory) -> Array:
 
 
 def slope(rows: Sequence[dict[str, float]]) -> float:
-    """Order of convergence of the errors, by least squares of logarithms."""
+    """Order of convergence of the errors of :func:`order_table`, by least squares of logarithms."""
     steps, errors = ([row[name] for row in rows] for name in ("step_s", "error_m"))
     return float(np.polyfit(np.log(steps), np.log(errors), 1)[0])
 
 
 def kept(run: Trajectory) -> dict[str, float]:
-    """Residuals of the properties of the scheme: rod lengths, angular momentum, balance, sign of the dissipation."""
+    """Largest errors of what the scheme preserves, by name: rod lengths, angular momentum, balance.
+
+    The smallest dissipation of a step is included, which must not be negative.
+    """
     momentum = angular_momentum(run)
     return {
         "rod_drift_max_m": float(np.abs(rod_defects(run)).max()),
@@ -301,7 +308,7 @@ def draw_kept(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conserved quantities over 10 s at two steps, with and without damper and knot; orders.
+    """Checks: conserved quantities over 10 s, with and without damper and knot, and orders of convergence.
 
     The paths are also compared with those of general integrators.
     """

@@ -34,7 +34,7 @@ LOADS = (4.448, 8.896, 13.345)  # weights of 1, 2 and 3 pounds [N]
 
 
 class Result(NamedTuple):
-    """Displacements of the tip by load and angle: flap and chord (loads, angles) [m], twist (loads, angles) [rad]."""
+    """Displacements of the tip by load and angle of loading: flap and chord [m], twist [rad], (loads, angles) each."""
 
     angles: Array
     flap: Array
@@ -43,13 +43,16 @@ class Result(NamedTuple):
 
 
 def strip(elements: int, order: int) -> tuple[Mechanism, Any]:
-    """The strip along x with a weight at its tip."""
+    """Mechanism and pose of the clamped strip along x, with a force at its tip for the weight."""
     rod = fem.rod(LENGTH, ALUMINIUM, STRIP, elements=elements, order=order)
     return clamped(rod, force("rod.tip", name="weight"))
 
 
 def solve(elements: int, order: int, angles: Array) -> Result:
-    """Equilibria under all loads at angles [rad] from the chord plane, in axes that turn with the root of the strip."""
+    """Displacements of the tip in equilibrium under all loads at the given angles [rad] from the chord plane.
+
+    They are in axes that turn with the root of the strip.
+    """
     mechanism, pose = strip(elements, order)
     tips = np.empty((len(LOADS), len(angles), 3))
     for i, load in enumerate(LOADS):
@@ -75,7 +78,10 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: loads, angles, and tables of flap, chord and twist by load and angle."""
+    """Summary numbers: loads, angles, and displacements of the tip by load and angle.
+
+    These are across the flat side of the strip (flap), along it (chord), and the twist.
+    """
     return {
         "loads_N": list(LOADS),
         "angles_deg": np.degrees(result.angles).tolist(),
@@ -106,7 +112,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def elastica(load: float, stiffness: float) -> float:
-    """Tip deflection of a cantilever under a force of constant direction (Bisshopp, Drucker 1945) [m]."""
+    """Tip deflection [m] of a cantilever under a force of constant direction (Bisshopp, Drucker 1945).
+
+    ``load`` is the force [N], ``stiffness`` EI [N m²].
+    """
     root = np.sqrt(load * LENGTH**2 / stiffness)
 
     def parts(slope: float) -> tuple[float, float]:
@@ -122,7 +131,7 @@ def elastica(load: float, stiffness: float) -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both planes of the strip against closed forms, and convergence between them.
+    """Checks: both planes of the strip against closed forms, and convergence at angles between them.
 
     Shear adds 1e-4 to the deflection in the chord plane, extension and shear 1e-5 in the flap plane.
     """

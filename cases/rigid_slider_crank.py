@@ -49,7 +49,11 @@ PIN = "crank.C = rod.C"
 
 @dataclass(frozen=True)
 class Result:
-    """Runs coupled by positions, by velocities only, and hinged; amplitudes of torque [N m] and force [N]."""
+    """Three runs of the slider-crank with the amplitudes of torque [N m] and load [N].
+
+    In ``coupled`` the ports are coupled by positions, in ``loose`` by velocities only; ``hinged`` is of bodies and
+    joints.
+    """
 
     coupled: Trajectory
     loose: Trajectory
@@ -59,12 +63,15 @@ class Result:
 
 
 def crank() -> rigid.MultibodySystem:
-    """Crank with φ̇₁ = ω₁, I_{1,A} ω̇₁ = M_ext + B_Cᵀ F_C."""
+    """System of the crank with the equations φ̇₁ = ω₁, I_{1,A} ω̇₁ = M_ext + B_Cᵀ F_C."""
     return rigid.pivoted_body(INERTIA_A, ports={"motor": rigid.Torque(), "C": (CRANK, 0.0)})
 
 
 def rod() -> rigid.MultibodySystem:
-    """Rod with ζ = (r_B, φ₂), ϖ = (v_2, ω₂) in body axes at B; B on the x axis, with a force on B along it."""
+    """System of the rod with its slider: ζ = (r_B, φ₂), and ϖ = (v₂, ω₂) in body axes at B.
+
+    B is guided on the x axis, with a force along it as a port.
+    """
     return rigid.free_body(
         MASS,
         inertia=INERTIA_B,
@@ -76,7 +83,7 @@ def rod() -> rigid.MultibodySystem:
 
 
 def slider_crank(*, places: bool = True) -> rigid.MultibodySystem:
-    """Crank and rod coupled at C; without ``places`` their ports there are matrices only."""
+    """System of crank and rod coupled at C, by positions or, without ``places``, by velocities only."""
     parts = {"crank": crank(), "rod": rod()}
     if not places:
         parts = {name: without_place(part) for name, part in parts.items()}
@@ -84,12 +91,12 @@ def slider_crank(*, places: bool = True) -> rigid.MultibodySystem:
 
 
 def without_place(system: rigid.MultibodySystem) -> rigid.MultibodySystem:
-    """Copy of a system whose port C has a matrix only: its velocity is known, its position is not."""
+    """Copy of a system whose port C has a matrix but no position, so that its coupling is one of velocities."""
     return replace(system, ports={**system.ports, "C": rigid.ExternalPort(system.ports["C"].matrix)})
 
 
 def mechanism() -> Mechanism:
-    """The slider-crank of bodies and joints."""
+    """Mechanism of the slider-crank, made of bodies and joints."""
     inertia = INERTIA_B - MASS * CENTRE**2
     bodies = {
         "crank": rigid.body(1.0, inertia=INERTIA_A, ports={"A": (0.0, 0.0), "C": (CRANK, 0.0)}),
@@ -108,7 +115,10 @@ def mechanism() -> Mechanism:
 
 
 class Freedom:
-    """The linkage as a function of the crank angle: x_B, φ₂, their first two derivatives, I and I'."""
+    """The linkage as functions of the crank angle φ: x_B, φ₂ and their first two derivatives, I and I'.
+
+    Derivatives are with respect to φ.
+    """
 
     def __init__(self, phi: Any) -> None:
         s, c = np.sin(phi), np.cos(phi)
@@ -128,12 +138,15 @@ class Freedom:
 
 
 def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Functions of time for the torque M_ext on the crank and the force F_ext on the slider."""
+    """Two functions of time: the torque M_ext [N m] on the crank and the force F_ext [N] on the slider."""
     return lambda t: torque * math.cos(3.0 * t), lambda t: load * math.cos(5.0 * t)
 
 
 def of_one_freedom(times: Array, torque: float, load: float) -> Array:
-    """Reference φ, φ̇, φ₂ and x_B (k, 4) at ascending times, by a Runge-Kutta method of order 8, tolerance 1e-12."""
+    """Reference motion (k, 4) at ascending times, by a Runge-Kutta method of order 8 with the tolerance 1e-12.
+
+    Its columns are the angle φ of the crank, its spin φ̇, the angle φ₂ of the rod and the position x_B of the slider.
+    """
     motor, push = loads(torque, load)
 
     def rates(t: float, y: Array) -> list[float]:
@@ -146,7 +159,10 @@ def of_one_freedom(times: Array, torque: float, load: float) -> Array:
 
 
 def solve(times: Array, torque: float, load: float, *, places: bool = True) -> Trajectory:
-    """Run the coupled systems by the discrete gradient pair."""
+    """Run of both systems, coupled at C by positions or velocities, by the discrete gradient pair.
+
+    Without ``places`` only velocities are coupled.
+    """
     system, at = slider_crank(places=places), Freedom(ANGLE)
     motor, push = loads(torque, load)
     inputs = {"crank.motor": lambda t: [motor(t)], "rod.slider": lambda t: [push(t)]}
@@ -157,7 +173,7 @@ def solve(times: Array, torque: float, load: float, *, places: bool = True) -> T
 
 
 def solve_hinged(times: Array, torque: float, load: float) -> Solution:
-    """Run the mechanism of bodies and joints by the exact scheme."""
+    """Run of the slider-crank of bodies and joints by the exact scheme."""
     hinged, at = mechanism(), Freedom(ANGLE)
     motor, push = loads(torque, load)
     pose = hinged.assemble({"crank": (0.0, 0.0, ANGLE)}, guess={"rod": (at.x, 0.0, at.phi2)})
@@ -187,19 +203,19 @@ def mesh(step: float, duration: float = DURATION) -> Array:
 
 
 def motion(run: Trajectory) -> Array:
-    """Angle φ, rate φ̇, angle φ₂ and position x_B at all times (k, 4), as in :func:`of_one_freedom`."""
+    """Angle φ, rate φ̇, angle φ₂ and position x_B (k, 4) of a run at the saved times, as in :func:`of_one_freedom`."""
     phi, x, _, phi2 = run["positions"].T
     return np.column_stack([phi, run["crank.spin"], phi2, x])
 
 
 def gap(run: Trajectory) -> Array:
-    """Distance between the two coupled points C of crank and rod (k,) [m]."""
+    """Distance (k,) [m] between the two coupled points C of crank and rod at the saved times."""
     phi, x, y, phi2 = run["positions"].T
     return np.hypot(CRANK * np.cos(phi) - x - ROD * np.cos(phi2), CRANK * np.sin(phi) - y - ROD * np.sin(phi2))
 
 
 def pin_force(run: Trajectory) -> Array:
-    """Force on the crank in C at all times except the first and last (k − 1, 2) [N].
+    """Force on the crank in its pin C at all times except the first and last (k − 1, 2) [N].
 
     Multipliers belong to midpoints of steps and alternate about their mean; neighbours are averaged.
     """
@@ -208,7 +224,7 @@ def pin_force(run: Trajectory) -> Array:
 
 
 def energy_residual(trajectory: Trajectory | Solution) -> float:
-    """Largest |ΔH − work|, of a step and of the whole run, divided by the largest energy."""
+    """Largest |ΔH − work| of any step and of the whole run, divided by the largest energy."""
     return float(max(trajectory.ledger.largest_residual, trajectory.energy_drift()))
 
 
@@ -292,7 +308,7 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
 
 
 def draw_pin(result: Result, path: Path) -> None:
-    """Draw the distance of the coupled points, with position or velocity couplings; energy; force in the pin."""
+    """Draw the gap in the pin with positions or only velocities coupled, the energy balance and the pin force."""
     figure = new_figure(9.0, 7.5)
     apart, energy, pin = figure.subplots(3, 1, sharex=True)
     times, least = result.coupled.times, np.finfo(float).eps / 16.0
@@ -320,7 +336,10 @@ def draw_pin(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both couplings and the mechanism of joints over 10 s: pin, energy, and motion against an ODE in φ."""
+    """Checks: pin, energy and motion of both couplings and of the mechanism of joints, over 10 s.
+
+    The motion is compared with that of an ODE in φ.
+    """
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
     for step, result in results.items():
         at = f"h = {step:g} s"
@@ -351,7 +370,7 @@ def checks() -> Iterable[Check]:
 
 
 def work_along(result: Result) -> float:
-    """Work ∫ F_ext dx_B along the reference motion [J], by Simpson's rule at the saved times."""
+    """Work ∫ F_ext dx_B [J] along the reference motion, by Simpson's rule at the saved times."""
     from scipy.integrate import simpson
 
     times = result.coupled.times
@@ -361,7 +380,7 @@ def work_along(result: Result) -> float:
 
 
 def done(result: Result) -> float:
-    """Work of the force on the slider in the coupled run [J]."""
+    """Work [J] of the force on the slider in the run coupled by positions, from its ledger."""
     return float(result.coupled.ledger.work["rod.slider"].sum())
 
 

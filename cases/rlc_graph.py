@@ -35,7 +35,7 @@ FORMS = {"tree": "tree voltages, link currents", "nodal": "node potentials, eq. 
 
 
 def ladder(resistance: float = RESISTANCE) -> Circuit:
-    """Circuit V - R1 - C1 - L - C2 - R2, with open terminals at the output."""
+    """Circuit V - R1 - C1 - L - C2 - R2 with equal resistors, and open terminals at the output."""
     c = 1.0 / (OMEGA * resistance)
     return circuit(
         {
@@ -52,7 +52,7 @@ def ladder(resistance: float = RESISTANCE) -> Circuit:
 
 @dataclass(frozen=True)
 class Result:
-    """The circuit, its step responses in both forms, and its frequency response."""
+    """The circuit, its step responses by form, and its frequency response."""
 
     circuit: Circuit
     steps: dict[str, Trajectory]
@@ -60,20 +60,23 @@ class Result:
 
 
 def transfer(omega: Any) -> Any:
-    """Transfer function V_out/V = ½/((s + 1)(s² + s + 1)), s = iω/ω_c."""
+    """Transfer function V_out/V = ½/((s + 1)(s² + s + 1)) of the ladder at frequencies ω [rad/s], s = iω/ω_c."""
     s = 1j * np.asarray(omega) / OMEGA
     return 0.5 / ((s + 1.0) * (s**2 + s + 1.0))
 
 
 def step_of(times: Any) -> Any:
-    """Voltage V_out (k,) after a step of 1 V: ½(1 − e^{−τ} − (2/√3) e^{−τ/2} sin(√3τ/2)), τ = ω_c t."""
+    """Voltage V_out (k,) [V] at ``times`` after a step of 1 V, in closed form.
+
+    It is ½(1 − e^{−τ} − (2/√3) e^{−τ/2} sin(√3τ/2)) with τ = ω_c t.
+    """
     tau = OMEGA * np.asarray(times)
     wave = 2.0 / math.sqrt(3.0) * np.exp(-0.5 * tau) * np.sin(0.5 * math.sqrt(3.0) * tau)
     return 0.5 * (1.0 - np.exp(-tau) - wave)
 
 
 def respond(built: Circuit, times: Array, method: str) -> dict[str, Trajectory]:
-    """Responses to a step of the source in both forms, from rest."""
+    """Responses (runs) of the circuit from rest to a step of its source, by the form of its equations."""
     responses = {}
     for form in FORMS:
         system = built.phdae(form)  # type: ignore[arg-type]
@@ -99,13 +102,13 @@ def run(
 
 
 def apart(steps: dict[str, Trajectory]) -> float:
-    """Largest difference of a charge or flux between both forms, divided by its largest value."""
+    """Largest difference of a charge or flux between both forms, divided by the largest magnitude of it."""
     one, other = (np.hstack([trajectory[name] for name in PARTS]) for trajectory in steps.values())
     return float((np.abs(one - other).max(axis=0) / np.abs(one).max(axis=0)).max())
 
 
 def tellegen(result: Result) -> float:
-    """Largest |v(t)·i(t′)|/Σ|v||i| of all pairs of 20 saved times ([survey] eq. (2.26)): zero in theory."""
+    """Largest |v(t)·i(t′)|/Σ|v||i| over all pairs of about 20 saved times ([survey] eq. (2.26)); zero in theory."""
     chosen = result.steps["tree"].states[:: max(1, len(result.steps["tree"].times) // 20)]
     inputs = {"V": 1.0}
     v = np.column_stack(list(result.circuit.voltages(chosen, inputs).values()))
@@ -120,7 +123,7 @@ def response_defect(result: Result) -> float:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: sizes of both forms, their difference, Tellegen, Bode curve, balance."""
+    """Summary numbers: sizes of both forms, difference of their runs, Tellegen's theorem, response, balance."""
     corner = frequency_response(result.circuit.linear(), [OMEGA], inputs="V", outputs="out", progress=False)
     return {
         "states": {form: trajectory.system.size for form, trajectory in result.steps.items()},
@@ -180,7 +183,7 @@ def draw(result: Result, output: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both forms, Tellegen's theorem, poles, and closed forms of the responses."""
+    """Checks: runs in both forms of the equations, Tellegen's theorem, poles, responses against closed forms."""
     result = run()
     yield vanishes("forms apart", apart(result.steps), 1e-12, source="[survey] eq. (2.26), (2.27)")
     yield vanishes("v(t)·i(t′) / Σ|v||i|", tellegen(result), 1e-14, source="Tellegen's theorem")

@@ -41,7 +41,7 @@ Controller = Literal["port", "sampled", "lqr"]
 
 @dataclass(frozen=True)
 class Joint:
-    """A motor between two ports: its gains [N m, N m s] and angle of rotation [rad]."""
+    """A motor between two ports: its gains K_p [N m] and K_d [N m s] and its angle of rotation ``target`` [rad]."""
 
     name: str
     ports: tuple[str, Any]
@@ -51,12 +51,12 @@ class Joint:
 
     @property
     def angle(self) -> Quantity:
-        """Sensor of the angle q."""
+        """Sensor of the motor's angle q."""
         return joint_angle(*self.ports)
 
     @property
     def rate(self) -> Quantity:
-        """Sensor of the rate q̇."""
+        """Sensor of the motor's rate q̇."""
         return joint_rate(*self.ports)
 
 
@@ -69,14 +69,14 @@ SENSORS = {f"{joint.name} {kind}": getattr(joint, kind) for joint in JOINTS for 
 
 @dataclass(frozen=True)
 class Result:
-    """A run and its processor time [s]."""
+    """A run of the arm, and its processor time [s]."""
 
     solution: Solution
     seconds: float
 
 
 def profile(t: float) -> float:
-    """Smooth step from 0 to 1 in the time T: 10s³ − 15s⁴ + 6s⁵ with s = t/T."""
+    """Part, from 0 to 1, of the way to the target at the time t: 10s³ − 15s⁴ + 6s⁵ with s = t/T."""
     s = min(max(t / RISE, 0.0), 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
@@ -88,7 +88,7 @@ def profile_rate(t: float) -> float:
 
 
 def bodies(elements: int, payload: float = 0.5) -> dict[str, Body]:
-    """Two links, three hubs and the payload."""
+    """Bodies of the arm by name: two flexible links, three hubs and the payload [kg]."""
     link = fem.beam(LENGTH, METAL, SECTION, elements=elements, strain="von_karman", damping=DAMPING)
     hub = partial(rigid.body, ports={"axle": (0.0, 0.0)})
     return {
@@ -102,7 +102,10 @@ def bodies(elements: int, payload: float = 0.5) -> dict[str, Body]:
 
 
 def arm(controller: Controller, elements: int = 4, payload: float = 0.5) -> Mechanism:
-    """Mechanism of the arm; its joints have springs and dampers with moving references ("port"), or motor torques."""
+    """Mechanism of the arm, whose motors are springs and dampers with moving references, or torques as inputs.
+
+    The first kind is for the ``controller`` "port".
+    """
     joints = [
         hinge("shoulder.axle", GROUND.at(0.0, 0.0)),
         weld("upper.root", "shoulder.axle"),
@@ -116,7 +119,7 @@ def arm(controller: Controller, elements: int = 4, payload: float = 0.5) -> Mech
 
 
 def port_motor(joint: Joint) -> Any:
-    """Control law τ = K_p(q_d − q) + K_d(q̇_d − q̇) as a spring and damper with a moving reference."""
+    """Connection for the control law τ = K_p(q_d − q) + K_d(q̇_d − q̇): a spring and damper with a moving reference."""
     first, second = joint.ports
 
     def reference(t: float) -> float:
@@ -128,13 +131,13 @@ def port_motor(joint: Joint) -> Any:
 
 
 def motor(joint: Joint) -> Any:
-    """External torques τ on the hub and −τ on its carrier."""
+    """External torques of a motor as inputs: τ on its hub, and −τ on the body that carries it."""
     first, second = joint.ports
     return torque(first, name=joint.name, against=None if second is GROUND else second)
 
 
 def held_torques(t: float, see: Mapping[str, Any]) -> dict[str, float]:
-    """Torques of the control law at a time, from the readings of the sensors."""
+    """Torques of the control law by motor at the time t, from the readings ``see`` of the sensors."""
     part, rate, (first, second) = profile(t), profile_rate(t), JOINTS
     upper = first.stiffness * (first.target * part - see["shoulder angle"])
     fore = second.stiffness * (second.target * part - see["elbow angle"])
@@ -145,7 +148,7 @@ def held_torques(t: float, see: Mapping[str, Any]) -> dict[str, float]:
 
 
 def placed(shoulder: float = 0.0, elbow: float = 0.0) -> dict[str, tuple[float, float, float]]:
-    """Poses of the undeformed bodies at joint angles [rad]."""
+    """Poses (x, y, angle) of the undeformed bodies by name, at the joint angles [rad]."""
     fore = shoulder + elbow
     middle = LENGTH * math.cos(shoulder), LENGTH * math.sin(shoulder)
     tip = middle[0] + LENGTH * math.cos(fore), middle[1] + LENGTH * math.sin(fore)
@@ -160,13 +163,16 @@ def placed(shoulder: float = 0.0, elbow: float = 0.0) -> dict[str, tuple[float, 
 
 
 def plant(elements: int = 4) -> Plant:
-    """Linear system of the weightless arm at its target, from torques to angles: design model of the regulator."""
+    """Linear system from the motor torques to the joint angles of the weightless arm at its target.
+
+    The regulator is designed with it.
+    """
     flying = replace(arm("lqr", elements), gravity=np.zeros(2))
     return angles_of(flying.linearize(flying.assemble(placed(*(j.target for j in JOINTS)))), [j.name for j in JOINTS])
 
 
 def regulator(elements: int = 4) -> Compensator:
-    """Linear-quadratic regulator with an observer that measures the joint angles only, not the deflections."""
+    """Linear-quadratic regulator of the arm with an observer, which measures the joint angles but no deflections."""
     return lqr(
         plant(elements),
         stiffness=(2e4, 4e3),
@@ -179,12 +185,15 @@ def regulator(elements: int = 4) -> Compensator:
 
 
 def wanted(t: float) -> Array:
-    """Target angles of both joints at a time [rad]."""
+    """Target angles (2,) [rad] of both joints at the time t, on their way from zero."""
     return profile(t) * np.array([joint.target for joint in JOINTS])
 
 
 def controllers(kind: Controller, period: float, elements: int) -> dict[str, Sampled]:
-    """Sampled controllers of a kind by name; none for "port"."""
+    """Sampled controllers of a ``kind``, by name; an empty mapping for "port".
+
+    ``period`` [s] is the time between two calls.
+    """
     if kind == "lqr":
         sensors, ports = {joint.name: joint.angle for joint in JOINTS}, [joint.name for joint in JOINTS]
         return {"motors": regulator(elements).sampled(period, sensors=sensors, ports=ports, reference=wanted)}
@@ -192,7 +201,10 @@ def controllers(kind: Controller, period: float, elements: int) -> dict[str, Sam
 
 
 def solve(kind: Controller, step: float, *, period: float = 1e-3, elements: int = 4, end: float = 2.0) -> Result:
-    """Run from rest, with the arm straight along x."""
+    """Run of the arm with controllers of a ``kind`` up to ``end`` [s], from rest, straight along x.
+
+    ``period`` [s] is the time between two calls of a sampled controller.
+    """
     mechanism = arm(kind, elements)
     start = mechanism.consistent_state(mechanism.assemble(placed()))
     times, loops = np.linspace(0.0, end, max(1, round(end / step)) + 1), controllers(kind, period, elements)
@@ -223,13 +235,13 @@ def run(
 
 
 def tip_at(solution: Solution, moments: Iterable[float] = READ) -> Array:
-    """Positions of the tip (k, 2) [m] at the saved times nearest to the given ones."""
+    """Positions (k, 2) [m] of the tip at the saved times nearest to the times ``moments``."""
     tip, times = solution.position("fore.tip"), solution.times
     return np.array([tip[np.abs(times - t).argmin()] for t in moments if t <= times[-1] + 1e-9]).reshape(-1, 2)
 
 
 def given(solution: Solution) -> dict[str, float]:
-    """Energy that each motor supplies to the arm over the run [J]."""
+    """Energy [J] that each motor has supplied to the arm over the run, by name."""
     ledger, energies = solution.ledger, {}
     for joint in JOINTS:
         name = joint.name
@@ -291,7 +303,7 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: ledger, accuracy of the step, first-order convergence of sampling to the port, and the regulator."""
+    """Checks: balance, accuracy of the step, convergence of the sampled law to the "port", and the regulator."""
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

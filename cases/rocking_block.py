@@ -37,7 +37,7 @@ LOSS = 1.0 - 1.5 * math.sin(ALPHA) ** 2
 
 
 def block_on_ground() -> Mechanism:
-    """A block of 1 kg on ground so rough that it does not slide."""
+    """Mechanism of a block of 1 kg on ground so rough that it does not slide."""
     inertia = (WIDTH**2 + HEIGHT**2) / 3.0
     ports, shape = {"left": (-WIDTH, -HEIGHT), "right": (WIDTH, -HEIGHT)}, box_shape((2.0 * WIDTH, 2.0 * HEIGHT, WIDTH))
     block = rigid.body(1.0, inertia=inertia, ports=ports, shape=shape)
@@ -47,7 +47,7 @@ def block_on_ground() -> Mechanism:
 
 
 def leaning(mechanism: Mechanism, tilt: float) -> State:
-    """State at rest on the right corner, tilted by an angle [rad]."""
+    """State of the block at rest on its right corner, tilted by the angle ``tilt`` [rad]."""
     c, s = math.cos(tilt), math.sin(tilt)
     place = (-c * WIDTH + s * HEIGHT, s * WIDTH + c * HEIGHT, -tilt)
     return mechanism.consistent_state(mechanism.assemble(guess={"block": place}))
@@ -67,26 +67,29 @@ def run(
 
 
 def tilts(solution: Solution) -> Array:
-    """Angle of the block [rad]."""
+    """Angle of the block at the saved times (k,) [rad]."""
     rotation = solution.rotations("block")
     return np.arctan2(rotation[:, 1, 0], rotation[:, 0, 0])
 
 
 def first_impact(solution: Solution) -> float:
-    """Time at which the block first stands on both corners [s]."""
+    """Time [s] at which the block first stands on both corners; NaN if it does not."""
     times = solution.events["flat"].times
     return float(times[0]) if len(times) else math.nan
 
 
 def amplitudes(solution: Solution) -> list[float]:
-    """Largest tilt between each pair of impacts, divided by α; the tilt before the first impact is left out."""
+    """Largest tilt between each two successive impacts, divided by α; the tilt before the first impact is left out."""
     edges = np.searchsorted(solution.times, solution.events["flat"].times)
     tilt = np.abs(tilts(solution))
     return [float(tilt[a:b].max() / ALPHA) for a, b in pairwise(edges)]
 
 
 def exact_amplitudes(count: int) -> list[float]:
-    """Closed form of the tilts, divided by α: the kinetic energy falls by the factor r² at each impact."""
+    """Largest tilts after the first ``count`` impacts, divided by α, in closed form.
+
+    The kinetic energy falls by the factor r² at each impact.
+    """
     top, tilts = 1.0 - math.cos(ALPHA), []
     left = math.cos(0.5 * ALPHA) - math.cos(ALPHA)
     for _ in range(count):
@@ -96,9 +99,10 @@ def exact_amplitudes(count: int) -> list[float]:
 
 
 def exact_first_impact() -> float:
-    """Time of the first impact in closed form [s]: ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from θ₀ = α/2 to zero.
+    """Time of the first impact in closed form [s]: ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from zero to θ₀ = α/2.
 
-    The variable u² = α − θ − α/2 removes the singularity at the start.
+    The block starts at rest with the tilt θ₀; at the tilt α it would stand on one corner in balance. The variable u² =
+    α − θ − α/2 removes the singularity at the start.
     """
     start = 0.5 * ALPHA
 
@@ -126,7 +130,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: Housner's closed forms, and the order of convergence to them."""
+    """Checks: tilts and time of impact against Housner's closed forms, and the order of convergence to them."""
     coarse, fine = run(step=8e-3, end=1.3), run(step=4e-3, end=1.3)
     exact, computed = exact_amplitudes(3), amplitudes(fine)
     yield near("first impact [s]", exact_first_impact(), first_impact(fine), 1e-5, source="Housner (1963)")

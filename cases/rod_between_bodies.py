@@ -26,7 +26,7 @@ MOTION = {"hub": ((1.0, 0.5, 0.0), (1.0, 4.0, 1.5)), "ball": ((-1.0, 0.0, 4.0), 
 
 
 def between(elements: int, order: int) -> Mechanism:
-    """Mechanism of the rod with a hub at its root (revolute joint) and a ball at its tip (spherical joint)."""
+    """Mechanism of a flexible rod with a hub at its root (revolute joint) and a ball at its tip (spherical joint)."""
     rod = fem.rod(LENGTH, None, SECTION, elements=elements, order=order)
     hub = rigid.body(10.0, inertia=(20.0, 25.0, 30.0), ports={"axle": (1.0, 0.0, 0.0)}, shape=sphere_shape(0.8))
     ball = rigid.body(5.0, inertia=(5.0, 8.0, 10.0), ports={"pin": (-1.0, 0.2, 0.0)}, shape=sphere_shape(0.6))
@@ -35,7 +35,7 @@ def between(elements: int, order: int) -> Mechanism:
 
 
 def solve(step: float, elements: int, order: int, end: float) -> Solution:
-    """Run from the straight rod, with both bodies spinning."""
+    """Run of the rod and both bodies from the straight rod, with both bodies spinning, up to ``end`` [s]."""
     mechanism = between(elements, order)
     pose = mechanism.assemble({"rod": ((0.0, 0.0, 0.0), np.eye(3))})
     with warnings.catch_warnings():  # the nearest consistent motion is intended
@@ -58,7 +58,7 @@ def run(
 
 
 def figures(solution: Solution) -> dict[str, Any]:
-    """Summary numbers: conserved quantities of the scheme."""
+    """Summary numbers: largest errors of the quantities that the scheme conserves."""
     return {"energy_drift_max_rel": solution.energy_drift(), **kept(solution)}
 
 
@@ -79,7 +79,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: invariants at two step sizes, one far too long to resolve the motion; ends turned by 2 rad."""
+    """Checks: conserved quantities at two step sizes, one of them far too long to resolve the motion."""
     for step in (0.1, 0.3):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

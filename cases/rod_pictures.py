@@ -26,7 +26,7 @@ EYE = 15.0
 
 
 def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
-    """Draw the deflections of the middle divided by the length, of solid and beam, and their difference."""
+    """Draw the deflections of the middle of solid and beam, divided by the length, and their difference."""
     figure = new_figure(9.0, 5.6)
     both, apart = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     both.plot(times, 100.0 * solid, linewidth=1.2, label="solid")
@@ -40,7 +40,7 @@ def draw_midpoint(times: Array, solid: Array, beam: Array, path: Path) -> None:
 
 
 def draw_peaks(times: Array, peaks: Peaks, beam: Array, path: Path) -> None:
-    """Draw the largest von Mises stress over time, its position, and |N/A − M y/I| of the beam there."""
+    """Draw the largest von Mises stress over time and its position, with the beam's |N/A − M y/I| at this position."""
     figure = new_figure(9.0, 5.6)
     stress, where = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     stress.plot(times, 1e-6 * peaks.stress, linewidth=1.2, label="solid: largest von Mises stress at its points")
@@ -63,7 +63,10 @@ def _save(figure: Any, times: Array, path: Path) -> None:
 
 
 def draw_rod(solution: Solution, instant: int, path: Path) -> None:
-    """Draw the von Mises stress on the flat side of the rod, in the bent shape, and both ends on separate scales."""
+    """Draw the von Mises stress on the flat side of the deformed rod at a saved time, and both ends enlarged.
+
+    The two ends share one colour scale, the whole rod has another.
+    """
     from matplotlib.collections import PolyCollection
     from matplotlib.tri import Triangulation
 
@@ -92,7 +95,10 @@ def draw_rod(solution: Solution, instant: int, path: Path) -> None:
 
 
 class Side(NamedTuple):
-    """Picture of one side of the rod: triangles (corners in mm), stress at their corners [MPa], outlines of facets."""
+    """Picture of one side of the rod, with stresses and the outlines of facets.
+
+    ``x`` and ``y`` are points [mm] with the ``stress`` [MPa] there, ``triangles`` are indices of points.
+    """
 
     x: Array
     y: Array
@@ -102,7 +108,7 @@ class Side(NamedTuple):
 
 
 def flat_side(solution: Solution, instant: int) -> Side:
-    """Facets of the rod on its side of largest z, relative to the pin of the crank.
+    """Picture of the side of largest z of the rod at the saved time ``instant``, with the pin of the crank as origin.
 
     Stresses jump between cells, as in the state.
     """
@@ -125,9 +131,10 @@ def flat_side(solution: Solution, instant: int) -> Side:
 
 
 def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
-    """Corners of each cell in rising order (c, k), and the stress there (c, k, 6) [Pa], from points of that cell alone.
+    """Corners (c, k) of each cell in ascending order, and the stress there (c, k, 6) [Pa], from this cell alone.
 
-    A function that is linear in each direction, fitted by least squares, extrapolates from the points to the corners.
+    A function that is linear in each direction, fitted by least squares to the points of the cell, extrapolates to its
+    corners. ``sigma`` are the stress coordinates.
     """
     field = view.tensors["stress"]
     used = np.unique(view.cells[:, : CORNERS[view.cell_type]])
@@ -139,7 +146,7 @@ def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
 
 
 def _facets(view: View) -> Iterator[tuple[int, Array]]:
-    """Numbers of the cells that have a facet on the side of largest z, and its corners in cyclic order."""
+    """Yield the number of each cell with a facet on the side of largest z, and the facet's corners in cyclic order."""
     z = view.points[:, 2]
     for cell, nodes in enumerate(view.cells[:, : CORNERS[view.cell_type]]):
         on = nodes[z[nodes] > z.max() - 1e-6 * np.ptp(z)]
@@ -149,7 +156,10 @@ def _facets(view: View) -> Iterator[tuple[int, Array]]:
 
 
 def _middles(view: View, cell: int, corners: Array) -> Array | None:
-    """Mid-side nodes of a triangular facet of degree 2, in the order of its sides; None for a quadrilateral."""
+    """Nodes in the middle of the edges of a triangular facet of degree 2, in the order of its edges.
+
+    It is None for a quadrilateral. ``cell`` is the number of its cell.
+    """
     if len(corners) == 4:
         return None
     local = {int(node): k for k, node in enumerate(view.cells[cell])}
@@ -158,5 +168,5 @@ def _middles(view: View, cell: int, corners: Array) -> Array | None:
 
 
 def _alternating(corners: Array, middles: Array) -> Array:
-    """Corners and mid-side nodes in alternation, along the boundary of a facet."""
+    """Corners and mid-edge nodes of a facet in alternation, along its boundary."""
     return np.stack([corners, middles], axis=1).reshape(2 * len(corners), -1)

@@ -1,4 +1,4 @@
-"""Common parts of cases with geometrically exact rods: conservation, clamped rods, pictures of axes."""
+"""Functions that cases with geometrically exact rods share: conservation, clamped rods, pictures of axes."""
 
 from __future__ import annotations
 
@@ -18,25 +18,31 @@ ROOT = (0.0, 0.0, 0.0)
 
 
 def rod_section(axial: float, bending: float, *, mass: float, inertia: tuple[float, float, float]) -> fem.RodSection:
-    """A section with equal stiffnesses EA = GA and EI = GJ."""
+    """Section of a rod with the stiffnesses EA = GA, ``axial`` [N], and EI = GJ, ``bending`` [N m²], in all directions.
+
+    ``mass`` [kg/m] and ``inertia`` [kg m] are per length.
+    """
     return fem.RodSection(
         axial=axial, shear=(axial, axial), torsion=bending, bending=(bending, bending), mass=mass, inertia=inertia
     )
 
 
 def clamped(rod: NodalBody, load: Connection) -> tuple[Mechanism, Pose]:
-    """A rod welded to the ground at its root, and its pose along x."""
+    """Mechanism of a rod welded to the ground at its root, with a load, and its pose along x."""
     mechanism = connect({"rod": rod}, [weld("rod.root", GROUND.at(*ROOT)), load])
     return mechanism, mechanism.assemble({"rod": (ROOT, np.eye(3))})
 
 
 def drift(values: Array) -> float:
-    """Largest difference from the first row, divided by the largest entry."""
+    """Largest difference of the rows of ``values`` from the first one, divided by the largest entry."""
     return float(np.abs(values - values[0]).max() / np.abs(values).max())
 
 
 def kept(solution: Solution, since: float = 0.0) -> dict[str, float]:
-    """Residuals of the quantities that the scheme conserves; momenta from ``since`` on, when no load acts."""
+    """Largest errors of what the scheme conserves, by name, and its numbers of iterations.
+
+    Changes of the momenta count from the time ``since`` on only, when no load acts any more.
+    """
     ledger, free = solution.ledger, solution.times >= min(since, solution.times[-1]) - 1e-9
     return {
         "energy_residual_max_rel": float(np.abs(ledger.residual).max() / ledger.total_energy.max()),
@@ -57,10 +63,10 @@ def draw_axes(
     stacked: bool = False,
     bodies: Mapping[str, Array] | None = None,
 ) -> None:
-    """Draw axes of rods, seen along the world axes: ``xy`` is x to the right and y up.
+    """Draw the axes of several rods, seen along the world axes: the view ``xy`` has x to the right and y up.
 
-    ``pictures``: points (n, 3) by label; ``bodies``: centres (2, 3) of bodies at the ends, by label. The views are
-    next to each other, or ``stacked`` if they are wide.
+    ``pictures`` are points (n, 3) [m] by label, ``bodies`` centres (2, 3) [m] of bodies at the ends of rods, by label.
+    The views are next to each other, or on top of each other if ``stacked``.
     """
     rows, columns = (len(views), 1) if stacked else (1, len(views))
     figure = new_figure(8.0 if stacked else 4.8 * columns, 5.8 if stacked else 4.8)
@@ -79,5 +85,5 @@ def draw_axes(
 
 
 def axis_of(mechanism: Mechanism, x: Array) -> Array:
-    """Positions of the nodes of the rod in a state vector, (n, 3) [m]."""
+    """Positions (n, 3) [m] of the nodes of the rod at the state vector ``x``."""
     return x[mechanism.layout.parts["rod.centre"]].reshape(-1, 3)

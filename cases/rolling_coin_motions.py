@@ -26,7 +26,7 @@ TILT, SHARE = math.radians(40.0), 0.6  # of the euro from the ground [rad]; its 
 
 
 def constrained() -> rigid.MultibodySystem:
-    """System of example 2.4: M = Z = 1 and A of the rolling constraints."""
+    """System of example 2.4 in the velocities (ẋ, ẏ, θ̇, φ̇): M = Z = 1 and A of the rolling constraints."""
 
     def rolling(zeta: Array) -> Array:
         c, s = math.cos(zeta[3]), math.sin(zeta[3])
@@ -43,17 +43,20 @@ def constrained() -> rigid.MultibodySystem:
 
 
 def basis(zeta: Array) -> Array:
-    """Matrix S of (ẋ, ẏ, θ̇, φ̇) = S (φ̇, θ̇), p̃ = Sᵀp (4.20)."""
+    """Matrix S (4, 2) of (ẋ, ẏ, θ̇, φ̇) = S (φ̇, θ̇) at the positions ζ, ``zeta``; momenta are p̃ = Sᵀp, eq. (4.20)."""
     return np.array([[0.0, math.cos(zeta[3])], [0.0, math.sin(zeta[3])], [0.0, 1.0], [1.0, 0.0]])
 
 
 def reduced() -> rigid.MultibodySystem:
-    """System of example 4.1: M_r = diag(1, 2), J_c and B_c of (4.21)."""
+    """System of example 4.1 in the velocities (φ̇, θ̇), with M_r = diag(1, 2), J_c and B_c of (4.21)."""
     return rigid.resolve(constrained(), basis, velocity_parts={"turning": slice(0, 1), "rolling": slice(1, 2)})
 
 
 def exact(times: Array, roll: float, turn: float) -> Array:
-    """Solution (x, y, θ, φ) at times (k, 4) under constant torques u₁ and u₂, from START with RATES."""
+    """Motion (x, y, θ, φ) at times (k, 4) in closed form, under constant torques u₁ ``roll`` and u₂ ``turn``.
+
+    It begins at START with RATES.
+    """
     x0, y0, theta0, phi0 = START
     (p, a), b, u = RATES, 0.5 * roll, turn
     phi, theta = phi0 + p * times + 0.5 * u * times**2, a * times + 0.5 * b * times**2
@@ -114,7 +117,7 @@ def held() -> Mechanism:
 
 
 def held_start(mechanism: Mechanism) -> State:
-    """Initial state from START and RATES."""
+    """State of the mechanism at the start, from START and RATES."""
     heading, (turning, rolling) = Rotation.from_euler("z", START[3]), RATES
     place, velocity = np.array([*START[:2], 1.0]), heading.apply([rolling, 0.0, 0.0])
     pose = mechanism.assemble(guess={"coin": (place, heading * UPRIGHT), "frame": (place, heading)})
@@ -123,7 +126,7 @@ def held_start(mechanism: Mechanism) -> State:
 
 
 def euro() -> Mechanism:
-    """A thin disc of the size of a one-euro coin that rolls freely."""
+    """Mechanism of a thin disc of the size of a one-euro coin that rolls freely."""
     across = 0.25 * EURO_MASS * EURO_RADIUS**2
     ports = {"centre": (0.0, 0.0, 0.0), "head": (0.0, EURO_RADIUS, 0.0), "foot": (0.0, -EURO_RADIUS, 0.0)}
     disc = cylinder_shape(0.1 * EURO_RADIUS, EURO_RADIUS, axis=(0.0, 0.0, 1.0))
@@ -133,12 +136,18 @@ def euro() -> Mechanism:
 
 
 def rounds(tilt: float) -> float:
-    """Rate Ω = √(4g/(r sin α)) at which the point of contact moves round while the centre rests [rad/s]."""
+    """Rate Ω = √(4g/(r sin α)) at which the point of contact moves round while the centre rests [rad/s].
+
+    α is the ``tilt`` [rad].
+    """
     return math.sqrt(4.0 * GRAVITY / (EURO_RADIUS * math.sin(tilt)))
 
 
 def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 10.0) -> Solution:
-    """Run of the euro with a ``share`` of the spin of its steady motion, over the time of some turns."""
+    """Run of the euro from the tilt [rad], with the fraction ``share`` of the spin of its steady motion.
+
+    It lasts ``turns`` rounds of the point of contact in the steady motion.
+    """
     mechanism, rate = euro(), rounds(tilt)
     s, c = math.sin(tilt), math.cos(tilt)
     up = np.array([-c, 0.0, s])  # of the disc: from the point of contact to its centre
@@ -148,19 +157,25 @@ def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 
 
 
 def tilts(solution: Solution) -> Array:
-    """Angle of the coin from the ground (k + 1,) [rad]."""
+    """Angle of the coin from the ground at the saved times (k + 1,) [rad]."""
     return np.arccos(solution.rotations("coin")[:, 2, 2])
 
 
 def contacts(solution: Solution) -> Array:
-    """Point of contact relative to the centre (k + 1, 2) [m]: r (e cos α − n)/sin α along the ground."""
+    """Point of contact relative to the centre of the coin (k + 1, 2) [m]: r (e cos α − n)/sin α, along the ground.
+
+    α is the tilt, n the axis of the coin and e the vertical, both projected on the ground.
+    """
     axis, tilt = solution.rotations("coin")[:, :, 2], tilts(solution)[:, None]
     return EURO_RADIUS * axis[:, :2] * np.cos(tilt) / np.sin(tilt)
 
 
 @dataclass(frozen=True)
 class Motion:
-    """Runs of the constrained and the reduced coin under constant torques, and the solution (x, y, θ, φ) (k + 1, 4)."""
+    """Runs of the constrained and of the reduced coin under constant torques, and the exact motion.
+
+    ``exact`` is (x, y, θ, φ), (k + 1, 4).
+    """
 
     constrained: Trajectory
     reduced: Trajectory
@@ -168,7 +183,7 @@ class Motion:
 
     @property
     def errors(self) -> Mapping[str, float]:
-        """Largest error of a position by model [m, rad]."""
+        """Largest error of any position over the run [m, rad], by the name of the model."""
         return {
             "constrained": float(np.abs(self.constrained["positions"] - self.exact).max()),
             "reduced": float(np.abs(self.reduced["positions"] - self.exact).max()),
@@ -176,7 +191,10 @@ class Motion:
 
     @property
     def slip(self) -> float:
-        """Largest |A(ζ̄)ϖ̄| of the constrained coin [m/s]."""
+        """Largest slip |A(ζ̄)ϖ̄| of the constrained coin in the middle of a step [m/s].
+
+        ζ̄ and ϖ̄ are the means of positions and velocities over the step.
+        """
         x = self.constrained.states[:, :8]
         system, middle = constrained(), 0.5 * (x[1:] + x[:-1])
         return max(float(np.abs(system.A(m[:4]) @ m[4:]).max()) for m in middle)
@@ -184,7 +202,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Result:
-    """Motions by the acting torques, the mechanism under both torques, and the wobbling euro."""
+    """Motions of the coin by name of the acting torques, the mechanism under both torques, and the wobbling euro."""
 
     motions: Mapping[str, Motion]
     mechanism: Solution
@@ -192,7 +210,10 @@ class Result:
 
     @property
     def mechanism_error(self) -> float:
-        """Largest error of position, rolling rate and turning rate of the mechanism [m, rad/s]."""
+        """Largest error of the mechanism in the position of its centre and in its two rates [m, rad/s].
+
+        References are the exact positions, and the rates of the reduced model.
+        """
         run, both = self.mechanism, self.motions["both"]
         rates = np.column_stack([run["frame.spin"][:, 2], run["coin.spin"][:, 2]])
         place = np.abs(run.position("coin.centre")[:, :2] - both.exact[:, :2]).max()
@@ -200,7 +221,7 @@ class Result:
 
 
 def move(times: Array, roll: float, turn: float) -> Motion:
-    """Run the constrained and the reduced model."""
+    """Run the constrained and the reduced coin under constant torques u₁ ``roll`` and u₂ ``turn``."""
     torques, runs = {"roll": roll, "turn": turn}, {}
     for name, system, rates in (("constrained", constrained(), basis(START) @ RATES), ("reduced", reduced(), RATES)):
         x = system.state(START, rates, inputs=torques)
@@ -209,7 +230,10 @@ def move(times: Array, roll: float, turn: float) -> Motion:
 
 
 def roll_held(times: Array, roll: float, turn: float) -> Solution:
-    """Run the mechanism; its two constraints on the height, one of them redundant, share the normal force."""
+    """Run the mechanism of coin and frame under constant torques u₁ ``roll`` and u₂ ``turn``.
+
+    Its two constraints on the height, one of them redundant, share the normal force.
+    """
     mechanism = held()
     torques = {"roll": (0.0, 0.0, roll), "turn": (0.0, 0.0, turn)}
     return integrate(mechanism, held_start(mechanism), times, inputs=torques, method=Exact(redundant="least_norm"))

@@ -69,7 +69,7 @@ def draw_accounts(result: Result, path: Path) -> None:
 
 
 def _shown(values: Array) -> Array:
-    """Values for a logarithmic axis: NaN where they are not positive."""
+    """Copy of values for a logarithmic axis, with NaN in place of those that are not positive."""
     return np.where(values > 0.0, values, np.nan)
 
 

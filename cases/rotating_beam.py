@@ -62,10 +62,11 @@ Strain = Literal["linear", "von_karman"]
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Lowest motions of each family at one speed, in units of √(EI/ρAL⁴).
+    """Lowest small motions of a rotating beam by family at one speed, in units of √(EI/ρAL⁴).
 
-    flap, chord (3,): frequencies, NaN if the motion does not oscillate; chord_growth (3,): growth rates;
-    shapes by family (n, 3): real deformation coordinates, largest entry 1; message of the spectrum.
+    ``flap`` and ``chord`` (3,) are frequencies, NaN if the motion does not oscillate; ``chord_growth`` (3,) are growth
+    rates. ``shapes`` are real deformation coordinates (n, 3) by family, with the largest entry 1, and ``message`` is
+    that of the spectrum.
     """
 
     flap: Array
@@ -77,7 +78,7 @@ class Frequencies:
 
 @dataclass(frozen=True)
 class Result:
-    """Frequencies at the given speed and, by strain, at all speeds of the table."""
+    """Frequencies by strain, at one ``speed`` in ``at_speed``, and at all ``speeds`` in ``table``."""
 
     speed: float
     mechanism: Mechanism
@@ -110,12 +111,15 @@ def rotating_beam(
 
 
 def pose_of(mechanism: Mechanism) -> Pose:
-    """Undeformed pose along x."""
+    """Pose of the undeformed beam along x."""
     return mechanism.assemble({"beam": (0.0, 0.0, 0.0)})
 
 
 def solve(speed: float, slenderness: float, elements: int, strain: Strain, *, pair: str = "quadratic") -> Frequencies:
-    """Small motions about the stretched beam in steady rotation, in the rotating frame."""
+    """Frequencies of small motions about the stretched beam in steady rotation, in the rotating frame.
+
+    ``speed`` is Ω√(ρAL⁴/EI), ``slenderness`` L√(A/I).
+    """
     mechanism = rotating_beam(speed, slenderness, elements, strain, pair=pair)
     spin = (0.0, 0.0, speed / slenderness)
     spectrum = mechanism.spectrum(mechanism.equilibrium(pose_of(mechanism), spin=spin))
@@ -132,12 +136,14 @@ def solve(speed: float, slenderness: float, elements: int, strain: Strain, *, pa
 
 
 def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, Array]]]:
-    """Values s and shapes of the motions chordwise (in the plane of rotation), flapwise (out of it), axial, torsional.
+    """Values s and shapes of the motions of a rotating beam, by family.
 
-    Of each pair s, s* or ±s one motion is kept (Im s > 0, or s > 0), by ascending −s². A motion belongs to the family
-    with the largest share of its displacements u_x, u_y, u_z, Lθ_x. Motions of equal s are an arbitrary basis of their
-    space: the shares of the space determine the number of motions of each family, whose shapes are the vectors of the
-    space with the largest displacements of that family.
+    Families are chordwise (in the plane of rotation), flapwise (out of it), axial and torsional. Of each pair s, s* or
+    ±s one motion is kept (Im s > 0, or s > 0), by ascending −s². A motion belongs to the family with the largest share
+    of its displacements u_x, u_y, u_z, Lθ_x.
+
+    Motions of equal s are an arbitrary basis of their space: the shares of the space determine the number of motions of
+    each family, whose shapes are the vectors of the space with the largest displacements of that family.
     """
     half = (spectrum.values.imag > 0.0) | ((spectrum.values.imag == 0.0) & (spectrum.values.real > 0.0))
     values, shapes = spectrum.values[half], spectrum.part("beam.deformation")[:, half]
@@ -157,7 +163,7 @@ def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, A
 
 
 def _displacements(body: Body) -> dict[str, Array]:
-    """Matrices from deformation coordinates to u_y, u_z, u_x and Lθ_x along the beam, by family."""
+    """Matrices from the deformation coordinates of a beam to u_y, u_z, u_x and Lθ_x along it, by family."""
     assert body.view is not None and body.section_rotation is not None
     moved, turned = body.view.shape.toarray(), body.section_rotation.toarray()
     length = float(np.ptp(body.view.points[:, 0]))
@@ -165,14 +171,14 @@ def _displacements(body: Body) -> dict[str, Array]:
 
 
 def _equal(values: Array) -> list[Array]:
-    """Groups of consecutive indices with equal values s²."""
+    """Groups of consecutive indices, in each of which the squares of the ``values`` are equal to round-off."""
     square = (values**2).real
     apart = np.abs(np.diff(square)) > EQUAL * np.abs(square[1:])
     return np.split(np.arange(len(values)), 1 + np.flatnonzero(apart))
 
 
 def _rounded(share: Array) -> Array:
-    """Whole numbers nearest to shares, with the same sum: the largest remainders are rounded up."""
+    """Whole numbers nearest to the entries of ``share``, with the same sum: the largest remainders are rounded up."""
     whole = np.floor(share).astype(int)
     raised = np.argsort(whole - share)[: round(float(share.sum())) - int(whole.sum())]
     whole[raised] += 1
@@ -180,7 +186,7 @@ def _rounded(share: Array) -> Array:
 
 
 def _real(shape: Array) -> Array:
-    """Real part of a shape, scaled to the largest entry 1.
+    """Real part of a complex shape, which is first divided by its entry of largest magnitude.
 
     The axial part of a chordwise motion has a phase of a quarter period and drops out.
     """
@@ -249,13 +255,13 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def identity_defect(speed: float, frequencies: Frequencies) -> float:
-    """Relative defect of chord² = flap² − Ω² of the first modes."""
+    """Relative defect of the identity chord² = flap² − Ω² between the first frequencies of both families."""
     expected = frequencies.flap[0] ** 2 - speed**2
     return float((frequencies.chord[0] ** 2 - expected) / expected)
 
 
 def as_modes(mechanism: Mechanism, frequencies: Frequencies) -> Eigenmodes:
-    """Flapwise, then chordwise shapes as modes of the mechanism; only the deformation moves, not the frame."""
+    """Eigenmodes of the mechanism with the flapwise, then the chordwise shapes; the frame of the beam does not move."""
     shapes = np.hstack([frequencies.shapes[name] for name in ("flap", "chord")])
     beam = mechanism.bodies["beam"]
     whole = np.vstack([np.zeros((6, shapes.shape[1])), shapes, np.zeros((beam.stress_size, shapes.shape[1]))])
@@ -265,7 +271,7 @@ def as_modes(mechanism: Mechanism, frequencies: Frequencies) -> Eigenmodes:
 
 
 def draw_speeds(result: Result, path: Path) -> None:
-    """Draw the first frequencies against the reference, and the first three of each family."""
+    """Draw over the speed the first frequencies with their reference, and the first three of each family."""
     figure = new_figure(11.0, 4.8)
     first, all_of_them = figure.subplots(1, 2)
     for axes, count in ((first, 1), (all_of_them, COUNT)):
@@ -292,7 +298,7 @@ def draw_speeds(result: Result, path: Path) -> None:
 
 
 def draw_modes(result: Result, path: Path) -> None:
-    """Draw the deflections along the beam at the requested speed."""
+    """Draw the deflections of the flapwise and chordwise shapes along the beam, at the requested speed."""
     stiffened, body = result.at_speed["von_karman"], result.mechanism.bodies["beam"]
     assert body.view is not None
     x = body.view.points[:, 0]
@@ -353,7 +359,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of flapwise and chordwise modes at the requested speed."""
+    """Scene of the flapwise and chordwise shapes at the requested speed for viewers, by the name "modes"."""
     vibrations = as_modes(result.mechanism, result.at_speed["von_karman"])
     return {"modes": mode_scene(result.mechanism, result.pose, vibrations)}
 

@@ -36,7 +36,11 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 
 
 class Result(NamedTuple):
-    """Exponents of the symmetric rotor by speed, also in closed form; growth of asymmetric rotors by speed."""
+    """Exponents of the symmetric rotor over its speed, and growth of asymmetric rotors.
+
+    ``exponents`` (k, 8) are those across the axis, seen in the world, ``closed`` the same in closed form. ``growth``
+    (k, r) [1/s] is at the speeds ``band`` and for the asymmetries (J₁ − J₂)/(J₁ + J₂), ``shares``.
+    """
 
     speeds: Array  # (k,) [rad/s]
     exponents: Array  # (k, 8), across the axis, as they are seen in the world
@@ -47,7 +51,10 @@ class Result(NamedTuple):
 
 
 def spectrum(speed: float, unequal: float) -> Spectrum:
-    """Spectrum of small motions of a rotor about its rotation around z; J₁, J₂ differ by the share ``unequal``."""
+    """Spectrum of small motions of a rotor about its rotation around z at ``speed`` [rad/s].
+
+    ``unequal`` is (J₁ − J₂)/(J₁ + J₂) of its transverse moments of inertia.
+    """
     ports = {"low": (0.0, 0.0, -HALF), "high": (0.0, 0.0, HALF)}
     inertia = (ACROSS * (1.0 + unequal), ACROSS * (1.0 - unequal), POLAR)
     bearings = [
@@ -61,14 +68,14 @@ def spectrum(speed: float, unequal: float) -> Spectrum:
 
 
 def across(small_motions: Spectrum) -> Array:
-    """Exponents of the transverse motions in world axes, (8,)."""
+    """Exponents (8,) [1/s] of the motions across the axis of a rotor, seen in world axes, from its spectrum."""
     moved = np.abs(small_motions.shapes)
     own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
     return np.sort_complex(small_motions.fixed_values[own])
 
 
 def closed_form(speed: float) -> Array:
-    """Exponents of the symmetric rotor in the world, (8,)."""
+    """Exponents (8,) [1/s] of the symmetric rotor in the world, from its constant equations."""
     moves = [np.roots([MASS, 2.0 * c, 2.0 * k]) for k, c in zip(STIFFNESS, DAMPING, strict=True)]
     C = np.diag(2.0 * HALF**2 * DAMPING[::-1]) + POLAR * speed * np.array([[0.0, 1.0], [-1.0, 0.0]])
     K = np.diag(2.0 * HALF**2 * STIFFNESS[::-1])
@@ -77,7 +84,10 @@ def closed_form(speed: float) -> Array:
 
 
 def own_growths(speed: float, unequal: float) -> Array:
-    """Growth rates of the tilts of an unequal rotor (4,) [1/s], from Euler's equations in its axes over one turn."""
+    """Growth rates (4,) [1/s] of the tilts of an unequal rotor, from Euler's equations in its axes over one turn.
+
+    ``unequal`` is (J₁ − J₂)/(J₁ + J₂) of its transverse moments of inertia.
+    """
     J1, J2 = ACROSS * (1.0 + unequal), ACROSS * (1.0 - unequal)
     gyroscopic = (J1 + J2 - POLAR) * speed * np.array([[0.0, -1.0], [1.0, 0.0]])
     centrifugal = speed**2 * np.diag([POLAR - J2, POLAR - J1])
@@ -117,7 +127,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: largest growth [1/s], with its speed and asymmetry."""
+    """Summary numbers: largest growth [1/s] of all asymmetric rotors, with its speed [rad/s] and asymmetry."""
     speed, share = np.unravel_index(int(np.argmax(result.growth)), result.growth.shape)
     return {"growth_1_s": result.growth.max(), "speed_rad_s": result.band[speed], "share": result.shares[share]}
 
@@ -156,7 +166,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: symmetric rotor against constant equations, asymmetric rotors against Euler's equations."""
+    """Checks: symmetric rotor against its constant equations, asymmetric rotors against Euler's equations."""
     for speed in (60.0, 250.0):
         apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()
         yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")

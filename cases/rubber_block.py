@@ -34,7 +34,10 @@ FACES = ((0, 1, 2, 3), (4, 5, 6, 7), (0, 1, 5, 4), (3, 2, 6, 7), (0, 3, 7, 4), (
 
 
 def solve(law: str, step: float, cells: int, end: float) -> Solution:
-    """Run from the straight block at rest under bending torques, with the hub on a hinge at its root."""
+    """Run of a straight rubber block on a hinge at a spinning hub, under bending torques on its ends.
+
+    ``law`` names the stored energy, ``cells`` is the number of cells along the block.
+    """
     body = block(law, (cells, 1, 1), ports={"root": "left", "tip": "right"})
     hub = rigid.body(2.0, inertia=(0.02, 0.03, 0.04), ports={"pin": (0.1, 0.0, 0.05)})
     bending = {"tip": 1.0, "root": -1.0}
@@ -50,12 +53,12 @@ def solve(law: str, step: float, cells: int, end: float) -> Solution:
 
 
 def _bending(t: float) -> float:
-    """Bending torque at a time [N m], which grows smoothly and ends abruptly."""
+    """Bending torque [N m] at the time t, which grows smoothly and ends abruptly."""
     return float(TORQUE * np.sin(0.5 * np.pi * t / HELD) ** 2) if t < HELD else 0.0
 
 
 def turned(solution: Solution) -> Array:
-    """Angle between the ends of the block at all times, (k,) [rad]."""
+    """Angle between the sections at both ends of the block at the saved times (k,) [rad]."""
     ends = solution.rotations("block")
     cosine = 0.5 * (np.einsum("kij,kij->k", ends[:, 0], ends[:, 1]) - 1.0)
     return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
@@ -63,7 +66,7 @@ def turned(solution: Solution) -> Array:
 
 @dataclass(frozen=True)
 class Result:
-    """A run, and the largest error of uniaxial tension with the same law."""
+    """A run of the block, and the largest relative error of uniaxial tension with the same stored energy."""
 
     solution: Solution
     uniaxial_error: float
@@ -133,12 +136,15 @@ def draw(solution: Solution, path: Path) -> None:
 
 
 def _on_side(view: Any, corners: tuple[int, ...]) -> bool:
-    """True if these corners of all cells lie on the side y = 0."""
+    """True if the corners with the indices ``corners`` lie on the side y = 0 in all cells."""
     return bool(np.all(np.abs(view.points[view.cells[:, corners], 1]) < 1e-9))
 
 
 def checks() -> Iterable[Check]:
-    """Checks: closed forms of all laws; invariants of each at a step that resolves the bending, and at twice it."""
+    """Checks: closed forms for all laws, and conserved quantities for each at two steps.
+
+    The shorter step resolves the bending, the other one is twice as long.
+    """
     for law in get_args(Law):
         stretch = uniaxial_error(law)
         yield vanishes(

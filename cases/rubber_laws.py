@@ -29,14 +29,14 @@ Law = Literal["st-venant-kirchhoff", "neo-hooke", "mooney-rivlin", "user"]
 
 
 def logarithmic(C: Array) -> Array:
-    """Energy ψ = ½μ(I₁ − 3 − 2 ln J) + ½λ(J − 1)² of C, a law of the user (``fem.StoredEnergy``)."""
+    """Energies ψ = ½μ(I₁ − 3 − 2 ln J) + ½λ(J − 1)² (k,) of tensors C (k, 3, 3), for ``fem.StoredEnergy``."""
     volume, lame = np.sqrt(np.linalg.det(C)), BULK - 2.0 / 3.0 * SHEAR
     bent: Array = 0.5 * SHEAR * (np.trace(C, axis1=1, axis2=2) - 3.0 - 2.0 * np.log(volume))
     return bent + 0.5 * lame * (volume - 1.0) ** 2
 
 
 def by_logarithmic(C: Array) -> Array:
-    """Derivative ∂ψ/∂C of :func:`logarithmic`, for ``fem.StoredEnergy``."""
+    """Derivatives ∂ψ/∂C (k, 3, 3) of :func:`logarithmic` at tensors C (k, 3, 3), for ``fem.StoredEnergy``."""
     volume, inverse, lame = np.sqrt(np.linalg.det(C))[:, None, None], np.linalg.inv(C), BULK - 2.0 / 3.0 * SHEAR
     return np.asarray(0.5 * SHEAR * (np.eye(3) - inverse) + 0.5 * lame * (volume - 1.0) * volume * inverse)
 
@@ -50,13 +50,13 @@ LAWS: dict[str, Any] = {
 
 
 def block(law: str, cells: tuple[int, int, int], **options: Any) -> NodalBody:
-    """The block along x, of hexahedra with 27 nodes."""
+    """Rubber block along x with the stored energy ``law``, of hexahedra with 27 nodes, ``cells`` along x, y and z."""
     mesh = fem.box_mesh((LENGTH, SIDE, SIDE), cells)
     return fem.solid(mesh, RUBBER, degree=2, strain="finite", law=LAWS[law], **options)
 
 
 def energy_of_stretches(law: str) -> Callable[[Any, Any], Any]:
-    """Energy ψ(λ, b, b) of a law as a function of principal stretches."""
+    """Function of two principal stretches (λ, b) that gives the stored energy ψ(λ, b, b) of a law."""
     lame = BULK - 2.0 / 3.0 * SHEAR
     forms: dict[str, Callable[[Any, Any], Any]] = {
         "neo-hooke": lambda a, b: (
@@ -75,7 +75,7 @@ def energy_of_stretches(law: str) -> Callable[[Any, Any], Any]:
 
 
 def uniaxial(law: str, stretch: float) -> tuple[float, float]:
-    """Lateral stretch, and force per undeformed area [Pa], at an axial stretch."""
+    """Lateral stretch, and force per undeformed area [Pa], of a law in uniaxial tension at an axial stretch."""
     if law == "st-venant-kirchhoff":
         return np.sqrt(1.0 - POISSON * (stretch**2 - 1.0)), 0.5 * YOUNG * (stretch**3 - stretch)
     energy, small = energy_of_stretches(law), 1e-30
@@ -84,7 +84,7 @@ def uniaxial(law: str, stretch: float) -> tuple[float, float]:
 
 
 def stretched(law: str, traction: float) -> tuple[float, float]:
-    """Axial and lateral stretch of the block in equilibrium under end tractions."""
+    """Axial and lateral stretch of the block in equilibrium under tractions [Pa] at both ends."""
     corners = {"a": (0.0, 0.0, 0.0), "b": (LENGTH, 0.0, 0.0), "c": (0.0, SIDE, 0.0)}
     ports = {name: _node_at(place) for name, place in corners.items()}
     body = block(law, (1, 1, 1), ports=ports, loads={"left": "left", "right": "right"})
@@ -106,7 +106,10 @@ def _node_at(place: tuple[float, ...]) -> Callable[[Array], Array]:
 
 
 def uniaxial_error(law: str) -> float:
-    """Largest relative error of axial and lateral stretch of the block against the closed forms."""
+    """Largest relative error of the axial and lateral stretches of the block, over several stretches.
+
+    References are the closed forms of :func:`uniaxial`.
+    """
     errors = []
     for stretch in STRETCHES:
         side, traction = uniaxial(law, stretch)

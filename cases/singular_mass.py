@@ -40,7 +40,10 @@ METHODS = ("gonzalez", "mean_value", "dirac")
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of both formulations by method, errors by step, and the hardening of the springs."""
+    """Runs in redundant and in minimal coordinates, by method, and the table of errors by step.
+
+    ``hardening`` is β of the springs.
+    """
 
     redundant: dict[str, Trajectory]
     minimal: dict[str, Trajectory]
@@ -49,7 +52,10 @@ class Result:
 
 
 def springs(hardening: float) -> tuple[Any, Any]:
-    """Energy V(x) = Σ kᵢ(½xᵢ² + ¼βxᵢ⁴) of the elongations (2,) and its gradient; β = ``hardening`` [1/m²]."""
+    """Two functions of the elongations x (2,): the energy V = Σ kᵢ(½xᵢ² + ¼βxᵢ⁴), and its gradient (2,).
+
+    β [1/m²] is ``hardening``.
+    """
 
     def potential(x: Array) -> float:
         return float(STIFFNESS @ (0.5 * x**2 + 0.25 * hardening * x**4))
@@ -61,7 +67,10 @@ def springs(hardening: float) -> tuple[Any, Any]:
 
 
 def redundant(hardening: float) -> PHDAE:
-    """System in x = (x₁, q₂, x₂, v₁, v₂, v₃, λ) with E = diag(1, M, 0) of rank 5, [dg] eq. (E.2)."""
+    """System in redundant coordinates x = (x₁, q₂, x₂, v₁, v₂, v₃, λ), [dg] eq. (E.2).
+
+    E = diag(1, M, 0) has rank 5.
+    """
     potential, forces = springs(hardening)
     E, J = np.zeros((7, 7)), np.zeros((7, 7))
     E[:3, :3], E[3:6, 3:6] = np.eye(3), M
@@ -82,7 +91,10 @@ def redundant(hardening: float) -> PHDAE:
 
 
 def minimal(hardening: float) -> PHDAE:
-    """System in x = (x₁, x₂, ẋ₁, ẋ₂): the constraint eliminated, with the invertible mass matrix PᵀMP."""
+    """System in minimal coordinates x = (x₁, x₂, ẋ₁, ẋ₂), with the invertible mass matrix PᵀMP.
+
+    The constraint is eliminated.
+    """
     potential, forces = springs(hardening)
     E, J = np.eye(4), np.zeros((4, 4))
     E[2:, 2:] = KEPT.T @ M @ KEPT
@@ -98,12 +110,12 @@ def minimal(hardening: float) -> PHDAE:
 
 
 def start_redundant() -> Array:
-    """Initial state at rest with both springs stretched, and with the λ of linear springs."""
+    """State in redundant coordinates at rest with both springs stretched, and with the λ of linear springs."""
     return np.array([STRETCH[0], STRETCH[0] + LENGTH + WIDTH, STRETCH[1], 0.0, 0.0, 0.0, STIFFNESS[1] * STRETCH[1]])
 
 
 def start_minimal() -> Array:
-    """Initial state at rest with both springs stretched."""
+    """State in minimal coordinates at rest with both springs stretched."""
     return np.concatenate([STRETCH, np.zeros(2)])
 
 
@@ -120,14 +132,20 @@ def solve(hardening: float, step: float, end: float, method: str) -> tuple[Traje
 
 
 def modes(times: Array) -> Array:
-    """Elongations (k, 2) of linear springs: superposed modes of K φ = ω² PᵀMP φ, PᵀMP-orthonormal."""
+    """Elongations (k, 2) [m] of linear springs in closed form at ``times`` (k,).
+
+    They are superposed modes φ of K φ = ω² PᵀMP φ, which are PᵀMP-orthonormal.
+    """
     mass = KEPT.T @ M @ KEPT
     squares, shapes = eigh(np.diag(STIFFNESS), mass)
     return (np.cos(np.outer(times, np.sqrt(squares))) * (shapes.T @ mass @ STRETCH)) @ shapes.T
 
 
 def reference(hardening: float, times: Array) -> Array:
-    """Elongations (k, 2) at ascending times: the modes, or for hardening springs a Runge-Kutta method of order 8."""
+    """Exact elongations (k, 2) [m] of the springs at ascending times.
+
+    They are superposed modes for linear springs, otherwise those of a Runge-Kutta method of order 8.
+    """
     if hardening == 0.0:
         return modes(times)
     system = minimal(hardening)
@@ -158,12 +176,12 @@ def run(
 
 
 def elongations(trajectory: Trajectory) -> Array:
-    """Elongations x₁ and x₂ of either formulation (k, 2)."""
+    """Elongations x₁ and x₂ (k, 2) [m] of a run in either kind of coordinates."""
     return trajectory["q"][:, [0, -1]]
 
 
 def apart(one: Trajectory, other: Trajectory) -> float:
-    """Largest difference of the elongations of two formulations, divided by the largest elongation."""
+    """Largest difference of the elongations of two runs, divided by the largest elongation of the first."""
     first, second = elongations(one), elongations(other)
     return float(np.abs(first - second).max() / np.abs(first).max())
 
@@ -171,7 +189,10 @@ def apart(one: Trajectory, other: Trajectory) -> float:
 def converge(
     hardening: float, end: float = 1.0, counts: Iterable[int] = (25, 50, 100, 200)
 ) -> Iterable[dict[str, float]]:
-    """Largest errors of the elongations by step, and of λ against the force of the second spring at midpoints."""
+    """Yield largest errors for several steps: of the elongations in both kinds of coordinates, and of λ.
+
+    λ is compared with the force of the second spring at the midpoints of the steps.
+    """
     _, forces = springs(hardening)
     for count in counts:
         split, eliminated = solve(hardening, end / count, end, "gonzalez")
@@ -187,7 +208,7 @@ def converge(
 
 
 def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Orders of convergence from the two finest steps."""
+    """Orders of convergence from the two finest steps of the rows of :func:`converge`, by column."""
     *_, coarse, fine = rows
     ratio = math.log(coarse["step_s"] / fine["step_s"])
     names = ("redundant", "minimal", "lambda_at_middle")
@@ -195,7 +216,7 @@ def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
 
 
 def gap(trajectory: Trajectory) -> Array:
-    """Constraint g = q₂ − x₁ − l₁₀ − w (k,) [m]."""
+    """Defect g = q₂ − x₁ − l₁₀ − w (k,) [m] of the constraint in a run in redundant coordinates."""
     q = trajectory["q"]
     return q[:, 1] - q[:, 0] - LENGTH - WIDTH
 

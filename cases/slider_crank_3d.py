@@ -3,10 +3,10 @@
 A crank (0.08 m, 0.12 kg) turns about an axle parallel to x through (0, 0.1, 0.12) m and moves, by a rod (0.3 m,
 0.5 kg), a slider of 2 kg on the x axis. Initially the crank points along +z, the slider is at 0.2 m, and the
 crank turns at 6 rad/s without a drive. g = 9.81 m/s² along −z, 5 s. The published curves are the position of the
-slider and the angle of the crank. They depend on unspecified data, taken here as
+slider and the angle of the crank. They depend on data that the library does not specify, assumed here:
 
 - the crank turns in the positive sense about +x, so that the slider starts at +0.24 m/s;
-- its mass centre lies in the middle between axle and pin, its 1e-4 kg m² are about that centre;
+- the mass centre of the crank lies in the middle between axle and pin, and its 1e-4 kg m² are about that centre;
 - the cross of the universal joint has one axis along the rail, fixed in the slider, and the other one in the rod,
   across the rod and the rail;
 - the inertia of the slider, which does not turn, has no effect.
@@ -51,7 +51,10 @@ Rod = Literal["slender", "masoudi"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the crank angle from +z (k,) [rad], position [m] and velocity [m/s] of the slider on its axis (k,)."""
+    """A run of the mechanism, the angle of the crank from +z, and the motion of the slider on its axis.
+
+    Angle (k,) [rad], position (k,) [m] and velocity (k,) [m/s].
+    """
 
     rod: Rod
     solution: Solution
@@ -61,7 +64,10 @@ class Result:
 
 
 def slider_crank(rod: Rod) -> Mechanism:
-    """Mechanism with revolute axle, spherical joint at the crank pin, universal joint at the slider, and rail."""
+    """Mechanism with a revolute axle, a spherical joint at the crank pin, a universal joint at the slider, and a rail.
+
+    ``rod`` selects the inertia of the rod.
+    """
     crank = rigid.body(
         0.12,
         inertia=(1e-4, 1e-4, 1e-5),  # only the first one takes part
@@ -86,7 +92,7 @@ def slider_crank(rod: Rod) -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """State of the published pose and crank speed; the joints determine all other velocities."""
+    """State in the published pose with the published crank speed; the joints determine all other velocities."""
     pin, end = np.array(PIN), np.array([START, 0.0, 0.0])
     along = (end - pin) / ROD
     cross = np.cross([1.0, 0.0, 0.0], along)
@@ -97,7 +103,7 @@ def start(mechanism: Mechanism) -> State:
 
 
 def solve(rod: Rod, steps: int, duration: float = DURATION) -> Result:
-    """Run with equal steps; the result has the curves of slider and crank."""
+    """Run of the mechanism with ``steps`` equal steps, and its curves of slider and crank."""
     mechanism = slider_crank(rod)
     solution = integrate(mechanism, start(mechanism), np.linspace(0.0, duration, steps + 1))
     turned = solution.rotations("crank")
@@ -156,9 +162,9 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def reactions(solution: Solution) -> dict[str, Array]:
-    """Forces of the four joints in world axes at ``multiplier_times`` (k, 3) [N].
+    """Forces of the four joints in world axes at ``multiplier_times``, (k, 3) [N] each, by name.
 
-    On the crank at the axle, on the rod at the crank pin and at the slider, on the slider from the rail.
+    They act on the crank at the axle, on the rod at the crank pin and at the slider, and on the slider from the rail.
     """
     names = ("axle", "crank_pin", "slider_pin", "rail")
     joints = [connection.name for connection in solution.mechanism.connections]
@@ -205,7 +211,10 @@ def draw_reactions(solution: Solution, forces: dict[str, Array], path: Path) -> 
 
 
 class Submitted(NamedTuple):
-    """A submitted solution: author, times [s], slider positions [m], and a number of steps with these times."""
+    """Solution that was submitted for the benchmark: author, times (k,) [s] and slider positions (k,) [m].
+
+    ``steps`` is a number of equal steps whose ends include these times.
+    """
 
     author: str
     times: Array
@@ -249,7 +258,7 @@ explicit method of order 8 with tolerance 1e-11 (tests/cases/test_slider_crank_3
 
 
 def checks() -> Iterable[Check]:
-    """Checks: submitted curves, the equation of motion of the crank angle at 5 s, and the energy."""
+    """Checks: positions of the slider against submitted solutions; the end against the equation of motion; energy."""
     for rod, given in SUBMITTED.items():
         coarse, fine = solve(rod, given.steps), solve(rod, 2 * given.steps)
         positions = extrapolated(coarse.position, fine.position)
@@ -268,7 +277,7 @@ def checks() -> Iterable[Check]:
 
 
 def extrapolated(coarse: Array, fine: Array) -> Array:
-    """Curve at the nodes of the coarse run without its second-order error; ``fine`` has half the step."""
+    """Curve at the times of the coarse run without its error of second order; ``fine`` has half the step."""
     return (4.0 * fine[::2] - coarse) / 3.0
 
 

@@ -1,6 +1,7 @@
 """A block that slides down a slope and stops: set-valued Coulomb friction at its corners.
 
-With μ = 0.3 and a slope of ½μ it decelerates by g(μ cos − sin) until it sticks, and then remains at rest.
+With μ = 0.3 and a slope of the angle α, tan α = ½μ, it decelerates by g(μ cos α − sin α) until it sticks, and then
+remains at rest.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Contact = Literal["events", "steps"]
 
 
 def block_on_slope(slope: float) -> Mechanism:
-    """A block of 1 kg on a slope; world axes are inclined with it [rad], x points down along it."""
+    """Mechanism of a block of 1 kg on a slope [rad] in inclined world axes, with x down along the slope."""
     ports = {"left": (-0.1, -0.05), "right": (0.1, -0.05)}
     block = rigid.body(1.0, inertia=0.01, ports=ports, shape=box_shape((0.2, 0.1, 0.1)))
     ground = Plane(GROUND.at(0.0, 0.0), (0.0, 1.0))
@@ -56,12 +57,15 @@ def run(
 
 
 def stop(solution: Solution) -> float:
-    """Distance that the block has slid [m]."""
+    """Distance [m] that the block has slid at the end of the run."""
     return float(solution["block.centre"][-1, 0])
 
 
 def exact_stop(speed: float = 1.0, tangent: float = 0.5) -> float:
-    """Stopping distance v²/(2g(μ cos − sin)) [m]."""
+    """Stopping distance v²/(2g(μ cos − sin)) [m] from the speed v [m/s] on a slope.
+
+    ``tangent`` is the tangent of the slope over the coefficient of friction μ.
+    """
     slope = math.atan(tangent * FRICTION)
     return 0.5 * speed**2 / (GRAVITY * (FRICTION * math.cos(slope) - math.sin(slope)))
 
@@ -84,7 +88,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: stopping distance, and rest on a slope just below the angle of friction."""
+    """Checks: stopping distance, balance, and no creep on a slope just below the angle of friction."""
     solution = run(step=2e-3)
     yield near("way until it stops [m]", exact_stop(), stop(solution), 1e-6, source="v²/(2g(μ cos − sin))")
     yield vanishes("velocity left [m/s]", np.abs(solution["block.velocity"][-1]).max(), 1e-12)

@@ -39,20 +39,23 @@ Cells = Literal["hexahedron", "tetra"]
 
 
 def bar(cells: str, degree: int, across: int) -> Body:
-    """The bar along x with cells across its height and ten times as many along it: ports ``root``, ``tip``."""
+    """Solid bar along x with ``across`` cells over its height and ten times as many along it.
+
+    Its ports are ``root``, rigid and held, and ``tip``, a mean.
+    """
     mesh = fem.box_mesh((LENGTH, SIDE, SIDE), (10 * across, across, across), simplices=cells == "tetra")
     ports = {"root": fem.Tie("left", "rigid"), "tip": fem.Tie("right", "mean")}
     return fem.solid(mesh, MATERIAL, degree=degree, ports=ports, reference="root")
 
 
 def clamped(body: Body) -> tuple[Mechanism, Pose]:
-    """Mechanism of the bar clamped to the ground, and its pose."""
+    """Mechanism of a bar clamped to the ground at its root, and its pose."""
     mechanism = connect({"bar": body}, [weld("bar.root", GROUND)])
     return mechanism, mechanism.assemble({"bar": ((0.0, 0.0, 0.0), np.eye(3))})
 
 
 def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
-    """Frequencies [rad/s] by direction of the tip's motion: across, along, or about the axis of the bar."""
+    """Frequencies [rad/s] of modes by family: bending, axial or torsion, by the direction of the tip's motion."""
     deforming = vibration.shapes[6 : 6 + body.size].real
     tip = body.ports["tip"]
     across = np.linalg.norm((tip.shape @ deforming)[1:], axis=0)
@@ -64,7 +67,11 @@ def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
 
 
 def theory() -> dict[str, Array]:
-    """Frequencies of beam theory [rad/s]: Timoshenko, Euler-Bernoulli, St. Venant, and the rod with lateral inertia."""
+    """Frequencies [rad/s] of beam theory by family or theory.
+
+    They are Timoshenko's and Euler-Bernoulli's in bending, St. Venant's in torsion, and those of a rod with lateral
+    inertia.
+    """
     E, rho, G, nu = MATERIAL.young, MATERIAL.density, MATERIAL.shear_modulus, 0.3
     area, second = SIDE**2, SIDE**4 / 12.0
     euler = np.array([1.87510407, 4.69409113, 7.85475744]) ** 2 * math.sqrt(E * second / (rho * area)) / LENGTH**2
@@ -107,9 +114,10 @@ def timoshenko(euler: Array) -> Array:
 
 @dataclass(frozen=True)
 class Level:
-    """Size and results of one mesh.
+    """Results for one mesh of the bar.
 
-    Cells across the height, coordinates, stresses, frequencies by family [rad/s], computing time [s].
+    ``across`` are the cells over the height, ``size`` and ``stresses`` the numbers of coordinates, ``omega`` the
+    frequencies by family [rad/s], ``seconds`` the computing time.
     """
 
     across: int
@@ -121,7 +129,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Result:
-    """All meshes in the order of refinement, the modes of the finest one, and beam theory."""
+    """Results for all meshes in the order of refinement, the modes of the finest one, and beam theory."""
 
     cells: str
     degree: int
@@ -155,7 +163,7 @@ def run(
 
 
 def deviations(result: Result, level: Level) -> dict[str, Array]:
-    """Relative deviations from beam theory, by family."""
+    """Relative deviations of the frequencies of one mesh from beam theory, by family."""
     by_family = {}
     for name, count in FAMILIES.items():
         computed = level.omega[name][:count]
@@ -213,7 +221,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: frequencies of a mesh of degree 2 against beam theory."""
+    """Checks: frequencies of a mesh of degree 2 in bending, torsion and stretching against beam theory."""
     result = run(degree=2, refine=2)
     source = {"bending": "Timoshenko, Cowper's κ", "torsion": "St. Venant", "axial": "Love"}
     for name, count in FAMILIES.items():
@@ -224,7 +232,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of the finest mesh, by name."""
+    """Scene of the modes of the finest mesh for viewers, by name."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

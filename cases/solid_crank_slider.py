@@ -63,7 +63,10 @@ Start = Literal["undeformed", "quasi_static"]
 
 @dataclass(frozen=True)
 class Plan:
-    """Parameters of a run: speed of the crank [rad/s], steps, turns, elastic start. All numbers must be positive."""
+    """Parameters of a run: speed of the crank [rad/s], steps, turns of the crank, elastic start of the rod.
+
+    Raises ValueError for numbers that are not positive.
+    """
 
     speed: float = SPEED
     steps: int = 1000
@@ -77,15 +80,16 @@ class Plan:
 
     @property
     def times(self) -> Array:
-        """Saved instants [s]."""
+        """Ends of the steps of the run [s]."""
         return np.linspace(0.0, self.turns * 2.0 * math.pi / self.speed, self.steps + 1)
 
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of the solid and of its beam, deflections of the middle divided by the length (k,), von Mises peaks.
+    """Runs with the solid rod and with its beam, and what is compared of both.
 
-    ``frequencies`` (3,) are those of bending on hinges [rad/s].
+    ``midpoint`` (k,) are deflections of the middle divided by the length, ``peaks`` the largest von Mises stresses of
+    the solid, ``frequencies`` (3,) those of bending on hinges [rad/s].
     """
 
     solution: Solution
@@ -98,7 +102,7 @@ class Result:
 
 
 def crank_slider(rod: Body, speed: float = SPEED) -> Mechanism:
-    """Driven crank, rod, slider on the x axis, in space."""
+    """Mechanism in space of a driven crank, a rod, and a slider on the x axis."""
     crank = rigid.cylinder(CRANK, 0.005, density=CRANK_MASS / (math.pi * 0.005**2 * CRANK))
     return connect(
         {"crank": crank, "rod": rod, "slider": rigid.box((0.02, 0.02, 0.02), density=SLIDER / 0.02**3)},
@@ -113,7 +117,7 @@ def crank_slider(rod: Body, speed: float = SPEED) -> Mechanism:
 
 
 def solve(rod: Body, plan: Plan) -> Solution:
-    """Run from the stretched pose, the solid in space or the beam in the plane."""
+    """Run of the crank-slider with a rod from the stretched pose: in space with a solid, in the plane with a beam."""
     if rod.dim == 2:
         mechanism = planar.around(rod, plan.speed)
         pose = mechanism.assemble({"crank": (0.0, 0.0, 0.0)})
@@ -126,7 +130,10 @@ def solve(rod: Body, plan: Plan) -> Solution:
 
 
 def deflection(solution: Solution) -> Array:
-    """Deflection of the middle divided by the length (k,), positive at +90° from the chord between the pins."""
+    """Deflection (k,) of the middle of the rod divided by its length, positive at +90° from the chord.
+
+    The chord is the line between the pins.
+    """
     ends = ("rod.root", "rod.tip") if solution.mechanism.bodies["rod"].dim == 2 else ("rod.crank", "rod.slider")
     first, last, middle = (solution.position(port)[:, :2] for port in (*ends, "rod.middle"))
     along, lever = last - first, middle - 0.5 * (first + last)
@@ -150,12 +157,18 @@ def run(
 
 
 def reduced(solid: Body, modes: int) -> Body:
-    """Rod reduced to its modes in its frame, and its static responses to end forces, end torques and inertia."""
+    """Solid rod reduced to its lowest modes in its frame and to static responses.
+
+    These are responses to end forces, end torques and inertia.
+    """
     return reduce_body(solid, modes=modes, static=("crank", "slider"), inertia=True)
 
 
 def compare(solid: Body, moving: Body, plan: Plan) -> Result:
-    """Run the solid ``moving``, reduced or full, and its equivalent beam."""
+    """Run the crank-slider with the rod ``moving`` and with the beam that is equivalent to the rod ``solid``.
+
+    ``moving`` is ``solid`` or a reduction of it.
+    """
     thin = beam_rod(solid)
     solution, beam = solve(moving, plan), solve(thin, plan)
     return Result(
@@ -206,12 +219,12 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def apart(computed: Array, wanted: Array) -> float:
-    """Largest difference of two time series, divided by the largest value of the second."""
+    """Largest difference of two time series, divided by the largest magnitude of the second one."""
     return float(np.abs(computed - wanted).max() / np.abs(wanted).max())
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the bar against beam theory; the rod with eyes against its beam; reduced against full rod."""
+    """Checks: bar against beam theory, rod with eyes against its beam, reduced against full rod, energy, joints."""
     bar, eyes = solid_rod("bar"), solid_rod("eyes")
     results = {"bar": compare(bar, reduced(bar, 6), Plan()), "eyes": compare(eyes, reduced(eyes, 6), Plan())}
     yield from theory_checks(results["bar"], bar)
@@ -242,7 +255,8 @@ def checks() -> Iterable[Check]:
 def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
     """Checks: frequencies of the bar against Timoshenko's, to a tenth of their distance from Euler-Bernoulli's.
 
-    Shear and rotary inertia cause that distance; the tenth allows for the error of the mesh.
+    Shear and rotary inertia cause that distance; the tenth allows for the error of the mesh. Deflection and stress of
+    its run are compared with theory, too.
     """
     rows = zip(result.frequencies, timoshenko(), euler_bernoulli(), strict=True)
     for k, (computed, wanted, thin) in enumerate(rows, 1):
@@ -275,7 +289,7 @@ def theory_checks(result: Result, bar: Body) -> Iterable[Check]:
 
 
 def reduction_checks(rod: Body) -> Iterable[Check]:
-    """Checks: reduced against full body over the first and largest swing."""
+    """Checks: deflection and stresses of the reduced rod against the full one, over the first and largest swing."""
     plan = Plan(steps=75, turns=0.15)
     small, full = (solve(body, plan) for body in (reduced(rod, 6), rod))
     yield vanishes(
@@ -291,7 +305,7 @@ def reduction_checks(rod: Body) -> Iterable[Check]:
 
 
 def at_peak(result: Result) -> tuple[float, float]:
-    """Largest von Mises stress of the run, and the stress of the beam at the same time and position [Pa]."""
+    """Largest von Mises stress of the solid rod in a run, and stress of the beam at the same time and position [Pa]."""
     k = result.peaks.worst
     return float(result.peaks.stress[k]), float(np.abs(beam_stress(result.beam, result.peaks.places)[k]))
 

@@ -27,13 +27,16 @@ START = np.array([0.02, 3.0, 0.01])  # near the axis in the middle [N m s]
 
 
 def structure(p: Array) -> Array:
-    """Structure matrix J(p) of [survey] eq. (2.30)."""
+    """Structure matrix J(p) (3, 3) of a spinning body with the angular momenta p (3,), [survey] eq. (2.30)."""
     return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
 
 
 def spinning(start: Array = START, energy: Callable[[Array], float] | None = None,
              slope: Callable[[Array], Array] | None = None) -> PHDAE:  # fmt: skip
-    """System of Euler's equations in the momenta p, or of another Hamiltonian with the same structure matrix."""
+    """System of Euler's equations in the momenta p, at ``start``.
+
+    ``energy`` and its gradient ``slope`` are another Hamiltonian with the same structure matrix, if they are given.
+    """
     return PHDAE(
         E=np.eye(3),
         J=structure,
@@ -46,7 +49,7 @@ def spinning(start: Array = START, energy: Callable[[Array], float] | None = Non
 
 @dataclass(frozen=True)
 class Spin:
-    """A run near the axis of the middle moment of inertia, and reports at rotations about each axis.
+    """A run near the axis of the middle moment of inertia, and reports on rotations about each axis, by axis.
 
     ``integrable`` is the defect of the Jacobi identity.
     """
@@ -68,7 +71,7 @@ def run(
 
 
 def drift(values: Array) -> float:
-    """Largest relative deviation from the initial value."""
+    """Largest deviation of ``values`` from the first value, divided by the first value."""
     return float(np.abs(values - values[0]).max() / np.abs(values[0]))
 
 
@@ -117,10 +120,10 @@ def draw(result: Spin, path: Path) -> None:
 
 
 def level(size: float, axis: int, part: float) -> Array:
-    """Line (k, 3) of equal energy around an axis, on the sphere |p| = ``size``.
+    """Line (k, 3) of equal energy around the axis with the index ``axis``, on the sphere |p| = ``size``.
 
-    The axis is that of the smallest or largest moment of inertia. The line with ``part`` 1 passes through the axis of
-    the middle one.
+    The axis is that of the smallest or the largest moment of inertia. ``part`` is from 0 to 1, for the line through the
+    axis of the middle one.
     """
     a, b = (i for i in range(3) if i != axis)
     # 2H − |p|²/I of the axis is Σ p_j² (1/I_j − 1/I_axis) over the other two
@@ -137,7 +140,7 @@ def level(size: float, axis: int, part: float) -> Array:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: growth about the middle axis by Euler's equations, Casimir of another Hamiltonian, stability verdicts."""
+    """Checks: growth about the middle axis by Euler's equations, Casimir with another Hamiltonian, stability."""
     result = run(end=20.0)
     a, b, c = INERTIA
     rate = 3.0 * math.sqrt((1.0 / a - 1.0 / b) * (1.0 / b - 1.0 / c))
@@ -166,7 +169,10 @@ case = Case(run, write, checks, needs=("matplotlib",), system=lambda: spinning(3
 
 
 def lc_circuit(loads: Array = np.array([1.0, 2.0, 0.5])) -> PortHamiltonian:  # noqa: B008
-    """The controlled LC circuit of [survey] example 2.5, states (Q, φ₁, φ₂), input the voltage."""
+    """Port-Hamiltonian system of the controlled circuit of [survey] example 2.5, with its states (Q, φ₁, φ₂).
+
+    Its input is the voltage; ``loads`` (3,) are C, L₁ and L₂.
+    """
     matrix = np.zeros((4, 4))
     matrix[:3, :3] = -np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
     matrix[:3, 3], matrix[3, :3] = [0.0, -1.0, 0.0], [0.0, 1.0, 0.0]
@@ -181,7 +187,10 @@ def lc_circuit(loads: Array = np.array([1.0, 2.0, 0.5])) -> PortHamiltonian:  # 
 
 
 def coin() -> KinematicSystem:
-    """The rolling euro of [survey] example 2.4: q = (x, y, θ, φ), all constants one, torques about both axes."""
+    """System of the rolling coin of [survey] example 2.4 with q = (x, y, θ, φ) and torques as inputs.
+
+    All constants are one.
+    """
     return KinematicSystem(
         mass=np.eye(4),
         constraints=lambda q: np.array([[1.0, 0.0], [0.0, 1.0], [-math.cos(q[3]), -math.sin(q[3])], [0.0, 0.0]]),
@@ -193,7 +202,7 @@ def coin() -> KinematicSystem:
 
 
 def pendulum() -> KinematicSystem:
-    """A point on a circle: a holonomic constraint written for velocities."""
+    """System of a point on a circle in a vertical plane: a holonomic constraint written for velocities."""
     return KinematicSystem(
         mass=np.eye(2),
         constraints=lambda q: q[:, None],
@@ -205,7 +214,10 @@ def pendulum() -> KinematicSystem:
 
 @dataclass(frozen=True)
 class CasimirReports:
-    """Casimir reports by system, and the total flux over time in a run of the circuit with other elements."""
+    """Reports on the Casimirs of several systems by name, and the total flux of the circuit over time.
+
+    The flux is of a run with other elements.
+    """
 
     reports: dict[str, Analysis]
     flux: Array
@@ -260,7 +272,7 @@ def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
 
 
 def checks_casimirs() -> Iterable[Check]:
-    """Checks: numbers of Casimirs in theory, and the flux of the circuit with other elements."""
+    """Checks: numbers of Casimirs against theory, and the total flux of the circuit with other elements."""
     result = run_casimirs()
     expected = {"LC circuit": (1, 1), "spinning body": (1, 1), "rolling coin": (2, 0), "pendulum": (1, 1)}
     for name, (dimension, count) in expected.items():

@@ -11,7 +11,10 @@ from flexph.plot.axes import new_figure
 
 
 def draw_stability_map(path: Path, speeds: Array, others: Array, growth: Array, *, other: str, title: str) -> None:
-    """Draw the growth (speeds, others) in colours about zero, with the line on which it is zero."""
+    """Draw the growth (speeds, others) in colours about zero, over ``speeds`` and a second parameter ``others``.
+
+    A line marks where it is zero; ``other`` names the second parameter.
+    """
     figure = new_figure(6.0, 4.0)
     axes = figure.add_subplot()
     largest = float(np.abs(growth).max())

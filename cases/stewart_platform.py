@@ -48,7 +48,7 @@ WAY = (0.2, 0.15, 0.1, 0.15, -0.1, 0.3)  # amplitudes of x, y, z [m] and of the 
 
 @dataclass(frozen=True)
 class Result:
-    """A run, its kinematics in the lengths of the legs, and the reference motion of the platform."""
+    """A run of the platform, its kinematics in the lengths of the legs, and its reference motion ``wanted``."""
 
     solution: Solution
     kinematics: Kinematics
@@ -56,25 +56,34 @@ class Result:
 
 
 def motion(end: float) -> Motion:
-    """Reference motion of the platform: position and rotation vector, by a spline through five points."""
+    """Reference motion of the platform up to ``end`` [s]: a spline through five points (6,).
+
+    A point is position and rotation vector.
+    """
     points = np.outer([0.0, 1.0, 0.0, -1.0, 0.0], WAY)
     points[:, 2] += HEIGHT
     return spline(np.linspace(0.0, end, 5), points)
 
 
 def leg_vectors(place: Array) -> Array:
-    """Vectors (6, 3) from the feet to the heads of the legs; ``place`` (6,) is position and rotation vector."""
+    """Vectors (6, 3) [m] from the feet to the heads of the legs.
+
+    ``place`` (6,) is position and rotation vector of the platform.
+    """
     return place[:3] + Rotation.from_rotvec(place[3:]).apply(HEADS) - FEET
 
 
 def leg_lengths(place: Array) -> Array:
-    """Closed-form inverse kinematics: lengths (6,) of the legs [m]."""
+    """Lengths (6,) [m] of the legs in closed form with the platform at ``place`` (6,).
+
+    ``place`` is its position and its rotation vector.
+    """
     lengths: Array = np.linalg.norm(leg_vectors(place), axis=1)
     return lengths
 
 
 def leg_frames(place: Array) -> Array:
-    """Rotations (6, 3, 3) of the legs: x along the leg, y horizontal."""
+    """Rotations (6, 3, 3) of the legs with the platform at ``place`` (6,): x along the leg, y horizontal."""
     x = leg_vectors(place)
     x /= np.linalg.norm(x, axis=1)[:, None]
     y = np.cross([0.0, 0.0, 1.0], x)
@@ -83,7 +92,11 @@ def leg_frames(place: Array) -> Array:
 
 
 def platform(lengths: Callable[[int], Callable[[float], float]] | None = None) -> tuple[Mechanism, Pose]:
-    """The platform and its pose at rest; free, or with drives of the lengths (functions of time by number of leg)."""
+    """Mechanism of the platform with six legs, and its pose at rest.
+
+    ``lengths`` gives, for the number of a leg, the length of its drive as a function of time; without it the legs are
+    free.
+    """
     rest = np.array([0.0, 0.0, HEIGHT, 0.0, 0.0, 0.0])
     bar = LENGTH**2 / 12.0
     heads = {f"head {k + 1}": tuple(HEADS[k]) for k in range(6)}
@@ -113,7 +126,7 @@ def platform(lengths: Callable[[int], Callable[[float], float]] | None = None) -
 
 
 def kinematics_of(mechanism: Mechanism, pose: Pose) -> Kinematics:
-    """Kinematics in the lengths of the legs."""
+    """Kinematics of the mechanism with the lengths of the legs as coordinates, and ``pose`` as the home pose."""
     legs = {leg: offset(f"rod {k}.head", f"cylinder {k}.foot", (1.0, 0.0, 0.0)) for k, leg in enumerate(LEGS, 1)}
     return Kinematics(mechanism, legs, pose)
 
@@ -135,13 +148,13 @@ def run(
 
 
 def leg_forces(solution: Solution) -> Array:
-    """Forces of the drives along the legs (k, 6) [N], in the middle of the steps."""
+    """Forces (k, 6) [N] of the drives along the legs, means over the steps."""
     rows = [solution.reaction(leg, frame="second").force[:, 0] for leg in LEGS]
     return np.stack(rows, axis=1)
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: deviation of the platform, leg forces, balance."""
+    """Summary numbers: deviation of the platform from its reference motion, forces of the legs, balance."""
     solution = result.solution
     apart = solution.measured(position("platform.middle")) - result.wanted(solution.times)[:, :3]
     return {
@@ -176,7 +189,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: forward and inverse kinematics against closed forms, the motion, forces, balance."""
+    """Checks: forward and inverse kinematics against closed forms, motion, forces of the drives, balance."""
     result = run(step=1e-2)
     kinematics, wanted, end = result.kinematics, result.wanted, result.wanted.end
     source = "closed form: |p + R b - a|"
@@ -202,7 +215,10 @@ def checks() -> Iterable[Check]:
 
 
 def force_deviation(result: Result) -> float:
-    """Largest relative deviation of the drives' forces at some times from inverse dynamics in leg coordinates."""
+    """Largest deviation of the drives' forces from inverse dynamics in leg coordinates, at some times.
+
+    It is divided by the largest force at that time.
+    """
     kinematics, wanted, h = result.kinematics, result.wanted, 1e-4
     computed, deviations = leg_forces(result.solution), []
     for near in (0.1, 0.3, 0.45, 0.7):

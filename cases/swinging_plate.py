@@ -48,7 +48,10 @@ Strain = Literal["linear", "von_karman"]
 
 @dataclass(frozen=True)
 class Result:
-    """The run, the middle of the lower edge in space and its deflection in the frame of the plate, both (k, 3) [m]."""
+    """A run of the plate, and the motion of the middle of its lower edge.
+
+    ``tip`` is its position in space, ``deflection`` that in the frame of the plate, (k, 3) [m] each.
+    """
 
     solution: Solution
     tip: Array
@@ -57,7 +60,10 @@ class Result:
 
 
 def swing(theory: Theory, strain: Strain, elements: int, young: float = YOUNG) -> Mechanism:
-    """The plate along x from its hinge, with ``elements`` quadrilaterals along it."""
+    """Mechanism of a plate along x on a hinge at one edge, with ``elements`` quadrilaterals along it.
+
+    ``young`` is Young's modulus [Pa].
+    """
     material = fem.Material(young=young, density=DENSITY, poisson=POISSON)
     across = max(1, round(elements * WIDTH / LENGTH))
     plate = fem.plate(
@@ -74,7 +80,7 @@ def swing(theory: Theory, strain: Strain, elements: int, young: float = YOUNG) -
 
 
 def solve(mechanism: Mechanism, steps: int, end: float) -> Solution:
-    """Run from the horizontal, undeformed and at rest."""
+    """Run of the plate from the horizontal, undeformed and at rest, in ``steps`` steps up to ``end`` [s]."""
     start = mechanism.consistent_state(mechanism.assemble({"plate": (0.0, 0.0, 0.0)}))
     return integrate(mechanism, start, np.linspace(0.0, end, steps + 1))
 
@@ -97,7 +103,7 @@ def run(
 
 
 def kept(solution: Solution) -> dict[str, float]:
-    """Residuals of the quantities that the scheme conserves: energy and its balance, the hinge, rotations."""
+    """Largest errors of what the scheme conserves, by name: energy and its balance, the hinge, rotations."""
     ledger = solution.ledger
     return {
         "energy_drift_rel": solution.energy_drift(),
@@ -108,14 +114,14 @@ def kept(solution: Solution) -> dict[str, float]:
 
 
 def period(solution: Solution) -> float:
-    """Time of the first return [s], at which the middle of the lower edge is at rest, interpolated between steps."""
+    """Time [s] of the first return, at which the middle of the lower edge comes to rest; interpolated linearly."""
     height, t = solution.velocity("plate.tip")[:, 2], solution.times
     k = int(np.flatnonzero((height[:-1] > 0.0) & (height[1:] <= 0.0) & (t[:-1] > 0.6 * PERIOD))[0])
     return float(t[k] + (t[k + 1] - t[k]) * height[k] / (height[k] - height[k + 1]))
 
 
 def stress_peaks(solution: Solution) -> Array:
-    """Largest von Mises stress in both faces at each time (k,) [Pa]."""
+    """Largest von Mises stress (k,) [Pa] in both faces of the plate at each saved time."""
     state = state_at(solution, "plate", np.arange(len(solution.times)))
     return np.asarray(largest_in_cells(solution.mechanism.bodies["plate"], state).max(axis=1))
 
@@ -196,7 +202,7 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conserved quantities in both theories, and the period of a nearly rigid plate."""
+    """Checks: conserved quantities with both theories of plates, and the period of a nearly rigid plate."""
     for theory, name in THEORIES.items():
         result = run(theory=theory, elements=3, steps=600, end=1.5)  # type: ignore[arg-type]
         rows = {

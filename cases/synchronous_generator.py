@@ -39,7 +39,10 @@ SMALL_TURN = 1e-5  # Δθ below which L′ serves for ΔL/Δθ: it errs by (Δθ
 
 
 def _rotor() -> Array:
-    """Inductances L_rr of field and dampers (3, 3) [H], with equal numbers of turns: L_fd is L_ad of the base."""
+    """Inductances L_rr (3, 3) [H] of field and damper windings among each other, with equal numbers of turns.
+
+    L_fd is L_ad of the base.
+    """
     base, p = Z_ROTOR / OMEGA, PER_UNIT
     mutual, d, q = p["L_ad"] * base, (p["L_ad"] + p["L_1d"]) * base, (p["L_aq"] + p["L_1q"]) * base
     return np.array([[L_FF, mutual, 0.0], [mutual, d, 0.0], [0.0, 0.0, q]])
@@ -69,7 +72,7 @@ HARMONICS = _harmonics()
 
 
 def inductance(theta: float) -> Array:
-    """Inductance matrix L(θ) (6, 6) [H]: phases a, b, c, field, dampers; positive definite.
+    """Inductance matrix L(θ) (6, 6) [H] of phases a, b, c, field and dampers at the rotor angle θ; positive definite.
 
     With the published L_s and its mutual value −L_s/2, equal currents in all phases would have no inductance, and L(θ)
     would be singular. In this matrix equal currents have the leakage inductance, which no balanced run excites.
@@ -80,17 +83,17 @@ def inductance(theta: float) -> Array:
 
 
 def inductance_slope(theta: float) -> Array:
-    """Derivative L′(θ) (6, 6) [H/rad]."""
+    """Derivative L′(θ) (6, 6) [H/rad] of the inductance matrix with respect to the rotor angle θ."""
     c, s = math.cos(theta), math.sin(theta)
     slope: Array = np.array([0.0, -s, c, -4.0 * c * s, 2.0 * (c * c - s * s)]) @ HARMONICS
     return slope.reshape(6, 6)
 
 
 def in_currents(inertia: float = INERTIA, discrete_jacobian: bool = True) -> PHDAE:
-    """System in x = (I, p, θ) with E(x) = [[L, 0, L′I], [0, 1, 0], [0, 0, 1]], [dg] eq. (17).
+    """System in currents, x = (I, p, θ), with E(x) = [[L, 0, L′I], [0, 1, 0], [0, 0, 1]], [dg] eq. (17).
 
     Over a step E is the discrete Jacobian of ψ = L(θ)I ([dg] theorem 6), :func:`flux_jacobian`; without
-    ``discrete_jacobian`` it is E at the midpoint, with a drift of fluxes.
+    ``discrete_jacobian`` it is E at the midpoint, with a drift of fluxes. ``inertia`` is J_r of the rotor.
     """
 
     def E(x: Array) -> Array:
@@ -109,7 +112,10 @@ def in_currents(inertia: float = INERTIA, discrete_jacobian: bool = True) -> PHD
 
 
 def flux_jacobian(x0: Array, x1: Array) -> Array:
-    """Matrix Ē with Ē Δ(I, p, θ) = Δ(ψ, p, θ): ``½(L₀ + L₁) ΔI + (ΔL/Δθ) ½(I₀ + I₁) Δθ = Δ(LI)``."""
+    """Matrix Ē (8, 8) of a step between the states x0 and x1, with Ē Δ(I, p, θ) = Δ(ψ, p, θ).
+
+    ``½(L₀ + L₁) ΔI + (ΔL/Δθ) ½(I₀ + I₁) Δθ = Δ(LI)``.
+    """
     jacobian, turn, before, after = np.eye(8), x1[7] - x0[7], inductance(x0[7]), inductance(x1[7])
     near = abs(turn) < SMALL_TURN
     slope = inductance_slope(0.5 * (x0[7] + x1[7])) if near else (after - before) / turn
@@ -118,7 +124,10 @@ def flux_jacobian(x0: Array, x1: Array) -> Array:
 
 
 def in_fluxes(inertia: float = INERTIA) -> PHDAE:
-    """System in x = (ψ, p, θ) with E = 1 and H = ½ψᵀL(θ)⁻¹ψ + p²/2J_r, [dg] eq. (B.1)."""
+    """System in fluxes, x = (ψ, p, θ), with E = 1 and H = ½ψᵀL(θ)⁻¹ψ + p²/2J_r, [dg] eq. (B.1).
+
+    ``inertia`` is J_r of the rotor.
+    """
 
     def z(x: Array) -> Array:
         current = np.linalg.solve(inductance(x[7]), x[:6])
@@ -132,7 +141,7 @@ def in_fluxes(inertia: float = INERTIA) -> PHDAE:
 
 
 def _shared(sample: Array) -> dict[str, Any]:
-    """Matrices J, R, B and names of the system, the same in both coordinates."""
+    """Matrices J, R and B and the names of the parts and ports, which the systems in currents and in fluxes share."""
     J, B = np.zeros((8, 8)), np.zeros((8, 5))
     J[6, 7], J[7, 6] = -1.0, 1.0
     B[:4, :4], B[6, 4] = np.eye(4), 1.0
@@ -149,7 +158,7 @@ SYSTEMS: dict[str, Callable[[], PHDAE]] = {
 
 
 def to_fluxes(x: Array) -> Array:
-    """State (ψ, p, θ) from the state (I, p, θ)."""
+    """State in fluxes, (ψ, p, θ), from the state in currents, (I, p, θ)."""
     return np.concatenate([inductance(x[7]) @ x[:6], x[6:]])
 
 
@@ -162,7 +171,7 @@ def currents(trajectory: Trajectory) -> Array:
 
 
 def start_open(inertia: float = INERTIA) -> Array:
-    """State in currents at full speed, rated voltage at open terminals, d axis on phase a."""
+    """State in currents at full speed, with rated voltage at open terminals and the d axis on phase a."""
     return np.array([0.0, 0.0, 0.0, PEAK / (OMEGA * L_AF), 0.0, 0.0, inertia * OMEGA, 0.0])
 
 

@@ -78,7 +78,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers of both runs, in per unit of the rating unless stated otherwise."""
+    """Summary numbers of the short circuit and of the load, in per unit of the rating unless stated otherwise."""
     short, loaded = result.short["fluxes"], result.loaded["fluxes"]
     both = (*result.short.values(), *result.loaded.values())
     grid = np.linspace(0.0, math.pi, 181)
@@ -126,7 +126,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: definite inductance, the short circuit against two other solutions, steady load, orders, balances."""
+    """Checks: inductance, short circuit against two other solutions, steady load, orders of convergence, balances."""
     grid = np.linspace(0.0, math.pi, 181)
     smallest = 1e3 * float(min(np.linalg.eigvalsh(inductance(theta))[0] for theta in grid))
     yield Check(

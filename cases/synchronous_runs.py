@@ -55,9 +55,10 @@ Inputs = Mapping[str, Callable[[float], Any] | float]
 
 @dataclass(frozen=True)
 class Steady:
-    """A steady operation at the network voltage PEAK·cos(ωt).
+    """A steady operation of the generator at the network voltage PEAK·cos(ωt).
 
-    ``state`` at t = 0 in currents, ``field_voltage`` [V], ``shaft_torque`` [N m], ``load_angle`` [rad].
+    ``state`` is that at t = 0 in currents. ``field_voltage`` [V], ``shaft_torque`` [N m] and ``load_angle`` [rad] hold
+    it.
     """
 
     state: Array
@@ -67,9 +68,9 @@ class Steady:
 
 
 def steady(load_angle: float, field_current: float) -> Steady:
-    """Steady operation in closed form, in dq coordinates: ``v = R i + jωψ``.
+    """Steady operation in closed form for a load angle [rad] and a field current [A].
 
-    The fluxes are ψ_d = L_d i_d + L_af i_f and ψ_q = L_q i_q.
+    In dq coordinates ``v = R i + jωψ``; the fluxes are ψ_d = L_d i_d + L_af i_f and ψ_q = L_q i_q.
     """
     theta = load_angle - 0.5 * math.pi + 2.0 * math.pi * TURNS
     v = PEAK * np.array([math.cos(theta), -math.sin(theta)])
@@ -91,7 +92,10 @@ def rated(power: float = 0.9, reactive: float = math.sqrt(1.0 - 0.9**2)) -> Stea
 
 
 def at_torque(shaft: float, field_current: float) -> Steady:
-    """Steady operation at a shaft torque, on the stable side. Raises ValueError if the field is too weak."""
+    """Steady operation at a shaft torque [N m] and a field current [A], on the stable side of the load angle.
+
+    Raises ValueError if the field is too weak for the torque.
+    """
     angles = np.linspace(-0.1, math.pi, 200)
     pull_out = max(angles, key=lambda angle: steady(angle, field_current).shaft_torque)
     if shaft >= steady(pull_out, field_current).shaft_torque:
@@ -100,7 +104,7 @@ def at_torque(shaft: float, field_current: float) -> Steady:
 
 
 def network(t: float) -> Array:
-    """Balanced terminal voltages (3,) [V]."""
+    """Balanced terminal voltages (3,) [V] of the network at the time t."""
     return PEAK * np.cos(OMEGA * t - PHASES)
 
 
@@ -118,7 +122,7 @@ def solve(
     end: float,
     method: DiscreteGradient = METHOD,
 ) -> Trajectory:
-    """Run from a state in currents, in either coordinates."""
+    """Run of the generator in ``coordinates`` "currents" or "fluxes" from the state ``start``, which is in currents."""
     times = np.arange(round(end * FREQUENCY * steps_per_cycle) + 1) / (FREQUENCY * steps_per_cycle)
     first = to_fluxes(start) if coordinates == "fluxes" else start
     return integrate(SYSTEMS[coordinates](), first, times, method=method, inputs=inputs)
@@ -126,7 +130,10 @@ def solve(
 
 @dataclass(frozen=True)
 class Result:
-    """Both runs in both coordinates by name, the steady operation at full load, and errors by step."""
+    """Runs of the short circuit and of the load, each in both coordinates by name, and the errors by step.
+
+    ``target`` is the steady operation at full load.
+    """
 
     short: dict[str, Trajectory]
     loaded: dict[str, Trajectory]
@@ -135,13 +142,13 @@ class Result:
 
 
 def load_step(full: Steady) -> tuple[Steady, Inputs]:
-    """Steady operation at half the shaft torque, and the inputs that lead from there to the full torque."""
+    """Steady operation at half of the shaft torque of ``full``, and inputs that lead from there to the whole torque."""
     half = at_torque(0.5 * full.shaft_torque, full.state[3])
     return half, {"stator": network, "field": full.field_voltage, "shaft": full.shaft_torque}
 
 
 def reference(end: float, inertia: float = INERTIA) -> Array:
-    """State in currents at a time after the short circuit, by a Runge-Kutta method of order 8 in fluxes."""
+    """State in currents at the time ``end`` after the short circuit, by a Runge-Kutta method of order 8 in fluxes."""
     system, inputs, first = in_fluxes(inertia), short_circuit_inputs(), to_fluxes(start_open(inertia))
     u = np.array([0.0, 0.0, 0.0, inputs["field"], inputs["shaft"]])
     flow, B = system.J(system.sample) - system.R(system.sample), system.B(system.sample)
@@ -151,7 +158,10 @@ def reference(end: float, inertia: float = INERTIA) -> Array:
 
 
 def converge(cycles: float = CYCLES_SHORT, counts: Iterable[int] = REFINED) -> Iterable[dict[str, float]]:
-    """Errors of currents (divided by the largest) and speed after some cycles of the short circuit, by step."""
+    """Yield the errors after some cycles of the short circuit in both coordinates, for several steps.
+
+    They are those of the currents, divided by the largest current, and of the speed, relative.
+    """
     end = cycles / FREQUENCY
     exact = reference(end)
     size = np.abs(exact[:6]).max()
@@ -168,17 +178,17 @@ def converge(cycles: float = CYCLES_SHORT, counts: Iterable[int] = REFINED) -> I
 
 
 def orders(rows: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Orders of convergence from the two finest refinements."""
+    """Orders of convergence from the two finest steps of the rows of :func:`converge`, by column."""
     *_, coarse, fine = rows
     ratio = math.log(fine["steps_per_cycle"] / coarse["steps_per_cycle"])
     return {name: math.log(coarse[name] / fine[name]) / ratio for name in coarse if name != "steps_per_cycle"}
 
 
 def constant_speed(t: float) -> Array:
-    """Shorted currents (6,) at constant speed, in dq coordinates by the matrix exponential.
+    """Currents (6,) [A] at the time t after a short circuit at constant speed, by the matrix exponential.
 
-    ``d(L i)/dt = −(R + ω W L) i + v`` with constant L of (d, q, field, damper d, damper q) and W = [[0, −1], [1, 0]] of
-    the stator. Stator currents enter the flux linkages of the rotor with the factor 3/2.
+    In dq coordinates ``d(L i)/dt = −(R + ω W L) i + v`` with constant L of (d, q, field, damper d, damper q) and W =
+    [[0, −1], [1, 0]] of the stator. Stator currents enter the flux linkages of the rotor with the factor 3/2.
     """
     L = np.zeros((5, 5))
     L[0, 0], L[1, 1], L[2:, 2:] = L_D, L_Q, L_RR
@@ -218,7 +228,7 @@ def textbook_peak() -> float:
 
 
 def angles(trajectory: Trajectory) -> Array:
-    """Load angle δ = θ + π/2 − ωt relative to the network (k + 1,) [rad]."""
+    """Load angle δ = θ + π/2 − ωt relative to the network at the saved times (k + 1,) [rad]."""
     return trajectory["angle"][:, 0] + (0.5 - 2.0 * TURNS) * math.pi - OMEGA * trajectory.times
 
 
@@ -229,18 +239,22 @@ def torques(trajectory: Trajectory) -> Array:
 
 
 def speeds(trajectory: Trajectory) -> Array:
-    """Speed divided by the synchronous speed (k + 1,)."""
+    """Speed of the rotor divided by the synchronous speed, at the saved times (k + 1,)."""
     return trajectory["momentum"][:, 0] / (INERTIA * OMEGA)
 
 
 def apart(runs: Mapping[str, Trajectory]) -> float:
-    """Largest difference of the currents between both coordinates, divided by the largest current."""
+    """Largest difference of the currents between the runs in both coordinates, divided by the largest current."""
     one, other = (currents(runs[name]) for name in COORDINATES)
     return float(np.abs(one - other).max() / np.abs(one).max())
 
 
 def ledger(trajectory: Trajectory) -> dict[str, Array]:
-    """Columns of a table by step: energies at its end, work by port and dissipation within it, balance residual [J]."""
+    """Columns of a table with a row for each step, by name.
+
+    They are the energies at the end of the step, the work of each port and the dissipation in it, and the balance
+    residual, in [J].
+    """
     balance = trajectory.ledger
     kinetic = trajectory["momentum"][1:, 0] ** 2 / (2.0 * INERTIA)
     magnetic = balance.total_energy[1:] - kinetic

@@ -44,7 +44,7 @@ MOST = 300  # iterations
 
 @dataclass(frozen=True)
 class Result:
-    """The fastest slew, and a run with it and a second half without torque."""
+    """The fastest slew, and a run of the arm with it that goes on for half as long without torque."""
 
     optimum: OptimalControl
     solution: Solution
@@ -52,12 +52,12 @@ class Result:
 
     @property
     def limit(self) -> float:
-        """Largest torque [N m]."""
+        """Limit of the motor's torque [N m] for the angle of this slew."""
         return limit_of(self.angle)
 
 
 def limit_of(angle: float) -> float:
-    """Torque [N m] with which a rigid arm takes the time RIGID."""
+    """Torque [N m] with which a rigid arm takes the time RIGID for a slew by ``angle`` [rad]."""
     return 4.0 * INERTIA * angle / RIGID**2
 
 
@@ -85,7 +85,11 @@ def run(
 def fastest(
     made: tuple[Mechanism, State], angle: float, at_end: dict[str, tuple[Quantity, float]], sizes: tuple[int, int]
 ) -> OptimalControl:
-    """Fastest slew of an arm from a guess of 1.2 times the rigid arm's time; ``sizes``: nodes and steps."""
+    """Fastest slew of an arm by ``angle``, from a guess of 1.2 times the time of a rigid arm.
+
+    ``made`` are mechanism and start, ``at_end`` the conditions at the end, and ``sizes`` the numbers of nodes of the
+    table and of steps between two of them.
+    """
     guessed, limit = 1.2 * RIGID, limit_of(angle)
     times, table = np.linspace(0.0, guessed, sizes[1] * (sizes[0] - 1) + 1), np.linspace(0.0, guessed, sizes[0])
     smooth = 6.0 * INERTIA * angle / guessed**2 * (1.0 - 2.0 * table / guessed)
@@ -101,7 +105,7 @@ def fastest(
 
 
 def rigid_arm() -> tuple[Mechanism, State]:
-    """An arm with the same inertia that does not bend."""
+    """Mechanism and start of an arm that does not bend, with the inertia of the flexible one."""
     joints = [hinge("hub.axis", GROUND), torque("hub.axis", name="motor")]
     mechanism = connect({"hub": rigid.body(1.0, inertia=INERTIA, ports={"axis": (0.0, 0.0)})}, joints)
     return mechanism, mechanism.consistent_state(mechanism.assemble({"hub": (0.0, 0.0, 0.0)}))
@@ -126,7 +130,7 @@ def closed_form() -> tuple[float, tuple[float, float, float]]:
 
 
 def switches(optimum: OptimalControl) -> Array:
-    """Times at which the torque changes its sign [s]."""
+    """Times [s] at which the torque of the optimal table changes its sign."""
     times, torques = optimum.inputs["motor"][0], optimum.inputs["motor"][1].ravel()
     first = np.flatnonzero(torques[1:] * torques[:-1] < 0.0)
     share = torques[first] / (torques[first] - torques[first + 1])
@@ -134,7 +138,7 @@ def switches(optimum: OptimalControl) -> Array:
 
 
 def residual(result: Result) -> float:
-    """Largest deflection after the slew, divided by the largest one during the slew."""
+    """Largest deflection of the tip after the slew, divided by the largest one during it."""
     own, times = np.abs(bend(result.solution)), result.solution.times
     return float(own[times >= result.optimum.duration].max() / own.max())
 
@@ -174,7 +178,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: times of a rigid and of a small slew in closed form; rest at the end of a large one, and its balance."""
+    """Checks: times of a rigid and of a small slew against closed forms; rest after a large one, and its balance."""
     turn = joint_angle("hub.axis")
     at_end = {"angle": (turn, 1.0), "rate": (rate(turn), 0.0)}
     bang = fastest(rigid_arm(), 1.0, at_end, (60, 3))

@@ -38,7 +38,7 @@ TURN = (0.0, 0.0, 1.0)
 
 
 def smooth(first: float, last: float, period: float) -> Callable[[float], float]:
-    """Function of time from the value ``first`` to ``last`` within a period, with continuous accelerations."""
+    """Function of time that goes from ``first`` to ``last`` in ``period`` [s], with continuous accelerations."""
 
     def value(t: float) -> float:
         s = min(max(t / period, 0.0), 1.0)
@@ -48,7 +48,10 @@ def smooth(first: float, last: float, period: float) -> Callable[[float], float]
 
 
 def motions(period: float) -> tuple[Callable[[float], float], ...]:
-    """Functions of time: angle of the jib [rad], reach of the trolley [m], depth of the load on a stiff rope [m]."""
+    """Functions of time of the three motions: angle of the jib [rad], reach of the trolley [m], depth of the load [m].
+
+    The depth is that on a rope which does not stretch.
+    """
     return tuple(smooth(*ends, period) for ends in ((0.0, SLEW), REACH, HOIST))
 
 
@@ -58,7 +61,7 @@ def sag() -> float:
 
 
 def crane(period: float) -> Mechanism:
-    """Jib, trolley and load with the drives of the three motions."""
+    """Mechanism of jib, trolley and load with drives of the three motions; ``period`` [s] is their duration."""
     angle, reach, depth = motions(period)
     jib = rigid.body(
         4000.0, inertia=(1e3, 1e5, 1e5), ports={"foot": (0.0, 0.0, 0.0), "tip": (JIB, 0.0, 0.0)}, centre=(6.0, 0.0, 0.0)
@@ -99,7 +102,10 @@ def run(
 
 
 def reference(period: float, times: Array) -> Array:
-    """Positions (k, 3) [m] of the load as a point on two falls below the trolley, by an adaptive integration."""
+    """Positions (k, 3) [m] of the load at ``times`` (k,), as a point on two falls below the trolley.
+
+    They are from an independent adaptive integration.
+    """
     angle, reach, depth = motions(period)
 
     def eye(t: float) -> Array:

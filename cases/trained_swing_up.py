@@ -56,7 +56,10 @@ WEIGHT = 9.81 * (LOAD * LENGTH + 0.5 * ARM * LENGTH)  # moment of the weight of 
 
 
 class Network(NamedTuple):
-    """Weights of the network: of the hidden layer (h, 3) and (h,), of its output (h,) and a number."""
+    """Weights of the network with h hidden units.
+
+    They are W (h, 3) and b (h,) of the hidden layer, v (h,) and c of the output.
+    """
 
     W: Array
     b: Array
@@ -65,16 +68,19 @@ class Network(NamedTuple):
 
     @classmethod
     def of(cls, w: Array) -> Network:
-        """Network from a vector of all its weights."""
+        """Network with the weights of the vector ``w`` (5h + 1,), in the order W, b, v, c."""
         h = HIDDEN
         return cls(w[: 3 * h].reshape(h, 3), w[3 * h : 4 * h], w[4 * h : 5 * h], float(w[5 * h]))
 
     def torque(self, angle: float, before: float) -> float:
-        """Torque [N m] for the angles [rad] of this and of the previous period."""
+        """Torque u [N m] of the network for the angles [rad] of this and of the previous period."""
         return LARGEST * math.tanh(self.v @ np.tanh(self.W @ seen(angle, before) + self.b) + self.c)
 
     def back(self, angle: float, before: float, weight: float) -> tuple[Array, float, float]:
-        """Derivatives of weight·torque with respect to all weights and both angles."""
+        """Derivatives of ``weight`` times the torque with respect to all weights (5h + 1,) and to both angles.
+
+        The angles are those of this period, ``angle``, and of the previous one, ``before``.
+        """
         s = seen(angle, before)
         hidden = np.tanh(self.W @ s + self.b)
         output = math.tanh(self.v @ hidden + self.c)
@@ -87,19 +93,22 @@ class Network(NamedTuple):
 
 
 def seen(angle: float, before: float) -> Array:
-    """Inputs s of the network from the angles [rad] of this and of the previous period."""
+    """Inputs s (3,) of the network from the angles [rad] of this period and of the previous one, ``before``."""
     return np.array([math.cos(angle), math.sin(angle), (angle - before) / (8.0 * PERIOD)])
 
 
 def first_weights(seed: int) -> Array:
-    """Random initial weights; one weight is set so that the torque pushes the arm in its direction of motion."""
+    """Random weights (5h + 1,) to begin with, of which one hidden unit pushes the arm in its direction of motion."""
     w = 0.3 * np.random.default_rng(seed).standard_normal(5 * HIDDEN + 1)
     w[2], w[4 * HIDDEN] = 3.0, 1.5
     return w
 
 
 def pendulum(load: float = LOAD) -> tuple[Mechanism, State]:
-    """The pendulum, and its state at rest near its lowest pose, from which its angle is measured."""
+    """Mechanism of the pendulum with a load [kg], and its state at rest near its lowest pose.
+
+    Angles are measured from this state.
+    """
     arm = fem.beam(
         LENGTH, STEEL, fem.Section(width=WIDTH, height=HEIGHT), elements=1, damping=fem.Damping(stiffness=1e-3)
     )
@@ -115,7 +124,7 @@ ANGLE = joint_angle("hub.axis", zero=-0.5 * math.pi)  # from hanging [rad]
 
 
 def network_controller(network: Network) -> Sampled:
-    """The network as a sampled controller, whose memory is the angle of the period before."""
+    """Sampled controller of the network, whose memory is the angle of the previous period."""
 
     def control(time: float, see: Any, before: float) -> Any:
         return {"motor": network.torque(see["angle"], before)}, see["angle"]
@@ -124,13 +133,13 @@ def network_controller(network: Network) -> Sampled:
 
 
 def controlled(network: Network, times: Array, load: float = LOAD) -> Solution:
-    """Run of the pendulum with the network in control."""
+    """Run of the pendulum with the network in control, at ``times`` and with a load [kg]."""
     mechanism, start = pendulum(load)
     return integrate(mechanism, start, times, controllers={"network": network_controller(network)}, progress=False)
 
 
 def cost(angles: Array, torques: Array) -> tuple[float, Array, Array]:
-    """Cost of angles (n + 1,) and torques (n,) of the periods, and its derivatives.
+    """Cost of the angles (n + 1,) and torques (n,) of the periods, and its derivatives with respect to both.
 
     The cost penalises the difference from the energy of the upright pose at all times, the angle from the upright pose
     towards the end, and the torque.
@@ -151,7 +160,10 @@ def cost(angles: Array, torques: Array) -> tuple[float, Array, Array]:
 
 
 class Training:
-    """Cost of the weights with its gradient, through the run with its feedback; the best weights are kept."""
+    """Function of the weights that returns the cost of a run with the network, and its gradient.
+
+    The gradient goes through the feedback. The costs of all calls are kept in ``costs``.
+    """
 
     def __init__(self, periods: int, substeps: int) -> None:
         mechanism, start = pendulum()
@@ -163,12 +175,12 @@ class Training:
         self.costs: list[float] = []
 
     def inputs(self, torques: dict[str, float]) -> dict[str, Any]:
-        """Torque that is constant in each period, as a table."""
+        """Input of the run: a table of the motor's torque, constant in each period, from the torques by name."""
         values = np.repeat([torques[name] for name in self.names], 2)
         return {"motor": (np.column_stack([self.starts, self.ends]).ravel(), values)}
 
     def __call__(self, w: Array) -> tuple[float, Array]:
-        """Cost of weights w, and its gradient with respect to them."""
+        """Cost of a run with the weights ``w``, and its gradient with respect to them."""
         network = Network.of(w)
         torques = controlled(network, self.times).controls["motor"][:: self.substeps, 0]
         values, by = self.run.derivatives(**dict(zip(self.names, torques.tolist(), strict=True)))
@@ -186,7 +198,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Result:
-    """The weights, the costs of all evaluations, and the run with the network in control."""
+    """The trained weights, the costs of all evaluations, and a run with the network in control."""
 
     weights: Array
     costs: tuple[float, ...]
@@ -252,13 +264,13 @@ def _draw_poses(axes: Any, solution: Solution) -> None:
 
 
 def upright_error(solution: Solution, since: float) -> float:
-    """Largest angle from the upright pose from a time on [rad]."""
+    """Largest angle from the upright pose [rad], in magnitude, from the time ``since`` on."""
     late = solution.times >= since
     return float(np.abs(np.angle(-np.exp(1j * solution.measured(ANGLE)[late]))).max())
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the gradient against differences of runs; the arm is up at the end; the balance of the run."""
+    """Checks: the gradient against differences of runs, the arm upright at the end, and the balance of the run."""
     few = Training(20, 2)
     w = first_weights(1)
     _, gradient = few(w)

@@ -36,21 +36,22 @@ CORNER = 2.0 / 3.0
 
 @dataclass(frozen=True)
 class Result:
-    """The run, and errors of its first switch by step."""
+    """A run of the oscillator, and the errors of its first switch by step."""
 
     run: SwitchingTrajectory
     convergence: tuple[dict[str, float], ...]
 
 
 def characteristic(current: Array | float) -> Any:
-    """Characteristic V = I − I³/3 ([survey] eq. (4.42))."""
+    """Voltage V = I − I³/3 of the resistor at a current I, its characteristic ([survey] eq. (4.42))."""
     return current - current**3 / 3.0
 
 
 def branch(current: float) -> PHDAE:
-    """System ``Q̇ = I, 0 = −Q − ⅓I²·I + I·u`` in (Q, I), u = 1 at the port ``supply``, near a current on a branch.
+    """System ``Q̇ = I, 0 = −Q − ⅓I²·I + I·u`` in the states (Q, I), on the branch that contains ``current``.
 
-    The part −⅓I³ of the characteristic dissipates ⅓I⁴, the part +I supplies I²: near I = 0 the resistor is active.
+    The input u is 1 at the port ``supply``. The part −⅓I³ of the characteristic dissipates ⅓I⁴, the part +I supplies
+    I²: near I = 0 the resistor is active.
     """
     return PHDAE(
         E=np.diag([1.0, 0.0]),
@@ -66,14 +67,20 @@ def branch(current: float) -> PHDAE:
 
 
 def other_current(_: float, x: Array) -> Array:
-    """State after the jump at constant charge to the far branch: (V(I′) − V(I))/(I′ − I) = 0, a quadratic for I′."""
+    """State after the jump from the state ``x`` to the far branch at the same charge.
+
+    Its current I′ is the solution of (V(I′) − V(I))/(I′ − I) = 0, a quadratic.
+    """
     charge, current = x
     root = math.sqrt(max(12.0 - 3.0 * current**2, 0.0))
     return np.array([charge, -0.5 * (current + math.copysign(root, current))])
 
 
 def oscillator() -> SwitchingPHDAE:
-    """Switching system of the branches I ≤ −1 and I ≥ 1; its jump rules (4.43) conserve charge and energy."""
+    """Switching system of the oscillator on its branches I ≤ −1 and I ≥ 1.
+
+    Its jump rules (4.43) conserve charge and energy.
+    """
     jump = Reset(other_current, keeps={"charge": lambda x: x[0]})
     return SwitchingPHDAE(
         {"left": branch(-1.5), "right": branch(1.5)},
@@ -85,7 +92,10 @@ def oscillator() -> SwitchingPHDAE:
 
 
 def landing(inductance: float) -> tuple[float, float]:
-    """Current and voltage after the jump from the left branch, with a small inductance: L İ = I − ⅓I³ − Q, Q̇ = I."""
+    """Current [A] and voltage [V] after the jump from the left branch, if there is a small inductance L.
+
+    They are those of a run of L İ = I − ⅓I³ − Q, Q̇ = I.
+    """
 
     def rate(_: float, y: Array) -> list[float]:
         return [y[1], (characteristic(y[1]) - y[0]) / inductance]
@@ -104,7 +114,7 @@ def landing(inductance: float) -> tuple[float, float]:
 
 
 def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory:
-    """Run from a current on a branch, |I| > 1. Raises ValueError for numbers out of range."""
+    """Run of the oscillator from a current on a branch, |I| > 1; raises ValueError for numbers out of range."""
     if not (math.isfinite(current) and abs(current) > 1.0):
         raise ValueError(f"current must be below -1 or above 1, got {current}")
     times = equal_steps(step, end)
@@ -116,9 +126,9 @@ def solve(step: float, end: float, current: float = -2.0) -> SwitchingTrajectory
 
 
 def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, float]]:
-    """Errors of time, charge and current at the first switch from I = −2, for several numbers of steps before it.
+    """Yield errors of time, charge and current at the first switch from I = −2, for several steps.
 
-    The switch falls into the middle of a step.
+    ``counts`` are the numbers of steps before the switch, which falls into the middle of a step.
     """
     for count in counts:
         step = HALF_PERIOD / (count + 0.5)
@@ -133,7 +143,7 @@ def converge(counts: Iterable[int] = (100, 200, 400)) -> Iterable[dict[str, floa
 
 
 def slope(rows: Iterable[dict[str, float]]) -> float:
-    """Order of convergence of the time of the switch, by least squares over all steps."""
+    """Order of convergence of the time of the first switch, by least squares over all rows of :func:`converge`."""
     table = tuple(rows)
     steps, errors = (np.log([row[name] for row in table]) for name in ("step_s", "time_s"))
     return float(np.polyfit(steps, errors, 1)[0])
@@ -150,7 +160,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: the jumps, the period, and the energy accounts."""
+    """Summary numbers: states at the jumps, period, and energies of a period by account."""
     run = result.run
     times = [s.time for s in run.switches]
     return {
@@ -211,7 +221,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: jumps (4.43), the period, and the energy of a period against integrals."""
+    """Checks: jumps against eq. (4.43), the period, and the energies of a period against integrals."""
     trajectory, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
 
     first, second, third = trajectory.switches[:3]

@@ -56,12 +56,12 @@ INERTIA, MASS = YAW + BOX_YAW, SET + BOX
 
 
 def closed_form(speed: float) -> Array:
-    """Exponents (4,) of the linear equations [1/s]."""
+    """Exponents (4,) [1/s] of the linear equations of the wheelset at a speed [m/s]."""
     return np.linalg.eigvals(matrix(speed))
 
 
 def matrix(speed: float) -> Array:
-    """Matrix (4, 4) of the linear equations for (y, ψ, ẏ, ψ̇)."""
+    """Matrix (4, 4) of the linear equations of the wheelset at a speed [m/s], for the states (y, ψ, ẏ, ψ̇)."""
     aside, yaw = 2.0 * ACROSS / MASS, 2.0 * ALONG * HALF / INERTIA
     return np.array(
         [
@@ -83,7 +83,7 @@ def critical_speed() -> float:
 
 
 def wheelset(law: CreepLaw, *, held: bool = True) -> Mechanism:
-    """The wheelset on rails along x, held by springs to the ground across the track, or free."""
+    """Mechanism of the wheelset on rails along x; if ``held``, springs hold it to the ground across the track."""
     ports = {"left": (0.0, HALF, 0.0), "right": (0.0, -HALF, 0.0), "axle": (0.0, 0.0, 0.0)}
     axle = cylinder_shape(2.2 * HALF, 0.09, axis=(0.0, 1.0, 0.0))
     bodies = {
@@ -131,7 +131,7 @@ def wheelset(law: CreepLaw, *, held: bool = True) -> Mechanism:
 
 
 def rolling(mechanism: Mechanism, speed: float, *, aside: float = 0.0) -> State:
-    """State of the wheelset that rolls straight, displaced sideways by ``aside`` [m]."""
+    """State of the wheelset that rolls straight at a speed [m/s], displaced sideways by ``aside`` [m]."""
     place = ((0.0, aside, RADIUS), np.eye(3))
     pose = mechanism.assemble({"set": place, "box": place})
     ahead = (speed, 0.0, 0.0)
@@ -140,12 +140,12 @@ def rolling(mechanism: Mechanism, speed: float, *, aside: float = 0.0) -> State:
 
 
 def linear() -> CreepLaw:
-    """Creep law without saturation."""
+    """Linear creep law of the wheels, without saturation."""
     return creep(longitudinal=ALONG, lateral=ACROSS)
 
 
 def exponents(speed: float) -> Array:
-    """Exponents (4,) of sideways and yawing motions [1/s] from the spectrum of the mechanism."""
+    """Exponents (4,) [1/s] of the sideways and yawing motions at a speed [m/s], from the spectrum of the mechanism."""
     mechanism = wheelset(linear())
     spectrum = mechanism.spectrum(rolling(mechanism, speed))
     moved = np.abs(spectrum.part("box.centre")[1]) + np.abs(spectrum.part("box.turn")[2])
@@ -153,7 +153,10 @@ def exponents(speed: float) -> Array:
 
 
 def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex:
-    """Exponent of hunting measured in a run [1/s], from its part along the left eigenvector of the linear equations."""
+    """Exponent of hunting [1/s] at a speed [m/s], measured in a run up to ``end`` [s].
+
+    It is that of the component along the left eigenvector of the linear equations.
+    """
     mechanism = wheelset(linear())
     values, left = np.linalg.eig(matrix(speed).T)
     own = left[:, int(np.argmax(values.imag))]
@@ -170,7 +173,7 @@ def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex
 
 
 class Result(NamedTuple):
-    """Exponents by speed, and runs below and above the critical speed."""
+    """Exponents of the wheelset over its speed, and runs below and above the critical speed."""
 
     speeds: Array  # (k,) [m/s]
     exponents: Array  # (k, 4) [1/s]
@@ -196,12 +199,12 @@ def run(
 
 
 def saturated() -> CreepLaw:
-    """Creep law that saturates by friction."""
+    """Creep law of the wheels that saturates at the limit of friction."""
     return creep(longitudinal=ALONG, lateral=ACROSS, limit=FRICTION)
 
 
 def sideways(solution: Solution) -> Array:
-    """Sideways displacement from the middle of the track (k,) [m]."""
+    """Sideways displacement of the wheelset from the middle of the track at the saved times (k,) [m]."""
     return solution.position("box.axle")[:, 1]
 
 
@@ -240,7 +243,10 @@ def _draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: exponents of the spectrum and of runs; balance, losses, decay at low speed, and Klingel's frequency."""
+    """Checks: exponents of spectrum and runs against linear equations; balance, losses, decay at low speed.
+
+    The frequency of a slow free wheelset is compared with Klingel's.
+    """
     source, critical = "Wickens 2003, ch. 3", critical_speed()
     for share in (0.3, 1.0, 1.5):
         wanted = closed_form(share * critical)

@@ -47,12 +47,12 @@ BEAK = 1e-6  # of the mass of the bird, as a point by itself [kg]
 
 
 def _point(x: float, along: tuple[float, float], up: tuple[float, float]) -> Port:
-    """Port at x whose displacements along x and y are ``along`` and ``up`` times (φ_M, φ_S)."""
+    """Port at x [m] along the body, whose displacements in x and y are ``along`` and ``up`` times (φ_M, φ_S)."""
     return Port(np.array([x, 0.0]), sparse.csr_array([along, up]), sparse.csr_array((1, 2)))
 
 
 def bird() -> Body:
-    """Sleeve and bird as one body with the shapes φ_M and φ_S, without the point mass of the beak."""
+    """Body of sleeve and bird together, with the shapes φ_M and φ_S; the point mass of the beak is left out."""
     up = np.array([L_M, L_G])
     pair = sparse.csr_array(BIRD * np.outer(up, up))
     none = sparse.csr_array((2, 2))
@@ -84,7 +84,10 @@ def bird() -> Body:
 
 
 def drawn() -> View:
-    """View of sleeve, spring and bird, which turn by φ_M about the pole and by φ_S about the end of the spring."""
+    """View of sleeve, spring and bird for pictures.
+
+    They turn by φ_M about the pole and by φ_S about the end of the spring.
+    """
     sleeve = merged_shapes(
         [box_shape((0.001, 2.0 * H_M, 0.006), centre=(side * R_M, 0.0, 0.0)) for side in (-1.0, 1.0)]
         + [box_shape((L_M - R_M, 0.0015, 0.0015), centre=(0.5 * (L_M + R_M), 0.0, 0.0))]
@@ -109,13 +112,13 @@ def drawn() -> View:
 
 
 def _oval(half: tuple[float, float, float], centre: tuple[float, float]) -> Shape:
-    """Shape of an ellipsoid with half axes ``half`` [m]."""
+    """Shape of an ellipsoid with the half axes ``half`` [m] about ``centre`` [m]."""
     ball = sphere_shape(1.0)
     return Shape(ball.points * half + np.array([*centre, 0.0]), ball.triangles)
 
 
 def toy() -> Mechanism:
-    """The bird on its pole, with three contacts with friction."""
+    """Mechanism of the bird on its pole, with three contacts with friction."""
     pole, law = Plane(GROUND.at(0.0, 0.0), (1.0, 0.0)), Rigid(friction=FRICTION)
     joints = [
         slider("bird.pole", GROUND.at(0.0, 0.0), direction=(0.0, 1.0)),
@@ -128,7 +131,7 @@ def toy() -> Mechanism:
 
 
 def start(mechanism: Mechanism) -> State:
-    """Published initial state."""
+    """State of the toy at the start, as published but for a small penetration."""
     state = mechanism.consistent_state(mechanism.assemble(guess={"bird": (0.0, 0.0, 0.0)}))
     x, parts, u, du = state.x.copy(), mechanism.layout.parts, np.array(START), np.array(RATES[1:])
     body = mechanism.bodies["bird"]
@@ -144,10 +147,10 @@ def start(mechanism: Mechanism) -> State:
 
 @dataclass(frozen=True)
 class Cycle:
-    """Means over the last two periods of a run, between upward passages of φ_S through zero.
+    """Means over the last two periods of a run: period [s], fall [m], energy loss [J], number of impacts.
 
-    Period [s], fall [m], energy loss [J], number of impacts. Two periods are averaged because the motion approaches its
-    limit cycle from alternating sides.
+    A period is between two upward passages of φ_S through zero. Two periods are averaged because the motion approaches
+    its limit cycle from alternating sides.
     """
 
     period: float
@@ -170,7 +173,7 @@ def run(
 
 
 def cycle(solution: Solution) -> Cycle | None:
-    """Means over the last two periods, or over one if the run has only one; None for a run without a period."""
+    """Means over the last two periods of a run, or over one if it has only one; None for a run without a period."""
     passages = solution.events["swing"]
     periods = min(2, len(passages.times) - 1)
     if periods < 1:
@@ -186,13 +189,16 @@ def cycle(solution: Solution) -> Cycle | None:
 
 
 def _origin(solution: Solution, centre: Array, u: Array) -> float:
-    """Height of the sleeve [m]."""
+    """Height [m] of the sleeve, at the body's centre of mass ``centre`` and its flexible coordinates ``u``."""
     inertia = solution.mechanism.bodies["bird"].inertia
     return float((centre - inertia.centre - inertia.mean_shape @ u)[1])
 
 
 def _impacts(solution: Solution, whole: Array) -> int:
-    """Number of dissipative impacts by contact; impacts in consecutive steps count once."""
+    """Number of dissipative impacts of all contacts in the steps of the mask ``whole``.
+
+    Impacts of a contact in consecutive steps count once.
+    """
     names = [name for name in solution.ledger.dissipation if name.endswith(": impact")]
     count = 0
     for name in names:
@@ -202,12 +208,12 @@ def _impacts(solution: Solution, whole: Array) -> int:
 
 
 def angles(solution: Solution) -> Array:
-    """Angles φ_M and φ_S (k + 1, 2) [rad]."""
+    """Angles φ_M of the sleeve and φ_S of the bird at the saved times (k + 1, 2) [rad]."""
     return solution["bird.deformation"]
 
 
 def summary_numbers(solution: Solution) -> dict[str, Any]:
-    """Summary numbers of the limit cycle."""
+    """Summary numbers: period, fall, energy loss and impacts of the limit cycle, and the range of φ_S."""
     last = cycle(solution)
     swing = angles(solution)[len(solution.times) // 2 :, 1]
     return {
@@ -237,7 +243,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: limit cycle by independent integration, balance, and dissipation."""
+    """Checks: limit cycle against an independent integration, balance, and dissipation."""
     solution = run()
     computed, source = summary_numbers(solution), "independent prototype"
     for name, reference, share in (  # a thousandth, above the last digit of each

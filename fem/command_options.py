@@ -17,7 +17,7 @@ from .materials.materials import Material
 
 
 def length(option: str, text: str | None) -> float | None:
-    """Length [m] from the text of an option."""
+    """Length [m] from the text that the user gave for the option ``option``; None without a text."""
     try:
         return None if text is None else read_quantity(text, "m")
     except ValueError as error:
@@ -40,7 +40,11 @@ def share(option: str, text: str | None) -> float | None:
 
 
 def material_of(text: str | None, mesh: Path, given: dict[str, Any]) -> Elastic | None:
-    """Material from the text of its constants or its name in the mesh file; None for the assigned materials."""
+    """Material from the text of the option ``--material``: YOUNG,DENSITY,POISSON, or a name in the mesh file.
+
+    Without a text it is None: each region then has the material that the file assigns. ``given`` are the other options
+    of the command. Raises ValueError for a text that is neither.
+    """
     if text is None:
         return None
     try:

@@ -44,7 +44,11 @@ IDEAL = {
 
 @dataclass(frozen=True)
 class RegionReport:
-    """A named region: kind (volume, surface or nodes; in the plane area or edge), cell and node counts, measure."""
+    """A named region of a mesh, with its numbers of cells or facets and of nodes.
+
+    ``kind`` is volume, surface or nodes, in the plane area or edge. ``measure`` is the volume [m³], area [m²] or length
+    [m] of the region, by its dimension.
+    """
 
     name: str
     kind: str
@@ -57,10 +61,10 @@ class RegionReport:
 class MeshReport:
     """Report on a mesh as a body of density ρ; the measure is the volume, or the area [m²] of a plane mesh.
 
-    ``mass`` and ``inertia`` (s, s) about the centre of mass are None if no density is known; ``centre`` is then the
-    centre of volume. ``mass_unit`` is "kg", or the unit of the file. ``quality`` is that of the worst cell: its
-    smallest Jacobian over that of an ideal cell with the same mean square edge length, at best 1; ``worst`` is its type
-    and number.
+    ``mass`` and ``inertia`` about the centre of mass, (3, 3) in space and (1, 1) in the plane, are None if no density
+    is known; ``centre`` is then the centre of volume. ``mass_unit`` is "kg", or the unit of the file. ``quality`` is
+    that of the worst cell: its smallest Jacobian divided by that of an ideal cell with the same mean square edge
+    length, at best 1; ``worst`` is its type and number.
     """
 
     dim: int
@@ -144,7 +148,7 @@ def mesh_report(
 
 
 def _shell_notes(held: MeshContents, plane: PlaneAxes, unit: float) -> list[str]:
-    """Notes on the plane of shells and on their sections."""
+    """Notes on the plane in which the shells of a file lie, and on their thickness and material."""
     notes = []
     if not plane.is_plain:
         normal, origin = vector(plane.axes[:, 2]), vector(plane.origin)
@@ -157,7 +161,7 @@ def _shell_notes(held: MeshContents, plane: PlaneAxes, unit: float) -> list[str]
 
 
 def _units(held: MeshContents, request: MeshRequest) -> list[str]:
-    """Notes on the units of a file, and on its couplings."""
+    """Notes on the units of a file if none was requested, and a line for each coupling that the file defines."""
     return [*(unit_notes(held) if request.unit is None else []), *(c.words() for c in held.couplings.values())]
 
 
@@ -168,7 +172,7 @@ def _constraint_notes(held: MeshContents) -> list[str]:
 
 
 def _piece_notes(mesh: SolidMesh) -> list[str]:
-    """A note for a mesh of several pieces, which :func:`fem.solid` refuses; empty for one piece."""
+    """A note for a mesh of several separate pieces, which :func:`fem.solid` refuses; no note for one piece."""
     try:
         refuse_pieces(mesh)
     except ValueError as error:
@@ -177,7 +181,11 @@ def _piece_notes(mesh: SolidMesh) -> list[str]:
 
 
 def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
-    """Raise ValueError for masses of a file on a plane mesh, or in units other than those of a given density."""
+    """Raise ValueError for the masses of a file, which a report with these options cannot include.
+
+    These are masses on a ``plane`` mesh, whose mass is per thickness, and, if ``mixed``, masses in units of the file
+    beside a given density in kg/m³.
+    """
     names = ", ".join(f"{mass.name} ({mass.place})" for mass in held.masses())
     if plane:
         raise ValueError(
@@ -188,7 +196,7 @@ def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
 
 
 def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:
-    """True if the named regions together contain every cell exactly once."""
+    """True if the regions of cells ``names`` together contain every cell of the mesh exactly once."""
     cells = [mesh.numbered(mesh.sets[name].cells) for name in names if name in mesh.sets]
     return np.array_equal(np.sort(np.concatenate(cells)), np.arange(mesh.starts[-1])) if cells else False
 
@@ -196,7 +204,11 @@ def _covers(mesh: SolidMesh, names: Iterable[str]) -> bool:
 def _materials(
     mesh: SolidMesh, density: float | None, own: dict[str, float] | None, unit: float
 ) -> tuple[Mapping[str, Elastic], Array]:
-    """Materials with the given density, those of the file, or density one; and the material index of each cell."""
+    """Materials by region for the mass of a report, and the index (cells,) of the material of each cell.
+
+    All cells have ``density`` or, if None, density one, unless ``own`` has the densities of the file by region;
+    ``unit`` [m] is the unit of length of the file. Elastic constants are placeholders.
+    """
     make = lambda rho: Material(young=1.0, density=rho, poisson=0.0)  # noqa: E731
     if own is None:
         one = 1.0 if density is None else check.positive("density", density, "kg/m³")
@@ -245,7 +257,7 @@ def _region(model: SolidModel, name: str) -> RegionReport:
 
 
 def values(report: MeshReport) -> dict[str, Any]:
-    """Values of a report as numbers, strings and lists; None if unknown, as the mass without a density."""
+    """Contents of a report as numbers, strings and lists, by name; None if unknown, as the mass without a density."""
     kept = asdict(report)
     low, high = kept.pop("size")
     cell, number = kept.pop("worst")
@@ -254,7 +266,7 @@ def values(report: MeshReport) -> dict[str, Any]:
 
 
 def words(report: MeshReport) -> str:
-    """Lines of text of a report."""
+    """Lines of text that show a report on a mesh."""
     space = report.dim == 3
     low, high = report.size
     lines = [
@@ -278,7 +290,7 @@ def words(report: MeshReport) -> str:
         lines.append(f"region {r.name!r}: {r.count} {what.get(r.kind, r.kind)}{size}{port}")
     lines += [port_words(port_values(port)) for port in report.ports if port.kind != "plane"]
     if not report.regions:
-        lines.append("no named regions: take functions of x as ports")
+        lines.append("no named regions: use functions of x as ports")
     lines += [f"note: {note}" for note in report.notes]
     return "\n".join(lines)
 

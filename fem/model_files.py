@@ -51,7 +51,7 @@ from .solids.ties import Tie
 
 
 class NeoHookeEntry(Entry):
-    """A compressible neo-Hooke law, see :func:`fem.NeoHooke`."""
+    """Entry of a compressible neo-Hooke law, see :func:`fem.NeoHooke`."""
 
     makes: ClassVar = NeoHooke
     kind: Literal["neo_hooke"]
@@ -60,7 +60,7 @@ class NeoHookeEntry(Entry):
 
 
 class MooneyRivlinEntry(Entry):
-    """A compressible Mooney-Rivlin law, see :func:`fem.MooneyRivlin`."""
+    """Entry of a compressible Mooney-Rivlin law, see :func:`fem.MooneyRivlin`."""
 
     makes: ClassVar = MooneyRivlin
     kind: Literal["mooney_rivlin"]
@@ -78,7 +78,7 @@ Three = Annotated[list[Stress], Field(min_length=3, max_length=3)]
 
 
 class IsotropicEntry(Entry):
-    """A linear elastic, isotropic material."""
+    """Entry of a linear elastic, isotropic material, see :class:`fem.Material`."""
 
     makes: ClassVar = Material
     kind: Literal["isotropic"] = "isotropic"
@@ -89,7 +89,7 @@ class IsotropicEntry(Entry):
 
 
 class OrthotropicEntry(Entry):
-    """A material with three planes of symmetry."""
+    """Entry of a material with three planes of symmetry, see :class:`fem.Orthotropic`."""
 
     makes: ClassVar = Orthotropic
     kind: Literal["orthotropic"]
@@ -100,13 +100,13 @@ class OrthotropicEntry(Entry):
     axes: Matrix = None
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments with the moduli as tuples."""
+        """Arguments of :class:`fem.Orthotropic` from the entry: lists of moduli become tuples."""
         given = super().arguments(builder)
         return {name: tuple(value) if name in ("young", "poisson", "shear") else value for name, value in given.items()}
 
 
 class AnisotropicEntry(Entry):
-    """An elastic material of any symmetry, given by its stiffness (6, 6)."""
+    """Entry of an elastic material of any symmetry, by its stiffness (6, 6), see :class:`fem.Anisotropic`."""
 
     makes: ClassVar = Anisotropic
     kind: Literal["anisotropic"]
@@ -116,7 +116,7 @@ class AnisotropicEntry(Entry):
 
 
 class SectionEntry(Entry):
-    """A cross section: a circle, a tube, a rectangle, or given by its constants."""
+    """Entry of a cross section: a circle, a tube, a rectangle, or its constants, see :class:`fem.Section`."""
 
     makes: ClassVar = Section
     kind: Literal["section"] = "section"
@@ -134,13 +134,13 @@ class SectionEntry(Entry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Entries to write: the dimensions of a shape, or the constants of a section without a shape."""
+        """Attributes of a section to write in a model file: its dimensions or, without any, its constants."""
         shape = [name for name in ("diameter", "inner_diameter", "width", "height") if given.get(name)]
         return {name: given[name] for name in shape or given}
 
 
 class DampingEntry(Entry):
-    """Structural damping."""
+    """Entry of structural damping, see :class:`fem.Damping`."""
 
     makes: ClassVar = Damping
     mass: Rate = 0.0
@@ -148,13 +148,13 @@ class DampingEntry(Entry):
     ratios: list[Number] = Field(default_factory=list)
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments with the ratios as a tuple."""
+        """Arguments of :class:`fem.Damping` from the entry: the list of ratios becomes a tuple."""
         given = super().arguments(builder)
         return given | ({"ratios": tuple(given["ratios"])} if "ratios" in given else {})
 
 
 class BeamEntry(BodyEntry):
-    """An Euler-Bernoulli beam with the ports root and tip, see :func:`fem.beam`."""
+    """Entry of an Euler-Bernoulli beam with the ports root and tip, see :func:`fem.beam`."""
 
     makes: ClassVar = staticmethod(beam)
     kind: Literal["beam"]
@@ -173,21 +173,21 @@ class BeamEntry(BodyEntry):
 
 
 class FlowEntry(Entry):
-    """A fluid that flows through a rod or cable."""
+    """Entry of a fluid that flows through a rod or cable, see :class:`fem.Flow`."""
 
     makes: ClassVar = Flow
     mass_per_length: LineDensity
     speed: by_shape(FORMULA, scalar=formula_of("m/s"), mapping=mapping_of("m/s"))
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments of :class:`fem.Flow`, with a time-dependent speed as a function."""
+        """Arguments of :class:`fem.Flow` from the entry; a speed that depends on time becomes a function."""
         given = super().arguments(builder)
         speed = given["speed"]
         return given | {"speed": speed if isinstance(speed, int | float) else as_function(speed)}
 
 
 class RodEntry(BodyEntry):
-    """A straight, geometrically exact rod with the ports root and tip, see :func:`fem.rod`."""
+    """Entry of a straight, geometrically exact rod with the ports root and tip, see :func:`fem.rod`."""
 
     makes: ClassVar = staticmethod(rod)
     kind: Literal["rod"]
@@ -205,7 +205,7 @@ class RodEntry(BodyEntry):
 
 
 class CableEntry(BodyEntry):
-    """A straight cable with the ports root and tip, see :func:`fem.cable`."""
+    """Entry of a straight cable with the ports root and tip, see :func:`fem.cable`."""
 
     makes: ClassVar = staticmethod(cable)
     kind: Literal["cable"]
@@ -222,7 +222,7 @@ class CableEntry(BodyEntry):
 
 
 class BoxMesh(Entry):
-    """A box (three lengths) or a rectangle (two) of equal cells, see :func:`fem.box_mesh`."""
+    """Entry of a box (three lengths) or a rectangle (two) of equal cells, see :func:`fem.box_mesh`."""
 
     makes: ClassVar = staticmethod(box_mesh)
     lengths: Point
@@ -231,7 +231,7 @@ class BoxMesh(Entry):
 
 
 class TieEntry(Entry):
-    """A tie that makes a region a port."""
+    """Entry of a tie, which makes a region of a mesh a port, see :class:`fem.Tie`."""
 
     makes: ClassVar = Tie
     region: Region
@@ -241,7 +241,7 @@ class TieEntry(Entry):
 
 
 class LoadEntry(Entry):
-    """A load on a region."""
+    """Entry of a load on a region of a mesh, see :class:`fem.Load`."""
 
     makes: ClassVar = Load
     region: Region
@@ -251,7 +251,7 @@ class LoadEntry(Entry):
 
 
 class CutEntry(Entry):
-    """A surface through a body at which section forces are computed."""
+    """Entry of a surface through a body at which section forces are computed, see :class:`fem.Cut`."""
 
     makes: ClassVar = Cut
     region: Region
@@ -259,7 +259,7 @@ class CutEntry(Entry):
 
 
 class SupportEntry(Entry):
-    """A region of a plate that is held to the frame of the body."""
+    """Entry of a region of a plate that is held to the frame of the body, see :class:`fem.Support`."""
 
     makes: ClassVar = Support
     region: Region
@@ -267,7 +267,10 @@ class SupportEntry(Entry):
 
 
 def _region_or(entry: Any) -> Any:
-    """Annotated type of an entry that is a region, or an object with more options."""
+    """Type of an entry that is a region of a mesh, or a mapping with more options of the kind ``entry``.
+
+    A region is a name or node numbers.
+    """
     words = f"the name of a region of the mesh, node numbers, or {entry.names()}"
     return by_shape(words, scalar=Word | int, sequence=list[int], mapping=entry)
 
@@ -280,7 +283,7 @@ Ports, Loads, Cuts = (dict[str, _region_or(entry)] for entry in (TieEntry, LoadE
 
 
 class RefinementEntry(Entry):
-    """An accuracy up to which a mesh is refined, see :func:`fem.Refinement`."""
+    """Entry of an accuracy up to which a mesh is refined, see :func:`fem.Refinement`."""
 
     makes: ClassVar = Refinement
     tolerance: Number
@@ -291,7 +294,7 @@ class RefinementEntry(Entry):
 
 
 class SolidEntry(BodyEntry):
-    """An elastic body that fills a mesh, with linear or finite strain, see :func:`fem.solid`."""
+    """Entry of an elastic body that fills a mesh, with linear or finite strain, see :func:`fem.solid`."""
 
     makes: ClassVar = staticmethod(solid)
     kind: Literal["solid"]
@@ -318,7 +321,7 @@ class SolidEntry(BodyEntry):
 
 
 class PlateEntry(BodyEntry):
-    """A flat plate from a plane mesh, see :func:`fem.plate`."""
+    """Entry of a flat plate from a plane mesh, see :func:`fem.plate`."""
 
     makes: ClassVar = staticmethod(plate)
     kind: Literal["plate"]

@@ -103,7 +103,10 @@ def command(mesh: Path, material: str | None, ports: str, static: str, out: Path
 def _serial(
     mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any], *, fields: Fields
 ) -> list[str]:
-    """Reduce and write the body in this process; return lines of text about it."""
+    """Reduce the body of a mesh in this process and write it to the file ``out``; return lines of text about it.
+
+    ``given`` are arguments of :func:`fem.solid`, ``kept`` those of :func:`flexph.bodies.reduce_body`.
+    """
     stages: dict[str, float] = {}
     with _timed("mesh and matrices", stages):
         body = solid(mesh, material_of(material, mesh, given), **given)
@@ -115,7 +118,10 @@ def _serial(
 
 
 def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, Any], kept: dict[str, Any]) -> list[str]:
-    """Reduce the body on all ranks and write it on rank 0; return lines of text about it, none on other ranks."""
+    """Reduce the body of a mesh on all ranks and write it to the file ``out`` on rank 0.
+
+    Returns lines of text about it, none on other ranks. For the arguments see :func:`_serial`.
+    """
     from .distributed.ranks import ending_all, world
 
     comm = world()
@@ -138,7 +144,10 @@ def _names(text: str) -> list[str]:
 
 
 def _ports(text: str) -> dict[str, str]:
-    """Names of regions by the names of ports, from the text of an option."""
+    """Regions of the mesh by the names of the ports, from the text of the option ``--ports``.
+
+    The text is NAME or NAME=REGION, separated by commas.
+    """
     ports: dict[str, str] = {}
     for entry in text.split(","):
         name, equals, region = (part.strip() for part in entry.partition("="))
@@ -152,14 +161,17 @@ def _ports(text: str) -> dict[str, str]:
 
 @contextmanager
 def _timed(stage: str, stages: dict[str, float]) -> Iterator[None]:
-    """Context that adds the time [s] of its block to ``stages``."""
+    """Context that stores the time [s] which its block takes as ``stages[stage]``."""
     begin = time.perf_counter()
     yield
     stages[stage] = time.perf_counter() - begin
 
 
 def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks: list[int | None]) -> list[str]:
-    """Lines of text about the reduction; ``peaks`` is the memory of each rank."""
+    """Lines of text about a reduced body: file, size, mass, ports, frequencies, times of the stages, and memory.
+
+    ``size`` is the number of coordinates before the reduction. ``peaks`` is the peak memory of each rank in bytes.
+    """
     held = np.sqrt(np.maximum(_squares(reduced), 0.0)) / (2.0 * np.pi)
     more = f" … {held[-1]:.6g}" if len(held) > SHOWN else ""
     known = " + ".join(f"{peak / 1e6:.0f}" for peak in peaks if peak is not None)
@@ -173,7 +185,7 @@ def _words(reduced: Body, size: int, out: Path, stages: dict[str, float], peaks:
 
 
 def _squares(body: Body) -> Any:
-    """Squared angular frequencies [1/s²] of a reduced body with its frame at rest, ascending."""
+    """Squared angular frequencies [1/s²] of a reduced body with its frame at rest, in ascending order."""
     if not body.size:
         return np.zeros(0)
     held = HeldBody(body)

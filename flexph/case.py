@@ -18,7 +18,7 @@ GROUP = "flexph.cases"
 """Entry-point group under which a distribution registers its cases."""
 
 LISTED = 10
-"""Cases up to which an error lists them all."""
+"""Largest number of cases that an error message about an unknown case lists."""
 
 RESERVED = frozenset({"out", "force", "checkpoint", "resume", "report", "checks", "help", "quiet", "verbose"})
 """Option names of the command line, which no parameter of a case may have."""

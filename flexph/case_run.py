@@ -49,7 +49,10 @@ MANY = 5
 
 @dataclass(frozen=True)
 class Keeping:
-    """Checkpoint options of a run: interval [s] between checkpoints, None for none; True to resume a run."""
+    """Options for checkpoints of a run.
+
+    ``every`` is the interval between checkpoints [s], None for no checkpoints; ``resume`` is True to continue a run.
+    """
 
     every: float | None = None
     resume: bool = False
@@ -61,7 +64,11 @@ class Keeping:
 
 @dataclass(frozen=True)
 class Reporting:
-    """Report options: True to write a report, True to include checks, and the command that repeats the run."""
+    """Options of the report of a run.
+
+    ``report`` is True to write it, ``checks`` True to include the comparisons of the case with references, and
+    ``command`` is the text of the command that repeats the run.
+    """
 
     report: bool = True
     checks: bool = False
@@ -177,7 +184,7 @@ def _show(
 
 @contextmanager
 def _collect_failures(kind: str, missing: list[str]) -> Iterator[None]:
-    """Context manager for additional outputs: if one fails, a message is added to ``missing`` and the run continues."""
+    """Context manager that turns the failure of an additional output into a message in ``missing``."""
     try:
         yield
     except Exception as error:  # a failure here must not discard hours of computing
@@ -236,7 +243,7 @@ def compute(name: str, case: Case[Any], values: Mapping[str, Any]) -> tuple[dict
 
 @contextmanager
 def _keep_unfinished(out: Path) -> Iterator[None]:
-    """Context manager that saves the finished steps of a failed or interrupted run, and ends the command."""
+    """Context manager that ends the command if a run fails or is interrupted, and saves the finished steps."""
     try:
         yield
     except Unfinished as error:
@@ -250,7 +257,10 @@ def _keep_unfinished(out: Path) -> Iterator[None]:
 
 
 def _saved(error: Unfinished, out: Path) -> Path:
-    """Save the finished steps of a run, in the temporary folder if the disk of the results is full; return the path."""
+    """Save the finished steps of a run; return the path.
+
+    If the result folder cannot be written, as on a full disk, they are saved in a new temporary folder.
+    """
     from flexph.results.solution import Solution
 
     # without a scene, which calls the functions that may have ended the run
@@ -284,7 +294,7 @@ def _summary(record: Mapping[str, Any], figures: Mapping[str, Any]) -> str:
 
 
 def listed(paths: Sequence[Path], out: Path) -> list[str]:
-    """Paths as lines of text; a subfolder with many files is one line."""
+    """Paths of files as lines of text; many files in one subfolder are one line with their number."""
     count = Counter(path.parent for path in paths)
     many = {folder for folder, number in count.items() if number > MANY and folder != out}
     lines = [str(path) for path in paths if path.parent not in many]

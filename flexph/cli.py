@@ -36,7 +36,7 @@ COMMANDS = "flexph.commands"
 
 
 class _Main(click.Group):
-    """Group of the commands of flexph and of those in the entry-point group ``flexph.commands`` of other packages."""
+    """Group of the commands of flexph, and of commands that other packages register as entry points."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMANDS))})
@@ -162,7 +162,7 @@ def validate(ctx: click.Context, names: Sequence[str], as_json: bool) -> None:
 
 
 def _print_checks(checks: Sequence[tuple[str, Check]], missing: Sequence[str], *, as_json: bool) -> None:
-    """Print the comparisons, and the names of cases whose comparison is missing or incomplete."""
+    """Print the comparisons as tables or JSON, and the names of cases whose comparison is missing or incomplete."""
     if as_json:
         print_json(verdict_values(checks, get_args(Kind), missing))
         return
@@ -209,7 +209,7 @@ def _has_system(name: str) -> bool:
 
 
 def _load(name: str) -> Case[Any]:
-    """Load the case with a name; end the command with a message if this fails."""
+    """Load the case ``name``; end the command with a message if this fails."""
     cases = find_cases()
     if name not in cases:
         raise click.UsageError(no_case(name, cases))
@@ -233,7 +233,7 @@ def _raise_interruption(error: BaseException) -> None:
 
 
 def _command(name: str, case: Case[Any]) -> click.Command:
-    """Command that runs a case."""
+    """Command that runs the case ``name``, with an option for each of its parameters."""
 
     def callback(out: Path, **given: Any) -> None:
         values = {parameter.name: given.pop(parameter.name) for parameter in case.parameters}

@@ -27,10 +27,10 @@ from .system.terms import (
 
 @dataclass(frozen=True)
 class Block:
-    """One system within a block system: its name, and its slices of the stacked positions and velocities.
+    """One system within a block system, with its name and its slices of the stacked positions and velocities.
 
-    Stacked positions are those of all systems, one after the other; ``whole`` are the numbers of stacked positions and
-    velocities.
+    Stacked positions are those of all systems, one after the other. ``whole`` are the numbers of all stacked positions
+    and of all stacked velocities.
     """
 
     name: str
@@ -40,11 +40,17 @@ class Block:
     whole: tuple[int, int]
 
     def columns(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """Matrix (n_kin, k) of the system, extended by zero rows for the velocities of all other systems."""
+        """Extend a matrix (n_kin, k) of the system by zero rows for the velocities of all other systems.
+
+        If the matrix is a function of the system's positions, so is the result, of the stacked positions.
+        """
         return self._placed(matrix, self.velocities, slice(None))
 
     def rows(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
-        """Matrix (k, n_kin) of the system, extended by zero columns for the velocities of all other systems."""
+        """Extend a matrix (k, n_kin) of the system by zero columns for the velocities of all other systems.
+
+        If the matrix is a function of the system's positions, so is the result, of the stacked positions.
+        """
         return self._placed(matrix, slice(None), self.velocities)
 
     def _placed(self, matrix: Any, rows: slice, columns: slice) -> Any:
@@ -54,17 +60,17 @@ class Block:
         return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
     def map(self, given: PositionMap) -> PositionMap:
-        """Convert a function of the system's positions into a function of the stacked positions."""
+        """Convert a position map of the system into a map of the stacked positions."""
         return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
 
     def port(self, name: str) -> ExternalPort:
-        """Convert a port of the system into a port of the block system."""
+        """Port of the block system for the port ``name`` of this system."""
         given = self.system.ports[name]
         return ExternalPort(self.columns(given.matrix), None if given.position is None else self.map(given.position))
 
 
 def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
-    """One block for each system, in their order."""
+    """Blocks of the given systems, whose positions and velocities are stacked in the order of the mapping."""
     whole = (sum(s.positions for s in systems.values()), sum(s.velocities for s in systems.values()))
     placed, n, k = [], 0, 0
     for name, s in systems.items():
@@ -74,7 +80,10 @@ def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
 
 
 def terms(placed: Sequence[Block]) -> dict[str, Any]:
-    """Arguments of :class:`MultibodySystem` for the block system; names begin with the name of their system."""
+    """Keyword arguments of :class:`MultibodySystem` for the block system of all blocks.
+
+    Names of parts, ports and constraints begin with the name of their system, as in ``crank.position``.
+    """
     return {
         "mass": block_diag(*(b.system.mass for b in placed)),
         "sample": np.concatenate([b.system.sample for b in placed]),
@@ -104,7 +113,10 @@ def _kinematics(placed: Sequence[Block]) -> Any:
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
-    """Function (ζ₀, ζ₁) ↦ block-diagonal Z̄, Z at the midpoint for systems without a Z̄; None if no system has one."""
+    """Block-diagonal mean Z̄ of the kinematic matrices over a step, as a function of the end positions (ζ₀, ζ₁).
+
+    The block of a system without its own ``kinematics_mean`` is its Z at the midpoint. None if no system has one.
+    """
     if all(b.system.kinematics_mean is None for b in placed):
         return None
     mean = lambda b, zeta0, zeta1: b.system.Z_mean(zeta0[b.positions], zeta1[b.positions])  # noqa: E731
@@ -126,10 +138,10 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
-    """Potential of one system as a potential of the stacked positions, with the discrete gradient of this system.
+    """Potential of one system as a function of the stacked positions, on whose entries for this system it depends.
 
-    A potential that is not a function of invariants is a function of its positions, which are linear in the stacked
-    positions; Gonzalez' gradient in them does not involve the positions of other systems.
+    A potential that is not a function of invariants becomes one: its invariants are its positions. Gonzalez' gradient
+    with respect to them does not involve the positions of other systems.
     """
     own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
     count = len(inner.values(b.system.sample))

@@ -22,7 +22,7 @@ End = str | Ground | None
 
 
 class _Port(NamedTuple):
-    """Port of one of the systems; ``str`` of it is its full name, such as ``crank.C``."""
+    """Port of one of the systems, given by its block and its name; its text is the full name, such as ``crank.C``."""
 
     block: Block
     port: str
@@ -133,7 +133,10 @@ def _check_once(pairs: Sequence[tuple[_Port, _Port | Ground]]) -> None:
 
 
 def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstraint]) -> None:
-    """Raise ValueError if rows of couplings depend on others at the sample; else their rank is constant near it."""
+    """Raise ValueError if rows of couplings depend on each other or on other constraints at the sample.
+
+    If they do not, their rank is constant near the sample.
+    """
     rank, names = whole.once(independence).dependent(whole.sample)
     if any(name.startswith(repr(c.name)) for name in names for c in coupled):
         raise ValueError(

@@ -21,12 +21,13 @@ from .system.system import MultibodySystem
 from .system.terms import Damper, Dissipation, ExternalPort
 
 CONSTANT = 1e-8
-"""Relative change up to which SᵀMS counts as constant and A S as zero: the positions for the comparison are reached
-along S to about 1e-9."""
+"""Relative change of SᵀMS, and relative size of A S, up to which they count as constant and as zero. The positions at
+which they are compared satisfy constraints to about 1e-9."""
 RANK = 1e-10
 """Ratio of a singular value to the largest one below which columns of S, or rows of A, are dependent."""
 SLOPE, NOISE = 1e-4, 1e-14
-"""Relative deviation of a given Ṡ from differences that is a mistake, and round-off of S in these differences."""
+"""Tolerances of a given Ṡ: its deviation from differences of S, relative to its largest entry, above which it is wrong,
+and the relative round-off of S in these differences."""
 Rate = Callable[[Array, Array], Array]
 
 
@@ -47,7 +48,8 @@ def resolve(
     is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is unchanged. Position constraints, the potential and
     positions of ports are unchanged; other velocity constraints become A S.
 
-    Resolved constraints hold in the mean of each step; the positions they imply, to the order of the method.
+    Resolved constraints hold in the mean of each step. Positions that they preserve are accurate to the order of the
+    method only.
 
     Parameters
     ----------
@@ -99,7 +101,11 @@ def resolve(
 
 
 def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> list[str]:
-    """Names of the velocity constraints with A S = 0; ValueError unless S spans all velocities that they allow."""
+    """Names of the velocity constraints for which A S = 0 at all given positions ``places``.
+
+    Raises ValueError if only some rows of a constraint have A S = 0, if the columns of S are dependent, or if they do
+    not span all velocities that these constraints allow.
+    """
     names, rows = [], np.zeros((0, system.velocities))
     for a in system.velocity_constraints:
         lost = np.max([_size(at(a.matrix, zeta), at(basis, zeta)) for zeta in places], axis=0)
@@ -125,7 +131,7 @@ def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> l
 
 
 def _size(rows: Array, S: Array) -> Array:
-    """Largest |A S| of each row of A, divided by the largest sum of the magnitudes of its terms."""
+    """Largest entry |A S| of each row of A (``rows``), relative to the largest sum of absolute products in this row."""
     scale = (np.abs(rows) @ np.abs(S)).max(axis=1, initial=0.0)
     return np.abs(rows @ S).max(axis=1, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
 
@@ -135,13 +141,16 @@ def _rank(matrix: Array) -> int:
 
 
 def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> Array:
-    """Reduced mass SᵀM S; raise ValueError unless it is equal at all given positions."""
+    """Reduced mass matrix SᵀM S.
+
+    Raises ValueError unless it is equal at all given positions ``places``, and if it is singular while S varies.
+    """
     masses = [at(basis, zeta).T @ system.mass @ at(basis, zeta) for zeta in places]
     change = max(float(np.abs(m - masses[0]).max(initial=0.0)) for m in masses)
     size = float(np.abs(masses[0]).max(initial=0.0))
     if change > CONSTANT * size:
         raise ValueError(
-            f"SᵀM S must be constant, it changes by {change / size:.1e} near the sample: take columns of S whose "
+            f"SᵀM S must be constant, it changes by {change / size:.1e} near the sample: use columns of S whose "
             "products through M do not depend on the positions, such as orthonormal ones (SᵀM S = 1)"
         )
     mass: Array = 0.5 * (masses[0] + masses[0].T)
@@ -154,7 +163,7 @@ def _constant_mass(system: MultibodySystem, basis: Any, places: Sequence[Array])
 
 
 def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, places: Sequence[Array]) -> None:
-    """Raise ValueError unless Ṡ agrees with differences of S along each of the new velocities."""
+    """Raise ValueError unless Ṡ agrees with differences of S along each new velocity, at all positions ``places``."""
     if not callable(derivative):
         raise ValueError(f"derivative must be a function of ζ and ζ̇, got {type(derivative).__name__}")
     for zeta in places:
@@ -177,7 +186,10 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
 
 
 def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
-    """Rate Ṡ of the basis by central differences along the rates ``along``, and their time step; ``part`` scales it."""
+    """Time derivative Ṡ of the basis by central differences along given rates of the positions, and their time step.
+
+    The rates are ``along`` (n_pot,); ``part`` is a factor of the time step.
+    """
     speed = float(np.abs(along).max(initial=0.0))
     if speed == 0.0:
         return np.zeros_like(at(basis, zeta)), 1.0
@@ -186,7 +198,10 @@ def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tu
 
 
 class _Gyroscopic:
-    """``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ`` with ν = M_r⁺Γ_r, and Ṡ along ζ̇ = Z S ν."""
+    """Gyroscopic matrix in the new velocities ν: ``G_r(ζ, Γ_r) = SᵀG(ζ, M S ν) S + SᵀM Ṡ``.
+
+    Γ_r are the new momenta, ν = M_r⁺Γ_r, and Ṡ is the derivative of the basis S along ζ̇ = Z S ν.
+    """
 
     def __init__(self, system: MultibodySystem, basis: Any, derivative: Rate | None, mass: Array) -> None:
         self.system, self.basis, self.derivative = system, basis, derivative
@@ -209,7 +224,7 @@ class _Gyroscopic:
 
 
 def _mean(system: MultibodySystem, basis: Any) -> Callable[[Array, Array], Array]:
-    """Function (ζ₀, ζ₁) ↦ Z̄ S of the ends of a step, with S at the midpoint."""
+    """Function (ζ₀, ζ₁) ↦ Z̄(ζ₀, ζ₁) S(½(ζ₀ + ζ₁)): kinematic matrix of the new velocities, averaged over a step."""
     return lambda zeta0, zeta1: system.Z_mean(zeta0, zeta1) @ at(basis, 0.5 * (zeta0 + zeta1))
 
 

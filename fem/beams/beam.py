@@ -26,9 +26,10 @@ from .one_frame import Strain, beam_in_one_frame, pair_for
 
 
 def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mesh: LineMesh, count: int) -> SplitBody:
-    """Beam of ``count`` bodies in sequence with the same mesh, with ports at positions x [m] of the whole beam.
+    """Split beam of ``count`` floating bodies in sequence, each with the mesh ``mesh`` and made by ``make(ports=…)``.
 
-    Raises ValueError for ports off the beam, and for ports with the names of joints.
+    ``ports`` are the positions x [m] of the ports along the whole beam. Raises ValueError for ports off the beam, and
+    for ports with the names of joints.
     """
     starts = mesh.length * np.arange(count)
     joints = tuple((f"cut{i}", f"cut{i}_next") for i in range(1, count))
@@ -51,7 +52,7 @@ def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mes
 
 
 def _load(frames: Sequence[Body]) -> NodalLoad:
-    """Combine the load ports of all frames into one, with the loads in the order of the frames."""
+    """Load port of a split beam, combined from those of its frames, with loads in the order of the frames."""
     loads: list[LoadPort] = [frame.loads["load"] for frame in frames]
     return NodalLoad(
         nodes=np.repeat(np.arange(len(frames)), [len(load.positions) for load in loads]),
@@ -62,7 +63,11 @@ def _load(frames: Sequence[Body]) -> NodalLoad:
 
 
 def _view(frames: Sequence[Body], places: Array) -> View:
-    """Combine the views of all frames into one; ``places`` (frames, d) [m] are the positions of their roots."""
+    """View of a split beam, combined from the views of its frames.
+
+    ``places`` (frames, d) [m] are the positions of the roots of the frames in the undeformed beam. Points, cells and
+    stresses follow each other in the order of the frames.
+    """
     views = [frame.view for frame in frames if frame.view is not None]
     first, sweeps = views[0], [view.sweep for view in views if view.sweep is not None]
     starts = np.cumsum([0, *(len(view.points) for view in views)])
@@ -85,7 +90,11 @@ def _view(frames: Sequence[Body], places: Array) -> View:
 
 
 def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
-    """Combine the section stresses of all frames into one; None if no frame has any, as for an unknown outline."""
+    """Section stresses of a split beam, combined from those of its frames; None if no frame has any.
+
+    A frame has none if the outline of its section is not known. ``places`` (frames, d) [m] are the positions of the
+    roots of the frames in the undeformed beam.
+    """
     own = [view.sections for view in views if view.sections is not None]
     if not own:
         return None

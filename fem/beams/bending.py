@@ -135,7 +135,11 @@ def _degree(load: int) -> int:
 
 
 class _Mesh(NamedTuple):
-    """Finite-element matrices of a beam for unit ρA and EI; ``kept`` (n, free) selects its free coordinates."""
+    """Finite-element matrices of a beam in bending, for ρA = 1 and EI = 1.
+
+    ``velocity`` and ``moment`` are the fields of the pair, ``step`` is the element length [m]. The matrix ``kept`` (n,
+    free) gives the n coordinates of the velocity field from those that are not clamped.
+    """
 
     causality: Causality
     step: float
@@ -153,13 +157,19 @@ class _Mesh(NamedTuple):
 
     @property
     def strain(self) -> Any:
-        """Strain operator D over the free velocities, from the curvature of the Hermite field."""
+        """Matrix D (moments, free velocities) of the power ∫M v'' dx of the moment M on the curvature of the velocity.
+
+        v is the velocity. With the causality ``velocity`` the derivatives are on the moment instead: ∫M'' v dx.
+        """
         if self.causality == "force":
             return self._product(self.moment, self.velocity, curved=True) @ self.kept
         return sparse.csr_array(self._product(self.velocity, self.moment, curved=True).T)
 
     def end(self, name: str) -> Any:
-        """Columns (n, 2) of B for the end ``name``: force and moment, or velocity and rotation rate."""
+        """Columns (states, 2) of the input matrix B for the port at the end ``name``, root or tip.
+
+        The two inputs are force and moment with the causality ``force``, velocity and rotation rate with ``velocity``.
+        """
         hermite = self.velocity if self.causality == "force" else self.moment
         local, row = (np.array([0.0]), 0) if name == "root" else (np.array([1.0]), hermite.elements - 1)
         value, slope = (hermite.rows(local, self.step, k)[[row]].T for k in (0, 1))
@@ -170,9 +180,10 @@ class _Mesh(NamedTuple):
         return sparse.vstack([sparse.csr_array((self.velocity.size, 2)), sign * sparse.hstack([-slope, value])])
 
     def load(self, degree: int) -> Any:
-        """Columns of B for a load: ∫ φ p dx for Lagrange polynomials p.
+        """Columns (states, elements · (d + 1)) of the input matrix B for a distributed load: ∫φp dx.
 
-        Each polynomial is 1 at one of the d + 1 Gauss points of an element and 0 at the others.
+        φ are the shape functions of the velocity. p are the Lagrange polynomials of degree d, ``degree``, on each
+        element: each is 1 at one of the d + 1 Gauss points of the element and 0 at the others.
         """
         nodes, (points, weight) = gauss_points(degree + 1)[0], gauss_points(4)
         basis = np.linalg.solve(np.vander(nodes).T, np.vander(points, degree + 1).T)  # (d + 1, points)
@@ -181,7 +192,10 @@ class _Mesh(NamedTuple):
         return sparse.vstack([above, sparse.csr_array((self.moment.size, above.shape[1]))])
 
     def _product(self, left: Field, right: Field, *, curved: bool = False) -> Any:
-        """Integral ∫ left rightᵀ dx, with the curvature of the right field if ``curved``; 4 Gauss points are exact."""
+        """Matrix ∫ f gᵀ dx of the shape functions f of the field ``left`` and g of the field ``right``.
+
+        If ``curved``, g'' takes the place of g. The rule of 4 Gauss points for each element is exact.
+        """
         points, weight = gauss_points(4)
         w = sparse.diags_array(self.step * np.tile(weight, left.elements))
         product = left.rows(points, self.step).T @ w @ right.rows(points, self.step, 2 if curved else 0)
@@ -198,7 +212,11 @@ def _mesh(elements: int, step: float, causality: Causality, held: set[str]) -> _
 
 
 def _damped(system: LinearPHDAE, M: Any, C: Any, D: Any, *, damping: Damping) -> LinearPHDAE:
-    """System with the dissipation matrix R = diag(αM + βDᵀC⁻¹D + Σ 2ζω (Mφ)(Mφ)ᵀ, 0)."""
+    """Copy of the system of a beam with the dissipation matrix R = diag(αM + βDᵀC⁻¹D + Σ 2ζω (Mφ)(Mφ)ᵀ, 0).
+
+    M, C and D are mass, compliance and strain matrix; α, β and the ratios ζ of the lowest modes φ with frequencies ω
+    [rad/s] are those of ``damping``. Raises ValueError for more ratios than modes.
+    """
     if damping == UNDAMPED:
         return system
     loss = damping.mass * M

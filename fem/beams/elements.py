@@ -1,8 +1,8 @@
 """Line elements, and the pairs of velocity and stress spaces of beams.
 
-Shape functions are scikit-fem's on the reference element [0, 1] and are mapped to an element of length h here, with
-the products hθ as coordinates of Hermite rotations: the unscaled matrices, and Hermite functions formed from global
-coordinates, lose digits on fine meshes (8e-6 of the stiffness at 1000 elements).
+Shape functions are scikit-fem's on the reference element [0, 1]. They are mapped here to an element of length h. A
+Hermite field has the coordinates w and hw' at each node, not w and w': matrices with w', or Hermite functions formed
+from global coordinates, lose digits on fine meshes (8e-6 of the stiffness at 1000 elements).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _DEGREE = {"P0": 0, "P1": 1, "Gauss": 1, "P2": 2, "Hermite": 3}
 
 @dataclass(frozen=True)
 class Field:
-    """A finite-element field over n equal elements: shape functions, and whether it is continuous at the nodes.
+    """A scalar finite-element field over equal elements: the family of its shape functions and its continuity at nodes.
 
-    Continuous fields have the coordinates of the nodes, then the interior ones of the elements (P2: the middle value).
-    The discontinuous family ``Gauss`` is linear on each element, with the values at its two Gauss points as
-    coordinates: its mass matrix ∫fg is diagonal.
+    Coordinates of a continuous field are those at the nodes, then those inside the elements (P2: the value in the
+    middle). The family ``Gauss`` is discontinuous and linear on each element, with the values at its two Gauss points
+    as coordinates: its mass matrix ∫fg dx is diagonal.
     """
 
     family: str
@@ -67,11 +67,15 @@ class Field:
 
     @property
     def size(self) -> int:
-        """Number of coordinates."""
+        """Number of coordinates of the field."""
         return self.nodal * (self.elements + 1) + self.inside * self.elements
 
     def rows(self, points: Array, step: float, derivative: int = 0) -> sparse.csr_array:
-        """Matrix (elements · points, size), sparse, of values or derivatives at local points of every element."""
+        """Sparse matrix (elements · points, size) from the coordinates to values of the field, or of a derivative in x.
+
+        Its rows are element by element, in each element at the local coordinates ``points`` (k,) in [0, 1]. ``step`` is
+        the element length and ``derivative`` the order of the derivative.
+        """
         table = _table(self.family, tuple(np.asarray(points, dtype=float).tolist()))[derivative] / step**derivative
         count = self.elements * len(points)
         values, columns = np.tile(table.T.ravel(), self.elements), np.repeat(self.dofs, len(points), axis=0).ravel()
@@ -81,7 +85,11 @@ class Field:
 
 @lru_cache(maxsize=256)
 def _table(family: str, points: tuple[float, ...]) -> tuple[Array, ...]:
-    """Shape functions and their derivatives on [0, 1]: arrays (local, points)."""
+    """Shape functions of a family on [0, 1] and their derivatives of order 1, 2, … in turn, (local, points) each.
+
+    ``points`` are the local coordinates. Of P0 there are only the values, of Hermite functions two derivatives, of the
+    other families one.
+    """
     x = np.array(points)
     if family == "Gauss":
         a, b = gauss_points(2)[0]
@@ -116,7 +124,7 @@ class Pair:
     torque: str = "P0"
 
     def fields(self, elements: int) -> tuple[Field, Field, Field, Field]:
-        """Fields of axial velocity, axial force, bending velocity and bending moment over n elements."""
+        """Fields of axial velocity and force, bending velocity and bending moment on ``elements`` equal elements."""
         return (
             Field(self.along, elements),
             Field(self.force, elements, continuous=not self.local_force),
@@ -125,7 +133,7 @@ class Pair:
         )
 
     def torsion(self, elements: int) -> tuple[Field, Field]:
-        """Fields of torsional velocity and torque over n elements."""
+        """Fields of torsional velocity and torque, on ``elements`` equal elements."""
         return Field("P1", elements), Field(self.torque, elements, continuous=not self.local_force)
 
 

@@ -1,8 +1,8 @@
-"""The mesh of a straight beam: its fields, the numbering of coordinates, and their rows at points.
+"""The mesh of a straight beam: its fields, the numbers of its coordinates, and matrices to values of the fields.
 
-Coordinates are lengths, so that all matrices of a mesh are those of a mesh with elements of unit length times
-powers of the element length. Assembly of sparse matrices is the main cost: the matrices of unit meshes are cached, and
-the beams of a design loop share them.
+Coordinates are lengths, so that all matrices of a mesh are those of a mesh with elements of unit length times powers of
+the element length. Assembly of sparse matrices is the main cost: the matrices of unit meshes are cached, and the beams
+of a design loop share them.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ _FIXED: dict[Reference | None, tuple[tuple[str, ...], tuple[str, ...]]] = {  # h
 
 @dataclass(frozen=True)
 class Component:
-    """Scalar field f of a beam and its conjugate stress: strain = sign · f^(order).
+    """A scalar field f of a beam with its conjugate stress; the strain is sign · f^(order), a derivative in x.
 
-    ``place``: index of its first coordinate among those of a node; the coordinates of an ``angle`` are hf.
+    ``place`` is the index of the field's first coordinate among the coordinates of a node. A field that is an ``angle``
+    has the coordinates h·f, h the element length.
     """
 
     velocity: Field
@@ -49,19 +50,24 @@ class Component:
     angle: bool = False
 
     def power(self, derivative: int = 0) -> int:
-        """Exponent of the element length h in the matrix of a derivative of the field."""
+        """Exponent k of the factor h^k by which a matrix for unit elements becomes that for elements of length h.
+
+        The matrix gives the derivative of the field in x of the order ``derivative``.
+        """
         return -derivative - self.angle
 
 
 @dataclass(frozen=True)
 class LineMesh(Memo):
-    """Equal elements along the x axis in ``dim`` dimensions; the full coordinates are ``basis u``, u the kept ones.
+    """Mesh of a straight beam: equal elements along the x axis, in ``dim`` dimensions, with a mixed pair of fields.
 
-    ``reference`` removes coordinates, None keeps all of them.
-    Fields by name: ``x``, ``y`` (displacements u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion θ_x).
-    Full coordinates node by node, all of them lengths: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
-    hθ_x) in space; then the interior ones of the elements, u_x at the middle for quadratic fields. Stress coordinates
-    field by field: N, M_z, in space also M_y, T.
+    Displacement fields have the names ``x``, ``y`` (u_x, u_y), in space also ``z`` and ``turn`` (u_z and the torsion
+    θ_x). Full coordinates are all lengths, node by node: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
+    hθ_x) in space; then u_x at the middle of each element for quadratic fields. h is the element length.
+
+    The condition ``reference`` removes some of them, None keeps all. The coordinates that remain are u (size,), the
+    kept ones; the full coordinates are ``basis @ u``. Stress coordinates are field by field: N, M_z, in space also M_y,
+    T.
     """
 
     length: float
@@ -72,12 +78,12 @@ class LineMesh(Memo):
 
     @once
     def unit(self) -> LineMesh:
-        """This mesh with elements of unit length."""
+        """Mesh with elements of unit length that is otherwise equal to this one."""
         return _unit_mesh(self.elements, self.dim, self.pair, self.reference)
 
     @once
     def basis(self) -> Any:
-        """Sparse matrix from the kept coordinates to all coordinates."""
+        """Sparse matrix (full, size) from the kept coordinates to the full ones."""
         return self.unit.once(_basis)
 
     @property
@@ -92,9 +98,9 @@ class LineMesh(Memo):
 
     @once
     def components(self) -> dict[str, Component]:
-        """Fields of displacement and torsion, with their stresses, by name.
+        """Fields of displacement and torsion with their stresses, by the names ``x``, ``y``, ``z`` and ``turn``.
 
-        Sections rotate by ψ = (θ_x, −u_z', u_y'); the moments (T, M_y, M_z) are conjugate to ψ'.
+        Sections rotate by ψ = (θ_x, −u_z', u_y'). The moments (T, M_y, M_z) are conjugate to ψ'.
         """
         along, force, across, moment = self.pair.fields(self.elements)
         components = {"x": Component(along, force, 0, 1), "y": Component(across, moment, 1, 2)}
@@ -114,7 +120,10 @@ class LineMesh(Memo):
         return self.displacements[1:]
 
     def points(self, local: np.ndarray) -> np.ndarray:
-        """Distances from the root [m] of the given local points of every element."""
+        """Distances from the root [m], (elements · k,), of k points in each element.
+
+        ``local`` (k,) are the coordinates of these points in the element, in [0, 1].
+        """
         return (self.step * (np.arange(self.elements)[:, None] + local)).ravel()
 
     def on_axis(self, x: np.ndarray) -> np.ndarray:
@@ -122,50 +131,65 @@ class LineMesh(Memo):
         return np.column_stack([x, np.zeros((len(x), self.dim - 1))])
 
     def quadrature(self) -> tuple[np.ndarray, np.ndarray]:
-        """Local positions of 4 Gauss points of an element, and weights of those of all elements [m].
+        """Gauss rule for integrals along the beam: local coordinates (4,) in [0, 1] and weights (4 · elements,) [m].
 
-        They are exact for Hermite masses (degree 6).
+        All elements have the same local coordinates. The rule is exact for Hermite masses (degree 6).
         """
         local, weight = gauss_points(4)
         return local, self.step * np.tile(weight, self.elements)
 
     def rows(self, name: str, local: np.ndarray, derivative: int = 0) -> sparse.csr_array:
-        """Matrix from the kept coordinates to values (or derivatives) of a field at local points of every element."""
+        """Sparse matrix (elements · k, size) from the kept coordinates to a field, or to a derivative of it in x.
+
+        ``name`` is the field, ``derivative`` the order of the derivative. Rows are element by element, in each at the
+        local coordinates ``local`` (k,) in [0, 1].
+        """
         rows = _rows(self.unit, name, tuple(np.asarray(local, dtype=float).tolist()), derivative)
         return scaled(rows, self.step ** self.components[name].power(derivative))
 
     def strain(self, name: str, local: np.ndarray) -> sparse.csr_array:
-        """Matrix from the kept coordinates to the strain of a field: u_x', u_y'', −u_z'' or θ_x'."""
+        """Sparse matrix (elements · k, size) from the kept coordinates to the strain of the field ``name``.
+
+        The strain is u_x', u_y'', −u_z'' or θ_x', in each element at the local coordinates ``local`` (k,) in [0, 1].
+        """
         component = self.components[name]
         return component.sign * self.rows(name, local, component.order)
 
     def displacement(self, local: np.ndarray) -> sparse.csr_array:
-        """Matrix from the kept coordinates to (u_x, u_y[, u_z]), point by point."""
+        """Sparse matrix from the kept coordinates to the displacements (u_x, u_y[, u_z]), point by point.
+
+        The points are those with the local coordinates ``local`` (k,) in [0, 1], in one element after the other.
+        """
         return interleave(*(self.rows(name, local) for name in self.displacements))
 
     def rotation(self, local: np.ndarray) -> sparse.csr_array:
-        """Matrix from the kept coordinates to the section rotation ψ, point by point: u_y' in the plane.
+        """Sparse matrix from the kept coordinates to the rotation ψ of the sections, point by point.
 
-        In space ψ = (θ_x, −u_z', u_y').
+        In the plane ψ = u_y', in space ψ = (θ_x, −u_z', u_y'). The points are those with the local coordinates
+        ``local`` (k,) in [0, 1], in one element after the other.
         """
         if self.dim == 2:
             return self.rows("y", local, 1)
         return interleave(self.rows("turn", local), -self.rows("z", local, 1), self.rows("y", local, 1))
 
     def stresses(self, local: np.ndarray) -> dict[str, sparse.csr_array]:
-        """Matrices from the stress coordinates to the stress of each field at local points of every element."""
+        """Sparse matrices from all stress coordinates to the stress of each field, by the name of the field.
+
+        Rows are element by element, in each at the local coordinates ``local`` (k,) in [0, 1].
+        """
         return _stresses(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
 
     def resultants(self, local: np.ndarray) -> sparse.csr_array:
-        """Matrix from the stress coordinates to N, Q_y = −M_z', Q_z = M_y', T, M_y, M_z, point by point.
+        """Sparse matrix from stress coordinates to the resultants N, Q_y = −M_z', Q_z = M_y', T, M_y, M_z at points.
 
-        In the plane Q_z, T and M_y are zero.
+        In the plane Q_z, T and M_y are zero. The points are those with the local coordinates ``local`` (k,) in [0, 1],
+        in one element after the other; rows are point by point.
         """
         rows = _resultants(self.unit, tuple(np.asarray(local, dtype=float).tolist()))
         return scaled(rows, np.tile([1.0, 1.0 / self.step, 1.0 / self.step, 1.0, 1.0, 1.0], rows.shape[0] // 6))
 
     def find(self, x: float) -> tuple[int, float]:
-        """Number of the element that contains the position x, and the local coordinate of x in it."""
+        """Number of the element that contains the position x [m], and the position within it, from 0 to 1."""
         element = min(int(x / self.step), self.elements - 1)
         return element, x / self.step - element
 
@@ -199,7 +223,7 @@ def _mean_motion(mesh: LineMesh) -> np.ndarray:
 
 @lru_cache(maxsize=256)
 def _rows(unit: LineMesh, name: str, local: tuple[float, ...], derivative: int) -> sparse.csr_array:
-    """Matrix of :meth:`LineMesh.rows`, for unit elements."""
+    """Matrix of :meth:`LineMesh.rows` for the mesh ``unit`` with elements of unit length."""
     component, width = unit.components[name], len(_NODE[unit.dim])
     own, nodes = component.velocity.nodal, unit.elements + 1
     at_nodes = width * np.arange(nodes)[:, None] + component.place + np.arange(own)
@@ -213,19 +237,22 @@ def _rows(unit: LineMesh, name: str, local: tuple[float, ...], derivative: int) 
 
 @lru_cache(maxsize=64)
 def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_array]:
-    """Matrices of :meth:`LineMesh.stresses`, for unit elements."""
+    """Matrices of :meth:`LineMesh.stresses` for the mesh ``unit``; they do not depend on the element length."""
     return _over_all({name: c.stress.rows(np.array(local), 1.0) for name, c in unit.components.items()})
 
 
 def _over_all(own: dict[str, sparse.csr_array]) -> dict[str, sparse.csr_array]:
-    """Block matrices over all stress coordinates, from matrices over the stress coordinates of each field."""
+    """Matrices over the stress coordinates of all fields, from matrices over those of one field each.
+
+    ``own`` are these matrices by the names of the fields. Columns of the other fields are filled with zeros.
+    """
     blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
     return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}
 
 
 @lru_cache(maxsize=64)
 def _resultants(unit: LineMesh, local: tuple[float, ...]) -> sparse.csr_array:
-    """Matrix of :meth:`LineMesh.resultants`, for unit elements."""
+    """Matrix of :meth:`LineMesh.resultants` for the mesh ``unit`` with elements of unit length."""
     values, points = _stresses(unit, local), np.array(local)
     derivative = {name: int(name in unit.transverse) for name in unit.components}
     slopes = _over_all({n: c.stress.rows(points, 1.0, derivative[n]) for n, c in unit.components.items()})

@@ -26,7 +26,10 @@ _FORCES = {
 
 
 def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float]) -> View:
-    """View of straight pieces along the axis, with stresses at their middles; see :func:`line_stresses`."""
+    """View of a beam in one frame: straight pieces of its axis to draw, with the stresses at their middles.
+
+    ``rigidities`` are those of :func:`line_stresses`, by field.
+    """
     count = CELLS * mesh.elements
     return View(
         points=mesh.on_axis(mesh.points(CORNERS)[_kept(mesh)]),
@@ -48,9 +51,9 @@ def line_sweep(mesh: LineMesh, section: Section) -> SweptSection:
 
 
 def line_sections(mesh: LineMesh, section: Section) -> SectionStress | None:
-    """Maps from stress coordinates to stresses in the sections at both ends of all drawn pieces.
+    """Maps from the stress coordinates of a beam to stresses in its sections, at both ends of every drawn piece.
 
-    None if the outer fibres are not known.
+    None if the distances of the outer fibres of the section are not known.
     """
     points = section_points(section, mesh.dim)
     if points is None:
@@ -87,7 +90,10 @@ def _rotation(unit: LineMesh) -> sparse.csr_array:
 
 
 def _kept(mesh: LineMesh) -> np.ndarray:
-    """Indices of the drawn points of the axis without repetition: all but the last of each element, and the tip."""
+    """Indices of the drawn points of the axis among the points of all elements in sequence.
+
+    A point that two elements share counts once: the last point of each element is left out, but for the tip.
+    """
     keep = np.flatnonzero(np.tile(np.arange(CELLS + 1) < CELLS, mesh.elements))
     return np.append(keep, mesh.elements * (CELLS + 1) - 1)
 
@@ -100,16 +106,20 @@ def _shape(unit: LineMesh) -> sparse.csr_array:
 def line_stresses(
     mesh: LineMesh, section: Section, local: np.ndarray, rigidities: Mapping[str, float]
 ) -> dict[str, StressField]:
-    """Fields of forces and moments, and of stresses at the surface if the section has the required dimensions.
+    """Stress fields of a beam by name: forces, moments, and stresses at the surface if its dimensions are known.
 
-    In the plane ``axial_force`` N [N], ``bending_moment`` M [N m], and ``axial_stress_upper``, ``axial_stress_lower``
-    ``N/A ∓ M c/I`` [Pa] at y = ±c. In space ``bending_moment_y``, ``bending_moment_z``, ``torque``, and
+    In the plane they are ``axial_force`` N [N], ``bending_moment`` M [N m], and ``axial_stress_upper``,
+    ``axial_stress_lower`` ``N/A ∓ M c/I`` [Pa] at y = ±c. In space they are ``bending_moment_y``, ``bending_moment_z``,
+    ``torque``, and
 
         axial_stress_y_upper, axial_stress_y_lower:  N/A ∓ M_z c_y/I_z  at y = ±c_y, z = 0
         axial_stress_z_upper, axial_stress_z_lower:  N/A ± M_y c_z/I_y  at z = ±c_z, y = 0
 
-    (a corner of a rectangle carries the sum of two of them minus N/A), for circles ``torsional_shear_stress``
-    ``T d/2J`` at the surface. The strains follow from the rigidities EA, EI and GJ.
+    (a corner of a rectangle carries the sum of two of them minus N/A), for circles ``torsional_shear_stress`` ``T
+    d/2J`` at the surface.
+
+    They are evaluated in each element at the local coordinates ``local`` (k,) in [0, 1]. ``rigidities`` EA, EI and GJ,
+    by field, give the strains.
     """
     rows = mesh.stresses(local)
     names, young = _FORCES[mesh.dim], rigidities["x"] / section.area

@@ -47,7 +47,7 @@ COLUMN: Mapping[str, Any] = {
     "load": "axial compression",
     "mode": "Euler buckling",
     "unit": "N",
-    "remedy": "take strain='von_karman', or split the body in several",
+    "remedy": "use strain='von_karman', or split the body in several",
     "compression": True,
 }
 ASIDE: Mapping[str, Any] = {
@@ -82,9 +82,10 @@ def buckling_loads(
 def axial_stiffening(
     mesh: LineMesh, rigidities: Mapping[str, float], strain: str, reference: Reference
 ) -> AxialStiffening:
-    """Data for the check that the axial force changes the bending stiffness of a beam by little.
+    """Data from which a check estimates the change of the bending stiffness of a beam by its axial force.
 
-    ``critical`` is the Euler load if the strain is linear, which omits the work of the axial force on slopes.
+    ``critical`` is the Euler load of the beam if its strain is linear, which omits the work of the axial force on
+    slopes; else it is None.
     """
     local, weight = mesh.quadrature()
     names = ("y",) if mesh.dim == 2 else ("turn", "z", "y")  # of the rotation ψ
@@ -116,7 +117,7 @@ def beam_in_one_frame(
     ports: Mapping[str, float],
     damping: Damping,
 ) -> Body:
-    """Beam body with one floating frame, from a mesh; its ports are at positions x [m] on the axis."""
+    """Beam body with one floating frame, from a mesh; ``ports`` are the distances x [m] of its ports from the root."""
     rigidities, inertia = _rigidities(material, section, mesh.dim), _inertia(mesh, material.density, section)
     return Body(
         inertia=inertia,
@@ -152,7 +153,7 @@ def _rigidities(material: Material, section: Section, dim: int) -> dict[str, flo
 
 
 def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
-    """Mass integrals of the axis, and of the rotation of the sections about it."""
+    """Mass integrals of a beam: of its mass on the axis and, in space, of the rotation of its sections about it."""
     d, h, line_density, unit = mesh.dim, mesh.step, density * section.area, mesh.unit.once(unit_inertia)
     first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
     first[0], second[0, 0] = line_density * h**2 * unit.length_first, line_density * h**3 * unit.length_second
@@ -172,7 +173,11 @@ def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
 
 
 def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.ndarray, np.ndarray, sparse.csr_array]:
-    """Fields ``spin``, ``spin_shape``, ``spin_pair`` of :class:`flexph.bodies.Inertia` from ½∫ρI_p(Ω_x + θ̇_x)² dx."""
+    """Fields ``spin`` (s, s), ``spin_shape`` (s, n) and ``spin_pair`` (n, n) of the inertia of a beam.
+
+    See :class:`flexph.bodies.Inertia`. They are the integrals of the kinetic energy ½∫ρI_p(Ω_x + θ̇_x)² dx with the
+    polar moment I_p, and zero in the plane (s = 1, in space s = 3).
+    """
     s, unit = spins(mesh.dim), mesh.unit.once(unit_inertia)
     spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), unit.turn_pair
     if mesh.dim == 3:
@@ -182,7 +187,7 @@ def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.
 
 
 def _elasticity(mesh: LineMesh, rigidities: Mapping[str, float], strain: Strain) -> Elasticity:
-    """Elasticity: weak form of stress/rigidity = strain for all fields, with the stresses as test functions."""
+    """Elasticity of a beam: for each field the weak form of stress/rigidity = strain, tested with stress functions."""
     h, unit, fields = mesh.step, mesh.unit.once(unit_elasticity), mesh.components
     each = lambda values: np.repeat(list(values), unit.sizes)  # noqa: E731
     von_karman = strain == "von_karman"
@@ -205,7 +210,10 @@ def _port(mesh: LineMesh, name: str, x: float) -> Port:
 
 @lru_cache(maxsize=256)
 def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Matrices from the kept coordinates to displacement and section rotation at a local point of an element."""
+    """Sparse matrices from the kept coordinates to displacement and section rotation at one point of a unit mesh.
+
+    The point has the local coordinate ``local`` in [0, 1] in the element with the index ``element``.
+    """
     point = np.array([local])
     displacement, rotation = (
         rows[element * count : (element + 1) * count]
@@ -216,13 +224,18 @@ def _of_port(unit: LineMesh, element: int, local: float) -> tuple[sparse.csr_arr
 
 
 def _load(mesh: LineMesh) -> LoadPort:
-    """Load port whose displacements are the mean displacements of the elements."""
+    """Load port of a beam: a force per length on each element, which works on the mean displacement of the element."""
     middle = mesh.on_axis(mesh.points(np.array([0.5])))
     return LoadPort(middle, mesh.unit.once(unit_load), np.full(mesh.elements, mesh.step))
 
 
 class UnitInertia(NamedTuple):
-    """Integrals ∫x, ∫x², ∫φ (d, n), ∫xφ (d, n) and ∫φφᵀ of the displacements; ∫θ (n,) and ∫θθᵀ of torsion in space."""
+    """Mass integrals of a mesh with elements of unit length, for unit density.
+
+    With displacements φ and torsion θ for unit coordinates: ``length_first`` ∫x dx, ``length_second`` ∫x² dx, ``first``
+    ∫φ dx (d, n), ``lever`` ∫xφ dx (d, n), ``pairs`` ∫φ_i φ_jᵀ dx for all pairs of directions. In space also
+    ``turn_first`` ∫θ dx (n,) and ``turn_pair`` ∫θθᵀ dx.
+    """
 
     length_first: float
     length_second: float
@@ -234,9 +247,11 @@ class UnitInertia(NamedTuple):
 
 
 class UnitElasticity(NamedTuple):
-    """Integrals ∫ψψᵀ and ∫ψ(strain)ᵀ of all stress functions ψ, field by field, and the terms of von Kármán's strain.
+    """Integrals of the weak form of stress = strain on a mesh with elements of unit length, for unit rigidities.
 
-    ``slopes`` are the slopes at the quadrature points, ``weights`` the weighted values of ψ of the axial force there.
+    With the stress functions ψ of all fields in sequence: ``compliance`` ∫ψψᵀ dx, ``strain`` ∫ψ εᵀ dx, ε the linear
+    strains for unit coordinates. Von Kármán's strain also needs, at the quadrature points, the ``slopes`` of the
+    transverse fields for unit coordinates and the ``weights`` w ψ of the axial stress.
     """
 
     compliance: Any
@@ -248,7 +263,7 @@ class UnitElasticity(NamedTuple):
 
 
 def unit_inertia(unit: LineMesh) -> UnitInertia:
-    """Mass integrals of the axis and of the torsion."""
+    """Mass integrals of the axis of a unit mesh and, in space, of its torsion."""
     local, w = unit.quadrature()
     x, phi = unit.points(local), [unit.rows(name, local) for name in unit.displacements]
     turn = unit.rows("turn", local) if unit.dim == 3 else sparse.csr_array((w.size, unit.size))
@@ -264,7 +279,7 @@ def unit_inertia(unit: LineMesh) -> UnitInertia:
 
 
 def unit_elasticity(unit: LineMesh) -> UnitElasticity:
-    """Integrals of the weak form of stress = strain for all fields, with the stresses as test functions."""
+    """Integrals of the weak form of stress = strain on a unit mesh, for the fields in the order of ``components``."""
     local, w = unit.quadrature()
     stress = {name: c.stress.rows(local, 1.0) for name, c in unit.components.items()}
     strain = [_product(s, w, unit.strain(name, local)) for name, s in stress.items()]
@@ -280,14 +295,20 @@ def unit_elasticity(unit: LineMesh) -> UnitElasticity:
 
 
 def unit_load(unit: LineMesh) -> Any:
-    """Matrix from the kept coordinates to the mean displacement of each element; 2 Gauss points are exact."""
+    """Sparse matrix from the kept coordinates to the mean displacement of each element, element by element.
+
+    The rule of 2 Gauss points is exact.
+    """
     local, weight = gauss_points(2)
     mean = sparse.kron(sparse.eye_array(unit.elements), weight[None, :]).tocsr()
     return interleave(*(mean @ unit.rows(name, local) for name in unit.displacements))
 
 
 def _compliance(stress: Field) -> Any:
-    """Integral ∫ψψᵀ dx of a stress field; as many Gauss points as coefficients on an element are exact."""
+    """Sparse matrix ∫ψψᵀ dx of the shape functions ψ of a stress field on unit elements.
+
+    A rule with as many Gauss points as the field has coefficients on an element is exact.
+    """
     local, weight = gauss_points(stress.local)
     rows = stress.rows(local, 1.0)
     compliance = _product(rows, np.tile(weight, stress.elements), rows)

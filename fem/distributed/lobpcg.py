@@ -16,22 +16,25 @@ DEPENDENT = 1e-10
 
 
 class Images(NamedTuple):
-    """Vectors X (own, k) with their products KX and MX, the rows of this rank."""
+    """Vectors X with their products KX and MX, each (own, k): the rows of all coordinates that this rank owns."""
 
     x: Array
     k: Array
     m: Array
 
     def combined(self, weights: Array) -> Images:
-        """Linear combinations XC of the vectors, with their products."""
+        """Linear combinations XC of the vectors with their products; C (k, m) are the ``weights``."""
         return Images(*(each @ weights for each in self))
 
     def appended(self, other: Images) -> Images:
-        """Vectors [X, Y] and their products."""
+        """Vectors [X, Y] and their products, with X of this object and Y of ``other``."""
         return Images(*(np.hstack(pair) for pair in zip(self, other, strict=True)))
 
     def out_of(self, system: System, vectors: Array) -> Array:
-        """Vectors V (own, k) made K-orthogonal to X with XᵀKX = 1: V − X(XᵀKV), twice, against round-off."""
+        """Rows (own, k) of V − X(XᵀKV): the given ``vectors`` V made K-orthogonal to X, for X with XᵀKX = 1.
+
+        The projection is done twice, against round-off.
+        """
         for _ in range(2):
             vectors = vectors - self.x @ system.inner(self.k, vectors)
         return vectors
@@ -52,13 +55,17 @@ def lobpcg(
     tolerance: float,
     steps: int,
 ) -> tuple[Array, Array]:
-    """Lowest ω² of K x = ω² M x and their vectors (own, wanted), which are K-orthogonal to the ``known`` vectors.
+    """Lowest eigenvalues ω² (wanted,) of K x = ω² M x in ascending order, and eigenvectors (own, wanted).
 
-    The iteration begins with the vectors ``start`` (own, k). It computes the largest μ = 1/ω² of M x = μ K x: about
-    mean axes M has no inverse, but K has. With xᵀKx = 1, the residual r = Mx − μKx and a preconditioner B near K⁻¹, the
-    error of a vector is √(rᵀBr)/μ in energy; iterations continue down to the tolerance. Linearly dependent combinations
-    are removed from the search space [X, BR, P], since its Gram matrix would be singular with them (A. Knyazev, SIAM J.
+    The eigenvectors are K-orthogonal to the vectors ``known`` (own, m). The iteration begins with the vectors ``start``
+    (own, k). It computes the largest μ = 1/ω² of M x = μ K x: about mean axes M has no inverse, but K has.
+
+    With xᵀKx = 1, the residual r = Mx − μKx and a preconditioner B near K⁻¹, the error of a vector in energy is
+    estimated by √(rᵀBr)/μ. Iterations end when it is below the ``tolerance``. Linearly dependent combinations are
+    removed from the search space [X, BR, P], since its Gram matrix would be singular with them (A. Knyazev, SIAM J.
     Sci. Comput. 23 (2001) 517; SVQB: A. Stathopoulos, K. Wu, SIAM J. Sci. Comput. 23 (2002) 2165).
+
+    Raises ArithmeticError without convergence in ``steps`` iterations.
     """
     count = start.shape[1]
     known_images = images(system, known)
@@ -84,7 +91,10 @@ def lobpcg(
 
 
 def _best(system: System, space: Images, count: int) -> tuple[Array, Array]:
-    """Largest μ of M x = μ K x in the space of vectors X, and their weights C (k, count) with CᵀXᵀKXC = 1."""
+    """Largest μ (count,) of M x = μ K x for vectors x = Xc in a space X (own, k), descending, with their weights c.
+
+    The weights are the columns of C (k, count) with CᵀXᵀKXC = 1. If X is linearly dependent there may be fewer of them.
+    """
     gram, mass = system.inner(space.x, space.k), system.inner(space.x, space.m)
     size = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
     sizes, turned = np.linalg.eigh(0.5 * (gram + gram.T) / np.outer(size, size))

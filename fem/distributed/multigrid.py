@@ -1,4 +1,4 @@
-"""Multigrid for a distributed solid: levels of quadratic cells and of linear cells, then smoothed aggregation."""
+"""Multigrid for a distributed solid: first quadratic, then linear cells, then levels of smoothed aggregation."""
 
 from __future__ import annotations
 
@@ -63,9 +63,11 @@ def _aggregation(pc: Any) -> None:
 
 
 def prolongation(system: System) -> Any:
-    """Prolongation matrix P (n, n₁) from corner coordinates; other nodes of a cell take the mean of their corners.
+    """Prolongation matrix P (n, n₁) from the coordinates that move corners of cells, n₁, to all coordinates, n.
 
-    Held coordinates prolong to themselves only, coordinates without a corner to zero.
+    Coordinates of other nodes take the mean of the corners between which the node lies. A held coordinate that moves a
+    corner depends on itself only. Rows of all other held coordinates, and of coordinates that lie between no corners,
+    are zero.
     """
     part, fine = system.part, system.stiffness
     first, end = fine.getOwnershipRange()
@@ -92,13 +94,20 @@ def prolongation(system: System) -> Any:
 
 
 def _rows(part: Part) -> Array:
-    """Index (n,) of the first nodal displacement that each coordinate of a part moves, the only one for free nodes."""
+    """Index (n,) of the first displacement, among those of the nodes, that each of the n coordinates of a part moves.
+
+    A coordinate of a free node moves only one.
+    """
     columns = sparse.csc_array(part.shapes)
     return columns.indices[columns.indptr[:-1]]
 
 
 def corner_means(mesh: SolidMesh) -> Any:
-    """Matrix (N, N) that averages over the corners between which each node lies; a corner takes its own value."""
+    """Sparse matrix (N, N) from values at the corners of cells to values at all nodes, means of corners.
+
+    A node in the middle of an edge, face or cell takes the mean of the corners of that edge, face or cell; a corner
+    keeps its own value.
+    """
     seen, parts = np.zeros(len(mesh.points), dtype=bool), []
     for block in mesh.blocks:
         for own, corners in zip(block.nodes.T, block.kind.nodes, strict=True):

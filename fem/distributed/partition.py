@@ -16,10 +16,11 @@ from ..solids.model import SolidModel
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Cells of one rank, with their nodes and coordinates.
+    """Cells of one rank, with their nodes and the coordinates that move them.
 
-    ``shapes``: displacements of its nodes (N·d, n) for unit values of the coordinates that move them, whose numbers in
-    the whole system are ``coordinates`` (n,). ``cells``: numbers of its cells, counted through all blocks of the mesh.
+    ``shapes`` (N·d, n) are the displacements of the N nodes for unit values of these n coordinates, ``coordinates``
+    (n,) the numbers of the coordinates in the whole system. ``cells`` are the numbers of the cells, counted through all
+    blocks of the mesh.
     """
 
     model: SolidModel
@@ -29,10 +30,12 @@ class Part:
 
 
 class Share(NamedTuple):
-    """Data sent to a rank: its part, the first coordinate of each rank, and its rows of vectors in all coordinates.
+    """Data that rank 0 sends to each rank: its part of the solid, and the rows that the rank owns.
 
-    ``held`` (own,): held coordinates; ``linear`` (own,): coordinates that move corners of cells; ``rigid`` (own, r):
-    rigid motions of the solid that are not held; ``loads`` (own, k): loads of the static responses.
+    ``starts`` are the first coordinates of all ranks and, as the last entry, the number of all coordinates. The rows
+    are for each coordinate that the rank owns: ``held`` (own,), True if it is held; ``linear`` (own,), True if it moves
+    corners of cells; ``rigid`` (own, r), the rigid motions of the solid; ``loads`` (own, k), the loads of the static
+    responses.
     """
 
     part: Part
@@ -45,9 +48,10 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Parts of a solid, one for each rank; coordinates are renumbered so that each rank owns a contiguous range.
+    """Parts of a solid, one for each rank; its n coordinates are renumbered so that each rank owns a contiguous range.
 
-    ``order`` (n,): old number of each coordinate; ``starts``: first coordinate of each rank, and n.
+    ``order`` (n,) has the old number of each coordinate, ``starts`` the first coordinate of each rank and, as the last
+    entry, n.
     """
 
     parts: tuple[Part, ...]
@@ -66,7 +70,10 @@ class Partition:
 
 
 def cut(model: SolidModel, basis: Any, count: int) -> Partition:
-    """Partition of a solid into ``count`` parts; ``basis`` (N·d, n) are its displacements for unit coordinates."""
+    """Partition of a solid into ``count`` parts.
+
+    ``basis`` (N·d, n) are the displacements of its N nodes for unit values of its n coordinates.
+    """
     mesh, d = model.mesh, model.dim
     centres = np.vstack([mesh.points[b.corners()].mean(axis=1) for b in mesh.blocks])
     rank = bisected(centres, count)
@@ -120,7 +127,11 @@ def _bisect(centres: Array, cells: Array, ranks: range, rank: Array) -> None:
 
 
 def _owners(touched: list[Array], size: int, dim: int) -> Array:
-    """Rank that owns each coordinate: the first rank that uses it; all coordinates of a node have the same owner."""
+    """Rank that owns each coordinate, (size,): the lowest rank with a cell that the coordinate moves.
+
+    ``touched`` has, for each rank, the numbers of the coordinates that move its cells. If there are ``dim`` coordinates
+    for each node, those of a node have the same owner; this is assumed if ``dim`` divides ``size``.
+    """
     owner = np.full(size, len(touched))
     for r in reversed(range(len(touched))):
         owner[touched[r]] = r

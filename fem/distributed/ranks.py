@@ -53,7 +53,7 @@ def ending_all(comm: Any) -> Iterator[None]:
 
 
 def total(comm: Any, own: Array) -> Array:
-    """Sum of an array over all ranks."""
+    """Element-wise sum of the arrays ``own`` of all ranks, returned on every rank."""
     given = np.asarray(own, dtype=float, order="C")
     result = np.empty_like(given)
     comm.Allreduce(given, result)

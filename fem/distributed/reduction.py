@@ -47,7 +47,9 @@ MEAN_AXIS = "mean_axis"
 class Choices:
     """Options of a reduction.
 
-    Number of modes, ports with static responses, inertia relief, fields to export, solver.
+    ``modes`` is the number of modes, ``static`` the ports with static responses; ``inertia`` adds inertia relief.
+    ``fields`` says what the reduced body can show: none, shape or stresses. ``solver`` None selects a solver by the
+    size of the solid.
     """
 
     modes: int = 12
@@ -58,7 +60,11 @@ class Choices:
 
 
 class Solid(NamedTuple):
-    """Solid on rank 0: model, displacements (N·d, n) for unit coordinates, ports in these coordinates, partition."""
+    """The whole solid, on rank 0: its model, ports and partition.
+
+    ``basis`` (N·d, n) are the displacements of its N nodes for unit values of its n coordinates, in which the ports are
+    given.
+    """
 
     model: SolidModel
     basis: Any
@@ -79,7 +85,8 @@ def reduce_distributed(
 ) -> Reduction | None:
     """Reduce a :func:`fem.solid` on all ranks as :func:`flexph.bodies.reduce_body` does; None on ranks other than 0.
 
-    Rank 0 reads ``mesh`` and ``material``; ``shape`` has the arguments reference (mean_axis or a rigidly tied port),
+    Rank 0 reads ``mesh`` and ``material``. ``ports`` are regions by the names of the ports, and ``choices`` says which
+    modes and static responses to keep. ``shape`` has the arguments reference (mean_axis or a rigidly tied port),
     degree, plane, thickness, omit, select, unit and temperature of :func:`fem.solid`. Raises as these functions do, on
     the rank concerned.
     """
@@ -114,7 +121,11 @@ def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
 def _shares(
     count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
 ) -> tuple[Solid, list[Share]]:
-    """Solid on rank 0, and the data that each rank gets."""
+    """Read and partition the solid: the solid, for rank 0, and the data for each of the ``count`` ranks.
+
+    ``ties`` are the regions of the ports by name, and the reference. Raises ValueError for what cannot be reduced under
+    MPI, such as masses at nodes.
+    """
     request = MeshRequest(**{name: shape.pop(name, None) for name in ("select", "unit", "temperature")})
     form = Shape(**{name: shape.pop(name, None) for name in ("degree", "plane", "thickness")})
     model, given, damping = read_solid(mesh, material, form, ports=ties[0], request=request, **shape)
@@ -146,7 +157,11 @@ def _shares(
 
 
 def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
-    """Numbers of the coordinates that hold the body: those of the reference port, or one for each rigid motion."""
+    """Indices of the coordinates to hold, so that the body cannot move rigidly.
+
+    They are the coordinates of the port that is the ``reference``. For ``mean_axis`` they are one for each of the
+    motions ``rigid`` (n, r). Raises ValueError for a reference port that is not tied rigidly.
+    """
     port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
     if port is None:
         return pins(rigid)
@@ -159,14 +174,17 @@ def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
 
 
 def _vectors(system: System, share: Share, choices: Choices, timed: Any) -> Array:
-    """Basis T (own, k) of the deformation; the solver is released before strains are computed."""
+    """Basis T (own, k) of the deformation: Ritz vectors of the static responses and the lowest modes."""
     raw = np.hstack(_responses_and_modes(system, share, choices, timed))
     mass = float(total(system.comm, np.array(share.part.model.mass.sum())))
     return ritz(system, raw, mass)
 
 
 def _responses_and_modes(system: System, share: Share, choices: Choices, timed: Any) -> tuple[Array, Array]:
-    """Static responses and lowest modes, (own, k) each, by a factorisation or by multigrid."""
+    """Static responses (own, k) and lowest modes (own, m), by a factorisation or by multigrid.
+
+    ``timed`` measures the time of each stage.
+    """
     size = int(share.starts[-1])
     solver: Solver = choices.solver or ("factor" if size < CROSSOVER else "multigrid")
     with timed("factor" if solver == "factor" else "multigrid"):
@@ -182,7 +200,10 @@ def _responses_and_modes(system: System, share: Share, choices: Choices, timed: 
 
 
 def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -> Body | None:
-    """Reduced body on rank 0 with coordinates û, u = T û, None on other ranks; its frame moves as before reduction."""
+    """Reduced body on rank 0, whose coordinates û give the deformation u = T û; None on other ranks.
+
+    ``vectors`` are the rows (own, k) of T. The body frame moves with the same reference as before the reduction.
+    """
     comm, part, k = system.comm, system.part, vectors.shape[1]
     nodal = system.displacements(vectors)
     inertia = _summed(comm, solid_inertia(part.model, nodal))
@@ -205,7 +226,11 @@ def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -
 
 
 def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) -> View:
-    """View of the body on rank 0, with the stresses of the cells gathered from all ranks."""
+    """View of the reduced body on rank 0, with displacements from the basis T (n, k).
+
+    ``stresses`` has from each rank the numbers of its cells and the stresses at their stress points for unit reduced
+    coordinates; None leaves stresses out.
+    """
     model, shapes = solid.model, sparse.csr_array(solid.basis @ T)
     if stresses is None:
         return shape_view(model, drawing(model.mesh), shapes)
@@ -218,7 +243,10 @@ def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) ->
 
 
 def _summed(comm: Any, own: Inertia) -> Inertia:
-    """Sum mass integrals over all ranks; products of vectors that are round-off become zero."""
+    """Mass integrals of the whole body: the sum of those of the cells of each rank.
+
+    Entries of ``shape_pair`` that are zero to round-off become zero. The terms of the rotation of sections are zero.
+    """
     d, s = own.dim, len(own.spin)
     pair = total(comm, np.array([[form.toarray() for form in row] for row in own.shape_pair]))
     size = np.sqrt(np.einsum("iikk->k", pair))
@@ -236,14 +264,18 @@ def _summed(comm: Any, own: Inertia) -> Inertia:
 
 
 class Moments(NamedTuple):
-    """Integrals ∫ρYYᵀ, (1 + d, 1 + d), with Y = (1, X), and ∫ρφ_i Yᵀ, (own, d, 1 + d), with φ_i of coordinate i."""
+    """Moments of mass of the undeformed body and of its coordinates, with Y = (1, X), X (d,) the positions.
+
+    ``whole`` is ∫ρYYᵀ, (1 + d, 1 + d). ``loads`` is ∫ρφ_i Yᵀ, (own, d, 1 + d), φ_i the displacements for a unit of
+    coordinate i.
+    """
 
     whole: Array
     loads: Array
 
 
 def moments(system: System) -> Moments:
-    """Moments of the undeformed body and of its coordinates, over all ranks."""
+    """Moments of mass of the undeformed body, summed over all ranks, and of the coordinates that this rank owns."""
     mesh, mass, d = system.part.model.mesh, system.part.model.mass, system.part.model.dim
     fields = np.hstack([np.ones((len(mesh.points), 1)), mesh.points])
     heavy = mass @ fields
@@ -252,9 +284,10 @@ def moments(system: System) -> Moments:
 
 
 def inertia_loads(system: System) -> Array:
-    """Inertia loads (own, k) of unit rigid motions, leaving out those that are zero to round-off.
+    """Inertia loads (own, k) of unit rigid motions, without those that are zero to round-off.
 
-    See :func:`flexph.bodies.held_body.inertia_forces`.
+    The motions are accelerations along and about each axis, and products of two spins (centrifugal loads). See
+    :func:`flexph.bodies.held_body.inertia_forces`.
     """
     given = moments(system)
     d = system.part.model.dim
@@ -277,7 +310,7 @@ def inertia_loads(system: System) -> Array:
 
 
 def orthonormal(system: System, vectors: Array) -> Array:
-    """Basis Q (own, k) of the span of vectors with QᵀMQ = 1.
+    """Basis Q (own, k) of the span of ``vectors`` (own, m) with QᵀMQ = 1.
 
     The method is that of :func:`flexph.numerics.subspaces.orthonormal`.
     """

@@ -1,4 +1,7 @@
-"""Static responses and lowest modes of a distributed solid, by a MUMPS factor or by multigrid."""
+"""Static responses and lowest modes of a distributed solid, by a MUMPS factor or by multigrid.
+
+Arrays (own, …) have a row for each of the coordinates that the rank owns.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,11 @@ class Factored:
     ksp: Any
 
     def pairs(self, count: int, known: Array, tolerance: float | None = None) -> tuple[Array, Array]:
-        """Values 1/θ = ω² of the largest θ in M x = θ K x, and their vectors."""
+        """Lowest ω² (count,) of K x = ω² M x in ascending order, and their vectors (own, count).
+
+        The Krylov-Schur method finds them as the largest θ = 1/ω² of M x = θ K x, in the complement of the vectors
+        ``known`` (own, m).
+        """
         eps = _problem(self.system, _mass_operator(self.system), self.system.stiffness, known)
         eps.setType(SLEPc.EPS.Type.KRYLOVSCHUR)
         eps.setWhichEigenpairs(SLEPc.EPS.Which.LARGEST_REAL)
@@ -56,7 +63,10 @@ class Multigrid:
     ksp: Any
 
     def pairs(self, count: int, known: Array, tolerance: float = FREE_OF_FACTOR) -> tuple[Array, Array]:
-        """Smallest ω² of K x = ω² M x, and their vectors."""
+        """Lowest ω² (count,) of K x = ω² M x in ascending order, and their vectors (own, count).
+
+        LOBPCG finds them, K-orthogonal to the vectors ``known`` (own, m).
+        """
         width = max(count, min(count + SPARE, self.system.stiffness.getSize()[0] // 4))
         start = _random(self.system, width, known)
         return lobpcg(
@@ -132,7 +142,7 @@ def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
 
 
 def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
-    """Eigenproblem A x = λ B x in the complement of known vectors, with a random start free of held coordinates."""
+    """SLEPc eigenproblem A x = λ B x in the complement of the vectors ``known`` (own, m), with a random start."""
     eps = SLEPc.EPS().create(PETSc.COMM_WORLD)
     eps.setOperators(a, b)
     eps.setProblemType(SLEPc.EPS.ProblemType.GHEP)
@@ -143,7 +153,10 @@ def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
 
 
 def _random(system: System, count: int, known: Array) -> Array:
-    """Random vectors (own, count), zero at held coordinates; the same in every job."""
+    """Random vectors (own, count), zero at held coordinates and equal in every job with the same number of ranks.
+
+    The seed is the rank and the number of the vectors ``known`` (own, m).
+    """
     start = np.random.default_rng([system.comm.rank, known.shape[1]]).standard_normal((len(system.held), count))
     start[system.held] = 0.0
     return start
@@ -168,7 +181,7 @@ class _Applied:
         self._apply = apply
 
     def apply(self, _: Any, right: Any, solution: Any) -> None:
-        """Write the solution for a right side into ``solution``."""
+        """Write the solution for the right side ``right`` into ``solution``, as the function gives it."""
         self._apply(right, solution)
 
 
@@ -199,7 +212,7 @@ def _vector(system: System, values: Array) -> Any:
 
 
 def _mass_operator(system: System) -> Any:
-    """Mass matrix M, or the operator M − WWᵀ about mean axes."""
+    """PETSc operator of the mass M of a system; about mean axes that of M − WWᵀ, which projects rigid motions out."""
     if not system.momenta.shape[1]:
         return system.mass
     operator = PETSc.Mat().createPython(system.mass.getSizes(), context=_MeanAxes(system), comm=PETSc.COMM_WORLD)
@@ -208,19 +221,22 @@ def _mass_operator(system: System) -> Any:
 
 
 class _MeanAxes:
-    """Python context of a PETSc matrix for the mass operator M − WWᵀ."""
+    """Python context of a PETSc matrix for the mass M − WWᵀ of motion relative to mean axes.
+
+    W are the momenta of the rigid motions.
+    """
 
     def __init__(self, system: System) -> None:
         self._system = system
 
     def mult(self, _: Any, x: Any, y: Any) -> None:
-        """Compute y = (M − WWᵀ)x."""
+        """Compute y = (M − WWᵀ)x, W the momenta of the rigid motions, and write it into the PETSc vector ``y``."""
         system = self._system
         system.mass.mult(x, y)
         y.array[:] -= system.momenta @ total(system.comm, system.momenta.T @ x.array_r)
 
     def getDiagonal(self, _: Any, diagonal: Any) -> None:
-        """Write the diagonal into ``diagonal``, for preconditioners that need it."""
+        """Write the diagonal of M − WWᵀ into ``diagonal``, for preconditioners that need it."""
         system = self._system
         system.mass.getDiagonal(diagonal)
         diagonal.array[:] -= np.einsum("nr,nr->n", system.momenta, system.momenta)

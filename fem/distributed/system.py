@@ -1,4 +1,7 @@
-"""PETSc stiffness and mass of a distributed solid, with rigid motion held or projected out."""
+"""PETSc stiffness and mass of a distributed solid, with rigid motion held or projected out.
+
+Arrays (own, …) have a row for each of the coordinates that the rank owns.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,14 @@ from .ranks import total
 
 @dataclass(frozen=True, eq=False)
 class System:
-    """Stiffness K and mass M in the coordinates of all ranks, distributed by rows; ``own`` are the rows of this rank.
+    """Stiffness K and mass M of a solid in the coordinates of all ranks; each rank holds the rows that it owns.
 
-    On ``held`` coordinates (own,) K is diagonal and M zero; ``linear`` (own,) are the coordinates that move corners of
-    cells, for multigrid. M is scaled by ``unit`` to a mean diagonal of one, and K with it. About mean axes rigid
-    ``motions`` Q (own, r), QᵀMQ = 1, and their ``momenta`` W = MQ take M to M − WWᵀ, the mass of u − Q Wᵀu; with a held
-    port r = 0.
+    On ``held`` coordinates (own,) K is diagonal and M is zero. ``linear`` (own,) is True for coordinates that move
+    corners of cells, for multigrid. K and M are multiplied by the same factor ``unit``, with which the mean diagonal of
+    M is one.
+
+    About mean axes there are rigid ``motions`` Q (own, r), QᵀMQ = 1, with ``momenta`` W = MQ. The mass is then M − WWᵀ,
+    that of the deformation u − Q Wᵀu. With a held port r = 0.
     """
 
     comm: Any
@@ -39,7 +44,7 @@ class System:
     unit: float
 
     def heavy(self, vectors: Array) -> Array:
-        """Products (M − WWᵀ)V of vectors (own, k)."""
+        """Products (own, k) of the mass M − WWᵀ with ``vectors`` (own, k)."""
         return products(self.mass, vectors) - self.momenta @ self.inner(self.momenta, vectors)
 
     def inner(self, a: Array, b: Array) -> Array:
@@ -47,13 +52,13 @@ class System:
         return total(self.comm, a.T @ b)
 
     def balanced(self, loads: Array) -> Array:
-        """Loads (own, k) without their resultant on the rigid motions, and zero on held coordinates."""
+        """Loads (own, k) minus the inertia forces of the rigid motion that they cause, and zero on held coordinates."""
         rest = loads - self.momenta @ self.inner(self.motions, loads)
         rest[self.held] = 0.0
         return rest
 
     def here(self, vectors: Array) -> Array:
-        """Gather the rows of vectors (own, k) for all coordinates of the cells of this rank from their ranks."""
+        """Rows (here, k) of ``vectors`` (own, k) for all coordinates of this rank's cells, gathered from all ranks."""
         scatter, whole, here = self._scatter()
         local = np.empty((len(self.part.coordinates), vectors.shape[1]))
         for k, given in enumerate(vectors.T):
@@ -63,11 +68,15 @@ class System:
         return local
 
     def displacements(self, vectors: Array) -> Array:
-        """Displacements (N·d, k) of the nodes of this rank, from vectors (own, k)."""
+        """Displacements (N·d, k) of the N nodes of this rank's cells, from ``vectors`` (own, k) in the coordinates."""
         return np.asarray(self.part.shapes @ self.here(vectors))
 
     def loads(self, nodal: Array) -> Array:
-        """Loads (own, k) from forces on nodes (N·d, k) of each rank, summed over the ranks."""
+        """Loads (own, k) on the coordinates that this rank owns, from the nodal forces of all ranks.
+
+        ``nodal`` (N·d, k) are the forces on the N nodes of this rank's cells. The contributions of all ranks to a
+        coordinate are added.
+        """
         scatter, whole, here = self._scatter()
         loads = np.empty((whole.array.size, nodal.shape[1]))
         for k, given in enumerate((self.part.shapes.T @ nodal).T):
@@ -78,11 +87,11 @@ class System:
         return loads
 
     def elasticity(self, vectors: Array) -> SolidElasticity:
-        """Elasticity of the cells of this rank, in coordinates whose displacements are the vectors (own, k)."""
+        """Elasticity of the cells of this rank in the coordinates whose unit deformations are ``vectors`` (own, k)."""
         return SolidElasticity(self.part.model, self.displacements(vectors))
 
     def energies(self, vectors: Array) -> Array:
-        """Matrix VᵀK V of vectors (own, k), from the strains of the cells of all ranks."""
+        """Matrix VᵀKV (k, k) of ``vectors`` V (own, k), summed over the strains of the cells of all ranks."""
         return total(self.comm, self.elasticity(vectors).energies(np.eye(vectors.shape[1])))
 
     def _scatter(self) -> tuple[Any, Any, Any]:
@@ -103,7 +112,10 @@ def products(matrix: Any, vectors: Array) -> Array:
 
 
 def assembled(comm: Any, share: Share, *, mean: bool) -> System:
-    """System with K and M assembled from the cells of each rank; with ``mean`` axes rigid motions are projected out."""
+    """System of a solid over all ranks: stiffness K and mass M, assembled from the cells of all.
+
+    If ``mean``, the axes are mean axes: the rigid motions are projected out of the mass.
+    """
     part, starts, held, rigid = share.part, share.starts, share.held, share.rigid
     d = part.model.dim
     block = 1 if np.any(starts % d) else d
@@ -127,7 +139,7 @@ def assembled(comm: Any, share: Share, *, mean: bool) -> System:
 
 
 def near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
-    """PETSc null space of rigid motions (own, r), made orthonormal, for multigrid."""
+    """PETSc null space for multigrid: the rigid motions ``rigid`` (own, r), made orthonormal."""
     even = solve_triangular(np.linalg.cholesky(total(comm, rigid.T @ rigid)), rigid.T, lower=True)
     vectors = [stiffness.createVecRight() for _ in even]
     for vector, values in zip(vectors, even, strict=True):
@@ -136,14 +148,21 @@ def near_null(comm: Any, stiffness: Any, rigid: Array) -> Any:
 
 
 def _matrix(comm: Any, part: Part, starts: Array, nodal: Callable[[], Any], block: int) -> Any:
-    """Distributed matrix over the coordinates: the sum over ranks of nodal matrices (N·d, N·d)."""
+    """PETSc matrix Σ SᵀAS over the ranks, S the displacements (N·d, n) of a rank's nodes for unit coordinates.
+
+    ``nodal`` returns the matrix A (N·d, N·d) of the cells of this rank. ``starts`` are the first coordinates of all
+    ranks and the number of all coordinates; ``block`` is the block size.
+    """
     own = _own_rows(comm, part, starts, sparse.csr_array(part.shapes.T @ (nodal() @ part.shapes)))
     index = own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType)
     return PETSc.Mat().createAIJ((own.shape, own.shape), bsize=block, csr=(*index, own.data), comm=PETSc.COMM_WORLD)
 
 
 def _own_rows(comm: Any, part: Part, starts: Array, local: Any) -> Any:
-    """Rows (own, n) that this rank owns of the sum of all ranks' matrices."""
+    """Rows (own, n) that this rank owns of the sum of the matrices of all ranks.
+
+    ``local`` is the matrix of this rank, over the coordinates of its part only.
+    """
     numbers = part.coordinates.astype(np.int32)
     wide = sparse.csr_array((local.data, numbers[local.indices], local.indptr), (len(numbers), int(starts[-1])))
     owner = np.searchsorted(starts, part.coordinates, side="right") - 1

@@ -79,7 +79,7 @@ def _by_modes(elasticity: ElasticEnergy, inertia: Inertia, ratios: np.ndarray) -
     mass, strain = contract(inertia, about_centre=False).M, elasticity.strain
     if isinstance(mass, Bordered):
         raise ValueError(
-            "damping must not have ratios for a large body about mean axes, whose matrices they would fill: take "
+            "damping must not have ratios for a large body about mean axes, whose matrices they would fill: use "
             "stiffness, or hold a port of the body"
         )
     stresses, size = strain.shape

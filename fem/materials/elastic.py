@@ -186,7 +186,7 @@ def checked_compliance(name: str, material: Elastic, plane: str | None) -> Array
     if not values[0] > INCOMPRESSIBLE * values[-1]:
         raise ValueError(
             f"{name} must be compressible: its compliance is singular (lowest over largest eigenvalue "
-            f"{values[0] / values[-1]:.0e}), as that of poisson = 0.5, where the pressure follows from no strain; take "
+            f"{values[0] / values[-1]:.0e}), as that of poisson = 0.5, where the pressure follows from no strain; use "
             "poisson up to 0.4999, or plane='stress'"
         )
     return reduced

@@ -88,7 +88,7 @@ def _found(name: str, contents: MeshContents) -> FileMaterial:
 
 
 def file_densities(contents: MeshContents) -> dict[str, float] | None:
-    """Densities of a mesh file by the names of regions of cells; None if one is missing."""
+    """Densities of a mesh file by the names of its regions of cells; None if any region has no density."""
     materials = {key.upper(): material for key, material in contents.materials.items()}
     densities = {region: materials.get(name.upper(), FileMaterial()).density for region, name in contents.sections}
     known = {region: density for region, density in densities.items() if density is not None}
@@ -96,7 +96,7 @@ def file_densities(contents: MeshContents) -> dict[str, float] | None:
 
 
 def element_notes(contents: MeshContents) -> list[str]:
-    """Notes on differences between the elements of this package and those of the program of the file."""
+    """Notes on how the elements of this package differ from those of the program for which a mesh file is written."""
     notes = [note for kind in contents.types for note in differences(kind)]
     linear = [kind for kind in contents.types if lumped(kind)]
     if linear:
@@ -105,7 +105,7 @@ def element_notes(contents: MeshContents) -> list[str]:
 
 
 def warn_of_elements(contents: MeshContents) -> None:
-    """Warn if stiffnesses differ from those of the program of the file."""
+    """Warn if stiffnesses differ from those of the program for which a mesh file is written."""
     notes = [note for kind in contents.types for note in differences(kind)]
     if notes:
         text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/guide/solids.md has the size of the difference)"
@@ -113,7 +113,7 @@ def warn_of_elements(contents: MeshContents) -> None:
 
 
 def law_notes(contents: MeshContents) -> list[str]:
-    """Notes on ignored properties of used materials: everything other than density and elasticity."""
+    """Notes on properties of used materials that are ignored, which are all but density and elasticity."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = [known[name.upper()] for _, name in contents.sections if name.upper() in known]
     return [

@@ -182,7 +182,7 @@ class Section:
         }
 
     def _given(self) -> dict[str, Any]:
-        """Constants given by the user, checked; A and I_z are required, others may be None."""
+        """Constants of the section as the user gave them, after a check: A and I_z are required, others may be None."""
         given = {name: getattr(self, name) for name in _UNITS}
         missing = [name for name in ("area", "second_moment") if given[name] is None]
         if missing and all(value is None for value in given.values()):

@@ -64,10 +64,11 @@ def axial_factors(section: Section, y: Array, z: Array) -> Array:
 
 
 def _circle(section: Section, dim: int) -> Array:
-    """Stress factors at points on both edges of a ring, or on the edge of a circle; for dim = 2 on half of an edge.
+    """Stress factors (q, 3, 6) at q points on the edge of a circle, or on both edges of a ring.
 
-    A shear force Q along y gives ``τ_θ = −Q (a² + ab + b²) sin θ/(3I)`` throughout the thickness from b to a, which
-    satisfies equilibrium with free edges and equals Q S/(I b) at θ = 90°.
+    See :class:`SectionPoints`. For ``dim`` 2 the points are on one half of each edge. A shear force Q along y gives
+    ``τ_θ = −Q (a² + ab + b²) sin θ/(3I)`` throughout the thickness, a the outer and b the inner radius. This satisfies
+    equilibrium with free edges and equals Q S/(I b) at θ = 90°, there with b the width of the section.
     """
     assert section.diameter is not None
     outer, inner = 0.5 * section.diameter, 0.5 * (section.inner_diameter or 0.0)
@@ -85,7 +86,10 @@ def _circle(section: Section, dim: int) -> Array:
 
 
 def _rectangle(section: Section, width: float, height: float, dim: int) -> Array:
-    """Stress factors at points on the sides and on an interior grid of a rectangle; for dim = 2 on one side only."""
+    """Stress factors (q, 3, 6) at q points on the four sides of a rectangle and on a grid inside it.
+
+    See :class:`SectionPoints`. For ``dim`` 2 the points are on one side only.
+    """
     y, z = _points_of_rectangle(0.5 * height, 0.5 * width)
     if dim == 2:
         y, z = y[:SIDE], z[:SIDE]

@@ -30,12 +30,12 @@ def tensors_of(strain: Array) -> Array:
 
 @dataclass(frozen=True)
 class SpatialLaw:
-    """A law ψ(C) as a function of Green's strain (k, 6) in Voigt order."""
+    """A law ψ(C) of the stored energy as a function of Green's strain (k, 6) in Voigt order."""
 
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """Energy ψ, stress S (k, 6) and tangent ∂S/∂E (k, 6, 6)."""
+        """Energies ψ (k,), stresses S (k, 6) and tangents ∂S/∂E (k, 6, 6) for strains E (k, 6) in Voigt order."""
         energy, stress, tangent = self.law.of_tensor(tensors_of(strain))
         return Evaluated(energy, stress[:, FIRST, SECOND], tangent)
 
@@ -50,12 +50,12 @@ class PlaneStrainLaw:
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """Energy ψ, stress S (k, 3) and tangent ∂S/∂E (k, 3, 3)."""
+        """Energies ψ (k,), stresses S (k, 3) and tangents ∂S/∂E (k, 3, 3) for planar strains E (k, 3)."""
         energy, stress, tangent = SpatialLaw(self.law).at(self.spatial(strain))
         return Evaluated(energy, stress[:, IN_PLANE], tangent[:, IN_PLANE[:, None], IN_PLANE])
 
     def spatial(self, strain: Array) -> Array:
-        """Spatial strains (k, 6)."""
+        """Spatial strains (k, 6) in Voigt order from planar strains (k, 3), with E_zz = 0."""
         whole = np.zeros((len(strain), 6))
         whole[:, IN_PLANE] = strain
         return whole
@@ -68,14 +68,20 @@ class PlaneStressLaw:
     law: Hyperelastic
 
     def at(self, strain: Array) -> Evaluated:
-        """Energy ψ, stress S (k, 3) and tangent ∂S/∂E (k, 3, 3), with E_zz condensed."""
+        """Energies ψ (k,), stresses S (k, 3) and tangents ∂S/∂E (k, 3, 3) for planar strains E (k, 3).
+
+        E_zz is condensed from S_zz = 0.
+        """
         energy, stress, tangent = SpatialLaw(self.law).at(self.spatial(strain))
         side, own = tangent[:, IN_PLANE, 2], tangent[:, IN_PLANE[:, None], IN_PLANE]
         condensed = own - side[:, :, None] * side[:, None, :] / tangent[:, 2, 2, None, None]
         return Evaluated(energy, stress[:, IN_PLANE], condensed)
 
     def spatial(self, strain: Array) -> Array:
-        """Spatial strains (k, 6), with E_zz by Newton's method on ln C_zz, which keeps C_zz positive."""
+        """Spatial strains (k, 6) in Voigt order from planar strains (k, 3), with E_zz from S_zz = 0.
+
+        Newton's method has the unknown ln C_zz, which keeps C_zz positive.
+        """
         spatial = SpatialLaw(self.law)
         whole, rest = np.zeros((len(strain), 6)), spatial.at(np.zeros((1, 6))).tangent[0, 2]
         whole[:, IN_PLANE] = strain
@@ -92,13 +98,13 @@ class PlaneStressLaw:
 
 
 def whole_stress(law: Any, strain: Array) -> tuple[Array, Array]:
-    """Spatial strains and stresses (k, 6) of a planar law, from planar strains (k, 3)."""
+    """Spatial strains and spatial stresses, (k, 6) each in Voigt order, from planar strains (k, 3) of a planar law."""
     whole = law.spatial(strain)
     return whole, SpatialLaw(law.law).at(whole).stress
 
 
 def stored_energy(law: Any, plane: str | None) -> Any:
-    """Law as a function of the strains of a spatial body, of plane strain or of plane stress.
+    """Strain law with the stored energy ``law``, for a spatial body (``plane`` None), plane strain or plane stress.
 
     Raises ValueError if ``law`` is no stored energy, has stress at zero strain, or is unstable there.
     """

@@ -23,10 +23,11 @@ from .prisms import PLANE, PrismElement, Pyramid, Pyramid13, Wedge, Wedge15, squ
 
 
 def through_points(kind: Cell, at: Array) -> Array:
-    """Values (..., n) of the Lagrange polynomials through the n stress points of a cell, at points (..., d) in it.
+    """Values (..., n) of the n Lagrange polynomials of a cell's stress points, at points ``at`` (..., d) in the cell.
 
-    They are constant or linear on simplices, of degree one or two in each coordinate on quadrilaterals, hexahedra and
-    pyramids (there ξ, η, z), and in the plane and along the height on wedges, with as many coefficients as points.
+    Each polynomial is 1 at one stress point and 0 at the others. They are constant or linear on simplices, of degree
+    one or two in each coordinate on quadrilaterals, hexahedra and pyramids (there in ξ, η, z). On wedges they are of
+    this degree in the plane and along the height.
     """
     own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
     monomials = _monomials(kind.shape, at, len(own)).reshape(-1, len(own))
@@ -34,7 +35,7 @@ def through_points(kind: Cell, at: Array) -> Array:
 
 
 def _monomials(shape: str, x: Array, count: int) -> Array:
-    """Values (..., count) of the first monomials of a cell at points (..., d)."""
+    """Values (..., count) of the ``count`` lowest monomials of a cell of the given shape, at points ``x`` (..., d)."""
     d = x.shape[-1]
     if shape == "wedge":
         degree = {6: 1, 18: 2}[count]
@@ -78,7 +79,7 @@ class Cell(Memo):
 
     @property
     def dim(self) -> int:
-        """Dimension of the cell."""
+        """Dimension of the cell, 2 or 3 (1 for the facets of planar cells)."""
         return REFERENCE[self.shape].shape[1]
 
     @property
@@ -93,7 +94,7 @@ class Cell(Memo):
 
     @once
     def _order(self) -> list[int]:
-        """Indices of the cell's nodes in the node order of scikit-fem."""
+        """Index in the node order of scikit-fem of each node of this cell, by equal positions."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()
@@ -101,27 +102,33 @@ class Cell(Memo):
         return order
 
     def shapes(self, points: Array) -> tuple[Array, Array]:
-        """Shape functions (nodes, q) and their gradients (nodes, dim, q) at reference points (dim, q)."""
+        """Shape functions (nodes, q) and their gradients (nodes, dim, q) with respect to the reference coordinates.
+
+        ``points`` (dim, q) are points of the reference cell.
+        """
         element = self.element()
         functions = [element.lbasis(points, i) for i in self._order]
         ones = np.ones(points.shape[1])
         return np.array([v * ones for v, _ in functions]), np.array([np.asarray(g) * ones for _, g in functions])
 
     def quadrature(self, order: int) -> tuple[Array, Array]:
-        """Points (dim, q) and weights (q,) on the reference cell."""
+        """Points (dim, q) and weights (q,) of the quadrature rule ``order`` on the reference cell."""
         element = self.element()
         points, weights = element.rule(order) if isinstance(element, PrismElement) else get_quadrature(element, order)
         return points, weights
 
     @once
     def mirrored(self) -> list[int]:
-        """Index of each node's mirror image under exchange of the first two axes, which turns a cell inside out."""
+        """Index of the mirror image of each node under exchange of the first two reference axes.
+
+        Nodes reordered by it turn a cell inside out.
+        """
         swapped = self.positions.copy()
         swapped[:, [0, 1]] = swapped[:, [1, 0]]
         return np.abs(swapped[:, None] - self.positions[None]).max(axis=2).argmin(axis=1).tolist()
 
     def facet(self, number: int) -> tuple[Cell, list[int]]:
-        """Kind of cell of a facet, and indices of its nodes among those of this cell."""
+        """Cell type of the facet ``number`` of this cell, and the indices of its nodes among those of the cell."""
         kind, local = facet_nodes(self.name, number)
         return CELLS[kind], local
 
@@ -155,9 +162,10 @@ BESIDE_PRISMS = {"tetra": "tetra10", "hexahedron": "hexahedron20", "wedge": "wed
 
 @lru_cache(maxsize=64)
 def table(name: str, order: int) -> tuple[Array, Array, Array]:
-    """Shape functions (nodes, q), gradients (nodes, dim, q) and weights (q,) of a kind of cell at a quadrature rule.
+    """Shape functions (nodes, q), gradients (nodes, dim, q) and weights (q,) at the points of a quadrature rule.
 
-    ``order`` 0 is the rule with one point.
+    Gradients and weights refer to the coordinates of the reference cell of the type ``name``. ``order`` 0 is the rule
+    with one point.
     """
     cell = CELLS[name]
     if order == 0:
@@ -172,5 +180,5 @@ def table(name: str, order: int) -> tuple[Array, Array, Array]:
 
 @lru_cache(maxsize=64)
 def corner_slopes(name: str) -> Array:
-    """Gradients of the shape functions at the corners of a cell, (nodes, dim, corners)."""
+    """Gradients of the shape functions at the corners of a reference cell in its coordinates, (nodes, dim, corners)."""
     return CELLS[name].shapes(REFERENCE[CELLS[name].shape].T)[1]

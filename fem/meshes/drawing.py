@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flexph.bodies.fields import NodeValues
-from flexph.meshes.blocks import BESIDE
+from flexph.meshes.blocks import NO_CELL_BLOCK
 from flexph.numerics.arrays import Array
 
 from .cells import DRAWN, Cell
@@ -15,16 +15,19 @@ from .solid_mesh import SolidMesh
 
 
 class Piece(NamedTuple):
-    """Part of every cell of a block that is drawn as one cell: the indices of its nodes in the cell."""
+    """A part of each cell of a block that is drawn as a cell of its own.
+
+    ``local`` are the indices of the nodes of the part among those of the cell.
+    """
 
     block: int
     local: tuple[int, ...]
 
 
 class Drawing(NamedTuple):
-    """Drawn cells (c, n) of one type over the nodes ``used`` (p,) of a mesh.
+    """Cells (c, n) of one type to draw, over the nodes ``used`` (p,) of a mesh.
 
-    ``drawn`` (c,) is the mesh cell of each; ``pieces`` are the parts of cells that are drawn.
+    ``drawn`` (c,) is the mesh cell of which each is a part, ``pieces`` are these parts for each block.
     """
 
     name: str
@@ -36,7 +39,7 @@ class Drawing(NamedTuple):
 
 def drawing(mesh: SolidMesh) -> Drawing:
     """Cells of a mesh to be drawn: as they are, or as simplices if types are mixed or meshio lacks the type."""
-    if len(mesh.blocks) == 1 and mesh.blocks[0].kind.name not in BESIDE:
+    if len(mesh.blocks) == 1 and mesh.blocks[0].kind.name not in NO_CELL_BLOCK:
         kind = mesh.blocks[0].kind
         name, pieces = kind.name, [Piece(0, tuple(range(len(kind.nodes))))]
     else:
@@ -51,9 +54,10 @@ def drawing(mesh: SolidMesh) -> Drawing:
 def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Array, corners: list[Array]) -> tuple:
     """Maps from stresses at the stress points to stresses at the nodes of the drawn cells, one map for each piece.
 
-    All arguments have one entry for each block of cells. ``own`` (nodes, q) or (k, nodes, q): values at all nodes of a
-    cell of the polynomials through its stress points. ``firsts``: number of the first stress point. ``corners``
-    (k, corners): numbers of the corner values of the smooth field, which is averaged at other nodes.
+    A piece is a part of the cells of a block. ``own``, ``firsts`` and ``corners`` have one entry for each block.
+    ``own`` (nodes, q) or (k, nodes, q) are the values, at all nodes of a cell, of the Lagrange polynomials of its
+    stress points. ``firsts`` is the number of the first stress point. ``corners`` (k, corners) are the numbers of the
+    corner values of the smooth field, which is averaged at other nodes.
     """
     values = []
     for b, local in shown.pieces:
@@ -64,7 +68,7 @@ def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Ar
 
 
 def corner_means(kind: Cell) -> Array:
-    """Weights (nodes, corners) by which each node is the mean of corners of its cell."""
+    """Weights (nodes, corners) by which each node of a cell is a mean of the cell's corners."""
     means = np.zeros((len(kind.nodes), kind.corners))
     for i, of in enumerate(kind.nodes):
         means[i, list(of)] = 1.0 / len(of)

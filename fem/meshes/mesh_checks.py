@@ -37,7 +37,7 @@ def refuse_pieces(mesh: SolidMesh) -> None:
 
 
 def _nodes(mesh: SolidMesh, cells: Array) -> Array:
-    """Nodes of cells given by numbers counted through all blocks, with repetitions."""
+    """Nodes, with repetitions, of cells whose numbers ``cells`` are counted through all blocks."""
     nodes = [block.nodes[cells[(cells >= a) & (cells < b)] - a].ravel() for block, a, b in _spans(mesh)]
     return np.concatenate(nodes)
 
@@ -47,7 +47,10 @@ def _spans(mesh: SolidMesh) -> list[tuple[Block, int, int]]:
 
 
 def _hint(mesh: SolidMesh, some: Array, others: Array) -> str:
-    """Text on why a piece with the nodes ``some`` is not connected to the nodes ``others``."""
+    """Text for an error on why a piece of a mesh is not connected to the rest, such as repeated points or a gap.
+
+    ``some`` are the nodes of the piece, ``others`` those of the rest.
+    """
     both = np.intersect1d(some, others)
     if both.size:
         return f"; it has {len(both)} nodes in common with others, which are no whole facet"
@@ -78,7 +81,10 @@ def refuse_overlaps(mesh: SolidMesh) -> None:
 
 
 def _orientation(mesh: SolidMesh) -> Array:
-    """Orientation (+1, −1) of the corners of each facet, seen from outside of its cell; opposite in neighbours."""
+    """Orientation (+1, −1) of each facet of each cell: the sense of its corner numbers, seen from outside the cell.
+
+    It is opposite for two cells on opposite sides of a facet.
+    """
     signs = []
     for block in mesh.blocks:
         for facet in FACETS[block.kind.shape]:
@@ -123,9 +129,10 @@ def refuse_hanging(mesh: SolidMesh) -> None:
 
 
 def _simplices(corners: Array, dim: int) -> list[Array]:
-    """Corners of the simplices that cover facets: triangles as they are, quadrilaterals as all triples of corners.
+    """Corners of simplices that cover each of k facets, as arrays (k, d) of node numbers.
 
-    Corners are sorted, so that it is unknown which two triangles make up a quadrilateral.
+    In the plane, and for triangles, they are the facet itself. A quadrilateral is covered by all triples of its
+    corners, since ``corners`` (k, 4) are sorted, so that it is unknown which two triangles make it up.
     """
     if dim == 2:
         return [corners[:, :2]]
@@ -134,7 +141,11 @@ def _simplices(corners: Array, dim: int) -> list[Array]:
 
 
 def _on(simplex: Array, points: Array, corners: Array) -> Array:
-    """Mask of the points that lie on simplices (k, d, d), away from the corners (k, 4, d) of their facets."""
+    """Mask (k,): True if point i lies on simplex i and away from the corners of its facet.
+
+    ``simplex`` (k, d, d) are the corners of the simplices, ``points`` (k, d), ``corners`` (k, 4, d) those of the
+    facets.
+    """
     size = np.linalg.norm(simplex - simplex.mean(axis=1)[:, None], axis=2).max(axis=1)
     edges = simplex[:, 1:] - simplex[:, :1]
     gram = np.einsum("kai,kbi->kab", edges, edges)

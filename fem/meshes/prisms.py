@@ -42,17 +42,17 @@ class PrismElement:
         return np.array([corners[list(node)].mean(axis=0) for node in NODES[self.name]])
 
     def lbasis(self, points: Array, i: int) -> tuple[Array, Array]:
-        """Shape function i (q,) and its gradient (3, q) at points (3, q)."""
+        """Values (q,) and gradient (3, q) of the shape function of node ``i`` at reference points (3, q)."""
         values, slopes = self._monomials(points.T)
         factors = coefficients(self.name)[:, i]
         return values @ factors, (slopes @ factors).T
 
     def _monomials(self, at: Array) -> tuple[Array, Array]:
-        """Values (q, n) and gradients (q, 3, n) of the monomials at points (q, 3)."""
+        """Values (q, n) and gradients (q, 3, n) of the n monomials of the cell at reference points (q, 3)."""
         raise NotImplementedError
 
     def rule(self, order: int) -> tuple[Array, Array]:
-        """Points (3, q) and weights (q,) of a quadrature rule."""
+        """Points (3, q) and weights (q,) of a quadrature rule, exact for polynomials up to the degree ``order``."""
         raise NotImplementedError
 
 
@@ -63,7 +63,10 @@ class _Wedge(PrismElement):
         return _products(at, powers), np.stack(slopes, axis=1)
 
     def rule(self, order: int) -> tuple[Array, Array]:
-        """Points (3, q) and weights (q,): a rule of the triangle at Gauss points of the height."""
+        """Points (3, q) and weights (q,): a rule of the triangle times a Gauss rule along the height.
+
+        Each of the two rules is exact for polynomials up to the degree ``order``.
+        """
         plane, areas = get_quadrature(RefTri, order)
         height, lengths = get_quadrature(RefLine, order)
         points = np.vstack([np.tile(plane, height.shape[1]), np.repeat(height[0], plane.shape[1])])
@@ -80,7 +83,10 @@ class _Pyramid(PrismElement):
         return _products(q, powers), np.stack([*slopes, (i + j - k) * _products(q, steeper)], axis=1)
 
     def rule(self, order: int) -> tuple[Array, Array]:
-        """Points (3, q) and weights (q,): Gauss points of the square, Gauss-Jacobi points (weight u²) of the height."""
+        """Points (3, q) and weights (q,): Gauss points of the square, Gauss-Jacobi points (weight u²) along the height.
+
+        The rule is exact for polynomials up to the degree ``order`` in ξ, η and u.
+        """
         from scipy.special import roots_jacobi
 
         count = order // 2 + 1
@@ -122,7 +128,7 @@ ELEMENTS = {element.name: element for element in (Wedge, Wedge15, Pyramid, Pyram
 
 @lru_cache(maxsize=8)
 def coefficients(name: str) -> Array:
-    """Coefficients (n, n) of the shape functions, by columns, over the monomials of a cell."""
+    """Coefficients (n, n) of the shape functions of a cell: entry (m, i) is that of monomial m in shape function i."""
     element = ELEMENTS[name]()
     values, _ = element._monomials(element.doflocs)
     return np.linalg.inv(values)
@@ -141,5 +147,5 @@ def _products(at: Array, powers: Array) -> Array:
 
 
 def _lowered(powers: Array, d: int) -> Array:
-    """Exponents of monomials after differentiation by coordinate ``d``: lower by one there, at least zero."""
+    """Exponents of monomials (n, 3) after a derivative with respect to coordinate ``d``: one less there, at least 0."""
     return np.maximum(powers - np.eye(3, dtype=int)[d], 0)

@@ -26,11 +26,12 @@ FLAT = 1e-9
 
 
 def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, one_piece: bool = True) -> SolidMesh:
-    """Mesh of the cells of highest dimension of a given mesh, with all named regions.
+    """Mesh of solid or plane cells, with all named regions, from a mesh of meshio or scikit-fem.
 
-    With ``plane`` the cells are triangles and quadrilaterals of the x-y plane. ``degree`` 2 adds nodes on the edges
-    of cells of degree 1; None keeps the degree of the mesh. With ``one_piece`` several pieces are refused.
-    :func:`fem.solid` lists what else is refused.
+    Its cells are those of highest dimension. If ``plane``, they are triangles and quadrilaterals in the x-y plane.
+    ``degree`` 2 adds nodes on the edges of cells of degree 1; None keeps the degree of the mesh. If ``one_piece``, a
+    mesh of several pieces is refused. Raises ValueError for this and for the other reasons that :func:`fem.solid`
+    lists.
     """
     if degree not in (None, 1, 2):
         raise ValueError(f"degree must be 1 or 2, got {degree!r}")
@@ -57,13 +58,16 @@ def solid_mesh(mesh: Source | skfem.Mesh, *, plane: bool, degree: int | None, on
 
 
 def _parts(given: meshio.Mesh) -> list[Part]:
-    """Blocks of a meshio mesh as (type, nodes), with checked types."""
+    """Blocks of a meshio mesh as pairs (type, nodes); raises ValueError for a type that is not supported."""
     refuse_unknown((block.type, block.data) for block in given.cells)
     return [(block.type, nodes_of(block.type, block.data, len(given.points))) for block in given.cells]
 
 
 def _points(given: Any, plane: bool, used: Array) -> Array:
-    """Read the points of a mesh (N, d); for a plane body those in use must lie in a plane z = constant."""
+    """Points of a mesh (N, d) [m]; for a ``plane`` body d = 2.
+
+    ``used`` are the points of its cells. Raises ValueError if those of a plane body do not lie in a plane z = constant.
+    """
     lost = np.flatnonzero(~np.isfinite(np.asarray(given, dtype=float)).all(axis=-1))
     if lost.size:
         raise ValueError(f"points of the mesh must be finite, got NaN or infinity in points {listed(lost)}")
@@ -82,7 +86,11 @@ def _points(given: Any, plane: bool, used: Array) -> Array:
 
 
 def _chosen(parts: Iterable[Part], plane: bool) -> list[Part]:
-    """Cells of the body by type. Raises ValueError if there are none, or cells of another dimension."""
+    """Blocks of the cells of a body, one for each cell type.
+
+    They are the cells of highest dimension of the mesh. Raises ValueError if that is not the dimension of the body, or
+    if a cell type is not supported.
+    """
     held = [(name, nodes) for name, nodes in parts if len(nodes)]
     words = ", ".join(dict.fromkeys(name for name, _ in held)) or "no cells"
     top = max((dimension(name) for name, _ in held), default=0)
@@ -113,7 +121,10 @@ def _refuse_degree(names: list[str], degree: int | None) -> None:
 
 
 def _refuse_faces(names: list[str]) -> None:
-    """Raise ValueError if quadrilateral faces of some cells have 8 nodes, and of others 9."""
+    """Raise ValueError if cells with and without nodes in the middle of quadrilateral faces are mixed.
+
+    ``names`` are the types of all cells.
+    """
     if "hexahedron27" in names and set(names) & {"hexahedron20", "wedge15", "pyramid13"}:
         others = ", ".join(name for name in names if name not in ("hexahedron27", "tetra10"))
         raise ValueError(
@@ -138,7 +149,10 @@ def refuse_twins(mesh: SolidMesh) -> None:
 
 
 def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
-    """Raise ValueError for surface cells (in the plane lines) that are no facets of the body, as they would be lost."""
+    """Raise ValueError for surface cells, in the plane lines, that are no facets of the body.
+
+    They would be lost.
+    """
     before: dict[str, int] = {}
     for name, nodes in parts:
         start = before.setdefault(name, 0)
@@ -163,7 +177,10 @@ Part = tuple[str, Array]
 
 
 def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
-    """Named sets of a meshio mesh, by name: groups of cells, and groups of nodes whose names no cells have."""
+    """Named sets of a meshio mesh, by name, from its groups of cells and its groups of nodes.
+
+    If both have a name, it is that of the cells.
+    """
     named = {name: _cell_set(members, parts, chosen) for name, members in cell_groups(given).items()}
     for name, numbers in point_groups(given).items():
         named.setdefault(name, NamedSet(_pairs([], 2), _pairs([], 4), numbers))
@@ -175,7 +192,11 @@ def _pairs(rows: list[Array], width: int) -> Array:
 
 
 def _cell_set(members: Members, parts: list[Part], chosen: list[Part]) -> NamedSet:
-    """Named set of members of blocks: cells of the body, corners of its facets, or nodes."""
+    """Named set of a mesh from the numbers of its members, by the index of their block in ``parts``.
+
+    Members in blocks of the body's dimension are cells, one dimension lower facets, else nodes. ``chosen`` are the
+    blocks of the body.
+    """
     top = dimension(chosen[0][0])
     cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]
     order = [kind for kind, _ in chosen]
@@ -200,7 +221,11 @@ def facet_corners(data: Array, kind: str) -> Array:
 
 
 def renumbered(given: NamedSet, fresh: Array) -> NamedSet:
-    """Named set with node numbers i replaced by ``fresh[i]``, their numbers among the nodes in use; −1 is kept."""
+    """Copy of a named set with each node number i replaced by ``fresh[i]``.
+
+    ``fresh`` are the numbers among the nodes in use. It is −1 for other nodes, which are left out, and for the padding
+    of facets.
+    """
     nodes = fresh[given.nodes]
     return NamedSet(given.cells, sorted_corners(fresh[given.facets]), nodes[nodes >= 0])
 

@@ -18,7 +18,11 @@ _NO_CELLS, _NO_FACETS = np.zeros((0, 2), dtype=int), np.zeros((0, 3), dtype=int)
 
 
 def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
-    """Indices (k,) of nodes from their numbers in the given mesh; raises ValueError for unknown numbers."""
+    """Indices (k,) of nodes of ``mesh`` from their numbers in the mesh from which it was made.
+
+    ``name`` is what error messages call the region. Raises ValueError for numbers that no cell has, and for anything
+    other than integers.
+    """
     numbers = np.unique(np.atleast_1d(np.asarray(given)))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
         raise ValueError(
@@ -35,7 +39,7 @@ def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Part of a mesh: all of its nodes, and the cells or facets over which it is integrated."""
+    """A region of a mesh: all of its nodes, and its cells or facets, over which means and loads are integrated."""
 
     name: str
     nodes: Array
@@ -44,7 +48,7 @@ class Region:
 
     @property
     def kind(self) -> str:
-        """Kind of the region, over which it is integrated: "volume", "surface" or "nodes"."""
+        """Kind of the region by what it is integrated over: "volume", "surface" or, for nodes alone, "nodes"."""
         return "volume" if len(self.cells) else "surface" if len(self.facets) else "nodes"
 
 
@@ -97,7 +101,7 @@ def region_of_cells(mesh: SolidMesh, kind: str, names: Iterable[str]) -> Array:
 
 
 def _from_nodes(mesh: SolidMesh, name: str, nodes: Array) -> Region:
-    """Region of nodes, with the boundary facets and cells whose nodes all belong to it."""
+    """Region of given nodes: with those cells and boundary facets whose nodes all belong to it."""
     inside = np.zeros(len(mesh.points) + 1, dtype=bool)  # the last entry is for the padding −1
     inside[nodes], inside[-1] = True, True
     cells = [
@@ -126,7 +130,10 @@ def _from_set(mesh: SolidMesh, name: str, given: NamedSet) -> Region:
 
 
 def _from_facets(mesh: SolidMesh, name: str, corners: Array) -> Region:
-    """Region of facets given by their corners; a facet of two cells is assigned to the first one."""
+    """Region of facets, given by their ``corners`` (k, 4); of the two cells at an inner facet it takes the first.
+
+    Raises ValueError for a facet that no cell of the mesh has.
+    """
     f = mesh.facets
     keys, inverse = np.unique(np.vstack([f.corners, corners]), axis=0, return_inverse=True)
     inverse = inverse.ravel()

@@ -20,24 +20,39 @@ from flexph.units.arguments import quantities
 from .cells import BESIDE_PRISMS, CELLS, ELEVATED, Cell, corner_slopes, table
 
 ALL = slice(None)
+STRAIGHT = 1e-4
+"""Distance of a node on an edge from its middle, divided by the size of the cell, up to which the edge is straight.
+
+Decks are printed with few digits.
+"""
 DEGENERATE = 1e-9
 """Jacobian, divided by the size of the cell to the power of its dimension, below which a cell is flat."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Cells of one kind with their nodes (k, nodes)."""
+    """Cells of one type with their nodes (k, nodes)."""
 
     kind: Cell
     nodes: Array
 
     def corners(self) -> Array:
-        """Nodes at the corners, (k, corners)."""
+        """Nodes at the corners of the cells, (k, corners)."""
         return self.nodes[:, : self.kind.corners]
+
+    def curved(self, points: Array) -> Array:
+        """Indices of the cells that have a node off the mean of the corners of its edge, face or volume."""
+        at, corners = points[self.nodes], points[self.corners()]
+        means = np.stack([corners[:, list(n)].mean(axis=1) for n in self.kind.nodes], axis=1)
+        return np.flatnonzero(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * cell_sizes(corners))
 
 
 class NamedSet(NamedTuple):
-    """A named part of a given mesh: cells (block, cell), corners of facets padded by −1, or nodes."""
+    """A named region of a given mesh before it is checked: some cells, facets or nodes.
+
+    ``cells`` (k, 2) are pairs (block, number in the block), ``facets`` (k, 4) the numbers of corners, padded by −1,
+    ``nodes`` (k,) node numbers.
+    """
 
     cells: Array
     facets: Array
@@ -45,7 +60,11 @@ class NamedSet(NamedTuple):
 
 
 class Points(NamedTuple):
-    """A quadrature rule in every cell of a block: shape functions (q, nodes), their gradients, weights times volume."""
+    """Quadrature rule with q points in each of k cells of a block.
+
+    Shape functions (q, nodes), their gradients (k, q, nodes, d) with respect to position [1/m], and weights (k, q)
+    [m^d] that include the volume.
+    """
 
     shapes: Array  # (q, nodes)
     gradients: Array  # (k, q, nodes, d)
@@ -54,9 +73,9 @@ class Points(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SolidMesh(Memo):
-    """Points (N, d) [m], d = 2 or 3, blocks of cells of that dimension, and named sets.
+    """Mesh of a solid or plane body: points (N, d) [m], d = 2 or 3, blocks of cells of dimension d, and named sets.
 
-    ``numbers`` (n,): original numbers of the first n points, ascending.
+    ``numbers`` (n,) are the numbers of the first n points in the mesh from which it was made, ascending.
     """
 
     points: Array
@@ -76,25 +95,28 @@ class SolidMesh(Memo):
 
     @once
     def starts(self) -> Array:
-        """Number of the first cell of each block, counted through all blocks."""
+        """Number of the first cell of each block, counted through all blocks, and the number of all cells."""
         return np.cumsum([0, *(len(b.nodes) for b in self.blocks)])
 
     @once
     def facets(self) -> Facets:
-        """All facets of all cells."""
+        """All facets of all cells, those between two cells once for each of them."""
         return facets_of(self.blocks)
 
     def numbered(self, cells: Array) -> Array:
-        """Numbers of cells counted through all blocks, from pairs (block, cell)."""
+        """Numbers (k,) of cells, counted through all blocks, from pairs (block, number in the block), (k, 2)."""
         return self.starts[cells[:, 0]] + cells[:, 1]
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:
-        """Shape functions, gradients and weights of a quadrature rule in all or some cells of a block."""
+        """Shape functions, gradients and weights of the quadrature rule ``order`` in all or some cells of a block."""
         own = self.blocks[block]
         return points_in(self.points, Block(own.kind, own.nodes[cells]), order)
 
     def volumes(self, block: int, order: int) -> tuple[Array, Array]:
-        """Shape functions (q, nodes) and weights times volume (k, q) of a quadrature rule in the cells of a block."""
+        """Shape functions (q, nodes) of the quadrature rule ``order``, and its weights (k, q) in the cells of a block.
+
+        The weights [m^d] include the volume.
+        """
         shapes, slopes, weights = table(self.blocks[block].kind.name, order)
         return shapes.T.copy(), np.linalg.det(jacobians(self.points, self.blocks[block], slopes)) * weights
 
@@ -120,10 +142,11 @@ class SolidMesh(Memo):
 
 
 class Facets(NamedTuple):
-    """Facets of the cells of a mesh, each once for every cell that has it.
+    """Facets of the cells of a mesh; a facet between two cells occurs twice, once for each.
 
-    ``corners`` are sorted nodes, padded by −1; ``places`` are (block, cell, side). ``label`` is the number of each
-    among the distinct facets, ``cells`` the number of cells of each distinct facet.
+    ``corners`` (f, 4) are sorted node numbers, padded by −1; ``places`` (f, 3) are (block, cell, number of the facet in
+    the cell). ``label`` (f,) is the number of the facet among the distinct ones, ``cells`` (distinct,) the number of
+    cells at each distinct facet.
     """
 
     corners: Array  # (f, 4)
@@ -142,7 +165,7 @@ def _padded(rows: Array, width: int) -> Array:
 
 
 def facets_of(blocks: tuple[Block, ...]) -> Facets:
-    """Facets of all cells of the blocks."""
+    """Facets of all cells of the blocks, those between two cells once for each."""
     corners, places = [], []
     for b, block in enumerate(blocks):
         for i, facet in enumerate(FACETS[block.kind.shape]):
@@ -154,8 +177,16 @@ def facets_of(blocks: tuple[Block, ...]) -> Facets:
     return Facets(keys, np.vstack(places), label.ravel(), count)
 
 
+def cell_sizes(points: Array) -> Array:
+    """Sizes [m] of cells with the points (k, n, d): largest extents along the coordinate axes, (k,)."""
+    return np.ptp(points, axis=1).max(axis=1)
+
+
 def points_in(points: Array, block: Block, order: int) -> Points:
-    """Shape functions, gradients and weighted volumes at the points of a quadrature rule in isoparametric cells."""
+    """Quadrature rule ``order`` in all cells of a block: shape functions, gradients, and weights times volume.
+
+    ``points`` (N, d) [m] are the nodes of the mesh; the cells are isoparametric.
+    """
     shapes, slopes, weights = table(block.kind.name, order)
     jacobian = jacobians(points, block, slopes)
     gradients = np.einsum("njq,kqji->kqni", slopes, np.linalg.inv(jacobian), optimize=True)
@@ -163,15 +194,19 @@ def points_in(points: Array, block: Block, order: int) -> Points:
 
 
 def jacobians(points: Array, block: Block, slopes: Array) -> Array:
-    """Jacobians ∂x/∂ξ, (k, q, d, d)."""
+    """Jacobians ∂x/∂ξ, (k, q, d, d), of the k cells of a block at the q points of a quadrature rule.
+
+    ``slopes`` (nodes, d, q) are the gradients of the shape functions with respect to ξ; ``points`` (N, d) are the nodes
+    of the mesh.
+    """
     return np.einsum("kni,njq->kqij", points[block.nodes], slopes, optimize=True)
 
 
 def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: bool = False) -> tuple[Block, ...]:
-    """Blocks with cells of positive volume: blocks in which all cells have negative volume are mirrored.
+    """Blocks with cells of positive volume; a block in which all cells have negative volume is mirrored.
 
-    ``each``: mirror every single cell if necessary, as for scikit-fem, whose simplices have any orientation, and in
-    the plane, where programs orient cells as seen from above or below their surface.
+    With ``each``, every single cell is mirrored if necessary, as for scikit-fem, whose simplices have any orientation,
+    and in the plane, where programs orient cells as seen from above or below their surface.
 
     Raises ValueError with the numbers of cells that are flat or folded, or inverted while others of the block are not.
     """
@@ -180,7 +215,7 @@ def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: boo
         kind = block.kind
         slopes = np.concatenate([table(kind.name, order)[1] for order in {kind.stress, kind.mass}], axis=2)
         volume = np.linalg.det(jacobians(points, block, slopes))
-        size = np.ptp(points[block.nodes], axis=1).max(axis=1) ** kind.dim
+        size = cell_sizes(points[block.nodes]) ** kind.dim
         flat = np.flatnonzero(np.abs(volume).max(axis=1) <= DEGENERATE * size)
         if flat.size:
             raise ValueError(
@@ -207,7 +242,11 @@ def with_positive_volumes(points: Array, blocks: tuple[Block, ...], *, each: boo
 
 
 def facet_groups(mesh: SolidMesh, places: Array) -> list[tuple[Cell, Array, Array]]:
-    """Facets grouped by block and side: kind of cell of the facet, nodes (k, nodes), and indices into ``places``."""
+    """Facets in groups that have the same block of cells and the same facet number in their cell.
+
+    ``places`` (f, 3) are (block, cell, facet number). For each group: the type of the facet, the nodes (k, nodes) of
+    its k facets, and their indices (k,) in ``places``.
+    """
     groups = []
     for b, number in np.unique(places[:, [0, 2]], axis=0):
         pick = np.flatnonzero((places[:, 0] == b) & (places[:, 2] == number))
@@ -270,9 +309,9 @@ SETTLED = 1e-14
 
 
 def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[Array, Array]:
-    """Shape functions (k, q, n) and gradients (k, q, n, 2) of cells (k,) at points (k, q, 2) in them.
+    """Shape functions (k, q, n) and their gradients (k, q, n, 2) of planar cells (k,) at q points of each.
 
-    The points are positions in body axes, not reference coordinates; gradients are with respect to these positions.
+    ``points`` (k, q, 2) are positions in body axes, not reference coordinates. Gradients are with respect to position.
     """
     kind, corners = mesh.blocks[block].kind, mesh.points[mesh.blocks[block].corners()[cells]]
     at = _reference(corners, points)
@@ -283,7 +322,7 @@ def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[
 
 
 def _jacobian(corners: Array, at: Array) -> Array:
-    """Jacobians ∂x/∂ξ of the map of corners (k, c, 2) at reference points (k, q, 2)."""
+    """Jacobians ∂x/∂ξ (k, q, 2, 2) of straight-sided cells with corners (k, c, 2), at reference points (k, q, 2)."""
     if corners.shape[1] == 3:
         edges = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
         return np.broadcast_to(edges[:, None], (*at.shape, 2))
@@ -293,7 +332,10 @@ def _jacobian(corners: Array, at: Array) -> Array:
 
 
 def _reference(corners: Array, points: Array) -> Array:
-    """Reference coordinates (k, q, 2) of points in straight-sided cells; in quadrilaterals by Newton's method."""
+    """Reference coordinates (k, q, 2) of the positions ``points`` (k, q, 2) in straight-sided cells.
+
+    ``corners`` (k, c, 2) are those of the cells. In quadrilaterals Newton's method is used.
+    """
     at = np.broadcast_to(REFERENCE["triangle" if corners.shape[1] == 3 else "quad"].mean(axis=0), points.shape)
     for _ in range(1 if corners.shape[1] == 3 else 12):
         x, y = at[..., :1], at[..., 1:]

@@ -28,13 +28,20 @@ CHUNK = 256
 
 
 class LocalRows(NamedTuple):
-    """Field at points of cells: values (k, q, a) of the local shape functions, their coordinate numbers (k, a)."""
+    """Values of a scalar field at q points of each of k cells, as a matrix for each cell.
+
+    ``values`` (k, q, a) are the local shape functions at the points, ``columns`` (k, a) the numbers of their
+    coordinates.
+    """
 
     values: Array
     columns: Array
 
     def add_to(self, moments: Array, weights: Array) -> None:
-        """Add the field's integrals with weights (k, q, r) at the points to ``moments`` (r, n) in all coordinates."""
+        """Add the integrals of the field to ``moments`` (r, n), row by row, over all n coordinates.
+
+        ``weights`` (k, q, r) at the points are those of the r integrals.
+        """
         local = np.einsum("kqr,kqa->rka", weights, self.values, optimize=True)
         for row, own in zip(moments, local, strict=True):
             np.add.at(row, self.columns, own)
@@ -45,7 +52,11 @@ Fields = list[list[LocalRows]]
 
 
 class Sampled(NamedTuple):
-    """Fields at points as sparse matrices in all coordinates: displacement (x, y, w), slopes ∇w, shear angles γ."""
+    """Sparse matrices from all coordinates to the fields of a plate at points: displacement, slopes, shear angles.
+
+    ``x``, ``y``, ``w`` (points, size) give the displacement, ``slopes`` both components of ∇w and ``shear`` both of γ,
+    None without shear.
+    """
 
     x: Any
     y: Any
@@ -55,7 +66,10 @@ class Sampled(NamedTuple):
 
     @property
     def turn(self) -> tuple[Any, Any]:
-        """Matrices of β = ∇w − γ; normals turn by (β_y, −β_x)."""
+        """Sparse matrices (points, size) from the coordinates to β_x and β_y, β = ∇w − γ.
+
+        The normals of the plate turn by (β_y, −β_x).
+        """
         if self.shear is None:
             return self.slopes
         return self.slopes[0] - self.shear[0], self.slopes[1] - self.shear[1]
@@ -63,24 +77,27 @@ class Sampled(NamedTuple):
 
 @dataclass(frozen=True)
 class PlateCoordinates(Memo):
-    """Numbering of the coordinates of a plate, on a plane mesh of degree 2 with straight edges."""
+    """Coordinates of a plate and their numbers, on a plane mesh of degree 2 with straight edges.
+
+    ``theory`` is kirchhoff or reissner_mindlin; only the second has shear angles.
+    """
 
     solid: SolidModel
     theory: Theory
 
     @property
     def mesh(self) -> SolidMesh:
-        """The mesh, with nodes on the edges of its cells."""
+        """Plane mesh of the plate, with nodes at the corners and on the edges of its cells."""
         return self.solid.mesh
 
     @once
     def corners(self) -> Array:
-        """Nodes at corners of cells (C,)."""
+        """Nodes (C,) that are corners of cells, ascending."""
         return np.unique(np.concatenate([b.corners().ravel() for b in self.mesh.blocks]))
 
     @once
     def edges(self) -> Array:
-        """Corners of all edges, ascending (E, 2)."""
+        """Nodes (E, 2) at both ends of each edge of the mesh, ascending."""
         f = self.mesh.facets
         _, first = np.unique(f.label, return_index=True)
         return np.sort(f.corners[first, :2], axis=1)
@@ -108,18 +125,18 @@ class PlateCoordinates(Memo):
         return float(np.sqrt(self.solid.weights.sum() / self.mesh.starts[-1]))
 
     def edges_of(self, block: int) -> Array:
-        """Numbers of the edges of the cells of a block (k, c)."""
+        """Numbers of the edges of each cell of a block, (k, c): edge i is from corner i to corner i + 1."""
         f, count = self.mesh.facets, self.mesh.blocks[block].kind.corners
         return f.label[f.places[:, 0] == block].reshape(count, -1).T
 
     @property
     def bending(self) -> int:
-        """Number of the first coordinate of the deflection."""
+        """Index of the first coordinate of the deflection among all coordinates."""
         return self.solid.size
 
     @property
     def shearing(self) -> int:
-        """Number of the first shear-angle coordinate."""
+        """Index of the first coordinate of the shear angles among all coordinates."""
         return self.bending + 3 * len(self.corners) + len(self.edges)
 
     @property
@@ -128,16 +145,20 @@ class PlateCoordinates(Memo):
         return self.shearing + (self.solid.size if self.theory == "reissner_mindlin" else 0)
 
     def at_corners(self, nodes: Array) -> Array:
-        """Coordinate numbers (k, 3) of deflection and slopes at corner nodes."""
+        """Coordinate numbers (k, 3) of w, ℓ∂_x w and ℓ∂_y w at the nodes ``nodes`` (k,), which are corners of cells."""
         return self.bending + 3 * np.searchsorted(self.corners, nodes)[..., None] + np.arange(3)
 
     def at_edges(self, numbers: Array) -> Array:
-        """Coordinate numbers (k,) of the normal slopes of edges."""
+        """Coordinate numbers (k,) of the normal slopes ℓ∂_n w of the edges with the given numbers (k,)."""
         return self.bending + 3 * len(self.corners) + np.asarray(numbers)
 
     @once
     def macros(self) -> tuple[tuple[Macro, Array], ...]:
-        """Macro elements of the deflection in the cells of each block, and their coordinate numbers (k, 4c)."""
+        """Macro elements of the deflection, for each block of cells.
+
+        With each come the coordinate numbers (k, 4c) of its k cells with c corners. The shape functions belong to these
+        coordinates, which are lengths.
+        """
         macros = []
         for b, block in enumerate(self.mesh.blocks):
             corners, count, label = block.corners(), block.kind.corners, self.edges_of(b)
@@ -150,7 +171,11 @@ class PlateCoordinates(Memo):
         return tuple(macros)
 
     def local_fields(self, block: int, cells: Array, points: Array) -> tuple[Fields, Fields]:
-        """Displacement (x, y, w) and β = ∇w − γ at points (k, q, 2) of the cells (k,) of a block, by components."""
+        """Two fields of a plate, by components, at q points of each of the cells (k,) of a block.
+
+        The first field is the displacement (x, y, w), the second β = ∇w − γ. A component is a list of terms whose sum
+        it is. ``points`` (k, q, 2) are positions.
+        """
         deflection, of = self.macros[block]
         own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
         value, slope, bent = own.values(points, 0), own.values(points, 1), of[cells]
@@ -164,7 +189,10 @@ class PlateCoordinates(Memo):
         return displacement, turn
 
     def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
-        """Fields as matrices in all coordinates at points (k, q, 2) of the cells (k,) of a block, cell by cell."""
+        """Sparse matrices of the fields of a plate at q points of each of the cells (k,) of a block, cell by cell.
+
+        ``points`` (k, q, 2) are positions.
+        """
         displacement, turn = self.local_fields(block, cells, points)
         rows = lambda own: rows_at(own.values, own.columns, self.size)  # noqa: E731
         x, y, w = (rows(own[0]) for own in displacement)
@@ -172,9 +200,9 @@ class PlateCoordinates(Memo):
         return Sampled(x, y, w, (rows(turn[0][0]), rows(turn[1][0])), shear)
 
     def pieces(self, order: int) -> Iterator[tuple[int, Array, Array, Array]]:
-        """Yield chunks of cells with a quadrature rule on their pieces.
+        """Yield chunks of cells with a quadrature rule of the given order on the pieces of their macro elements.
 
-        A chunk is block, cells (k,), points (k, q, 2), areas (k, q).
+        A chunk is (block, cells (k,), points (k, q, 2), areas (k, q)): the areas [m²] are the weights.
         """
         points, weights = get_quadrature(ElementTriP1(), order)
         for b, (deflection, _) in enumerate(self.macros):
@@ -184,7 +212,7 @@ class PlateCoordinates(Memo):
                 yield b, cells, where[cells], area[cells]
 
     def numbered(self, block: int, cells: Array) -> Array:
-        """Numbers of cells of a block, counted through all blocks."""
+        """Numbers, counted through all blocks, of cells that are given by their numbers in the block ``block``."""
         return self.mesh.starts[block] + cells
 
     def widened(self, rows: Any) -> Any:
@@ -194,7 +222,10 @@ class PlateCoordinates(Memo):
 
 
 def point_by_point(components: Sequence[Any]) -> Any:
-    """Rows of several components at the same points, matrices (points, n), interleaved point by point."""
+    """Matrix whose rows are those of ``components`` in turn: all components of point 0, then of point 1, and so on.
+
+    ``components`` are matrices (points, n), one for each component.
+    """
     count = components[0].shape[0]
     order = np.arange(count)[:, None] + count * np.arange(len(components))
     return sparse.vstack(components).tocsr()[order.ravel()]

@@ -24,7 +24,10 @@ FOLD = 20.0
 
 
 class PlaneAxes(NamedTuple):
-    """Axes of a plate in the axes of its file: unit vectors x, y and normal as columns (3, 3), origin (3,)."""
+    """Axes of a plate in the axes of its file.
+
+    ``axes`` (3, 3) has the unit vectors x, y and the normal as columns, ``origin`` (3,) is the origin [m].
+    """
 
     axes: Array
     origin: Array
@@ -72,7 +75,10 @@ def flattened(mesh: meshio.Mesh) -> tuple[meshio.Mesh, PlaneAxes]:
 
 
 def _axes(normal: Array) -> Array:
-    """Axes (3, 3) of a plane: x is the projection of the x axis of the file, or of its z axis."""
+    """Axes (3, 3) of a plane with the given unit normal, as columns: x, y, normal.
+
+    x is the projection of the x axis of the file; if that is nearly along the normal, of its z axis.
+    """
     seed = np.array([0.0, 0.0, 1.0]) if abs(normal[0]) > ALONG_X else np.array([1.0, 0.0, 0.0])
     x = seed - (seed @ normal) * normal
     x = x / np.linalg.norm(x)
@@ -93,7 +99,10 @@ def _normals(points: Array, block: meshio.CellBlock) -> Array:
 
 
 def _refuse_bent(mesh: meshio.Mesh, blocks: list[meshio.CellBlock], normals: Array) -> None:
-    """Raise ValueError with the largest angle between neighbours, and between any cell and the first."""
+    """Raise ValueError that a mesh is folded or curved, with angles between normals of its cells.
+
+    They are the largest between neighbours, and between any cell and the first one. ``normals`` are those of all cells.
+    """
     rows, columns, start = [], [], 0
     for block in blocks:
         count = 3 if SHAPE[block.type] == "triangle" else 4
@@ -120,14 +129,14 @@ def _refuse_bent(mesh: meshio.Mesh, blocks: list[meshio.CellBlock], normals: Arr
 
 
 def _angles(one: Array, two: Array) -> Array:
-    """Angles [°] between planes of unit normals (k, 3), of either sense."""
+    """Angles (k,) [°] between pairs of planes from their unit normals (k, 3), whose sense does not matter."""
     cosine = np.abs(np.einsum("ki,ki->k", one, two))
     sine = np.linalg.norm(np.cross(one, two), axis=1)
     return np.asarray(np.rad2deg(np.arctan2(sine, cosine)))
 
 
 def rotation_of_tensors(axes: Array) -> Array:
-    """Matrix (6, 6) of drawn tensors (xx, yy, zz, xy, yz, xz) from plate axes to those of the file."""
+    """Matrix (6, 6) that turns drawn tensors (xx, yy, zz, xy, yz, xz) from axes of the plate to axes of the file."""
     places = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
     matrix = np.zeros((6, 6))
     for column, (i, j) in enumerate(places):
@@ -139,5 +148,5 @@ def rotation_of_tensors(axes: Array) -> Array:
 
 
 def each(axes: Array, count: int) -> sparse.csr_array:
-    """Rotation of ``count`` vectors, block diagonal."""
+    """Block-diagonal matrix that turns ``count`` vectors, one after the other, by the rotation ``axes`` (3, 3)."""
     return sparse.csr_array(sparse.kron(sparse.eye_array(count), axes))

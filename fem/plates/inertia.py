@@ -19,9 +19,10 @@ MANY = 4_000_000
 
 
 def plate_inertia(model: PlateModel) -> Inertia:
-    """Mass integrals in all coordinates, of the displacement (u_x − zβ_x, u_y − zβ_y, w) at (x, y, z).
+    """Mass integrals of a plate in all its coordinates, of the displacement (u_x − zβ_x, u_y − zβ_y, w).
 
-    Without rotary inertia they are the integrals of the middle surface.
+    z is the distance from the middle surface; the integrals are over the thickness, too. Without rotary inertia the
+    terms with z² are left out.
     """
     n, s, whole = model.size, spins(3), 0.0
     first, second = np.zeros(3), np.zeros((3, 3))
@@ -64,7 +65,7 @@ def plate_inertia(model: PlateModel) -> Inertia:
 
 
 def _symmetric(upper: dict[tuple[int, int], Any]) -> tuple[tuple[Any, ...], ...]:
-    """Matrices of all pairs of directions (i, j), from those with i ≤ j."""
+    """Matrices for all pairs (i, j) of directions, from those with i ≤ j; (j, i) is the transpose of (i, j)."""
     for i in range(3):
         upper[i, i] = sparse.csr_array(0.5 * (upper[i, i] + upper[i, i].T))
     form = lambda i, j: upper[i, j] if i <= j else sparse.csr_array(upper[j, i].T)  # noqa: E731 - one formula
@@ -72,13 +73,16 @@ def _symmetric(upper: dict[tuple[int, int], Any]) -> tuple[tuple[Any, ...], ...]
 
 
 class _Sum:
-    """Sparse matrix (n, n) that is assembled from chunks of cells."""
+    """A sum of integrals as a sparse matrix (n, n), to which chunks of cells are added in turn."""
 
     def __init__(self, n: int) -> None:
         self._whole, self._parts, self._count = sparse.csr_array((n, n)), [], 0  # type: ignore[var-annotated]
 
     def add(self, left: list[LocalRows], right: list[LocalRows], weights: Array) -> None:
-        """Add ∫w φψᵀ of fields φ and ψ with weights w (k, q) at the points of some cells."""
+        """Add ∫w φψᵀ of the fields φ, ``left``, and ψ, ``right``, over the points of some cells.
+
+        Each field is a sum of terms. ``weights`` w (k, q) are those of the points.
+        """
         for p in left:
             heavy = np.swapaxes(p.values * weights[..., None], 1, 2)
             for q in right:
@@ -91,7 +95,7 @@ class _Sum:
             self._parts, self._count = [], 0
 
     def matrix(self) -> Any:
-        """The assembled matrix."""
+        """The sum of all chunks that were added."""
         if not self._parts:
             return self._whole
         data, rows, columns = (np.concatenate(own) for own in zip(*self._parts, strict=True))

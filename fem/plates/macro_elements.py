@@ -24,20 +24,21 @@ HESSIAN = ((0, 0), (1, 1), (0, 1))
 
 @dataclass(frozen=True, eq=False)
 class Macro:
-    """Macro elements with c corners: their pieces (k, c, 3, 2), and coefficients (k, c, 10, 4c) from their coordinates.
+    """Macro elements of k cells with c corners, each of c triangular pieces.
 
-    Piece i is the triangle of corners i, i + 1 and the centre. Coordinates of a cell are (w, ∂_x w, ∂_y w) corner by
-    corner, then ∂_n w edge by edge, with the given normals n.
+    ``pieces`` (k, c, 3, 2) are the corners of the pieces: piece i has the corners i, i + 1 of the cell and its centre.
+    ``coefficients`` (k, c, 10, 4c) map the 4c coordinates of a cell to the Bernstein-Bézier coefficients of its pieces.
+    The coordinates are (w, ∂_x w, ∂_y w) corner by corner, then ∂_n w edge by edge, with the given normals n.
     """
 
     pieces: Array
     coefficients: Array
 
     def values(self, points: Array, order: int) -> Array:
-        """Shape functions of the deflection (order 0), its gradient (1) or second derivatives (2).
+        """Shape functions of the deflection at points, or their gradients or second derivatives.
 
-        At points (k, q, 2) of the cells they are (k, q, 4c), (k, q, 2, 4c), (k, q, 3, 4c), the last one over xx, yy,
-        xy.
+        ``order`` 0, 1 or 2 selects which. At q points ``points`` (k, q, 2) of each of the k cells with c corners they
+        are (k, q, 4c), (k, q, 2, 4c) or (k, q, 3, 4c), the last one over xx, yy, xy.
         """
         piece, weights, slopes = self._found(points)
         own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)
@@ -45,7 +46,11 @@ class Macro:
         return np.einsum("kq...c,kqcn->kq...n", polynomials, own, optimize=True)
 
     def _found(self, points: Array) -> tuple[Array, Array, Array]:
-        """Piece that contains each point (k, q), barycentric coordinates (k, q, 3) and their gradients (k, q, 3, 2)."""
+        """Piece of a macro element that contains each point, (k, q), with the point's barycentric coordinates in it.
+
+        ``points`` (k, q, 2) are q positions in each of the k cells. The coordinates (k, q, 3) come with their gradients
+        (k, q, 3, 2) with respect to position.
+        """
         slopes = barycentric_slopes(self.pieces)
         lever = points[:, None] - self.pieces[:, :, None, 2]
         weights = np.einsum("kcai,kcqi->kcqa", slopes, lever)
@@ -55,7 +60,10 @@ class Macro:
         return piece, own, slopes[np.arange(len(slopes))[:, None], piece]
 
     def rule(self, points: Array, weights: Array) -> tuple[Array, Array]:
-        """Points (k, cq, 2) and weights of a quadrature rule on all pieces, from that of the unit triangle."""
+        """Points (k, cq, 2) and weights (k, cq) [m²] of a quadrature rule on all pieces of k cells.
+
+        ``points`` (2, q) and ``weights`` (q,) are the rule for the unit triangle, which is mapped to each piece.
+        """
         shares = np.vstack([1.0 - points.sum(axis=0), points])
         positions = np.einsum("kcai,aq->kcqi", self.pieces, shares)
         measures = 2.0 * areas(self.pieces)[..., None] * weights
@@ -70,7 +78,7 @@ def areas(triangles: Array) -> Array:
 
 
 def barycentric_slopes(triangles: Array) -> Array:
-    """Gradients of the barycentric coordinates of triangles (..., 3, 2): (..., 3, 2)."""
+    """Gradients (..., 3, 2) of the three barycentric coordinates of triangles (..., 3, 2) with respect to position."""
     opposite = np.roll(triangles, -2, axis=-2) - np.roll(triangles, -1, axis=-2)
     turned = np.stack([-opposite[..., 1], opposite[..., 0]], axis=-1)
     return turned / (2.0 * areas(triangles)[..., None, None])
@@ -98,7 +106,10 @@ def macro(corners: Array, normals: Array) -> Macro:
 
 
 def _centre(corners: Array) -> Array:
-    """Centroid of triangles, intersection of the diagonals of quadrilaterals."""
+    """Centres (k, 2) of cells from their corners (k, c, 2), at which the pieces of a macro element meet.
+
+    The centre of a triangle is its centroid, that of a quadrilateral the intersection of its diagonals.
+    """
     if corners.shape[1] == 3:
         return corners.mean(axis=1)
     a, b = corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1]
@@ -108,13 +119,20 @@ def _centre(corners: Array) -> Array:
 
 
 def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
-    """Bernstein coefficient next to corner x_i, a third of the way to point x: w + ∇w·(x − x_i)/3, (k, 4c)."""
+    """Bernstein coefficient (k, 4c) next to the corner x_i of a piece, on the edge to the point x: w + ∇w·(x − x_i)/3.
+
+    ``unit`` selects the coordinates of the cell; ``corner`` is i, ``start`` is x_i and ``to`` is x.
+    """
     lever = (to - start) / 3.0
     return unit[3 * corner] + lever @ unit[3 * corner + 1 : 3 * corner + 3]
 
 
 def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> Array:
-    """Bernstein coefficient c_111 of a piece from the normal slope at the middle of its edge, n = Σ d_a ∂/∂λ_a."""
+    """Bernstein coefficient c_111 of a piece from the normal slope ``slope`` at the middle of its outer edge.
+
+    ``d`` (k, 3) are the derivatives of the barycentric coordinates λ along the normal, n·∇ = Σ d_a ∂/∂λ_a. ``own`` has
+    the known coefficients of the piece by their exponents.
+    """
     towards = lambda a, b, c: 0.25 * own[a] + 0.5 * own[b] + 0.25 * own[c]  # noqa: E731
     rest = slope / 3.0 - d[:, :1] * towards((3, 0, 0), (2, 1, 0), (1, 2, 0))
     rest = rest - d[:, 1:2] * towards((2, 1, 0), (1, 2, 0), (0, 3, 0))
@@ -122,9 +140,10 @@ def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> A
 
 
 def _join(coefficients: Array, corners: Array, centre: Array) -> None:
-    """Set the coefficients near the centre from C¹ continuity across inner edges, V_{i+1} = a V_{i−1} + b V_i + e C.
+    """Set the Bernstein coefficients next to the centre of macro elements from C¹ continuity across their inner edges.
 
-    V are the corners and C is the centre; a, b and e are barycentric coordinates.
+    For the corners V and the centre C, V_{i+1} = a V_{i−1} + b V_i + e C with barycentric coordinates a, b and e.
+    ``coefficients`` (k, c, 10, 4c) are changed in place.
     """
     c = corners.shape[1]
     inner = []
@@ -143,14 +162,14 @@ def _join(coefficients: Array, corners: Array, centre: Array) -> None:
 
 
 def _weights(triangles: Array, points: Array) -> tuple[Array, ...]:
-    """Barycentric coordinates of points (k, 2) in triangles (k, 3, 2), each (k, 1)."""
+    """Barycentric coordinates of points (k, 2) in triangles (k, 3, 2): three arrays (k, 1)."""
     weights = np.einsum("kai,ki->ka", barycentric_slopes(triangles), points - triangles[:, 2])
     weights[:, 2] += 1.0
     return tuple(weights[:, a : a + 1] for a in range(3))
 
 
 def _power(weights: Array, exponents: tuple[tuple[int, int, int], ...]) -> Array:
-    """Bernstein polynomials with the given exponents at barycentric coordinates, (..., number of exponents)."""
+    """Bernstein polynomials at barycentric coordinates ``weights`` (..., 3), one for each triple of exponents."""
     factorial = (1.0, 1.0, 2.0, 6.0)
     columns = []
     for i, j, k in exponents:

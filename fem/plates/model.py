@@ -17,7 +17,7 @@ from flexph.numerics.memo import once
 from ..materials.elastic import IN_PLANE
 from ..meshes.cells import corner_slopes
 from ..meshes.regions import region_of_cells
-from ..meshes.solid_mesh import Points, SolidMesh, lagrange
+from ..meshes.solid_mesh import Points, SolidMesh, cell_sizes, lagrange
 from ..solids.model import SolidModel, block_diagonal
 from .coordinates import PlateCoordinates, Theory, point_by_point
 from .macro_elements import Macro
@@ -31,7 +31,11 @@ MASS = 8
 
 @dataclass(frozen=True, eq=False)
 class PlateModel(PlateCoordinates):
-    """Matrices of a plate in all its coordinates; ``thickness`` t (cells,) [m]."""
+    """Stiffness matrices of a plate in all its coordinates.
+
+    ``thickness`` t (cells,) [m] is that of each cell, ``rotary`` is True with rotary inertia, and ``correction`` is the
+    shear correction factor k.
+    """
 
     thickness: Array
     rotary: bool
@@ -39,13 +43,16 @@ class PlateModel(PlateCoordinates):
 
     @once
     def densities(self) -> Array:
-        """Densities ρ of all cells (cells,) [kg/m³]."""
+        """Densities ρ (cells,) [kg/m³] of all cells."""
         densities = np.array([m.density for m in self.solid.materials.values()])[self.solid.material_of]
         return np.asarray(densities)
 
     @once
     def moment_points(self) -> list[tuple[int, Array, Array, Array]]:
-        """Chunks of cells with the points of the moments: block, cells, points (k, q, 2), areas (k, q)."""
+        """Points at which the moments are stress coordinates, in chunks of cells.
+
+        A chunk is (block, cells (k,), points (k, q, 2), areas (k, q)).
+        """
         sheared = self.theory == "reissner_mindlin" and any(b.kind.shape == "quad" for b in self.mesh.blocks)
         return list(
             self.pieces(4 if sheared else 2)
@@ -53,7 +60,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def moment_cells(self) -> Array:
-        """Cell number of each moment point (p,)."""
+        """Number of the cell of each moment point (p,), counted through all blocks."""
         numbers = [np.repeat(self.numbered(b, cells), area.shape[1]) for b, cells, _, area in self.moment_points]
         return np.concatenate(numbers)
 
@@ -64,7 +71,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def curvature(self) -> Any:
-        """Matrix (3p, size): areas times the curvature κ = −sym ∇β (κ_xx, κ_yy, 2κ_xy) at the moment points."""
+        """Sparse matrix (3p, size) to the curvature κ = −sym ∇β at the moment points, times their areas.
+
+        Its components are (κ_xx, κ_yy, 2κ_xy), point by point.
+        """
         blocks = []
         for b, cells, points, area in self.moment_points:
             deflection, of = self.macros[b]
@@ -84,19 +94,22 @@ class PlateModel(PlateCoordinates):
 
     @once
     def membrane(self) -> Any:
-        """Matrix (3p, size): areas times the strains (ε_xx, ε_yy, 2ε_xy) at the membrane-force points."""
+        """Sparse matrix (3p, size) to the strain of the middle surface at the membrane-force points, times their areas.
+
+        Its components are (ε_xx, ε_yy, 2ε_xy), point by point.
+        """
         return self.widened(self.solid.strain)
 
     @once
     def shear_points(self) -> tuple[Points, ...]:
-        """Points of the shear forces in the cells of each block; empty without shear."""
+        """Points at which the shear forces are stress coordinates, for each block of cells; empty without shear."""
         if self.theory == "kirchhoff":
             return ()
         return tuple(self.mesh.at(b, block.kind.mass) for b, block in enumerate(self.mesh.blocks))
 
     @once
     def shear_cells(self) -> Array:
-        """Cell number of each shear-force point (p,)."""
+        """Number of the cell of each shear-force point (p,), counted through all blocks."""
         numbers = [
             np.repeat(self.numbered(b, np.arange(len(p.weights))), p.weights.shape[1])
             for b, p in enumerate(self.shear_points)
@@ -110,7 +123,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def shear(self) -> Any:
-        """Matrix (2p, size): areas times the shear angles (γ_x, γ_y) at the shear-force points."""
+        """Sparse matrix (2p, size) to the shear angles (γ_x, γ_y) at the shear-force points, times their areas."""
         blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
@@ -120,15 +133,20 @@ class PlateModel(PlateCoordinates):
 
     @once
     def strain(self) -> Any:
-        """Strain operator (m, size): all strains times areas.
+        """Strain operator D (m, size): the strains of all stress points, times the areas of the points.
 
-        They are conjugate to membrane forces, moments and shear forces, each point by point.
+        Its rows are conjugate to the membrane forces, then to the moments, then to the shear forces, each point by
+        point.
         """
         return sparse.csr_array(sparse.vstack([self.membrane, self.curvature, self.shear]))
 
     @once
     def compliance(self) -> Any:
-        """Compliance C (m, m), block diagonal: areas times S/t, 12 S/t³ and S_s/(κt)."""
+        """Compliance matrix C (m, m) of all stress coordinates, block diagonal: areas times S/t, 12 S/t³ and S_s/(kt).
+
+        S is the compliance of plane stress, S_s that of transverse shear, t the thickness, and k the shear correction
+        factor.
+        """
         plane, t, of = self.solid.compliances, self.thickness, self.solid.material_of
         across = np.array([m.compliance[np.ix_(TRANSVERSE, TRANSVERSE)] for m in self.solid.materials.values()])
         parts = [
@@ -141,9 +159,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def quadratic(self) -> tuple[Any, Any]:
-        """Matrices of slopes (3p, size) and weights (m, 3p) of the quadratic strain ½∇w ⊗ ∇w, for membrane forces only.
+        """Matrices of slopes (3p, size) and weights (m, 3p) of the strain ½∇w ⊗ ∇w, which only membrane forces have.
 
-        It is averaged over each cell. Products are written as squares: 2w_x w_y = (w_x + w_y)² − w_x² − w_y².
+        The strain is the weights times half of the squared slopes. Slopes are those at the p moment points, along x,
+        then along y, then their sum, since 2w_x w_y = (w_x + w_y)² − w_x² − w_y². Weights average over each cell.
         """
         sampled = [self.sampled(b, cells, points).slopes for b, cells, points, _ in self.moment_points]
         x, y = (sparse.vstack([f[i] for f in sampled]).tocsr() for i in range(2))
@@ -159,17 +178,18 @@ class PlateModel(PlateCoordinates):
         return slopes, sparse.csr_array(sparse.vstack([weights, sparse.csr_array((rest, 3 * p))]))
 
     def drilling(self, cells: Array, *, together: bool = False) -> Any:
-        """Mean in-plane rotation ½(∂_x u_y − ∂_y u_x) of each cell, (cells, size), or of all, (1, size)."""
+        """Sparse matrix from all coordinates to the mean in-plane rotation ½(∂_x u_y − ∂_y u_x) of each of the cells.
+
+        It is (cells, size); if ``together``, it is (1, size), for the mean over all of the cells.
+        """
         return self.widened(self.solid.turns(cells, together=together))
 
 
-STRAIGHT = 1e-4
-"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight: decks are printed
-with few digits."""
-
-
 def plate_model(solid: SolidModel, thickness: Any, theory: Theory, *, rotary: bool, correction: float) -> PlateModel:
-    """Model of a plate with a thickness [m] for all cells, or one for each named region of cells."""
+    """Stiffness model of a plate with one thickness [m] for all cells, or one for each named region of cells.
+
+    Raises ValueError for a material without the x-y plane as a plane of symmetry, if the theory has shear.
+    """
     if theory == "reissner_mindlin":
         for name, material in solid.materials.items():
             if np.any(material.compliance[np.ix_(TRANSVERSE, IN_PLANE)] != 0.0):
@@ -187,7 +207,7 @@ def _thickness(mesh: SolidMesh, given: Any) -> Array:
 
 
 def straightened(mesh: SolidMesh) -> SolidMesh:
-    """Mesh with its nodes on edges exactly in the middle.
+    """Mesh whose nodes on edges are exactly in the middle, for a mesh where they are so to round-off.
 
     Raises ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex.
     """
@@ -205,17 +225,14 @@ def straightened(mesh: SolidMesh) -> SolidMesh:
 def _refuse_curved(mesh: SolidMesh) -> None:
     """Raise ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex."""
     for block in mesh.blocks:
-        at = mesh.points[block.nodes]
-        corners = at[:, : block.kind.corners]
-        size = np.ptp(corners, axis=1).max(axis=1)
-        means = np.stack([corners[:, list(n)].mean(axis=1) for n in block.kind.nodes], axis=1)
-        curved = np.flatnonzero(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * size)
+        curved = block.curved(mesh.points)
         if curved.size:
             raise ValueError(
                 f"mesh of a plate must have straight edges with nodes in their middles, got {block.kind.name} cells "
                 f"that are curved: {listed(curved)}; first-order cells are always straight"
             )
+        corners = mesh.points[block.corners()]
         turned = np.einsum("kni,njq->kqij", corners, corner_slopes(block.kind.shape))
-        folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * size**2)
+        folded = np.flatnonzero(np.linalg.det(turned).min(axis=1) <= 1e-6 * cell_sizes(corners) ** 2)
         if folded.size:
             raise ValueError(f"mesh of a plate must have convex quadrilaterals, got others: {listed(folded)}")

@@ -18,9 +18,10 @@ from .flat import PlaneAxes, each, rotation_of_tensors
 
 
 def placed(body: Body, plane: PlaneAxes) -> Body:
-    """Body with its frame in the axes of the file: a point X of the plate is at ``o + A X``.
+    """Body with its frame in the axes of the file instead of those of the plate.
 
-    The flexible coordinates, and with them the elastic energy, are unchanged.
+    A point X in the axes of the plate is at o + A X in those of the file, with the ``origin`` o and the ``axes`` A of
+    ``plane``. The flexible coordinates, and with them the elastic energy, are unchanged.
     """
     if plane.is_plain:
         return body
@@ -47,7 +48,7 @@ def with_port_at(body: Body, name: str, at: Any) -> Body:
 
 
 def _turned(rows: Any, axes: Array) -> Any:
-    """Rows (3k, n) of k vectors, rotated by ``axes`` (3, 3)."""
+    """Rows (3k, n) of k vectors, each turned by the rotation ``axes`` (3, 3); None stays None."""
     return None if rows is None else sparse.csr_array(each(axes, rows.shape[0] // 3) @ rows)
 
 
@@ -65,7 +66,10 @@ def _load(load: LoadPort, plane: PlaneAxes) -> LoadPort:
 
 
 def _inertia(own: Inertia, plane: PlaneAxes) -> Inertia:
-    """Mass integrals with φ' = Aφ and X' = o + A X."""
+    """Mass integrals of a body in the axes of the file, from ``own``, those in the axes A and origin o of the plate.
+
+    Positions become X' = o + A X, displacements φ' = Aφ.
+    """
     A, o = plane.axes, plane.origin
     first = A @ own.first
     lever = np.einsum("ik,jl,kln->ijn", A, A, own.shape_lever)
@@ -85,7 +89,7 @@ def _inertia(own: Inertia, plane: PlaneAxes) -> Inertia:
 
 
 def _combined(pair: Any, left: Array, right: Array) -> Any:
-    """Sum Σ_kl left_k right_l pair_kl."""
+    """Sum Σ_kl a_k b_l P_kl of the matrices P_kl, ``pair`` (3, 3), with a, ``left`` (3,), and b, ``right`` (3,)."""
     n = pair[0][0].shape[0]
     terms = [
         left[k] * right[m] * pair[k][m] for k in range(3) for m in range(3) if left[k] * right[m] and pair[k][m].nnz
@@ -103,7 +107,7 @@ def _view(view: View, plane: PlaneAxes) -> View:
 
 
 def _tensor(field: TensorField, plane: PlaneAxes) -> TensorField:
-    """Stress tensor in the axes of the file."""
+    """Stress field with its tensors and positions turned from the axes of the plate to those of the file."""
     matrix = rotation_of_tensors(plane.axes)
     back = np.linalg.inv(matrix)
     rows = lambda own: sparse.csr_array(sparse.kron(sparse.eye_array(own.shape[0] // 6), matrix) @ own)  # noqa: E731

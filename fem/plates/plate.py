@@ -208,7 +208,7 @@ def _body(
     momenta: Momenta,
     damping: Damping,
 ) -> Body:
-    """Body of a model in the axes of its plane."""
+    """Body with the axes of the file, from the model of a plate in its own plane."""
     basis, tied_ports = free_coordinates(model, ports, supports)
     full = plate_inertia(model)
     is_outside = reference in (None, "mean_axis") and not supports and basis.shape[1] > FILLED
@@ -236,7 +236,10 @@ def _body(
 
 
 def _model(given: GivenPlate, *, theory: Theory, rotary: bool, correction: float) -> PlateModel:
-    """Model of a plate in all its coordinates."""
+    """Model of a plate from what was read of it: mesh of degree 2, thicknesses and materials.
+
+    Raises ValueError for Reissner-Mindlin theory without rotary inertia.
+    """
     check.choice("theory", theory, get_args(Theory))
     if theory == "reissner_mindlin" and not rotary:
         raise ValueError(
@@ -249,7 +252,7 @@ def _model(given: GivenPlate, *, theory: Theory, rotary: bool, correction: float
 
 
 def _refuse_filled(size: int, ports: Iterable[str]) -> None:
-    """Raise ValueError for mean axes of a large plate with von Kármán strain."""
+    """Raise ValueError that a plate of ``size`` coordinates with von Kármán strain is too large for mean axes."""
     known = ", ".join(map(repr, ports)) or "none yet"
     raise ValueError(
         f"reference must be a port to hold for a plate of {size} coordinates and von Kármán strain "
@@ -258,7 +261,7 @@ def _refuse_filled(size: int, ports: Iterable[str]) -> None:
 
 
 def _projected(full: Inertia, shapes: sparse.csr_array) -> Inertia:
-    """Mass integrals in the coordinates u, from ``full`` integrals in all coordinates, which are ``shapes`` u."""
+    """Mass integrals in the coordinates u of a plate, from ``full``, those in all coordinates ``shapes @ u``."""
     project = lambda form: sparse.csr_array(shapes.T @ form @ shapes)  # noqa: E731
     return replace(
         full,
@@ -281,7 +284,11 @@ def _elasticity(model: PlateModel, shapes: sparse.csr_array, strain: Strain) -> 
 
 
 def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
-    """Matrix from u to the rotations of evenly spread cells: (β_y, −β_x) of normals, then rotations in the plane."""
+    """Sparse matrix (3k, n) from the coordinates u to the rotations of k cells, which are spread evenly over the plate.
+
+    A rotation is (β_y, −β_x) of the normal and the rotation in the plane, in the middle of the cell. ``shapes`` (size,
+    n) map u to all coordinates.
+    """
     turns = []
     for b, block in enumerate(model.mesh.blocks):
         middles = model.mesh.points[block.corners()].mean(axis=1)[:, None]
@@ -292,9 +299,9 @@ def _turns(model: PlateModel, shapes: sparse.csr_array) -> sparse.csr_array:
 
 
 def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region in the coordinates u, with the normals of the upper face.
+    """Load port of a region in the coordinates u of a plate; a pressure is along the normal of the upper face.
 
-    Raises ValueError if the region has no cells or edges.
+    ``shapes`` (size, n) map u to all coordinates. Raises ValueError if the region has no cells or edges.
     """
     load = given if isinstance(given, Load) else Load(given)
     if load.on == "volume":
@@ -313,9 +320,11 @@ def load_port(model: PlateModel, shapes: Any, name: str, given: Any) -> LoadPort
 
 
 def _means(model: PlateModel, loaded: Region, uniform: bool) -> tuple[Array, Array, list[Any], Array]:
-    """Samples of the loaded cells or edges: load element of each, area or length, displacement matrix, and position.
+    """Samples of the loaded cells or edges, from which the mean displacements of a load are summed.
 
-    A ``uniform`` load has a single load element, to which all samples belong.
+    They are: the load element of each sample (s,), its area or length (s,), three sparse matrices (s, size) to its
+    displacement (x, y, w), and its position (s, 2). A ``uniform`` load has a single load element, to which all samples
+    belong.
     """
     owner, measures, rows, at, start = [], [], [], [], 0
     samples = _cells(model, loaded) if loaded.kind == "volume" else edge_samples(model, loaded.facets)

@@ -21,7 +21,10 @@ from .flat import PLAIN_AXES, PlaneAxes, flattened
 
 
 class GivenPlate(NamedTuple):
-    """Plane mesh of a plate with its material and thickness [m], also by regions, and the axes of its plane."""
+    """A plate as it was read: its mesh in its plane, material, thickness [m], and the axes ``plane``.
+
+    Material and thickness are those of the whole plate, or mappings by region.
+    """
 
     mesh: Any
     material: Elastic | Mapping[str, Elastic]
@@ -68,7 +71,7 @@ def is_drawn(mesh: Source | skfem.Mesh) -> bool:
 
 
 def _refuse_offsets(held: MeshContents) -> None:
-    """Raise ValueError for shells whose middle surface is not that of their nodes."""
+    """Raise ValueError for shells of a file whose middle surface is offset from their nodes."""
     for region, shell in held.shells.items():
         if shell.offset:
             raise ValueError(
@@ -78,7 +81,10 @@ def _refuse_offsets(held: MeshContents) -> None:
 
 
 def _thicknesses(held: MeshContents) -> dict[str, float]:
-    """Thicknesses [m] of a file by regions. Raises ValueError if there is none, or for a section of another kind."""
+    """Thicknesses [m] of the shells of a file, by region.
+
+    Raises ValueError if the file has no section of shells, or one with layers.
+    """
     if not held.shells:
         raise ValueError("thickness must be given: the mesh has no section of shells")
     for region, shell in held.shells.items():
@@ -95,7 +101,7 @@ def _refuse_layers(region: str, shell: Any) -> None:
 
 
 def _materials(held: MeshContents, plane: PlaneAxes) -> dict[str, Elastic]:
-    """Materials of a file by regions, in axes of the plate.
+    """Materials of a file by its regions of cells, turned to axes of the plate.
 
     Raises ValueError for materials that are not isotropic in a plane with other axes than those of the file.
     """

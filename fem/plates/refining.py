@@ -23,7 +23,11 @@ Drawn = Callable[[CellSizes], PlateModel]
 
 
 def refined_plate(model: PlateModel, plane: PlaneAxes, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
-    """Refine the mesh of a plate until it meets the criterion ``to``, by bisection or new meshes of a drawing."""
+    """Refine the mesh of a plate until it meets the criterion ``to``; the result is the last body and all rounds.
+
+    Cells are bisected. If ``drawn`` is given, it meshes the drawing of the plate again with given cell sizes, and is
+    used instead. ``build`` makes the body from the model and its plane.
+    """
     if drawn is None:
         simplices_of_degree_one(model.mesh)  # refuses others
     finer = partial(_finer, plane=plane, to=to, build=build, drawn=drawn)
@@ -31,7 +35,7 @@ def refined_plate(model: PlateModel, plane: PlaneAxes, to: Refinement, build: Bu
 
 
 def _meshed(model: PlateModel, plane: PlaneAxes, build: Build) -> Meshed:
-    """Body with the points of its membrane forces, moments and shear forces."""
+    """Body of a plate on its mesh, with the points of its membrane forces, moments and shear forces for an estimate."""
     solid, mesh, cells = model.solid, model.mesh, int(model.mesh.starts[-1])
     corners = mesh.points[np.vstack([block.corners() for block in mesh.blocks])]
     pieces = np.vstack([deflection.pieces for deflection, _ in model.macros])
@@ -59,7 +63,10 @@ def _meshed(model: PlateModel, plane: PlaneAxes, build: Build) -> Meshed:
 def _finer(
     meshed: Meshed, estimate: Estimate, *, plane: PlaneAxes, to: Refinement, build: Build, drawn: Drawn | None
 ) -> Meshed:
-    """Body on a finer mesh."""
+    """Body of a plate on a finer mesh, from bisected cells or a new mesh of the drawing.
+
+    See :func:`refined_plate` for ``to``, ``build`` and ``drawn``.
+    """
     model: PlateModel = meshed.model
     if drawn is None:
         return _meshed(bisected_plate(model, marked(estimate, to.share), to), plane, build)
@@ -69,7 +76,10 @@ def _finer(
 
 
 def bisected_plate(model: PlateModel, cells: np.ndarray, to: Refinement) -> PlateModel:
-    """Model on a mesh with the given cells bisected; children have the material and thickness of their parent."""
+    """Model of a plate after bisection of the cells in the mask ``cells``, and of others so that no node hangs.
+
+    New cells have the material and thickness of their parent. Raises ValueError for more cells than ``to.max_cells``.
+    """
     finer = bisected(simplices_of_degree_one(model.mesh), cells)
     refuse_many(len(finer.parents), to)
     solid = replace(model.solid, mesh=finer.mesh.of_degree_two(), material_of=model.solid.material_of[finer.parents])

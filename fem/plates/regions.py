@@ -16,7 +16,7 @@ EDGE_POINTS = 4
 
 
 class Place(NamedTuple):
-    """A region with the numbers of all its nodes and edges."""
+    """A region of a plate with the numbers of all its nodes (k,) and of all its edges (e,)."""
 
     region: Region
     nodes: Array
@@ -24,9 +24,9 @@ class Place(NamedTuple):
 
 
 def place_of(model: PlateModel, name: str, given: Any) -> Place:
-    """Region with its nodes and edges, from a name, node numbers or a function of positions.
+    """Region of a plate with its nodes and edges, from a name, node numbers or a function of positions.
 
-    ``name`` is its name in error messages.
+    ``name`` names it in error messages.
     """
     chosen, mesh = region(model.mesh, name, given), model.mesh
     edges, nodes = [np.zeros(0, dtype=int)], [chosen.nodes]
@@ -42,9 +42,10 @@ def place_of(model: PlateModel, name: str, given: Any) -> Place:
 
 
 def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Array]]:
-    """Samples (block, cells (k,), points (k, q, 2), weights (k, q)) of a region.
+    """Sample points of a region with weights, from which its means are computed.
 
-    Cells are weighted by mass, edges by length, nodes equally.
+    They are a list of (block, cells (k,), points (k, q, 2), weights (k, q)). Weights are by mass in cells, by length on
+    edges, and equal at nodes.
     """
     region, mesh = place.region, model.mesh
     if region.kind == "volume":
@@ -62,7 +63,10 @@ def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Ar
 
 
 def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Samples at Gauss points on edges, with lengths as weights; ``places`` are (block, cell, side) of each edge."""
+    """Gauss points on edges, with lengths as weights: a list of (block, cells (k,), points (k, q, 2), weights (k, q)).
+
+    ``places`` (k, 3) are (block, cell, number of the edge in the cell).
+    """
     share, weights = gauss_points(EDGE_POINTS)
     sampled = []
     for b in np.unique(places[:, 0]):
@@ -77,7 +81,10 @@ def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Arr
 
 
 def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Samples at nodes, each in one of its cells, because all fields are continuous."""
+    """Nodes as samples of weight one, each in the first cell that has it, as all fields are continuous.
+
+    They are a list of (block, cells (k,), points (k, 1, 2), weights (k, 1)).
+    """
     left, sampled = np.array(nodes), []
     for b, block in enumerate(model.mesh.blocks):
         cell, place = np.nonzero(np.isin(block.nodes, left))
@@ -88,7 +95,7 @@ def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Arra
 
 
 def centre_of(model: PlateModel, place: Place) -> Array:
-    """Centre (3,) [m] of a region, from its samples."""
+    """Centre (3,) [m] of a region: the weighted mean of its sample points, in the middle surface."""
     sampled = samples(model, place)
     total = sum(w.sum() for *_, w in sampled)
     centre = sum(np.einsum("kq,kqi->i", w, x) for _, _, x, w in sampled) / total

@@ -44,7 +44,10 @@ class Support:
 
 
 def support_rows(model: PlateModel, name: str, support: Any) -> Any:
-    """Rows (k, size) of the coordinates that a support holds at zero."""
+    """Sparse matrix (k, size) of the k combinations of coordinates that a support holds at zero.
+
+    ``name`` names the support in error messages.
+    """
     if not isinstance(support, Support):
         raise ValueError(f"{name} must be a Support, got {type(support).__name__}")
     place, how = place_of(model, name, support.region), support.how
@@ -68,7 +71,11 @@ def support_rows(model: PlateModel, name: str, support: Any) -> Any:
 
 
 def _clamped_rows(model: PlateModel, corners: Array, edges: Array) -> Any:
-    """Rows of β = ∇w − γ = 0 at corners, and at the middles of edges along which w = 0 already holds."""
+    """Sparse matrix of the combinations of coordinates that hold β = ∇w − γ at zero.
+
+    They are for both components at the corners ``corners``, and at the middles of ``edges``, along which w = 0 already
+    holds.
+    """
     slopes, across = _units(model, model.at_corners(corners)[:, 1:].ravel()), _units(model, model.at_edges(edges))
     if model.theory == "kirchhoff":
         return sparse.vstack([slopes, across])

@@ -27,7 +27,10 @@ HELD = 1e-9
 def free_coordinates(
     model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]
 ) -> tuple[Any, dict[str, Tied]]:
-    """Matrix (size, n) from the n coordinates that supports and rigid regions leave free, and the ports in these."""
+    """Sparse matrix (size, n) from the free coordinates of a plate to all coordinates, and its ports by name.
+
+    The n free coordinates are those that supports and rigid regions leave. The ports are given in them.
+    """
     given = given_ties(ports)
     for name, t in given.items():
         if t.weights is not None:
@@ -74,7 +77,11 @@ def _refuse_tied(model: PlateModel, rigid: Mapping[str, Array], held: Any) -> No
 
 
 def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, Array]:
-    """Coordinate numbers of nodes, corners among the nodes, edges whose middles are nodes, and shear-angle numbers."""
+    """Numbers of all coordinates that belong to given nodes.
+
+    With them come the nodes that are corners of cells, the edges whose middles are among the nodes, and, once more, the
+    numbers of the shear-angle coordinates alone.
+    """
     corners, edges = nodes[np.isin(nodes, model.corners)], np.flatnonzero(np.isin(model.middles, nodes))
     plane = 2 * nodes[:, None] + np.arange(2)
     shear = model.shearing + plane.ravel() if model.theory == "reissner_mindlin" else np.zeros(0, dtype=int)
@@ -83,9 +90,10 @@ def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, 
 
 
 def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
-    """Coordinates (size, 6) in the six rigid motions v + ω × (x − x̄) of nodes, their centre x̄ (3,), and radius.
+    """Six rigid motions v + ω × (x − x̄) of nodes in all coordinates, (size, 6), with their centre and radius.
 
-    ω is scaled by the radius.
+    x̄ (3,) [m] is the mean of the nodes, the radius [m] their largest distance from it. Columns are for v and for ω
+    times the radius.
     """
     _, corners, edges, _ = _coordinates(model, nodes)
     centre = model.mesh.points[nodes].mean(axis=0)
@@ -106,10 +114,11 @@ def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
 def _condensed(
     model: PlateModel, held: Any, motions: Mapping[str, tuple[Any, Array, float]]
 ) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """Matrix (size, n) from the n coordinates of free nodes, supported nodes and rigid regions to all coordinates.
+    """Sparse matrix (size, n) from free coordinates to all coordinates of a plate, and the motion of its rigid regions.
 
-    The mapping has, by port, the displacement and the rotation of each rigid region as matrices (3, n) of the n
-    coordinates.
+    The n free coordinates are those of free nodes, supported nodes and rigid regions. The mapping has, by port, the
+    displacement and the rotation of each rigid region as matrices (3, n) of these coordinates. ``held`` (k, size) are
+    the combinations that supports hold at zero, ``motions`` the results of :func:`rigid_motion`.
     """
     taken = np.zeros(model.size, dtype=bool)
     supported = np.unique(held.indices)
@@ -137,13 +146,13 @@ def _condensed(
 
 
 def _nodes_of(model: PlateModel, motion: Any) -> Array:
-    """Nodes of a rigid region, from the matrix of its motion."""
+    """Nodes of a rigid region: those that its ``motion`` (size, 6) moves in the plane."""
     moved = np.flatnonzero(np.diff(motion.indptr))
     return np.unique(moved[moved < model.bending] // 2)
 
 
 def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
-    """Mean displacement (3, size) and rotation (3, size) of a region.
+    """Sparse matrices (3, size) from all coordinates to the mean displacement and the mean rotation of a region.
 
     The rotation out of the plane is the mean rotation of the normals. In the plane it is that of the best-fitting rigid
     motion, for a single node the mean ½ curl u of its adjacent cells.
@@ -172,9 +181,11 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
 def without_rigid_motion(
     model: PlateModel, basis: Any, ports: Mapping[str, Tied], *, inertia: Inertia, reference: str | None, held: bool
 ) -> Any:
-    """Basis (n, n') of the coordinates without rigid motion, which supports, mean axes or a held port remove.
+    """Sparse matrix (n, n') from coordinates without rigid motion to the free coordinates of a plate.
 
-    Mean axes of a large plate are a low-rank correction, see :func:`fem.solids.ties.referred`.
+    Supports (``held``), mean axes or a held port, the ``reference``, remove the rigid motion. Mean axes of a large
+    plate are a low-rank correction, see :func:`fem.solids.ties.referred`. Raises ValueError for supports that leave a
+    rigid motion, and for supports with a reference.
     """
     if held:
         if reference is not None:
@@ -195,7 +206,7 @@ def without_rigid_motion(
 
 
 def _refuse_loose(model: PlateModel, basis: Any) -> None:
-    """Raise ValueError if supports leave a rigid motion free, that is, if one lies in the span of the basis."""
+    """Raise ValueError if supports leave a rigid motion free, that is, if one lies in the span of ``basis``."""
     motion = rigid_motion(model, np.arange(len(model.mesh.points)))[0].toarray()
     fit = sparse.linalg.splu(sparse.csc_array(basis.T @ basis))
     off = motion - basis @ fit.solve(np.asarray(basis.T @ motion))

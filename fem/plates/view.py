@@ -49,7 +49,7 @@ def plate_view(model: PlateModel, shapes: Any) -> View:
 
 
 def _displacement(model: PlateModel, nodes: Array) -> Any:
-    """Displacement matrix (3 nodes, size) of nodes in ascending order."""
+    """Sparse matrix (3k, size) from all coordinates to the displacements of k nodes, given in ascending order."""
     rows, numbers, left = [], [], nodes
     for b, cells, points, _ in node_samples(model, nodes):
         own = np.intersect1d(left, model.mesh.blocks[b].nodes)
@@ -62,14 +62,17 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
 
 
 def _starts(model: PlateModel) -> tuple[int, int, int]:
-    """First stress coordinates of the moments and of the shear forces, and the number of all stress coordinates."""
+    """Indices of the first moment and the first shear force among the stress coordinates, and the number of these."""
     moments = 3 * len(model.solid.weights)
     shear = moments + 3 * len(model.moment_areas)
     return moments, shear, shear + 2 * len(model.shear_areas)
 
 
 def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
-    """Fields of the mean forces and moments in the drawn cells, by name."""
+    """Stress fields of the mean forces and moments in the drawn cells, by name.
+
+    ``drawn`` (c,) are the numbers of the mesh cells that are drawn.
+    """
     moments, shear, size = _starts(model)
     cells, fields = int(model.mesh.starts[-1]), {}
     groups = [
@@ -89,7 +92,10 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 
 
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
-    """Stress tensor at the face z = ½ side t, at the moment points; weights, areas times t/6, give bending energy."""
+    """Stress tensor at the upper (``side`` 1) or lower face (−1), z = ½ side t, at the moment points.
+
+    Its weights are areas times t/6, with which its energy is that of bending.
+    """
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)
     count = len(areas)
@@ -107,7 +113,10 @@ def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
 
 
 def _membrane_values(model: PlateModel) -> Any:
-    """Matrix (p, points) from the membrane forces to their values at the moment points, by polynomials in each cell."""
+    """Sparse matrix (p, points) from a membrane force at its own points to its values at the moment points.
+
+    In each cell it evaluates the polynomial through the values.
+    """
     blocks = []
     first = np.cumsum([0, *model.solid.point_counts])
     for b, cells, points, _ in model.moment_points:
@@ -120,9 +129,10 @@ def _membrane_values(model: PlateModel) -> Any:
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
-    """Extrapolation (k, nodes, q) from the moment points to the nodes, and the first moment point, for each block.
+    """For each block, weights (k, nodes, q) that extrapolate from moment points to nodes, and the first moment point.
 
-    Polynomials are fitted on each piece of a cell; a node of several pieces takes the mean of their values.
+    Polynomials are fitted on each piece of a cell. A node of several pieces takes the mean of their values. The second
+    result also has the number of all moment points, as its last entry.
     """
     polynomials, counts = [], []
     for b, (deflection, _) in enumerate(model.macros):
@@ -144,14 +154,17 @@ def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
 
 
 def _bernstein(weights: Array, count: int) -> Array:
-    """Values (..., count) of the three linear or six quadratic polynomials of barycentric coordinates (..., 3)."""
+    """Values (..., count) of polynomials of barycentric coordinates (..., 3): three linear or six quadratic ones."""
     if count == 3:
         return weights
     return np.concatenate([weights**2, weights * np.roll(weights, -1, axis=-1)], axis=-1)
 
 
 def _linear_functions(model: PlateModel) -> list[Array]:
-    """Values (k, q, corners) of the linear functions of the corners at the moment points, for each block."""
+    """Values (k, q, corners) at the moment points of the functions that are linear between corners, by block.
+
+    On quadrilaterals they are bilinear. Each function is 1 at one corner of the cell and 0 at the others.
+    """
     functions: list[list[Array]] = [[] for _ in model.mesh.blocks]
     for b, cells, points, _ in model.moment_points:
         kind = model.mesh.blocks[b].kind
@@ -161,7 +174,10 @@ def _linear_functions(model: PlateModel) -> list[Array]:
 
 
 def _linear(at: Array, corners: int) -> Array:
-    """Values (k, q, corners) of the linear functions of the corners at reference points (k, q, 2)."""
+    """Values (k, q, corners) at reference points (k, q, 2) of the functions that are linear between corners.
+
+    On quadrilaterals they are bilinear. Each function is 1 at one corner of the cell and 0 at the others.
+    """
     x, y = at[..., 0], at[..., 1]
     if corners == 3:
         return np.stack([1.0 - x - y, x, y], axis=-1)
@@ -171,7 +187,11 @@ def _linear(at: Array, corners: int) -> Array:
 def plate_sections(
     model: PlateModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array], *, quadratic: bool
 ) -> dict[str, SectionMap]:
-    """Maps from stresses to section forces on named lines of a plate; ``quadratic`` for von Kármán strain."""
+    """Maps from the stress coordinates of a plate to section forces on named lines, by name.
+
+    ``shapes`` (size, n) map the coordinates u to all coordinates; ``rigid`` has the nodes of each rigid port;
+    ``quadratic`` is True for von Kármán strain.
+    """
     return {
         name: _plate(model, shapes, surface(model.solid, name, given), rigid, quadratic=quadratic)
         for name, given in named_regions(sections).items()

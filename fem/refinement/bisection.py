@@ -18,23 +18,20 @@ from ..meshes.cells import CELLS
 from ..meshes.reading import sorted_corners
 from ..meshes.solid_mesh import Block, NamedSet, SolidMesh
 
-STRAIGHT = 1e-4
-"""Distance of an edge node from the middle, relative to the cell, up to which an edge is straight: decks are printed
-with few digits."""
 SIMPLICES = ("triangle", "tetra")
 
 
 class Bisected(NamedTuple):
-    """Refined mesh, and for each of its cells the number of its parent cell in the mesh before."""
+    """Refined mesh, and for each of its cells the number of the cell of the unrefined mesh of which it is a part."""
 
     mesh: SolidMesh
     parents: Array
 
 
 def simplices_of_degree_one(mesh: SolidMesh) -> SolidMesh:
-    """Mesh with cells of degree 1, without nodes on edges.
+    """Mesh of the same triangles or tetrahedra with degree 1, without nodes on their edges.
 
-    Raises ValueError for cells that are no triangles or tetrahedra, and for curved ones.
+    Raises ValueError for other cells, and for curved ones.
     """
     strange = [b.kind.name for b in mesh.blocks if b.kind.shape not in SIMPLICES]
     if strange:
@@ -45,10 +42,7 @@ def simplices_of_degree_one(mesh: SolidMesh) -> SolidMesh:
     block = mesh.blocks[0]
     if block.kind.degree == 1:
         return mesh
-    at = mesh.points[block.nodes]
-    corners = at[:, : block.kind.corners]
-    means = np.stack([corners[:, list(n)].mean(axis=1) for n in block.kind.nodes], axis=1)
-    if np.any(np.linalg.norm(at - means, axis=2).max(axis=1) > STRAIGHT * np.ptp(corners, axis=1).max(axis=1)):
+    if block.curved(mesh.points).size:
         raise ValueError(
             f"refine must be left out for curved {block.kind.name} cells, whose surface between their nodes is not "
             "known: give the drawing, or cells with straight edges"
@@ -67,7 +61,10 @@ def _renumbered(own: NamedSet, fresh: Array) -> NamedSet:
 
 
 def bisected(mesh: SolidMesh, marked: Array) -> Bisected:
-    """Mesh of degree 1 with the marked cells (k,) bisected, and more cells so that no node hangs; regions are kept."""
+    """Mesh of degree 1 with the cells ``marked`` (k,) bisected, and more cells, so that no node hangs.
+
+    Named sets are kept; the result also has the parent of each cell.
+    """
     block = mesh.blocks[0]
     cuts = _Cuts(mesh.points, block.nodes, marked, np.array(EDGES[block.kind.shape]))
     cells, parents = cuts.split(block.nodes, np.array(EDGES[block.kind.shape]))
@@ -78,7 +75,11 @@ def bisected(mesh: SolidMesh, marked: Array) -> Bisected:
 
 
 def _refined_set(mesh: SolidMesh, own: NamedSet, cuts: _Cuts, parents: Array) -> NamedSet:
-    """Named set with the children of its cells and facets, and nodes on cut edges of its boundary facets."""
+    """Named set of a mesh, transferred to the bisected mesh.
+
+    It has the children of its cells and of its facets, its nodes, and the new nodes on edges of boundary facets with
+    all corners in the set. ``parents`` is the parent of each new cell.
+    """
     cells = np.flatnonzero(np.isin(parents, own.cells[:, 1])) if len(own.cells) else np.zeros(0, dtype=int)
     width, facets = mesh.dim, own.facets
     if len(facets):
@@ -92,7 +93,7 @@ def _edges_of(width: int) -> Array:
 
 
 def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _Cuts) -> Array:
-    """Given nodes, with the new middle nodes of all boundary facets whose corners are among the given nodes."""
+    """Nodes ``nodes`` and the new middle nodes on the edges of all boundary facets whose corners are among them."""
     if not len(nodes):
         return nodes
     f = mesh.facets
@@ -103,7 +104,11 @@ def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _Cuts) -> Array:
 
 
 class _Cuts:
-    """Edges to cut, with their ``ends`` (e, 2) in the order of their new nodes."""
+    """Edges of a mesh that bisection cuts, with a new node in the middle of each.
+
+    ``ends`` (e, 2) are the nodes that each edge joins. The new node of edge i has the number of nodes of the mesh plus
+    i.
+    """
 
     def __init__(self, points: Array, cells: Array, marked: Array, edges: Array) -> None:
         self.count = len(points)
@@ -126,23 +131,30 @@ class _Cuts:
         self.keys, self.rank, self.ends = keys[cut], rank[cut], ends[cut]
 
     def _keys(self, pairs: Array) -> Array:
-        """Integer keys of sorted pairs of nodes; keys of pairs with new nodes are larger than all others."""
+        """Integer keys (…,) of sorted pairs of nodes (…, 2), in the order of the pairs.
+
+        Pairs with a new node, which are never cut, all have the largest integer as their key.
+        """
         beyond = pairs[..., 1] >= self.count
         return np.where(beyond, np.iinfo(np.int64).max, pairs[..., 0].astype(np.int64) * self.count + pairs[..., 1])
 
     def places(self, pairs: Array) -> Array:
-        """Numbers of the cut edges of pairs of nodes (…, 2), −1 for other pairs."""
+        """Numbers (…,) of the cut edges between pairs of nodes (…, 2), −1 for pairs that are not a cut edge."""
         keys = self._keys(np.sort(pairs, axis=-1))
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[at] == keys, at, -1)
 
     def middle(self, pairs: Array) -> Array:
-        """New nodes of pairs of nodes, −1 where they are not cut."""
+        """Numbers (…,) of the new nodes between pairs of nodes (…, 2), −1 for pairs that are not a cut edge."""
         at = self.places(pairs)
         return np.where(at < 0, -1, self.count + at)
 
     def split(self, cells: Array, edges: Array) -> tuple[Array, Array]:
-        """Cells cut until none has an edge to cut, and the numbers of the cells that they come from."""
+        """Bisect cells until none has an edge to cut.
+
+        Returns the resulting cells and, for each, the index of the given cell of which it is a part. ``edges`` are
+        pairs of indices of the nodes in a cell.
+        """
         done, owners, own, parents = [], [], cells, np.arange(len(cells))
         while len(own):
             at = self.places(own[:, edges])

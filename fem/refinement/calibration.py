@@ -28,13 +28,21 @@ UNMEASURED = 4.0
 
 
 def safe_errors(earlier: Sequence[Round], names: Sequence[str], values: Array, estimates: Array) -> Array:
-    """Relative errors (k,) on a mesh: estimates times factors from the values on earlier meshes."""
+    """Conservative relative errors (k,) of the values of criteria on a mesh: the estimates times safety factors.
+
+    ``names`` and ``values`` are those of the criteria. The factors are from the values and estimates of the ``earlier``
+    rounds.
+    """
     criteria = zip(names, values, estimates, strict=True)
     return np.array([estimate * _factor(earlier, name, value, estimate) for name, value, estimate in criteria])
 
 
 def _factor(earlier: Sequence[Round], name: str, value: float, estimate: float) -> float:
-    """Factor from the estimate to the error of a criterion: 1/index with a margin, or 4 without an earlier mesh."""
+    """Safety factor from the estimate to the error of one criterion, 4 if no earlier mesh was much coarser.
+
+    It is the change of the value over the decrease of the estimate since recent earlier meshes, at least 1, times a
+    margin.
+    """
     ratios = []
     for own in earlier:
         if name in own.names:

@@ -18,11 +18,11 @@ MOST_ROUNDS = 30
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """Round of a refinement: numbers of cells and unknowns, and criteria with values and estimated errors.
+    """One round of a refinement: the numbers of cells and unknowns, and k criteria with their values and errors.
 
-    ``names``: criteria in words; ``values`` (k,): frequencies [Hz], or compliances [m/N, 1/(N m)]; ``estimates`` (k,):
-    relative errors by smooth stresses alone; ``errors`` (k,): conservative relative errors. All are inf on a mesh that
-    is too coarse.
+    ``names`` are the criteria in words; ``values`` (k,) are frequencies [Hz], or compliances [m/N, 1/(N m)].
+    ``estimates`` (k,) are relative errors by smooth stresses alone, ``errors`` (k,) conservative ones. Both are inf on
+    a mesh that is too coarse.
     """
 
     cells: int
@@ -34,7 +34,7 @@ class Round:
 
     @property
     def worst(self) -> float:
-        """Largest of the relative errors of the quantities."""
+        """Largest of the conservative relative errors of the criteria."""
         return float(self.errors.max())
 
     def __str__(self) -> str:
@@ -111,5 +111,5 @@ class Refinement:
 
     @property
     def count(self) -> int:
-        """Number of modes."""
+        """Number of modes whose frequencies are criteria; by default 6, or 0 if ports are given."""
         return self.modes if self.modes is not None else 0 if self.ports else 6

@@ -27,7 +27,11 @@ SMALLEST, RATIO = 0.35, 0.6
 
 
 class Meshed(NamedTuple):
-    """A body on a mesh of triangles or tetrahedra, with the points of its stresses and the materials of its cells."""
+    """A body on a mesh of triangles or tetrahedra, with the data for an estimate of its errors.
+
+    ``points`` are those of each kind of stress, ``material`` (cells,) is the material index of each cell, and ``model``
+    the model from which the body was made.
+    """
 
     body: Body
     mesh: SolidMesh
@@ -38,14 +42,17 @@ class Meshed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Round of a refinement, and the share of each cell (cells,) in the squared error."""
+    """Estimated errors of a body on a mesh: its round, and the contribution of each cell to the squared error.
+
+    ``cells`` (cells,) are the contributions.
+    """
 
     round: Round
     cells: Array
 
     @property
     def known(self) -> bool:
-        """False for a mesh that is too coarse for an estimate."""
+        """True for a mesh with an estimate, False for one that is too coarse for it."""
         return bool(np.isfinite(self.round.errors).all())
 
 
@@ -57,7 +64,10 @@ class Refined(NamedTuple):
 
 
 def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> Estimate:
-    """Estimate of the errors of a body on its mesh; the values of ``earlier`` rounds calibrate it."""
+    """Estimate of the errors of a body on its mesh, for the criteria ``to``.
+
+    The values of ``earlier`` rounds make the errors conservative, see :mod:`fem.refinement.calibration`.
+    """
     names, shapes, values, factors = _targets(meshed.body, to)
     elastic = meshed.body.elasticity
     assert elastic is not None
@@ -80,7 +90,11 @@ def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> 
 
 
 def _targets(body: Body, to: Refinement) -> tuple[list[str], Array, Array, Array]:
-    """Criteria in words, their displacements (n, k), values, and factors from squared stress errors to their errors."""
+    """Criteria of a refinement: names in words, displacements (n, k), values (k,), and factors (k,).
+
+    The displacements are modes and static responses at ports. The factor times the relative squared error of the
+    stresses is the relative error of the value: ½ for frequencies, 1 for compliances.
+    """
     held = HeldBody(body)
     names, shapes, values, factors = [], [np.zeros((body.size, 0))], [], []
     if to.count:
@@ -105,7 +119,7 @@ def _targets(body: Body, to: Refinement) -> tuple[list[str], Array, Array, Array
 
 
 def refined(first: Meshed, to: Refinement, finer: Callable[[Meshed, Estimate], Meshed]) -> Refined:
-    """Refine until the errors are at most the tolerance.
+    """Refine a mesh until the errors of its body are at most the tolerance of ``to``; return body and rounds.
 
     ``finer`` returns the body on a finer mesh and raises ValueError if that would have too many cells. Raises
     ValueError if the tolerance is not reached; the message has the errors of the last round.
@@ -130,7 +144,10 @@ def _not_reached(last: Round, to: Refinement, why: str) -> ValueError:
 
 
 def marked(estimate: Estimate, share: float) -> Array:
-    """Smallest set of cells that has a ``share`` of the squared error; all cells if there is no estimate."""
+    """Mask of the fewest cells that have at least the fraction ``share`` of the squared error of all.
+
+    Without an estimate it is True for all cells.
+    """
     if not estimate.known:
         return np.ones(len(estimate.cells), dtype=bool)
     order = np.argsort(-estimate.cells, kind="stable")
@@ -141,7 +158,7 @@ def marked(estimate: Estimate, share: float) -> Array:
 
 
 def refuse_many(cells: int, to: Refinement) -> None:
-    """Raise ValueError for more cells than ``max_cells``."""
+    """Raise ValueError if a finer mesh would have ``cells`` cells, more than ``to.max_cells``."""
     if cells > to.max_cells:
         raise ValueError(f"a finer mesh has {cells} cells, more than max_cells={to.max_cells}")
 
@@ -150,7 +167,7 @@ def wanted_sizes(meshed: Meshed, points: Array, estimate: Estimate, to: Refineme
     """Cell sizes for the next mesh of a drawing: equal squared errors in all cells, in sum within the tolerance.
 
     ``points`` (k, c, 3) are the corners of the cells in axes of the drawing. A squared error in a cell of size h falls
-    as h^(2q + d), with the order q of the stresses.
+    as h^(2q + d), with the order q of the stresses and the dimension d.
     """
     h = np.linalg.norm(points[:, 1:] - points[:, :1], axis=2).mean(axis=1)
     if estimate.known:

@@ -31,9 +31,10 @@ INTEGRATED = 4
 
 
 class Samples(NamedTuple):
-    """Points of integration (s,) of stresses: positions (s, d), volumes, cells, and matrix (s, p) of values there.
+    """Integration points (s,) of the error of stresses: positions (s, d), volumes ``weights`` (s,), and cells (s,).
 
-    Stresses are most accurate at the stress points, so errors are integrated at other points.
+    The matrix ``values`` (s, p) gives the stresses there from those at the p stress points. Stresses are most accurate
+    at the stress points, so errors are integrated at other points.
     """
 
     positions: Array
@@ -43,9 +44,10 @@ class Samples(NamedTuple):
 
 
 class StressPoints(NamedTuple):
-    """Points of one kind of stress: positions (p, d), volumes and cells (p,), number of components, first coordinate.
+    """Points (p,) of one kind of stress: positions (p, d), volumes ``weights`` (p,), and cells (p,).
 
-    ``degree`` is that of the polynomials of patches.
+    ``components`` is the number of components, ``first`` the index of the first stress coordinate, and ``degree`` that
+    of the polynomials that are fitted on patches. ``samples`` are the points at which errors are integrated.
     """
 
     positions: Array
@@ -58,14 +60,19 @@ class StressPoints(NamedTuple):
 
     @property
     def rows(self) -> slice:
-        """Slice of the stress coordinates at these points."""
+        """Slice of the stress coordinates that belong to these points."""
         return slice(self.first, self.first + self.components * len(self.cell))
 
 
 def stress_points(
     pieces: Array, points: Array, weights: Array, cell: Array, *, components: int, first: int, degree: int
 ) -> StressPoints:
-    """Stress points and samples from points (n, q, d) on simplices (n, d + 1, d), which are pieces of cells."""
+    """Stress points with integration points for their errors, from q points on each of n simplices, pieces of cells.
+
+    ``pieces`` (n, d + 1, d) are the corners of the simplices, ``points`` (n, q, d) positions, ``weights`` their
+    volumes, and ``cell`` (n,) is the cell of each simplex. For ``components``, ``first`` and ``degree`` see
+    :class:`StressPoints`.
+    """
     n, q, d = points.shape
     where, shares = get_quadrature(ElementTriP1() if d == 2 else ElementTetP1(), INTEGRATED)
     barycentric = np.vstack([1.0 - where.sum(axis=0), where]).T
@@ -86,7 +93,10 @@ def stress_points(
 
 
 def _polynomials(barycentric: Array, count: int) -> Array:
-    """Values (..., count) of one constant, d + 1 linear or all quadratic polynomials."""
+    """Values (..., count) of the constant, all linear or all quadratic polynomials of barycentric coordinates.
+
+    ``barycentric`` is (..., d + 1).
+    """
     corners = barycentric.shape[-1]
     if count == 1:
         return np.ones((*barycentric.shape[:-1], 1))
@@ -98,9 +108,9 @@ def _polynomials(barycentric: Array, count: int) -> Array:
 
 
 class Errors(NamedTuple):
-    """Energies of the differences between smooth and computed stresses by cells (cells, k).
+    """Energies (cells, k), by cells, of the differences between smooth and computed stresses, k states of stress.
 
-    ``bare``: numbers of the cells that have no well-posed patch at any corner.
+    ``bare`` are the numbers of the cells that have no well-posed patch at any corner.
     """
 
     energies: Array
@@ -108,9 +118,10 @@ class Errors(NamedTuple):
 
 
 def stress_errors(mesh: SolidMesh, material: Array, points: StressPoints, *, sigma: Array, compliance: Any) -> Errors:
-    """Energies ∫ (σ* − σ) : S (σ* − σ) of one kind of stress, for all stresses (m, k) of a body with compliance C.
+    """Energies ∫ (σ* − σ) : S (σ* − σ), by cells, of one kind of stress, σ* the smooth stress.
 
-    ``material`` (cells,) is the material index of each cell; stresses may jump between materials.
+    ``sigma`` (m, k) are k columns of all stress coordinates of a body, ``compliance`` (m, m) is its C. ``material``
+    (cells,) is the material index of each cell; stresses may jump between materials.
     """
     c, samples, k = points.components, points.samples, sigma.shape[1]
     values = sigma[points.rows].reshape(len(points.cell), -1)  # components and columns of a point
@@ -140,7 +151,10 @@ def _corners(mesh: SolidMesh) -> Array:
 
 
 def _patches(mesh: SolidMesh, material: Array) -> tuple[Array, Array, Array]:
-    """Patch number of each corner of each cell (cells, c), centres (g, d) of the patches and their sizes."""
+    """Patches of cells around corners, one for each corner and material: number of the patch, centre and size.
+
+    The number is given for each corner of each cell, (cells, c). Centres are (g, d), sizes (g,) [m].
+    """
     nodes, kinds = _corners(mesh), int(material.max()) + 1
     keys, number = np.unique(nodes * kinds + material[:, None], return_inverse=True)
     number = number.reshape(nodes.shape)
@@ -151,7 +165,7 @@ def _patches(mesh: SolidMesh, material: Array) -> tuple[Array, Array, Array]:
 
 
 def _barycentric(mesh: SolidMesh, samples: Samples) -> Array:
-    """Barycentric coordinates of points in their cells, (s, d + 1)."""
+    """Barycentric coordinates (s, d + 1) of integration points in their cells."""
     at = mesh.points[_corners(mesh)]
     edges = np.swapaxes(at[:, 1:] - at[:, :1], 1, 2)
     lever = samples.positions - at[samples.cell, 0]
@@ -160,7 +174,7 @@ def _barycentric(mesh: SolidMesh, samples: Samples) -> Array:
 
 
 class _Fit:
-    """Least-squares polynomials of a degree on patches with centres (g, d) and sizes (g,)."""
+    """Least-squares fits of polynomials of one degree, on patches with centres (g, d) and sizes (g,) [m]."""
 
     def __init__(self, degree: int, centre: Array, size: Array) -> None:
         self.centre, self.size = centre, size
@@ -169,14 +183,18 @@ class _Fit:
         self.powers = grids[grids.sum(axis=1) <= degree]
 
     def _basis(self, positions: Array, patch: Array) -> Array:
-        """Monomials (k, b) at points (k, d) about the centres of patches (k,)."""
+        """Monomials (k, b) of ``positions`` (k, d) relative to the centre and by the size of a patch.
+
+        ``patch`` (k,) is the number of the patch of each position.
+        """
         lever = (positions - self.centre[patch]) / self.size[patch, None]
         return np.prod(lever[:, None] ** self.powers, axis=2)
 
     def solved(self, positions: Array, patch: Array, values: Array) -> tuple[Array, Array]:
-        """Mask of the well-posed patches (g,), and coefficients (g, b, v).
+        """Mask (g,) of the patches with a well-posed fit, and the coefficients (g, b, v) of their b monomials.
 
-        Each of the points (p, d) with values (p, v) belongs to the patches (p, c).
+        The v values of each of p points, ``values`` (p, v) at ``positions`` (p, d), count in the c patches ``patch``
+        (p, c).
         """
         g, b, v = len(self.centre), len(self.powers), values.shape[1]
         sums, right, count = np.zeros((g, b * b)), np.zeros((g, b * v)), np.bincount(patch.ravel(), minlength=g)
@@ -195,7 +213,10 @@ class _Fit:
         return well, np.where(well[:, None, None], solved, 0.0)
 
     def blended(self, positions: Array, patch: Array, weights: Array, coefficients: Array) -> Array:
-        """Sums (s, v) of the polynomials of patches (s, c) at points (s, d), with weights (s, c)."""
+        """Values (s, v) at ``positions`` (s, d) of the fitted polynomials of c patches, summed with ``weights`` (s, c).
+
+        ``patch`` (s, c) are the patches of each point, ``coefficients`` (g, b, v) those of all patches.
+        """
         values, flat = np.zeros((len(positions), coefficients.shape[2])), weights.ravel()
         for k, (point, own) in enumerate(_pairs(patch)):
             part = np.einsum("kb,kbv->kv", self._basis(positions[point], own), coefficients[own])
@@ -206,7 +227,7 @@ class _Fit:
 
 
 def _pairs(patch: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield chunks of pairs of a point and one of its patches (p, c)."""
+    """Yield all pairs of a point and one of its patches (p, c) in chunks: point numbers and patch numbers."""
     point, own = np.repeat(np.arange(len(patch)), patch.shape[1]), patch.ravel()
     for k in range(0, len(own), CHUNK):
         yield point[k : k + CHUNK], own[k : k + CHUNK]

@@ -16,7 +16,10 @@ from flexph.numerics.arrays import Array
 
 
 def with_size(mesh: Source, request: MeshRequest) -> tuple[MeshRequest, list[str]]:
-    """Request with a cell size for a drawing that has none, and a note on it."""
+    """Request with a cell size, and notes on it: for a drawing without a size, a twentieth of its diagonal.
+
+    A request with a size, and one for a mesh, is returned as it is without notes.
+    """
     if not isinstance(mesh, str | os.PathLike) or request.size is not None:
         return request, []
     path = Path(mesh)
@@ -27,7 +30,7 @@ def with_size(mesh: Source, request: MeshRequest) -> tuple[MeshRequest, list[str
 
 
 def drawn_parts(file: str, request: MeshRequest) -> list[dict[str, Any]]:
-    """Parts of a drawing with their proposed ports, as plain values, without a mesh.
+    """Parts of a drawing with their proposed ports, as numbers, strings and lists, without a mesh.
 
     Raises ValueError for a file that is no drawing.
     """
@@ -46,13 +49,13 @@ def drawn_parts(file: str, request: MeshRequest) -> list[dict[str, Any]]:
 
 
 def port_values(port: ProposedPort) -> dict[str, Any]:
-    """Proposed port as plain values."""
+    """Name, kind, centre, axis, radius and length of a port that is proposed for a drawing, by these words."""
     names = ("name", "kind", "centre", "axis", "radius", "length")
     return {name: getattr(port, name) for name in names}
 
 
 def part_words(parts: list[dict[str, Any]]) -> str:
-    """Parts of a drawing with their proposed ports as lines of text."""
+    """Lines of text on the parts of a drawing and their proposed ports, from the values of :func:`drawn_parts`."""
     lines = []
     for part in parts:
         known = "" if part["density"] is None else f", {part['material'] or ''} {part['density']:.6g} kg/m³"
@@ -62,7 +65,7 @@ def part_words(parts: list[dict[str, Any]]) -> str:
 
 
 def port_words(port: dict[str, Any]) -> str:
-    """Proposed port as a line of text."""
+    """Line of text on a port that is proposed for a drawing, from its values by :func:`port_values`."""
     place = f"{port['name']}: centre {vector(port['centre'])} m"
     if port["kind"] == "plane":
         return f"{place}, normal {vector(port['axis'])}"

@@ -30,9 +30,11 @@ def refinement_report(
     loaded: Sequence[str] = (),
     omit: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Refine a mesh for free modes, or for modes and compliances with one port held, and return the rounds as values.
+    """Refine a mesh until the errors of modes and compliances are below the ``tolerance``; return its report.
 
-    ``request.flat`` makes a plate. Raises ValueError if the tolerance is not reached.
+    The body is free, or held at the region ``held``. Compliances are those at the regions ``loaded``. With
+    ``request.flat`` it is a plate, otherwise a solid. The report has the cells, unknowns and errors of each round, and
+    the criteria at the end. Raises ValueError if the tolerance is not reached.
     """
     rounds: list[Round] = []
     to = Refinement(tolerance, modes, tuple(loaded), request.max_cells or DEFAULT_CELLS, watch=rounds.append)
@@ -59,7 +61,7 @@ def refinement_report(
 
 
 def refinement_words(report: dict[str, Any]) -> str:
-    """Rounds and criteria as lines of text."""
+    """Lines of text on the rounds and the criteria of a report of :func:`refinement_report`."""
     lines = []
     for own in report["rounds"]:
         error = "no estimate" if own["error"] is None else f"error {100.0 * own['error']:.3g} %"

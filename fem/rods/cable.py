@@ -142,7 +142,10 @@ def cable(
 
 
 def _tangents(line: HermiteLine) -> Array:
-    """Weights (E, q, N) of the mass points in r' at the ends of the drawn pieces of each element."""
+    """Weights (E, q, N) of the N mass points in the slope r' at q points of each of the E elements.
+
+    The points are the ends of the drawn pieces of an element.
+    """
     elements = line.borders.size - 1
     s = line.borders[:-1, None] + np.diff(line.borders)[:, None] * np.arange(DRAWN + 1) / DRAWN
     return line.at(s.ravel(), 1).reshape(elements, DRAWN + 1, -1)
@@ -154,7 +157,10 @@ def _point(mass: float, dim: int) -> Body:
 
 
 def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array] | None, dim: int) -> Array:
-    """Positions (N, dim) of the mass points of the cable in its initial shape."""
+    """Positions (N, dim) of the mass points of a cable in its initial shape, straight without a ``curve``.
+
+    Raises ValueError for a curve whose parameter is not its length.
+    """
     length, borders = line.borders[-1], line.borders
     at = (lambda s: s * np.eye(dim)[0]) if curve is None else curve
     step = 1e-4 * length
@@ -175,10 +181,10 @@ def _placed(line: HermiteLine, curve: Callable[[float], Sequence[float] | Array]
 
 
 def _simpson(line: HermiteLine) -> tuple[Array, Array]:
-    """Positions (2E + 1,) [m] of the tension, at borders and middles of elements, and the length assigned to each.
+    """Positions (2E + 1,) [m] of the points at which the tension is a state, and the length [m] assigned to each.
 
-    Their number is that of the coefficients of r': with fewer points, at Gauss points, r' could change without tension,
-    and more points would lock a slack cable.
+    They are the borders and middles of the E elements. Their number is that of the coefficients of r': with fewer
+    points, at Gauss points, r' could change without tension, and more points would lock a slack cable.
     """
     borders, lengths = line.borders, np.diff(line.borders)
     s, w = np.empty(2 * borders.size - 1), np.zeros(2 * borders.size - 1)
@@ -190,9 +196,10 @@ def _simpson(line: HermiteLine) -> tuple[Array, Array]:
 
 
 def _pieces(line: HermiteLine, rows: int) -> Pieces:
-    """Borders of the elements, and the share (E, strain rows) of each element in the energies of the strain rows.
+    """Elements of a cable with the share (E, strain rows) of each element in the energy of each strain row.
 
-    A tension at a border is divided between both elements by length; each element has ``rows`` rows of bending.
+    A tension at the border of two elements is divided between them by length. Each element has ``rows`` strain rows of
+    bending, which it shares with no other.
     """
     lengths, count = np.diff(line.borders), line.borders.size - 1
     shares = np.zeros((count, 2 * count + 1 + rows * count))
@@ -211,13 +218,16 @@ def _strain(
     damping: float,
     laws: Mapping[int, ElasticLaw],
 ) -> DirectorStrain:
-    """Strain rows: w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point.
+    """Strain energy of a cable as rows of products of vectors, in the initial shape ``places`` (N, dim).
 
-    The energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a point of weight w is linear in the first row: its
-    stress ½EI w is a constant state, and the stress of the second row is the value of the first. The product of both is
-    the energy, a quadratic form like the others, of an indefinite compliance; the third row subtracts its part. The sum
-    of all is not negative. With a law of tension the tension rows are w (|r'| − 1) instead. With a law of bending the
-    bending rows are w (J r')·r''/|r'|², one at each Gauss point.
+    The rows are w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point. The
+    energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a Gauss point of weight w is linear in the first of
+    these three: its stress ½EI w is a constant state, and the stress of the second row is the value of the first. The
+    product of both is the energy, a quadratic form like the others, of an indefinite compliance; the third row
+    subtracts its part. The sum of all is not negative.
+
+    ``stiffness`` are EA and EI, ``laws`` are by index: 0 tension, 1 bending. With a law of tension the tension rows are
+    w (|r'| − 1) instead. With a law of bending the bending rows are w (J r')·r''/|r'|², one at each Gauss point.
     """
     (EA, EI), (xi, weights) = stiffness, leggauss(2)
     (at, length), lengths = _simpson(line), np.diff(line.borders)[:, None]
@@ -255,7 +265,10 @@ def _strain(
 def _bent_by_law(
     vectors: sparse.csr_array, widths: tuple[Array, Array], axial: float, damping: float, law: ElasticLaw
 ) -> DirectorStrain:
-    """Strain rows in the plane: those of tension, and w (J r')·r''/|r'|² with the energies of a law of bending."""
+    """Strain energy of a planar cable with a law of bending, whose rows are w (J r')·r''/|r'|² at the Gauss points.
+
+    ``widths`` are the lengths assigned to the tension points, and the weights w of the Gauss points. ``axial`` is EA.
+    """
     length, w = widths
     points, own = np.arange(length.size), np.arange(w.size)[:, None]
     square = length.size + 2 * own  # of vectors r', r'' the first, of products r'·r', (J r')·r''
@@ -277,7 +290,10 @@ def _bent_by_law(
 
 
 def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> DirectorStrain:
-    """Strain rows with an elastic law of the elongation |r'| − 1 at the tension points instead of linear tension."""
+    """Strain energy of a cable with an elastic law of the elongation |r'| − 1 instead of linear tension.
+
+    ``length`` is the length [m] assigned to each tension point.
+    """
     count, rows = length.size, np.arange(length.size)
     directors, factor, reference = energy.directors.copy(), energy.factors.copy(), energy.reference.copy()
     directors[:count, 0], factor[:count], reference[:count] = rows, np.sqrt(2.0 * length), length
@@ -294,7 +310,7 @@ def _with_law(energy: DirectorStrain, law: ElasticLaw, length: Array) -> Directo
 
 
 def _load(line: HermiteLine, dim: int) -> NodalLoad:
-    """Load port with forces on the mass points from force densities on the elements."""
+    """Load port of a cable: a force per length on each element, as forces on the mass points."""
     lengths = np.diff(line.borders)[:, None]
     xi, weights = leggauss(2)  # exact for cubic shapes
     s = line.borders[:-1, None] + 0.5 * lengths * (1.0 + xi)
@@ -304,7 +320,10 @@ def _load(line: HermiteLine, dim: int) -> NodalLoad:
 
 
 def _view(line: HermiteLine, places: Array, axial: float, rows: int) -> View:
-    """View as lines with the tension, which is linear between borders and middles of the elements."""
+    """View of a cable as a line with its tension, which is linear between borders and middles of the elements.
+
+    ``places`` (N, dim) are the positions of the mass points, ``rows`` the number of bending rows of an element.
+    """
     elements = line.borders.size - 1
     s = np.interp(np.arange(DRAWN * elements + 1) / DRAWN, np.arange(elements + 1), line.borders)
     shape, count = line.at(s), DRAWN * elements

@@ -16,10 +16,10 @@ WEIGHTS = {1: (1.0, 1.0), 2: (1 / 3, 4 / 3, 1 / 3), 3: (1 / 6, 5 / 6, 5 / 6, 1 /
 
 
 class RodElement(NamedTuple):
-    """Element of order p on −1 ≤ ξ ≤ 1: nodes with the weights of their masses, and p Gauss points with their weights.
+    """Element of a rod of order p on −1 ≤ ξ ≤ 1: p + 1 nodes with their masses, and p Gauss points with their weights.
 
-    ``shape`` and ``slope`` (p, p + 1) are the nodal polynomials and their derivatives with respect to ξ at the points,
-    ``end_slope`` (2, p + 1) the derivatives at both ends.
+    Masses and weights have the sum 2. ``shape`` and ``slope`` (p, p + 1) are the nodal polynomials at the Gauss points
+    and their derivatives with respect to ξ there; ``end_slope`` (2, p + 1) are the derivatives at both ends.
     """
 
     nodes: Array
@@ -33,7 +33,7 @@ class RodElement(NamedTuple):
 
 @lru_cache
 def rod_element(order: int) -> RodElement:
-    """Element of an order, 1, 2 or 3."""
+    """Element of a rod with polynomials of the given order, 1, 2 or 3."""
     nodes, (points, weights) = np.array(NODES[order]), leggauss(order)
     shapes = [Polynomial.fromroots(np.delete(nodes, a)) for a in range(nodes.size)]
     shapes = [shape / shape(x) for shape, x in zip(shapes, nodes, strict=True)]
@@ -43,7 +43,11 @@ def rod_element(order: int) -> RodElement:
 
 
 class RodMesh(NamedTuple):
-    """Elements of a rod: borders (E + 1,) and nodes (N,) along its length [m], and node numbers of each, (E, p + 1)."""
+    """Mesh of a rod with E elements of order p along its length [m].
+
+    ``borders`` (E + 1,) are the ends of the elements, ``nodes`` (N,) the positions of all nodes, and ``numbers`` (E, p
+    + 1) the node numbers of each element.
+    """
 
     element: RodElement
     borders: Array
@@ -57,20 +61,21 @@ class RodMesh(NamedTuple):
 
     @property
     def points(self) -> Array:
-        """Positions of the points at which strains are evaluated, (E, p) [m]."""
+        """Positions (E, p) [m] along the rod of the Gauss points, at which strains are evaluated."""
         return self.borders[:-1, None] + 0.5 * self.lengths[:, None] * (1.0 + self.element.points)
 
     @property
     def masses(self) -> Array:
-        """Length assigned to each node, (N,) [m]."""
+        """Lengths (N,) [m] of rod whose mass is lumped at each node."""
         own = 0.5 * self.lengths[:, None] * self.element.masses
         return np.bincount(self.numbers.ravel(), weights=own.ravel())
 
 
 def rod_mesh(length: float, elements: int, order: int, places: Array) -> RodMesh:
-    """Elements of equal length, except that the borders nearest to the ``places`` (k,) [m] move there.
+    """Mesh of a rod with elements of equal length, but with a border moved to each of the positions ``places``.
 
-    Raises ValueError if there are too few elements.
+    ``places`` (k,) are in [m]. The nearest border moves; if a node is there already, none does. Raises ValueError if
+    there are too few elements.
     """
     element, equal = rod_element(order), np.linspace(0.0, length, elements + 1)
     borders, fixed = equal.copy(), {0, elements}

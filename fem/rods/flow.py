@@ -69,7 +69,7 @@ class Flow:
 
 
 def flow_of_rod(flow: Flow | None, mesh: RodMesh) -> BodyFlow | None:
-    """Flow through a rod in terms of its nodes, with the polynomials of the elements; None without a flow."""
+    """Flow through a rod, with matrices over its nodes; None without a flow."""
     if flow is None:
         return None
     element, count = mesh.element, mesh.nodes.size
@@ -88,7 +88,7 @@ def flow_of_rod(flow: Flow | None, mesh: RodMesh) -> BodyFlow | None:
 
 
 def flow_of_cable(flow: Flow | None, line: HermiteLine) -> BodyFlow | None:
-    """Flow through a cable in terms of its mass points, with its cubic curve; None without a flow."""
+    """Flow through a cable, with matrices over its mass points; None without a flow."""
     if flow is None:
         return None
     m, lengths = flow.mass_per_length, np.diff(line.borders)

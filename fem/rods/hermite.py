@@ -22,10 +22,10 @@ SMALL = 1e-18
 
 
 class HermiteLine(NamedTuple):
-    """Cubic Hermite curve of E elements with borders (E + 1,) [m] and N equivalent mass points.
+    """Cubic Hermite curve of E elements with borders (E + 1,) [m] and N = 2E + 2 equivalent mass points.
 
-    Coordinates q (2E + 2,) are position and slope of each border in turn, the combinations ``points`` (2E + 2, N) of
-    the positions of the mass points, which have the masses ``mass`` (N,) [kg].
+    Its coordinates q (2E + 2,) are the position and the slope at each border in turn. The matrix ``points`` (2E + 2, N)
+    gives q from the positions of the mass points, whose masses are ``mass`` (N,) [kg].
     """
 
     borders: Array
@@ -33,14 +33,17 @@ class HermiteLine(NamedTuple):
     mass: Array
 
     def at(self, s: Array, derivative: int = 0) -> Array:
-        """Weights (k, N) of the mass points in r(s), or in its derivative r'(s) or r''(s)."""
+        """Weights (k, N) of the mass points in r(s) at ``s`` (k,), or in its derivative r'(s) or r''(s)."""
         rows: Array = hermite_rows(self.borders, s, derivative) @ self.points
         rows[np.abs(rows) < SMALL * np.abs(rows).max(initial=0.0)] = 0.0
         return rows
 
 
 def hermite_rows(borders: Array, s: Array, derivative: int = 0) -> Array:
-    """Matrix (k, 2E + 2) from the positions and slopes at the borders to r(s) or a derivative."""
+    """Matrix (k, 2E + 2) from the positions and slopes at the borders to r(s) at ``s`` (k,), or to a derivative of r.
+
+    ``derivative`` is the order of the derivative with respect to s.
+    """
     element = np.clip(np.searchsorted(borders, s, side="right") - 1, 0, borders.size - 2)
     length = np.diff(borders)[element]
     xi = (s - borders[element]) / length
@@ -52,7 +55,7 @@ def hermite_rows(borders: Array, s: Array, derivative: int = 0) -> Array:
 
 
 def hermite_line(borders: Array, mass_per_length: float) -> HermiteLine:
-    """Hermite line with points that carry the mass of all of its elements."""
+    """Hermite curve of the elements between ``borders`` (E + 1,) [m], with mass points of the same kinetic energy."""
     count = 2 * borders.size
     xi, weights = leggauss(4)  # exact for products of cubic shapes
     lengths = np.diff(borders)

@@ -16,7 +16,10 @@ ROUND_OFF = 1e-9
 def checked_laws(
     body: str, laws: Mapping[str, ElasticLaw] | None, names: Sequence[str], dim: int
 ) -> dict[int, ElasticLaw]:
-    """Laws by the index of their strain; raises ValueError for unknown names and laws that do not fit a section."""
+    """Laws of a rod or cable by the index of their strain in ``names``.
+
+    Raises ValueError for an unknown name, and for a law that does not fit a section of dimension ``dim``.
+    """
     where = "in the plane" if dim == 2 else "in space"
     own: dict[int, ElasticLaw] = {}
     for name, law in (laws or {}).items():

@@ -8,7 +8,10 @@ from flexph.numerics import checks as check
 
 
 def ports_along(body: str, length: float, ports: Mapping[str, float]) -> dict[str, float]:
-    """Positions s [m] of all ports of a ``body`` (``rod`` or ``cable``): ``root``, the given ones and ``tip``."""
+    """Positions s [m] of all ports of a rod or cable by name, from ``root`` over the given ones to ``tip``.
+
+    ``body`` is the word for it in messages. Raises ValueError for a port off the body, or named root or tip.
+    """
     along = {"root": 0.0}
     for name, given in ports.items():
         if name in ("root", "tip"):

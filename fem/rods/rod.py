@@ -155,14 +155,17 @@ def rod(
 
 
 def _pieces(mesh: RodMesh, rows: int) -> Pieces:
-    """Elements with their strain rows."""
+    """Elements of a rod with the share (E, ``rows``) of each element in the energy of each strain row."""
     count, points = mesh.lengths.size, mesh.points.size
     shares = sparse.kron(sparse.eye_array(count), np.ones((1, rows // count))).tocsr()
     return Pieces(mesh.borders, shares, np.arange(0, rows, rows // points))
 
 
 def stiffness_damping(damping: Damping, body: str) -> float:
-    """Factor β of pure stiffness damping [s]; raises ValueError for any other."""
+    """Factor β [s] of stiffness damping; raises ValueError for damping by mass or ratios.
+
+    ``body`` is the word for the body in the message.
+    """
     if damping.mass or any(damping.ratios):
         raise ValueError(
             f"damping of a {body} must be by stiffness=: mass damping and ratios are not defined at large rotations"
@@ -171,7 +174,7 @@ def stiffness_damping(damping: Damping, body: str) -> float:
 
 
 def _ports(length: float, ports: Mapping[str, Any], dim: int) -> dict[str, tuple[float, Array]]:
-    """Position s [m] and offset (dim,) [m] of all ports, by name."""
+    """Position s [m] along the rod and offset (dim,) [m] in body axes of all ports, by name."""
     offsets = {name: given[1] for name, given in ports.items() if isinstance(given, tuple)}
     along = {name: given[0] if isinstance(given, tuple) else given for name, given in ports.items()}
     return {
@@ -181,7 +184,10 @@ def _ports(length: float, ports: Mapping[str, Any], dim: int) -> dict[str, tuple
 
 
 def _placed(mesh: RodMesh, curve: Curve | None, dim: int) -> tuple[Array, Array]:
-    """Positions (N, d) and directors (N, d, d) of the undeformed nodes."""
+    """Positions (N, d) and directors (N, d, d), as columns, of the nodes of an undeformed rod.
+
+    It is straight along x without a ``curve``.
+    """
     if curve is None:
         return mesh.nodes[:, None] * np.eye(dim)[0], np.tile(np.eye(dim), (mesh.nodes.size, 1, 1))
     pairs = [_on_curve(curve, s, dim) for s in mesh.nodes]
@@ -191,7 +197,10 @@ def _placed(mesh: RodMesh, curve: Curve | None, dim: int) -> tuple[Array, Array]
 
 
 def _on_curve(curve: Curve, s: float, dim: int) -> tuple[Array, Array]:
-    """Position (d,) and directors (d, d) of a curve at s."""
+    """Position (d,) [m] and directors (d, d), as columns, of a user's curve at ``s``.
+
+    Raises ValueError if the function returns something else.
+    """
     given = check.value_of("the curve of a rod", curve, float(s))
     if not isinstance(given, tuple | list) or len(given) != 2:
         frame = "directors" if dim == 3 else "angle"
@@ -219,14 +228,18 @@ def _check_curve(mesh: RodMesh, curve: Curve, directors: Array) -> None:
         if turn > TURNED:
             raise ValueError(
                 f"frames of the curve turn by {turn:.2g} rad from s = {at[0]:.6g} to {at[1]:.6g} m: they must not "
-                f"jump, and an element must not turn by more than {TURNED} rad: take more elements"
+                f"jump, and an element must not turn by more than {TURNED} rad: use more elements"
             )
 
 
 def _frames(
     mesh: RodMesh, directors: Array, sections: list[RodSection], held: Mapping[str, tuple[float, Array]], fluid: float
 ) -> tuple[Body, ...]:
-    """Bodies of the nodes, with lumped masses and their ports."""
+    """Rigid bodies of the nodes of a rod, with lumped masses and the ports that are attached to them.
+
+    ``sections`` are those at the nodes, ``held`` position and offset of the ports by name, and ``fluid`` is the mass
+    per length [kg/m] of the fluid, which is added.
+    """
     where = {name: int(np.argmin(np.abs(mesh.nodes - s))) for name, (s, _) in held.items()}
     dim = directors.shape[1]
     shape, turn, frames = no_entries(dim, 0), no_entries(spins(dim), 0), []

@@ -77,7 +77,10 @@ class RodSection:
         return np.array([self.axial, *self.shear, self.torsion, *self.bending])
 
     def points(self, dim: int = 3) -> SectionPoints | None:
-        """Points at which stresses are known, from the shape or else the corners; None without them."""
+        """Points of the section at which stresses are known, for a rod of dimension ``dim``; None if there are none.
+
+        They are from the shape or, without one, the corners, which need Young's modulus.
+        """
         own = None if self.shape is None else section_points(self.shape, dim)
         if own is not None or self.young is None or not self.corners:
             return own
@@ -103,7 +106,11 @@ Shape = Section | RodSection | Callable[[float], Section | RodSection]
 def section_at(
     material: Material | None, section: Shape, factors: tuple[float, float] | None, dim: int
 ) -> Callable[[float], RodSection]:
-    """Function s [m] ↦ :class:`RodSection` of a rod; it raises ValueError if ``section`` returns another type."""
+    """Function s [m] ↦ :class:`RodSection` of a rod, from a constant section or a function of s.
+
+    ``factors`` are shear factors along y and z, None for Cowper's. The function raises ValueError if ``section``
+    returns another type, or if a section needs a material and none is given.
+    """
     of = section if callable(section) else lambda s: section
 
     def at(s: float) -> RodSection:
@@ -140,9 +147,9 @@ def _of_material(material: Material, section: Section, factors: tuple[float, flo
 
 
 def _across(section: Section, dim: int) -> tuple[float, float, float]:
-    """Second moment about y, torsion constant and polar moment [m⁴].
+    """Second moment about y, torsion constant and polar moment of a section [m⁴].
 
-    Planar rods use none of them: unknown ones are then those of a section with equal second moments.
+    Rods in the plane use none of them: for these an unknown one is that of a section with I_y = I_z.
     """
     if dim == 3:
         constants = ("second_moment_y", "torsion_constant", "polar_moment")
@@ -157,7 +164,7 @@ def _across(section: Section, dim: int) -> tuple[float, float, float]:
 
 
 def _corners(section: Section, dim: int) -> tuple[tuple[float, float], ...]:
-    """Corners of the outer edge; empty if the distance of the outer fibres is unknown."""
+    """Corners (y, z) [m] of the outer edge of a section; empty if the distance of the outer fibres is unknown."""
     if section.fibre is None or (section.fibre_z is None and dim == 3):
         return ()
     own = outline(section)
@@ -165,7 +172,10 @@ def _corners(section: Section, dim: int) -> tuple[tuple[float, float], ...]:
 
 
 def _shear_factors(section: Section, nu: float) -> tuple[float, float]:
-    """Shear factors of rectangles and circles (G. R. Cowper, J. Appl. Mech. 33 (1966) 335)."""
+    """Shear factors along y and z of a rectangle, circle or ring (G. R. Cowper, J. Appl. Mech. 33 (1966) 335).
+
+    ``nu`` is Poisson's ratio. Raises ValueError for a section that is given by its constants.
+    """
     if section.width is not None:
         factor = 10.0 * (1.0 + nu) / (12.0 + 11.0 * nu)
     elif section.diameter is not None:

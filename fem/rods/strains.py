@@ -23,10 +23,11 @@ CYCLIC = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
 
 class _Rows(NamedTuple):
-    """Products of the ``vectors`` of a strain point, as pairs of indices, and the product that each strain uses.
+    """Products of vectors at a strain point of a rod, by which its strains are computed.
 
-    The vectors are w r', d_1 … d_d, and w d_1', in space also w d_2' and w d_3'. ``squares`` (rows, 2) are the products
-    that are squares of directors, −1 for none.
+    There are ``vectors`` vectors: w r', d_1 … d_d, and w d_1', in space also w d_2' and w d_3'. ``first`` and
+    ``second`` are the indices of the vectors of each product, ``product`` is the index of the product in each strain.
+    ``squares`` (strains, 2) are the products d_i·d_i by whose root the strain is divided, −1 for none.
     """
 
     vectors: int
@@ -37,7 +38,7 @@ class _Rows(NamedTuple):
 
 
 def _rows_of(dim: int) -> _Rows:
-    """Pairs of vectors at a strain point whose products give its strains Γ and K."""
+    """Products of vectors at a strain point that give the strains Γ and K of a rod of dimension ``dim``."""
     if dim == 2:  # d_1·r', d_2·r', d_1'·d_2, d_1·d_1
         return _Rows(4, [1, 2, 3, 1], [0, 0, 2, 1], [0, 1, 2], [[3, -1], [3, -1], [3, 3]])
     first, second = [], []
@@ -52,10 +53,11 @@ def _rows_of(dim: int) -> _Rows:
 def rod_strain(
     mesh: RodMesh, placed: tuple[Array, Array], stiffness: Array, damping: float, laws: Mapping[int, ElasticLaw]
 ) -> DirectorStrain:
-    """Strains at all points of a mesh from the nodes' positions (N, d) and directors (N, d, d), stress-free there.
+    """Strain energy of a rod that is free of stress with the positions and directors ``placed`` of its nodes.
 
-    ``stiffness`` (points, rows), ``laws`` by the number of the strain. Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by
-    point, in the plane (N, Q₂, M₃); the rows are the strains times the length assigned to a point.
+    ``placed`` are (N, d) and (N, d, d), ``stiffness`` (points, strains) is that of the sections, ``damping`` is β [s],
+    and ``laws`` are by the index of the strain. Stresses are (N, Q₂, Q₃, T, M₂, M₃) point by point, in the plane (N,
+    Q₂, M₃). The strain rows are the strains times the length assigned to a point.
     """
     (points, count), dim = stiffness.shape, placed[0].shape[1]
     width = 0.5 * mesh.lengths[:, None] * mesh.element.weights
@@ -77,7 +79,11 @@ def rod_strain(
 
 
 def _vectors(mesh: RodMesh, directors: Array, own: int) -> sparse.csr_array:
-    """Matrix (own · points, (d + 1) N) from the node vectors to the ``own`` vectors of all strain points."""
+    """Sparse matrix (own · points, (d + 1) N) from the vectors of the nodes to those of all strain points.
+
+    A node has d + 1 vectors: its position and its axes. A strain point has the ``own`` vectors of :class:`_Rows`.
+    ``directors`` (N, d, d) are those of the undeformed rod.
+    """
     element, dim = mesh.element, directors.shape[1]
     count = mesh.lengths.size * element.points.size
     rows, columns, values = [], [], []

@@ -50,11 +50,15 @@ def rod_view(
     *,
     are_linear: bool,
 ) -> View:
-    """View of pieces with the outlines of the sections, or with boxes of their radii of gyration if these are unknown.
+    """View of a rod as pieces from node to node with the outlines of the sections.
 
-    In the plane a piece is a quadrilateral between the outer fibres. A piece has the resultants of the Gauss point
-    inside it, with the section there. If outlines and moduli are known and all laws are linear, it also has the axial
-    stress at the faces of the section and at the corners of the piece.
+    If the outlines are unknown, boxes with the radii of gyration take their place; in the plane a piece is a
+    quadrilateral between the outer fibres. A piece has the resultants of the Gauss point inside it. If outlines and
+    moduli are known and all laws are linear, it also has the axial stress at the faces of the section and at the
+    corners of the piece.
+
+    ``placed`` are positions (N, d) and directors (N, d, d) of the nodes, ``sections`` those at the nodes, ``points``
+    those at the Gauss points.
     """
     (places, directors), dim = placed, placed[0].shape[1]
     corners, known = _corners(sections, float(mesh.lengths.sum()))
@@ -76,7 +80,10 @@ def rod_view(
 
 
 def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool]:
-    """Corners (N, q, 2) [m] of the sections at all nodes; True if they are outlines with known moduli."""
+    """Corners (N, q, 2) [m] of the sections at all N nodes; True if they are outlines of known Young's modulus.
+
+    Otherwise they are those of boxes with the radii of gyration of the sections.
+    """
     if sections[0].corners and len({len(own.corners) for own in sections}) == 1:
         return np.array([own.corners for own in sections]), all(own.young is not None for own in sections)
     halves = np.array([np.sqrt(3.0 * np.array([own.inertia[2], own.inertia[1]]) / own.mass) for own in sections])
@@ -84,7 +91,10 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
 
 
 def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool) -> dict[str, StressField]:
-    """Fields of resultants, and of axial stresses at faces if ``known``; ``each`` drawn cells show one point."""
+    """Stress fields of a rod by name: its resultants and, if ``known``, the axial stresses at faces of the section.
+
+    ``points`` are the sections at the Gauss points; ``each`` consecutive drawn cells show the same point.
+    """
     names, own = (RESULTANTS if dim == 3 else IN_THE_PLANE), OF_SIX[dim]
     stiffness, unit = np.array([p.stiffness for p in points])[:, own], np.eye(len(own))
     fields = {
@@ -100,12 +110,15 @@ def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool)
 
 
 def _with_widths(points: Sequence[RodSection]) -> list[tuple[RodSection, Array]]:
-    """Sections, each with the half widths (2,) [m] of its outline along both axes."""
+    """Sections, each with the half widths (2,) [m] of its outline along y and z."""
     return [(own, np.abs(np.array(own.corners)).max(axis=0)) for own in points]
 
 
 def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
-    """Field from factors (p, r) of the resultants at the points, and moduli (p,) between stress and strain."""
+    """Stress field of p Gauss points from the resultants: ``factors`` (p, r), and moduli (p,) of stress over strain.
+
+    ``each`` consecutive drawn cells show the same point.
+    """
     count, resultants = factors.shape
     rows = sparse.block_diag([np.tile(own, (each, 1)) for own in factors], format="csr")
     assert rows.shape == (each * count, resultants * count)
@@ -115,7 +128,10 @@ def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
 def _over_sections(
     mesh: RodMesh, sections: Sequence[RodSection], corners: Array, places: Array
 ) -> SectionStress | None:
-    """Stresses over the sections at both ends of all pieces; None if the stresses of a section are unknown."""
+    """Map to the stresses over the sections at both ends of all pieces; None if those of a section are unknown.
+
+    ``corners`` (N, q, 2) are those of the sections at the nodes, ``places`` (N, d) the positions of the nodes.
+    """
     dim = places.shape[1]
     points = [p for own in sections if (p := own.points(dim)) is not None]
     if len(points) < len(sections):
@@ -139,7 +155,7 @@ def _over_sections(
 
 
 def _at_ends(mesh: RodMesh) -> sparse.csr_array:
-    """Weights (2 pieces, points) that extrapolate from the points of an element to both ends of its pieces."""
+    """Matrix (2 · pieces, points) that extrapolates from the Gauss points of an element to both ends of its pieces."""
     element = mesh.element
     bases = np.linalg.inv(np.vander(element.points, increasing=True))
     at_nodes = np.vander(element.nodes, element.points.size, increasing=True) @ bases

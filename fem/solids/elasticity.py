@@ -22,7 +22,10 @@ KEPT = 4_000_000
 
 @dataclass(frozen=True)
 class SolidElasticity(LocalElasticity):
-    """Elastic energy of a model with linear strain, whose nodal displacements are ``shapes`` u (N·d, n)."""
+    """Elastic energy of a solid with linear strain in coordinates u, with nodal displacements ``shapes @ u``.
+
+    ``shapes`` is (N·d, n).
+    """
 
     model: SolidModel
     shapes: Any
@@ -32,7 +35,7 @@ class SolidElasticity(LocalElasticity):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of stress coordinates and of flexible coordinates."""
+        """Number of stress coordinates and number of flexible coordinates, (m, n)."""
         return self.model.components * len(self.model.weights), int(self.shapes.shape[1])
 
     @once
@@ -56,14 +59,17 @@ class SolidElasticity(LocalElasticity):
         return sparse.csr_array((self.shape[0], 0))
 
     def stiffness(self) -> Any:
-        """Stiffness K, summed over the cells; None if it does not pay to condense the stresses."""
+        """Stiffness K (n, n), summed over the cells; None if it does not pay to condense the stresses.
+
+        That is so for a small body, and for one with few stresses for each coordinate.
+        """
         m, n = self.shape
         if n <= SMALL or m < MANY * n:
             return None
         return sparse.csr_array(self.shapes.T @ (nodal_stiffness(self.model) @ self.shapes))
 
     def energies(self, vectors: Array) -> Array:
-        """Matrix VᵀK V of vectors (n, k), from the strains of the cells."""
+        """Matrix VᵀKV (k, k) of displacements ``vectors`` V (n, k), from the strains of the cells."""
         whole = np.zeros((vectors.shape[1],) * 2)
         for part, strain in self._strains(vectors):
             stress = part.points.weights[:, :, None, None] * self._stress(part, strain)
@@ -71,18 +77,27 @@ class SolidElasticity(LocalElasticity):
         return 0.5 * (whole + whole.T)
 
     def parts(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of the stress coordinates with stresses C⁻¹D₀V of vectors (n, k), in chunks of cells."""
+        """Yield slices of the stress coordinates, with the stresses C⁻¹D₀V there for k displacements V.
+
+        ``vectors`` V are (n, k). A slice is for one chunk of cells.
+        """
         for part, strain in self._strains(vectors):
             first, count = self.model.components * part.first, strain.shape[0] * strain.shape[1] * strain.shape[2]
             yield slice(first, first + count), self._stress(part, strain).reshape(count, -1)
 
     def stress_basis(self, vectors: Array) -> Any:
-        """Stresses C⁻¹D₀V of vectors (n, k): a matrix if small, otherwise an object that evaluates them on request."""
+        """Stresses C⁻¹D₀V (m, k) for displacements ``vectors`` V (n, k), as a matrix or an operator.
+
+        It is an operator, which evaluates them on request, if the matrix would be large.
+        """
         basis = StressBasis(self, vectors)
         return basis if self.size * vectors.shape[1] > KEPT else basis @ np.eye(vectors.shape[1])
 
     def _strains(self, vectors: Array) -> Iterator[tuple[Part, Array]]:
-        """Yield the parts of the model with the strains at the points of their cells, (cells, q, components, k)."""
+        """Yield chunks of cells with their strains (cells, q, components, k) at the q stress points of each.
+
+        ``vectors`` (n, k) are the displacements.
+        """
         model, d = self.model, self.model.dim
         moved = (self.shapes @ vectors).reshape(-1, d * vectors.shape[1])
         terms = strain_terms(d).swapaxes(1, 2).reshape(-1, d * d)
@@ -93,12 +108,15 @@ class SolidElasticity(LocalElasticity):
             yield part, terms @ slopes.reshape(k, q, d * d, -1)
 
     def _stress(self, part: Part, strain: Array) -> Array:
-        """Stresses from strains (cells, q, components, k)."""
+        """Stresses (cells, q, components, k) from the strains of the cells of a ``part``, of the same shape."""
         return self.model.moduli[self.model.material(part)][:, None] @ strain
 
 
 def nodal_stiffness(model: SolidModel) -> Any:
-    """Stiffness K (N·d, N·d) of nodal displacements: ∫∂_jN_a ∂_lN_b of pairs of nodes, contracted with the moduli."""
+    """Stiffness K (N·d, N·d) over the nodal displacements.
+
+    It is summed from the integrals ∫∂_jN_a ∂_lN_b of all pairs of nodes (a, b), contracted with the moduli.
+    """
     pairs, d = node_pairs(model.mesh), model.dim
     terms = strain_terms(d)
     moduli = np.einsum("cij,mce,ekl->mjlik", terms, model.moduli, terms).reshape(-1, d * d, d * d)

@@ -28,7 +28,11 @@ from .view import current_tensors, finite_view
 def finite_solid(
     model: SolidModel, ports: Mapping[str, Any], loads: Mapping[str, Any], damping: Damping, law: Any = None
 ) -> NodalBody:
-    """Body of the nodes of a model: rigid regions first, then all other nodes as points."""
+    """Body of finite strain on a mesh, whose nodes move in the world.
+
+    Its nodes are first the rigid regions, then all other mesh nodes, as points. ``law`` is a stored energy, or one for
+    each material, instead of linear elasticity.
+    """
     nodes = _nodes(model, ports)
     places = np.vstack([nodes.origins, model.mesh.points[nodes.free]])
     shape = no_entries(model.dim, 0)
@@ -53,7 +57,11 @@ def finite_solid(
 
 
 class _Nodes:
-    """Nodes of a body: rigid regions by port, with their centres; ports at single nodes; and all free nodes."""
+    """Nodes of a body of finite strain, and the mesh nodes that they move.
+
+    They are the rigid regions, by port, with their centres, and all other mesh nodes, the free ones. Ports at a single
+    node are listed separately.
+    """
 
     def __init__(
         self, model: SolidModel, rigid: Mapping[str, Array], origins: Array, points: Mapping[str, int]
@@ -117,9 +125,10 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
 
 
 def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Sparse matrix (N, k) from k world vectors of the body's nodes to the positions of all mesh nodes.
+    """Sparse matrix (N, k) from the k world vectors of the body's nodes to the positions of all mesh nodes.
 
-    The vectors are origin r and columns of R for rigid regions, where x = r + R (X − X_r), else the position x = r.
+    A rigid region has the vectors r, its origin, and the columns of its rotation R: x = r + R (X − X_r). Another node
+    has its position x = r.
     """
     d, points = model.dim, model.mesh.points
     first = (d + 1) * nodes.turning
@@ -135,7 +144,7 @@ def _positions(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 
 
 def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
-    """Sparse incidence matrix (N, nodes): one in the column of the body's node that moves each mesh node."""
+    """Sparse matrix (N, nodes) with entry 1 where a node of the body moves a mesh node; N mesh nodes."""
     owner = np.zeros(len(model.mesh.points), dtype=int)
     owner[nodes.free] = nodes.turning + np.arange(nodes.free.size)
     for i, numbers in enumerate(nodes.rigid.values()):
@@ -145,7 +154,10 @@ def _weights(model: SolidModel, nodes: _Nodes) -> sparse.csr_array:
 
 
 def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) -> NodalLoad:
-    """Load as forces on nodes of the mesh, each carried by a node of the body."""
+    """Load port of a body of finite strain: forces on mesh nodes, each carried by a node of the body.
+
+    ``held`` are the nodes of the body and their positions; ``name`` is the name of the load.
+    """
     (nodes, places), (values, measures, normals) = held, loaded_elements(model, name, given)
     load, loaded, on_facets = loaded_region(model, name, given)
     positions = _positions(model, nodes)
@@ -159,10 +171,10 @@ def _load(model: SolidModel, held: tuple[_Nodes, Array], name: str, given: Any) 
 def _green_strain(
     model: SolidModel, nodes: _Nodes, places: Array, given: tuple[Damping, tuple[PointLaw, ...]]
 ) -> DirectorStrain:
-    """Strain energy with Green's strain E = ½(FᵀF − 1) at the stress points, times volume, in Voigt order.
+    """Strain energy of a body of finite strain, whose strains are E = ½(FᵀF − 1) at its stress points, times volume.
 
-    Its vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress is the second
-    Piola-Kirchhoff stress.
+    They are in Voigt order. The vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress
+    is the second Piola-Kirchhoff stress. ``places`` are the positions of the nodes; ``given`` are damping and laws.
     """
     d, c, count = model.dim, model.components, len(model.weights)
     first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)
@@ -186,7 +198,10 @@ def _green_strain(
 
 
 def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
-    """Laws that are given for materials, each with its stress points and its strain components."""
+    """Stored energies, each with the stress points and the strain rows of the cells of its material.
+
+    ``law`` is one for all materials, or a mapping by the name of the material; materials without one are left out.
+    """
     known: dict[str, Any] = dict(law) if isinstance(law, Mapping) else dict.fromkeys(model.materials, law)
     for name in known:
         check.lookup("material", name, model.materials, "law")
@@ -200,7 +215,10 @@ def point_laws(model: SolidModel, law: Any) -> tuple[PointLaw, ...]:
 
 
 def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
-    """Compliance C (p·c, p·c) of the points, times volume; for given laws the compliance at zero strain."""
+    """Compliance matrix C (p·c, p·c) of p stress points times their volumes, block diagonal.
+
+    Where a law is given, it is the compliance at zero strain.
+    """
     c = model.components
     blocks = model.compliances[model.material_of[model.cell_of_point]]
     for part in laws:
@@ -209,7 +227,7 @@ def _compliance(model: SolidModel, laws: tuple[PointLaw, ...]) -> Any:
 
 
 def slopes(model: SolidModel) -> sparse.csr_array:
-    """Sparse matrix (d·p, N) of the derivatives ∂/∂X_I of nodal functions at the stress points, point by point."""
+    """Sparse matrix (d·p, N) of the derivatives ∂/∂X_I of the N nodal functions at p stress points, point by point."""
     blocks, start, d = [], 0, model.dim
     for b, block in enumerate(model.mesh.blocks):
         gradients = model.points_in(b, slice(None)).gradients

@@ -23,9 +23,10 @@ LARGE = 10_000
 
 @dataclass(frozen=True, eq=False)
 class PairRow(Sequence[Any]):
-    """Integrals ∫ρφ_iφ_j of a direction i with all directions j, computed on request as φ_iᵀ m φ_j.
+    """Row i of the mass integrals ∫ρφ_i φ_jᵀ, with all directions j, each computed on request as φ_iᵀ m φ_j.
 
-    ``mass`` m is the nodal mass, ``shapes`` the displacements φ (N, n) by direction.
+    ``mass`` m (N, N) is the nodal mass, ``shapes`` are the displacements φ_j (N, n) of each direction, and
+    ``direction`` is i.
     """
 
     mass: Any
@@ -40,7 +41,10 @@ class PairRow(Sequence[Any]):
 
 
 def solid_inertia(model: SolidModel, shapes: Any) -> Inertia:
-    """Mass integrals in the coordinates u, with nodal displacements ``shapes`` u, integrated exactly."""
+    """Mass integrals of a solid in coordinates u, with nodal displacements ``shapes @ u``; quadrature is exact.
+
+    ``shapes`` is (N·d, n).
+    """
     X, m, d = model.mesh.points, model.mass, model.dim
     phi = [sparse.csr_array(p) if sparse.issparse(p) else p for p in (shapes[i::d] for i in range(d))]
     whole, moved = np.asarray(m.sum(axis=0)).ravel(), m @ X
@@ -95,7 +99,10 @@ def _all(model: SolidModel) -> list[tuple[int, Block]]:
 
 
 def _cells(model: SolidModel, spread: SpreadMass) -> Array:
-    """Numbers of the cells of the region over which a mass is distributed."""
+    """Numbers of the cells of the region over which a mass of a file is distributed.
+
+    Raises ValueError if the region has no cells of the body.
+    """
     named = model.mesh.sets.get(spread.region)
     if named is None or not len(named.cells):
         raise ValueError(

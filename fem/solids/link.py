@@ -100,7 +100,10 @@ class LinkSolid(FlexibleLink):
             check.positive("reach", self.reach, "m")
 
     def body(self, link: LinkGeometry) -> Body:
-        """Reduced body in the frame of the link."""
+        """Reduced body that fills the shape of the link, in the frame of the link.
+
+        Raises ValueError for the reasons of the class.
+        """
         shape = link.shape(self.use)
         surface = None if shape.kind == "box" else self._surface(shape, link.name)
         edges = np.array(shape.size) if surface is None else np.ptp(surface[0], axis=0)
@@ -118,7 +121,10 @@ class LinkSolid(FlexibleLink):
         return reduce_body(whole, modes=self.modes, static=tuple(name for name in ports if name != "root"))
 
     def _assumed(self, link: LinkGeometry, unit: Body, size: float) -> Material:
-        """Material with the density that gives the shape the mass of the link; ``unit`` is the body of density 1."""
+        """Assumed material, whose density gives the shape the mass of the link; warns of the assumptions.
+
+        ``unit`` is the body of density 1, ``size`` the length of the cells. Raises ValueError for a link without mass.
+        """
         if not link.mass > 0.0:
             raise ValueError(f"link {link.name!r} has no mass in the file: give the material of its LinkSolid")
         density = link.mass / unit.mass
@@ -133,18 +139,25 @@ class LinkSolid(FlexibleLink):
         return Material(young=FIRM * density, density=density, poisson=POISSON)
 
     def _tie(self, points: Array, place: Array, size: float) -> Tie:
-        """Rigid tie of all nodes within ``reach`` of a point (3,) [m]."""
+        """Rigid tie of all nodes within ``reach`` of the joint at ``place`` (3,) [m], for a mesh with nodes ``points``.
+
+        By default reach is the distance of the nearest node and the cell length ``size``.
+        """
         reach = self.reach or float(np.linalg.norm(points - place, axis=1).min()) + size
         middle = np.asarray(place)[:, None]
         return Tie(lambda x: np.linalg.norm(x - middle, axis=0) <= reach, "rigid", at=tuple(place.tolist()))
 
     def _of_box(self, shape: LinkShape, size: float) -> skfem.Mesh:
-        """Hexahedra of a box in the frame of the link."""
+        """Mesh of hexahedra in the box ``shape``, with edges of at most ``size`` [m], in the frame of the link."""
         mesh = box_mesh(shape.size, [max(int(np.ceil(length / size)), 1) for length in shape.size])
         return replace(mesh, doflocs=_placed(mesh.p.T - 0.5 * np.array(shape.size), shape).T)
 
     def _surface(self, shape: LinkShape, name: str) -> tuple[Array, Array]:
-        """Watertight surface of a cylinder or a mesh, in the axes of the shape [m]."""
+        """Points [m] and triangles of the watertight surface of a cylinder or a mesh, in the axes of the shape.
+
+        ``name`` is that of the link in messages. Raises ValueError for another shape, or a surface that is not
+        watertight.
+        """
         if shape.kind == "cylinder":
             return closed(*prism(*shape.size))
         if shape.kind != "mesh":
@@ -166,7 +179,10 @@ class AssumedLink(FlexibleLink):
     """
 
     def body(self, link: LinkGeometry) -> Body | Callable[[float], Body]:
-        """Reduced body in the frame of the link, or a function length [m] ↦ beam with the mass of the link."""
+        """Reduced body of a link with a shape, in the frame of the link; else a function that makes a beam.
+
+        The function is length [m] ↦ beam with the mass of the link.
+        """
         for use in get_args(Use):
             shapes = link.shapes(link.name, use)
             if len(shapes) == 1 and shapes[0].kind in ("box", "cylinder", "mesh"):
@@ -179,7 +195,7 @@ class AssumedLink(FlexibleLink):
 
 
 def _bar(link: LinkGeometry, length: float) -> Body:
-    """Round aluminium beam of a length [m] with the mass of a link; warns of the assumed diameter."""
+    """Round aluminium beam of the given length [m] with the mass of a link; warns of the assumed diameter."""
     diameter = float(np.sqrt(4.0 * link.mass / (np.pi * ALLOY.density * length)))
     warn(
         f"link {link.name!r} is flexible by assumptions: without one box, cylinder or mesh as its shape "
@@ -190,11 +206,11 @@ def _bar(link: LinkGeometry, length: float) -> Body:
 
 
 def _within(surface: tuple[Array, Array], shape: LinkShape, size: float) -> meshio.Mesh:
-    """Tetrahedra within a surface, in the frame of the link."""
+    """Mesh of tetrahedra of about the length ``size`` [m] within a closed surface, in the frame of the link."""
     held = surface_mesh((surface[0] / MM, surface[1]), size, scale=MM)
     return meshio.Mesh(_placed(held.points, shape), {"tetra10": held.cells_dict["tetra10"]})
 
 
 def _placed(points: Array, shape: LinkShape) -> Array:
-    """Points (n, 3) of a shape in the frame of its link."""
+    """Points (n, 3), given in the axes of a shape, transformed to the frame of the link that has the shape."""
     return np.asarray(points @ shape.pose[:3, :3].T + shape.pose[:3, 3])

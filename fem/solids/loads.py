@@ -63,21 +63,30 @@ class Load:
 
 
 def load_ports(make: Callable[..., Kind], model: Any, shapes: Any, loads: Any) -> dict[str, Kind]:
-    """Load ports of a solid or a plate by name. Raises ValueError unless the loads are a mapping."""
+    """Load ports by name, made by ``make`` from the model, the shapes, and the name and region of each load.
+
+    Raises ValueError unless ``loads`` is a mapping.
+    """
     if not isinstance(loads, Mapping):
         raise ValueError(f"loads must map names to regions, got {type(loads).__name__}")
     return {name: make(model, shapes, name, given) for name, given in loads.items()}
 
 
 def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort:
-    """Load port of a region in the coordinates u. Raises ValueError if it has no facets or cells to load."""
+    """Load port of a region of a solid in the coordinates u, with nodal displacements ``shapes @ u``.
+
+    Raises ValueError if the region has no facets or cells to load.
+    """
     values, measures, normals = loaded_elements(model, name, given)
     moved = sparse.kron(values, sparse.eye_array(model.dim)) @ shapes
     return LoadPort(values @ model.mesh.points, sparse.csr_array(moved), measures, normals)
 
 
 def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Region, bool]:
-    """Load, its region, and True if it acts on facets. Raises ValueError if the region has no element to load."""
+    """Load as given or made of a region, the region, and True if the load acts on its facets, False on its cells.
+
+    Raises ValueError if the region has no facets or cells to load.
+    """
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)
     on = load.on or ("volume" if loaded.kind == "volume" else "surface")
@@ -87,9 +96,10 @@ def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Regio
 
 
 def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Array, Array | None]:
-    """Mean shape functions of the k elements of a load, sparse (k, N), their measures (k,) and mean normals (k, d).
+    """Mean shape functions of the k facets or cells of a load, sparse (k, N), their measures (k,) and normals (k, d).
 
-    Normals are None for cells. Raises ValueError if the region has no facets or cells to load.
+    Normals are means over a facet, None for cells. A uniform load has a single element, k = 1. Raises ValueError if the
+    region has no facets or cells to load.
     """
     load, loaded, on_facets = loaded_region(model, name, given)
     if not on_facets:
@@ -106,7 +116,7 @@ def loaded_elements(model: SolidModel, name: str, given: Any) -> tuple[Any, Arra
 
 
 def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
-    """Samples in cells: index of the cell of each, shape functions (samples, N), volumes."""
+    """Quadrature points in cells: index of the cell of each in ``cells``, shape functions (points, N), volumes."""
     owner, rows, weights = [], [], []
     for b, block in enumerate(model.mesh.blocks):
         points, numbers = model.mesh.at(b, block.kind.mass), model.mesh.starts[b] + np.arange(len(block.nodes))
@@ -119,7 +129,10 @@ def _of_cells(model: SolidModel, cells: Array) -> tuple[Array, Any, Array]:
 
 
 def _of_facets(model: SolidModel, places: Array) -> tuple[Array, Any, Array, Array]:
-    """Samples on facets: the facet of each, shape functions (samples, N), areas, outward normals (samples, d)."""
+    """Quadrature points on facets: index of the facet of each, shape functions (points, N), areas, outward normals.
+
+    ``places`` (k, 3) are (block, cell, facet number). Normals are (points, d).
+    """
     owner, rows, weights, normals = [], [], [], []
     for nodes, shapes, area, pick, normal in facet_samples(model, places):
         normals.append(normal.reshape(-1, model.dim))
@@ -134,10 +147,10 @@ PARALLEL = 1e-6
 
 
 def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str, given: Any) -> FaceSamples:
-    """Samples of a load on facets; ``positions`` (N, k): matrix from k world vectors of the body to the mesh nodes.
+    """Quadrature points of a load that follows the deformed facets of a body of finite strain.
 
-    Quadrature is exact for the volume behind cells with straight edges. Raises ValueError if the direction of the
-    load is along a normal.
+    ``positions`` (N, k) gives the N mesh nodes from the k world vectors of the body's nodes. Quadrature is exact for
+    the volume behind cells with straight edges. Raises ValueError if the direction of the load is along a normal.
     """
     rows: list[list[Any]] = [[], [], []]
     areas, element = [], []
@@ -157,15 +170,19 @@ def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str,
 
 
 def _in_plane(tangents: Array) -> tuple[Array, Array]:
-    """Derivatives ∂ξ/∂s (k, q, 1, 1) along the unit tangent, and |∂X/∂ξ|; the normal is the tangent turned by −90°."""
+    """Derivatives ∂ξ/∂s (k, q, 1, 1) along the unit tangent of edges, and |∂X/∂ξ| (k, q); planar bodies.
+
+    ``tangents`` are ∂X/∂ξ. The normal is the unit tangent turned by −90°.
+    """
     size = np.linalg.norm(tangents[:, :, 0], axis=2)
     return (1.0 / size)[:, :, None, None], size
 
 
 def _in_space(name: str, along: Any, tangents: Array) -> tuple[Array, Array]:
-    """Derivatives ∂ξ_j/∂s_c (k, q, 2, 2) for orthonormal tangents, the first along the direction.
+    """Derivatives ∂ξ_j/∂s_c (k, q, 2, 2) along two orthonormal tangents of faces, and the ratio of areas (k, q).
 
-    Also the ratio of areas, |∂X/∂ξ₁ × ∂X/∂ξ₂|.
+    The first tangent is along the direction ``along`` projected on the face. The ratio is |∂X/∂ξ₁ × ∂X/∂ξ₂|;
+    ``tangents`` are ∂X/∂ξ. ``name`` is the load in messages.
     """
     normal = np.cross(tangents[:, :, 0], tangents[:, :, 1])
     area = np.linalg.norm(normal, axis=2)
@@ -181,6 +198,6 @@ def _in_space(name: str, along: Any, tangents: Array) -> tuple[Array, Array]:
 
 
 def _most_in_face(normal: Array) -> Array:
-    """Body axis with the smallest component of each normal, the first of equal ones."""
+    """Body axis (k, q, 3) that is most nearly perpendicular to each unit normal (k, q, 3); of equal ones the first."""
     axes: Array = np.eye(3)[np.argmin(np.round(np.abs(normal), 9), axis=2)]
     return axes

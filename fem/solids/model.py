@@ -21,9 +21,10 @@ from ..meshes.solid_mesh import Points, SolidMesh
 
 
 class NodePairs(NamedTuple):
-    """Pairs of nodes that share a cell, ascending: second node of each (p,), first pair of each node.
+    """All p pairs of nodes (a, b) that share a cell, in ascending order of a, then of b.
 
-    ``places``: by blocks the numbers of the pairs of the nodes of each cell, (k, n·n).
+    ``second`` (p,) is b; ``first`` is the first pair of each node a. ``places`` has, for each block, the numbers (k,
+    n·n) of the pairs of the n nodes of each cell.
     """
 
     second: Array
@@ -31,19 +32,22 @@ class NodePairs(NamedTuple):
     places: list[Array]
 
     def summed(self, block: int, cells: slice, values: Array) -> Array:
-        """Sums (p, c) over the pairs of the values (k, n·n, c) of some cells of a block."""
+        """Sums (p, c) over the cells of the values of each pair of nodes.
+
+        ``values`` (k, n·n, c) are c values for each pair of nodes of each of the k ``cells`` of a block.
+        """
         place = self.places[block][cells].ravel()
         entries = np.ones(len(place)), place, np.arange(len(place) + 1, dtype=np.int32)
         return sparse.csc_array(entries, shape=(len(self.second), len(place))) @ values.reshape(len(place), -1)
 
     def matrix(self, values: Array) -> Any:
-        """Sparse matrix (N·d, N·d) with one block of ``values`` (p, d, d) for each pair."""
+        """Sparse matrix (N·d, N·d) with the block ``values[i]`` (d, d) in the rows of a and columns of b of pair i."""
         size = values.shape[1] * (len(self.first) - 1)
         return sparse.csr_array(sparse.bsr_array((values, self.second, self.first), shape=(size, size)))
 
 
 def node_pairs(mesh: SolidMesh) -> NodePairs:
-    """The pairs of nodes of a mesh that share a cell."""
+    """All pairs of nodes of a mesh that share a cell, in ascending order."""
     count = len(mesh.points)
     keys = [(count * b.nodes[:, :, None] + b.nodes[:, None, :]).ravel() for b in mesh.blocks]
     pairs, places = np.unique(np.concatenate(keys), return_inverse=True)
@@ -75,7 +79,7 @@ CHUNK = 4096
 
 
 def strain_terms(dim: int) -> Array:
-    """Coefficients T_cij of the strain components ε_c = T_cij ∂_j u_i, (c, d, d)."""
+    """Coefficients T (c, d, d) of the strains ε_c = Σ T_cij ∂_j u_i in Voigt order, with shear strains doubled."""
     terms = np.zeros((len({c for c, *_ in TERMS[dim]}), dim, dim))
     for c, i, j in TERMS[dim]:
         terms[c, i, j] = 1.0
@@ -83,7 +87,10 @@ def strain_terms(dim: int) -> Array:
 
 
 class Part(NamedTuple):
-    """Consecutive cells of a block, with the number of their first stress point, and quadrature at these points."""
+    """Consecutive cells of a block, with quadrature at their stress points.
+
+    ``first`` is the number of the first of these stress points.
+    """
 
     block: int
     cells: slice
@@ -92,16 +99,17 @@ class Part(NamedTuple):
 
 
 def watched(count: int) -> Array:
-    """Numbers of evenly spread cells whose rotations are monitored in every step."""
+    """Numbers of a few evenly spread cells of ``count``, whose rotations are monitored in every step."""
     return np.unique(np.linspace(0, count - 1, WATCHED).round().astype(int))
 
 
 @dataclass(frozen=True, eq=False)
 class SolidModel(Memo):
-    """Mesh with materials, and its matrices over the nodal displacements (N·d), node by node.
+    """Mesh with materials, and its matrices over the nodal displacements (N·d,), node by node.
 
-    ``material_of`` is the material index of each cell of all blocks; ``thickness`` t [m] that of a plane body;
-    ``added`` densities of the cells and ``lumped`` masses of the nodes come in addition to the materials.
+    ``material_of`` is the index of the material of each cell, counted through all blocks; ``plane`` is stress or strain
+    for a plane body, ``thickness`` t [m] its thickness. The densities ``added`` [kg/m³] of the cells and the masses
+    ``lumped`` [kg] at nodes come in addition to the mass of the materials.
     """
 
     mesh: SolidMesh
@@ -128,7 +136,7 @@ class SolidModel(Memo):
         return int(self.mesh.points.size)
 
     def _of_cells(self, block: int) -> Array:
-        """Material indices of the cells of a block."""
+        """Index of the material of each cell of a block."""
         start = self.mesh.starts
         return self.material_of[start[block] : start[block + 1]]
 
@@ -141,7 +149,7 @@ class SolidModel(Memo):
 
     @once
     def compliances(self) -> Array:
-        """Compliances of the materials over the components of the body, (materials, c, c)."""
+        """Compliances of all materials, (materials, c, c), for the c stress components of the body."""
         name = lambda k: "material" if len(self.materials) == 1 else f"material {k!r}"  # noqa: E731
         return np.array([checked_compliance(name(k), m, self.plane) for k, m in self.materials.items()])
 
@@ -152,7 +160,7 @@ class SolidModel(Memo):
 
     @once
     def mass(self) -> Any:
-        """Nodal mass m (N, N), the same in all directions: M = m ⊗ 1."""
+        """Mass matrix m (N, N) of the N nodes for motion in one direction, equal for all directions: M = m ⊗ 1."""
         pairs = node_pairs(self.mesh)
         values = np.zeros(len(pairs.second))
         for b, block in enumerate(self.mesh.blocks):
@@ -166,7 +174,7 @@ class SolidModel(Memo):
         return sparse.csr_array(0.5 * (mass + mass.T))
 
     def parts(self) -> Iterator[Part]:
-        """Yield the stress points in chunks of cells, with weights times thickness."""
+        """Yield chunks of cells with quadrature at their stress points, whose weights include the thickness."""
         first = 0
         for b, block in enumerate(self.mesh.blocks):
             for start in range(0, len(block.nodes), CHUNK):
@@ -176,28 +184,31 @@ class SolidModel(Memo):
                 first += points.weights.size
 
     def points_in(self, block: int, cells: slice | Array) -> Points:
-        """Shape functions, gradients and weights times thickness at the stress points of some cells of a block."""
+        """Shape functions, gradients, and weights times thickness at the stress points of some cells of a block.
+
+        ``cells`` are their numbers in the block.
+        """
         points = self.mesh.at(block, self.mesh.blocks[block].kind.stress, cells)
         return points._replace(weights=points.weights * self.thickness)
 
     def material(self, part: Part) -> Array:
-        """Material indices of the cells of a part."""
+        """Index of the material of each cell of a part."""
         return self._of_cells(part.block)[part.cells]
 
     @once
     def point_counts(self) -> list[int]:
-        """Number of stress points in all cells of each block."""
+        """Number of stress points in each block of cells, summed over its cells."""
         return [len(b.nodes) * len(table(b.kind.name, b.kind.stress)[2]) for b in self.mesh.blocks]
 
     @once
     def weights(self) -> Array:
-        """Volumes of the stress points, block by block, cell by cell (p,)."""
+        """Volumes [m³] of the stress points, (p,), in the order block by block, cell by cell."""
         volumes = [self.mesh.volumes(b, block.kind.stress)[1] for b, block in enumerate(self.mesh.blocks)]
         return self.thickness * np.concatenate([v.ravel() for v in volumes])
 
     @once
     def cell_of_point(self) -> Array:
-        """Cell number of each stress point, counted through all blocks (p,)."""
+        """Number of the cell of each stress point (p,), counted through all blocks."""
         each = [count // len(b.nodes) for count, b in zip(self.point_counts, self.mesh.blocks, strict=True)]
         return np.repeat(np.arange(self.mesh.starts[-1]), np.repeat(each, np.diff(self.mesh.starts)))
 
@@ -209,22 +220,34 @@ class SolidModel(Memo):
 
     @once
     def strain(self) -> Any:
-        """Strain operator D (p·c, N·d): volume times strain at each point, in Voigt order, shear strains doubled."""
+        """Sparse strain operator D (p·c, N·d) from the displacements of the N nodes to volume times strain.
+
+        Strains are at the p stress points, with c components in Voigt order and shear strains doubled.
+        """
         return self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components)
 
     @once
     def compliance(self) -> Any:
-        """Compliance C (p·c, p·c): volume times compliance at each point, block diagonal."""
+        """Sparse block-diagonal compliance C (p·c, p·c): at each stress point the volume times the compliance.
+
+        The compliance is (c, c) and that of the material there.
+        """
         blocks = self.weights[:, None, None] * self.compliances[self.material_of[self.cell_of_point]]
         return block_diagonal(blocks)
 
     def strains_of(self, cells: Array) -> tuple[Array, Any]:
-        """Numbers of the stress points of cells (numbers, ascending), and their rows of D."""
+        """Numbers of the stress points of some cells, and the rows of the strain operator D for these points.
+
+        ``cells`` are cell numbers, ascending.
+        """
         points = np.flatnonzero(np.isin(self.cell_of_point, cells))
         return points, self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components, cells)
 
     def turns(self, cells: Array, *, together: bool = False) -> Any:
-        """Matrix of the mean ½ curl u of each cell (numbers, ascending), (cells·s, N·d), or of all, (s, N·d)."""
+        """Sparse matrix (cells·s, N·d) from the nodal displacements to the mean of ½ curl u over each cell.
+
+        ``cells`` are cell numbers, ascending. If ``together``, it is the mean over all of these cells, (s, N·d).
+        """
         s = spins(self.dim)
         rows = self._rows(list(TURNS[self.dim]), s, cells)
         mine = np.isin(self.cell_of_point, cells)
@@ -235,7 +258,11 @@ class SolidModel(Memo):
         return sparse.csr_array(sparse.kron(mean, sparse.eye_array(s)) @ rows)
 
     def _rows(self, terms: list[tuple[int, int, int, float]], components: int, cells: Array | None = None) -> Any:
-        """Sparse matrix (p·components, N·d): volume times sums of derivatives at the points of cells (None: all)."""
+        """Sparse matrix (p·components, N·d) of sums of derivatives at stress points, times their volumes.
+
+        Each of the ``terms`` (c, i, j, factor) adds factor · ∂_j u_i to component c. The points are those of ``cells``,
+        None for all.
+        """
         data, rows, columns, start = [], [], [], 0
         for b, block in enumerate(self.mesh.blocks):
             first, end = self.mesh.starts[b : b + 2]

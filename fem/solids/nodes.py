@@ -17,7 +17,10 @@ from .ties import Tied
 
 
 def nodal_mesh(model: SolidModel, ports: Mapping[str, Tied], loads: Mapping[str, Any]) -> NodalMesh | None:
-    """Nodal mesh of a solid in space; None in the plane, and if a view does not show all nodes."""
+    """Mesh of a spatial solid with its nodal mass, and its ports and loads in terms of the nodes.
+
+    It is None for a plane body, and if a view does not show all nodes.
+    """
     if model.dim != 3 or len(drawing(model.mesh).used) < len(model.mesh.points):
         return None
     materials = np.split(model.material_of, model.mesh.starts[1:-1])

@@ -30,7 +30,7 @@ LOCKING = 0.1 * (1.0 - 1e-9)
 
 
 class Shape(NamedTuple):
-    """Degree of the shape functions, kind of a plane body and its thickness [m], as arguments of :func:`fem.solid`."""
+    """Arguments of :func:`fem.solid`: degree of the shape functions, kind of a plane body, thickness [m]."""
 
     degree: int | None = None
     plane: Plane | None = None
@@ -38,7 +38,7 @@ class Shape(NamedTuple):
 
 
 class GivenSolid(NamedTuple):
-    """Model of a solid, its ports (regions, and couplings of its file), and its damping."""
+    """A solid as it was read: its model, the ties of its ports by name, and its damping."""
 
     model: SolidModel
     ports: dict[str, Tie]
@@ -55,7 +55,11 @@ def read_solid(
     omit: Sequence[str] = (),
     request: MeshRequest = PLAIN,
 ) -> GivenSolid:
-    """Model of a mesh with its materials, and its ports; warn of ignored contents of a file, and of locking."""
+    """Read a solid: its model, the ties of its ports, with couplings of the file, and its damping.
+
+    Warns of contents of the file that are ignored, and of locking. Raises ValueError for contents that change mass or
+    stiffness.
+    """
     plane = shape.plane
     if plane is not None:
         check.choice("plane", plane, get_args(Plane))
@@ -78,7 +82,10 @@ def read_solid(
 
 
 def _with_couplings(ties: Mapping[str, Tie], held: MeshContents) -> dict[str, Tie]:
-    """Ties with the names of couplings of the file replaced by their regions, kinds and reference points."""
+    """Ties in which names of couplings of a file are replaced by the data of these couplings.
+
+    These are regions, kinds, reference points and weights. What the tie itself gives takes precedence.
+    """
     resolved = {}
     for name, tie in ties.items():
         coupling = held.couplings.get(tie.region) if isinstance(tie.region, str) else None
@@ -92,13 +99,13 @@ def _with_couplings(ties: Mapping[str, Tie], held: MeshContents) -> dict[str, Ti
 
 
 def _warn_of_locking(model: SolidModel) -> None:
-    """Warn that cells of degree 1 lock with a nearly incompressible material; incompressible ones are refused."""
+    """Warn if cells of degree 1 lock because a material is nearly incompressible; ν = ½ raises ValueError."""
     assert len(model.compliances) == len(model.materials)
     if model.mesh.degree > 1 or model.plane == "stress":
         return
     for material in model.materials.values():
         size = np.sqrt(material.compliance.diagonal())
         if np.linalg.eigvalsh(material.compliance / np.outer(size, size))[0] < LOCKING:
-            text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): take degree=2"
+            text = "cells of degree 1 lock with a nearly incompressible material (poisson above 0.45): use degree=2"
             warn(text, ValidityWarning)
             return

@@ -24,7 +24,11 @@ Drawn = Callable[[CellSizes], SolidModel]
 
 
 def refined_solid(model: SolidModel, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
-    """Refine the mesh of a solid until it meets the criterion ``to``, by bisection or new meshes of a drawing."""
+    """Refine the mesh of a solid until it meets the criterion ``to``; the result is the last body and all rounds.
+
+    Cells are bisected. If ``drawn`` is given, it meshes the drawing of the solid again with given cell sizes, and is
+    used instead. ``build`` makes the body from the model.
+    """
     if drawn is None:
         simplices_of_degree_one(model.mesh)  # refuses others
     return refined(_meshed(model, build), to, partial(_finer, to=to, build=build, drawn=drawn))
@@ -41,7 +45,10 @@ def _meshed(model: SolidModel, build: Build) -> Meshed:
 
 
 def _finer(meshed: Meshed, estimate: Estimate, *, to: Refinement, build: Build, drawn: Drawn | None) -> Meshed:
-    """Body on a finer mesh."""
+    """Body of a solid on a finer mesh, from bisected cells or a new mesh of the drawing.
+
+    See :func:`refined_solid` for ``to``, ``build`` and ``drawn``.
+    """
     model: SolidModel = meshed.model
     if drawn is None:
         return _meshed(bisected_model(model, marked(estimate, to.share), to), build)
@@ -50,7 +57,10 @@ def _finer(meshed: Meshed, estimate: Estimate, *, to: Refinement, build: Build, 
 
 
 def bisected_model(model: SolidModel, cells: Array, to: Refinement) -> SolidModel:
-    """Model on a mesh with the given cells bisected; materials and additional masses are kept."""
+    """Model of a solid after bisection of the cells ``cells``, a mask; materials and additional masses are kept.
+
+    Raises ValueError for more cells than ``to.max_cells``.
+    """
     degree, coarse = model.mesh.degree, simplices_of_degree_one(model.mesh)
     finer = bisected(coarse, cells)
     refuse_many(len(finer.parents), to)
@@ -65,7 +75,10 @@ def bisected_model(model: SolidModel, cells: Array, to: Refinement) -> SolidMode
 
 
 def _lumped(mesh: SolidMesh, masses: Array, count: int) -> Array:
-    """Masses of the nodes of a finer mesh, whose first nodes are the corners of the cells."""
+    """Masses (count,) of the nodes of a finer mesh, whose first nodes are the corners of the cells of ``mesh``.
+
+    ``masses`` are those of the nodes of ``mesh``. Raises ValueError for masses in the middle of edges.
+    """
     corners = np.unique(mesh.blocks[0].corners())
     others = np.setdiff1d(np.flatnonzero(masses), corners)
     if others.size:

@@ -23,7 +23,7 @@ THIN = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Samples of a region: positions (k, d), weights (k,) with the sum one, and matrix of shape functions (k, N)."""
+    """Sample points of a region: positions (k, d), weights (k,) with the sum one, shape functions ``values`` (k, N)."""
 
     region: Region
     at: Array
@@ -42,27 +42,30 @@ class Measured:
 
     @property
     def levers(self) -> Array:
-        """Displacements e_a × (x − x̄) of the samples in unit rotations, (s, k, d)."""
+        """Displacements e_a × (x − x̄) of the k samples in unit rotations about the centre x̄, (s, k, d)."""
         return np.einsum("aij,kj->aki", cross(self.dim), self.at - self.centre)
 
     @property
     def gram(self) -> Array:
-        """Second moments of the levers, (s, s)."""
+        """Second moments of the region, (s, s): weighted products of the displacements in two unit rotations."""
         return np.einsum("aki,bki,k->ab", self.levers, self.levers, self.weights)
 
     @property
     def spans(self) -> bool:
-        """True if the region determines rotations about all axes."""
+        """True if the region's samples determine rotations about all axes.
+
+        In space they must not lie on a line, in the plane not at one point.
+        """
         values = np.linalg.eigvalsh(self.gram)
         return bool(values[-1] > 0.0 and values[0] > THIN * values[-1])
 
     @property
     def shape(self) -> Any:
-        """Matrix of the mean displacement, (d, N·d)."""
+        """Sparse matrix (d, N·d) from the nodal displacements to the mean displacement of the region."""
         return sparse.kron(sparse.csr_array(self.weights[None, :]) @ self.values, sparse.eye_array(self.dim)).tocsr()
 
     def rotation(self, model: SolidModel) -> Any:
-        """Matrix (s, N·d) of the rotation of the best-fitting rigid motion.
+        """Sparse matrix (s, N·d) from nodal displacements to the rotation of the region's best-fitting rigid motion.
 
         If the region does not determine this motion, it is the mean rotation of the adjacent cells.
         """
@@ -75,9 +78,10 @@ class Measured:
 
 
 def measured(model: SolidModel, r: Region, weights: Sequence[float] | Array | None = None) -> Measured:
-    """Samples of a region: quadrature points of its cells or facets, otherwise its nodes with equal weights.
+    """Sample points of a region: quadrature points of its cells or facets, or else its nodes with equal weights.
 
-    With ``weights`` the samples are the nodes with these weights. Raises ValueError unless each node has one.
+    If ``weights`` are given, the samples are the nodes of the region with these weights. Raises ValueError unless there
+    is one weight for each node.
     """
     mesh, count = model.mesh, len(model.mesh.points)
     if weights is not None:
@@ -97,7 +101,10 @@ def measured(model: SolidModel, r: Region, weights: Sequence[float] | Array | No
 
 
 def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
-    """Nodes (k, n), shape functions (q, n) and weights (k, q) of groups of cells (by mass) or of facets (by area)."""
+    """Quadrature points of a region's cells, weighted by mass, or of its facets, by area, in groups.
+
+    A group of k cells or facets has nodes (k, n), shape functions (q, n) and weights (k, q).
+    """
     mesh = model.mesh
     if r.kind == "volume":
         samples = []
@@ -111,10 +118,10 @@ def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:
 
 
 def facet_samples(model: SolidModel, places: Array) -> list[tuple[Array, Array, Array, Array, Array]]:
-    """Quadrature points of facets, grouped by kind of cell and side.
+    """Quadrature points of facets, in groups of one type of cell and one facet number.
 
-    A group has nodes (k, n), shape functions (q, n), areas (k, q), indices of the facets (k,) and outward normals
-    (k, q, d). In the plane areas are lengths.
+    ``places`` (f, 3) are (block, cell, facet number). A group has nodes (k, n), shape functions (q, n), areas (k, q),
+    indices of the facets (k,) and outward normals (k, q, d). In the plane areas are lengths.
     """
     samples = []
     for kind, nodes, pick in facet_groups(model.mesh, places):

@@ -27,7 +27,10 @@ COMPONENT = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 def solid_sections(
     model: SolidModel, shapes: Any, sections: Mapping[str, Any], rigid: Mapping[str, Array]
 ) -> dict[str, SectionMap]:
-    """Maps from stresses to section forces on named surfaces; ``rigid``: nodes of rigidly tied regions, by port."""
+    """Maps from the stress coordinates of a solid to section forces on named surfaces, by name.
+
+    ``shapes`` (N·d, n) give the nodal displacements from the coordinates; ``rigid`` has the nodes of each rigid port.
+    """
     return {
         name: _solid(model, shapes, surface(model, name, given), rigid)
         for name, given in named_regions(sections).items()
@@ -35,16 +38,17 @@ def solid_sections(
 
 
 def named_regions(sections: Any) -> Mapping[str, Any]:
-    """Regions by name; ValueError unless they are a mapping."""
+    """The given mapping of names to regions; raises ValueError if it is no mapping."""
     if not isinstance(sections, Mapping):
         raise ValueError(f"sections must map names to regions, got {type(sections).__name__}")
     return sections
 
 
 def side_weights(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tuple[float, float]:
-    """Weights of the cells behind a surface and in front of it: half each if both can be used.
+    """Weights of the cells behind a surface and of those in front of it, for its section forces.
 
-    The cells of a side can be used unless a rigid region ties nodes of the surface to other nodes of these cells.
+    They are half each if both sides can be used, and one for the only usable side. A side cannot be used if a rigid
+    region ties nodes of the surface to other nodes of its cells. Raises ValueError if neither can be used.
     """
     sides, ties = {"behind": s.behind, "front": s.front}, set()
     usable = {side: len(cells) > 0 for side, cells in sides.items()}
@@ -73,7 +77,10 @@ def _blocks(mesh: SolidMesh) -> list[tuple[int, Any]]:
 
 
 def cell_weights(mesh: SolidMesh, s: Surface, shares: tuple[float, float]) -> Array:
-    """Weight of each cell (cells,): negative for the cells in front, whose normal is opposite."""
+    """Weight (cells,) of each cell in a section force, zero away from the surface.
+
+    ``shares`` are the weights behind and in front. Those in front count as negative, since their normal is opposite.
+    """
     weights = np.zeros(int(mesh.starts[-1]))
     weights[s.behind], weights[s.front] = shares[0], -shares[1]
     return weights
@@ -105,7 +112,10 @@ def _solid(model: SolidModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
 
 
 def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
-    """Matrix (r, m) from stresses to the virtual power of the internal forces of weighted cells in r motions."""
+    """Sparse matrix (r, m) from stresses to the virtual power of the internal forces of weighted cells in r motions.
+
+    ``moved`` (N·d, r) are the nodal displacements of the motions, ``weights`` (cells,) those of the cells.
+    """
     cells, c = np.flatnonzero(weights), model.components
     points, strains = model.strains_of(cells)
     power = (np.repeat(weights[model.cell_of_point[points]], c)[:, None] * (strains @ moved).toarray()).T
@@ -115,7 +125,11 @@ def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
 
 
 def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
-    """Matrix (d + s, m) from stresses to ∫σn and ∫(x − x̄) × σn over facets, by the polynomials of their cells."""
+    """Sparse matrix (d + s, m) from stresses to ∫σn and ∫(x − x̄) × σn over facets.
+
+    σ is the polynomial through the stresses of a cell, n its outward normal, and x̄, ``centre``, the reference point.
+    ``places`` (k, 3) are (block, cell, facet number).
+    """
     mesh, d = model.mesh, model.dim
     first = np.cumsum([0, *model.point_counts])
     traction = sparse.csr_array((d + spins(d), 6 * len(model.weights)))
@@ -139,7 +153,7 @@ def _traction(model: SolidModel, places: Array, centre: Array) -> Any:
 
 
 def _on_cell(kind: Any, side: int) -> Array:
-    """Reference coordinates in the cell (q, d) of the quadrature points of its facet ``side``."""
+    """Reference coordinates in a cell, (q, d), of the quadrature points of its facet with the number ``side``."""
     facet, _ = kind.facet(side)
     points, _ = facet.quadrature(facet.mass)
     shares, _ = CELLS[facet.shape].shapes(points)

@@ -50,10 +50,10 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Facets of a section, as facets of the cells behind it and, inside of the body, of the cells in front.
+    """Facets of a section, as facets of the cells behind it and, inside of the body, also of the cells in front.
 
-    ``back``, ``face`` (k, 3): block, cell and side of each facet, of the cells behind and in front; ``nodes`` (n,): all
-    nodes on the facets; ``behind``, ``front``: numbers of the cells with such nodes, by side.
+    ``back`` and ``face`` (k, 3) are (block, cell, facet number) in the cells behind and in front. ``nodes`` (n,) are
+    all nodes on the facets; ``behind`` and ``front`` are the numbers of all cells on each side that have such nodes.
     """
 
     name: str
@@ -65,7 +65,10 @@ class Surface:
 
 
 class Oriented(NamedTuple):
-    """Integrals over facets: centroid x̄, ∫n, ∫1 and ∫n·(x − x̄), with n pointing out of their cells."""
+    """Integrals over facets with normals n out of their cells, which show how the facets are oriented as a whole.
+
+    ``centre`` is the centroid x̄, ``normal`` ∫n dA, ``area`` ∫dA and ``flux`` ∫n·(x − x̄) dA.
+    """
 
     centre: Array
     normal: Array
@@ -74,7 +77,11 @@ class Oriented(NamedTuple):
 
 
 def surface(model: SolidModel, name: str, given: Any) -> Surface:
-    """Surface of a section. Raises ValueError if its region has no facets, or does not separate its adjacent cells."""
+    """Surface of a section, with its facets and the cells on both sides, from a region or a :class:`Cut`.
+
+    ``name`` is the section in messages. Raises ValueError if its region has no facets, or does not separate its
+    adjacent cells.
+    """
     cut = given if isinstance(given, Cut) else Cut(given)
     mesh, called = model.mesh, f"section {name!r}"
     chosen, f = region(mesh, called, cut.region), mesh.facets
@@ -102,7 +109,10 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
 
 
 def oriented(model: SolidModel, places: Array) -> Oriented:
-    """Integrals over facets, given as (block, cell, side) (k, 3), to find how they are oriented as a whole."""
+    """Integrals over facets that show how they are oriented as a whole.
+
+    ``places`` (k, 3) are (block, cell, facet number).
+    """
     samples = facet_samples(model, places)
     x = [np.einsum("qn,kni->kqi", shapes, model.mesh.points[nodes]) for nodes, shapes, *_ in samples]
     area = sum(float(weights.sum()) for _, _, weights, *_ in samples)
@@ -114,7 +124,12 @@ def oriented(model: SolidModel, places: Array) -> Oriented:
 
 
 def _is_turned(called: str, side: Oriented, wanted: Array | None, *, outward: bool) -> bool:
-    """True if a patch of the surface is oriented against the wanted normal."""
+    """True if a patch of facets is oriented against the normal that the section is to have.
+
+    That is the normal ``wanted``, else the outward one if ``outward``, else, for a closed patch, the one out of it,
+    else the nearest axis. Raises ValueError for a wanted normal along the patch, or of a closed one; ``called`` is the
+    section in messages.
+    """
     if wanted is not None:
         along = float(side.normal @ wanted)
         if abs(along) <= CLOSED * side.area * float(np.linalg.norm(wanted)):
@@ -163,10 +178,11 @@ def _labels(mesh: SolidMesh, called: str, chosen: Region, given: Any) -> Array:
 
 
 def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tuple[Array, Array]:
-    """Side (+1 or −1) of the surface on which each adjacent cell lies, and the number of its patch.
+    """Side (+1 or −1) of a surface on which each adjacent cell lies, and the number of its patch of the surface.
 
-    The sides are opposite across every facet of the surface. Cells of one side are connected by facets without crossing
-    the surface.
+    ``touching`` are the numbers of these cells, ``labels`` those of the facets. The sides are opposite across every
+    facet of the surface, and cells of one side are connected by facets without crossing it. Raises ValueError if the
+    surface does not separate them; ``called`` is the section in messages.
     """
     f = mesh.facets
     cell = mesh.numbered(f.places[:, :2])
@@ -192,9 +208,9 @@ def _sides(mesh: SolidMesh, called: str, labels: Array, touching: Array) -> tupl
 
 
 def _shared(label: Array, mask: Array, of: Array, size: int) -> Any:
-    """Adjacency matrix (size, size) of cells that share a facet where ``mask`` is true.
+    """Adjacency matrix (size, size) of cells that share a facet whose entry in ``mask`` is True.
 
-    ``of`` are the cells of the facets, ``label`` the numbers of the distinct facets.
+    ``of`` are the numbers of the cells of all facets, ``label`` the numbers of the distinct facets.
     """
     rows = sparse.csr_array((np.ones(int(mask.sum())), (of[mask], label[mask])), shape=(size, int(label.max()) + 1))
     return rows @ rows.T

@@ -254,7 +254,7 @@ def _linear_body(
     momenta: Momenta,
     damping: Damping,
 ) -> Body:
-    """Body of linear strain of a model."""
+    """Floating body of a solid with linear strain, from its model and the ties of its ports."""
     basis, tied_ports = tied(model, ties)
     kept = referred(model, basis, tied_ports, reference)
     shapes = compact(basis @ kept)
@@ -275,7 +275,7 @@ def _linear_body(
 
 
 def _refuse_linear(reference: str, sections: Any, momenta: str, refine: Any) -> None:
-    """Raise ValueError for options that need a floating frame or linear strain."""
+    """Raise ValueError for an option of a body of finite strain that needs a floating frame or linear strain."""
     given = {"reference": reference != "mean_axis", "sections": bool(sections), "momenta": momenta != "full"}
     given["refine"] = refine is not None
     for name, there in given.items():
@@ -284,5 +284,8 @@ def _refuse_linear(reference: str, sections: Any, momenta: str, refine: Any) -> 
 
 
 def watched_turns(model: SolidModel, shapes: Any) -> Any:
-    """Matrix of the mean ½ curl u of evenly spread cells, which are monitored in every step."""
+    """Sparse matrix from the coordinates to the mean ½ curl u of a few evenly spread cells, for a check in every step.
+
+    ``shapes`` (N·d, n) give the nodal displacements from the coordinates.
+    """
     return sparse.csr_array(model.turns(watched(int(model.mesh.starts[-1]))) @ shapes)

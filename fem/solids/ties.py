@@ -25,10 +25,11 @@ from .region_samples import Measured, measured
 
 
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
-    """Basis (n, n') of the coordinates without rigid motion: with a held port, or with mean axes.
+    """Sparse matrix (n, n') from coordinates without rigid motion to the n coordinates of a body.
 
-    Mean axes of a large body would fill its matrices: there d + s single coordinates are held here, and
-    :func:`flexph.bodies.mean_axes.about_mean_axes` adds a low-rank correction. Raises ValueError for an unknown port.
+    The ``reference`` removes the rigid motion: a port that is held, or mean_axis. Mean axes of a large body would fill
+    its matrices: there d + s single coordinates are held here, and :func:`flexph.bodies.mean_axes.about_mean_axes` adds
+    a low-rank correction. Raises ValueError for an unknown port.
     """
     if reference == "mean_axis":
         if basis.shape[1] > FILLED:
@@ -38,7 +39,10 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
 
 
 def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
-    """Basis (size, n) of the coordinates in which a port does not move. Raises ValueError for an unknown name."""
+    """Sparse matrix (size, n) from the n coordinates in which the port ``reference`` does not move to all coordinates.
+
+    Raises ValueError for an unknown port.
+    """
     port: Tied = check.lookup("reference", reference, {"mean_axis": None, **ports})
     if port.rigid:
         return without(np.concatenate([port.shape.indices, port.rotation.indices]), size)
@@ -46,14 +50,15 @@ def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
 
 
 def without(coordinates: Array, size: int) -> Any:
-    """Unit columns (size, n) of all coordinates except those given."""
+    """Columns of the unit matrix, (size, n), of all coordinates except ``coordinates``."""
     return sparse.eye_array(size, format="csr")[:, np.setdiff1d(np.arange(size), coordinates)]
 
 
 def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
-    """Coordinates (n, d + s) in a basis (N·d, n) of unit translations and scaled unit rotations.
+    """Coordinates (n, d + s) of the unit rigid motions of a solid: translations, then rotations.
 
-    Rotations are scaled by the longest side.
+    Rotations are about the mean of the nodes and divided by the longest side. ``basis`` (N·d, n) are the nodal
+    displacements for unit coordinates.
     """
     X = model.mesh.points
     lever = (X - X.mean(axis=0)) / np.ptp(X, axis=0).max()
@@ -61,13 +66,13 @@ def rigid_coordinates(model: SolidModel, basis: Any) -> Array:
 
 
 def coordinates(basis: Any, motion: Array) -> Array:
-    """Coordinates (n, r) in a basis (N·d, n) of displacements (N·d, r) in its span."""
+    """Coordinates (n, r) of the displacements ``motion`` (N·d, r), which are in the span of ``basis`` (N·d, n)."""
     solved: Array = splu(sparse.csc_array(basis.T @ basis)).solve(basis.T @ motion)
     return solved
 
 
 def pins(motion: Array) -> Array:
-    """Numbers (r,) of coordinates that best hold a body with rigid motions (n, r).
+    """Numbers (r,) of the coordinates by which a body with r rigid motions, ``motion`` (n, r), is best held.
 
     The rigid motions are large and linearly independent in these coordinates.
     """
@@ -75,7 +80,10 @@ def pins(motion: Array) -> Array:
 
 
 def _mean_motion(model: SolidModel) -> Array:
-    """Matrix (d + s, N·d) of mean motions: ∫ρu divided by mass, and ∫ρ(X − c) × u divided by mass and a length."""
+    """Matrix (d + s, N·d) from the nodal displacements to the mean displacement and mean rotation of a solid.
+
+    They are ∫ρu over the mass, and ∫ρ(X − c) × u with each row scaled to norm one; c is the centre of mass.
+    """
     X, m, d = model.mesh.points, model.mass, model.dim
     whole = np.asarray(m.sum(axis=0)).ravel()
     mass = whole.sum()
@@ -140,16 +148,17 @@ class Tie:
             object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     def place(self, name: str, centre: Array) -> Array:
-        """Position of a port (d,) [m], ``centre`` by default."""
+        """Position (d,) [m] of the port ``name``: ``at`` of the tie or, by default, the centre of its region."""
         return centre if self.at is None else check.array(f"at of port {name!r}", self.at, centre.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Tied:
-    """A port in all coordinates, before a reference is chosen: nodes, position, True if rigid, and its matrices.
+    """A port of a solid or plate in all coordinates, before a reference is chosen.
 
-    ``rows``, sparse (d + s, N·d), are displacement and rotation by the displacements of the nodes; of a rigid port
-    those of the rigid motion that fits best. None for plates.
+    ``shape`` (d, n) and ``rotation`` (s, n) give its displacement and rotation from the coordinates, ``rigid`` is True
+    for a rigid tie. ``rows`` (d + s, N·d) give both from the displacements of the nodes; for a rigid port by the rigid
+    motion that fits best. It is None for plates.
     """
 
     nodes: Array
@@ -160,12 +169,15 @@ class Tied:
     rows: Any = None
 
     def in_basis(self, basis: Any) -> Port:
-        """Port in the coordinates of a basis."""
+        """Port with its matrices in other coordinates, which ``basis`` maps to the present ones."""
         return Port(self.position, sparse.csr_array(self.shape @ basis), sparse.csr_array(self.rotation @ basis))
 
 
 def given_ties(ports: Any) -> dict[str, Tie]:
-    """Ties by the names of ports. Raises ValueError for another type, and for a reserved name."""
+    """Ties by the names of ports: each as given, or made of the region that is given instead of a tie.
+
+    Raises ValueError unless ``ports`` is a mapping, and for a reserved name.
+    """
     if not isinstance(ports, Mapping):
         raise ValueError(f"ports must map names to regions, got {type(ports).__name__}")
     if MEAN_AXIS in ports:
@@ -174,11 +186,11 @@ def given_ties(ports: Any) -> dict[str, Tie]:
 
 
 def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
-    """Nodal displacements (N·d, n) for unit coordinates with condensed rigid regions, and ports in these coordinates.
+    """Sparse matrix (N·d, n) from free coordinates to nodal displacements, and the ports in these coordinates.
 
-    The first coordinates are the displacements of the free nodes, followed for each rigid region by its displacement
-    and its rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes, or
-    whose nodes lie on a line.
+    The coordinates are the displacements of the free nodes, then for each rigid region its displacement and its
+    rotation times its radius: all are lengths [m]. Raises ValueError for rigid regions that share nodes, or whose nodes
+    lie on a line.
     """
     given = given_ties(ports)
     regions = {name: region(model.mesh, f"port {name!r}", t.region) for name, t in given.items()}
@@ -200,7 +212,10 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
 
 
 def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
-    """Weights of a tie in ascending order of its node numbers. Raises ValueError for a repeated node."""
+    """Weights of a tie in ascending order of the node numbers of its region; None without weights.
+
+    Raises ValueError for a repeated node, or another number of weights; ``name`` is the port in messages.
+    """
     if tie.weights is None or isinstance(tie.region, str) or callable(tie.region):
         return tie.weights
     numbers, weights = np.atleast_1d(np.asarray(tie.region)), np.asarray(tie.weights)
@@ -212,7 +227,10 @@ def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
 
 
 def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
-    """Matrix of displacement and rotation (d + s, N·d) of a point that moves with the mean motion of a region."""
+    """Sparse matrix (d + s, N·d) to displacement and rotation of a point that moves with the mean of a region.
+
+    The point is ``place`` (d,) [m]. The columns are for the nodal displacements.
+    """
     shape, rotation = at.shape, at.rotation(model)
     lever = place - at.centre
     if lever.any():
@@ -221,7 +239,10 @@ def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
 
 
 def _fitted(model: SolidModel, nodes: Array, place: Array) -> Any:
-    """Matrix of displacement and rotation (d + s, N·d), about a point, of the rigid motion that fits the nodes best."""
+    """Sparse matrix (d + s, N·d) to displacement and rotation of the rigid motion that fits given nodes best.
+
+    The displacement is that of the point ``place`` (d,) [m]. The columns are for the nodal displacements.
+    """
     lever = model.mesh.points[nodes] - place
     motion = rigid_motions(lever).reshape(lever.size, -1)
     rows = sparse.lil_array((motion.shape[1], model.size))
@@ -230,7 +251,7 @@ def _fitted(model: SolidModel, nodes: Array, place: Array) -> Any:
 
 
 def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
-    """Raise ValueError for a port on whole cells without ``how``: by default it would make its cells rigid."""
+    """Raise ValueError for a port on whole cells without ``how``: it could make the cells rigid, or be their mean."""
     if tie.how is None and r.kind == "volume":
         raise ValueError(
             f"port {name!r} must be a region of facets or nodes, got {len(r.cells)} of the {count} cells of the mesh: "
@@ -240,7 +261,10 @@ def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
 
 
 def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
-    """True if a port is tied rigidly. Raises ValueError if that is requested for nodes on a line or at a point."""
+    """True if a port is tied rigidly, as requested or, by default, if its region spans an area, in the plane a length.
+
+    Raises ValueError if a rigid tie is requested for nodes on a line or at a point.
+    """
     if tie.how == "rigid" and not at.spans:
         where = "at one point" if at.dim == 2 else "on a line"
         raise ValueError(
@@ -251,7 +275,7 @@ def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
 
 
 def refuse_shared(nodes: Mapping[str, Array]) -> None:
-    """Raise ValueError if rigidly tied ports, by name, share a node."""
+    """Raise ValueError if two rigidly tied ports share a node; ``nodes`` are those of each, by port."""
     owner: dict[int, str] = {}
     for name, numbers in nodes.items():
         for n in numbers.tolist():
@@ -264,7 +288,11 @@ def refuse_shared(nodes: Mapping[str, Array]) -> None:
 
 
 def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
-    """Displacements (N·d, n) of free nodes and rigid regions, and matrices (shape, rotation) of each region."""
+    """Sparse matrix (N·d, n) from the coordinates of free nodes and rigid regions to nodal displacements.
+
+    ``rigid`` has nodes and centre of each rigid region by port. The mapping has, by port, the matrices (d, n) and (s,
+    n) from the coordinates to displacement and rotation of its region.
+    """
     points, d, s = model.mesh.points, model.dim, spins(model.dim)
     held = np.zeros(len(points), dtype=bool)
     for nodes, _ in rigid.values():
@@ -289,9 +317,10 @@ def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> t
 
 
 def rigid_rows(first: int, dim: int, radius: float, size: int) -> tuple[Any, Any]:
-    """Matrices of displacement (dim, size) and rotation (spins, size) of a rigid region, from its coordinates.
+    """Sparse matrices (dim, size) and (s, size) from all coordinates to displacement and rotation of a rigid region.
 
-    ``first`` is the number of its first coordinate.
+    ``first`` is the index of the first coordinate of the region; its rotation coordinates are rotations times
+    ``radius``.
     """
 
     def rows(start: int, count: int, factor: float) -> Any:

@@ -27,12 +27,13 @@ mean is taken: a corner of a single cell has up to 15."""
 
 
 def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights: Array) -> tuple[Any, Any, list[Array]]:
-    """Matrices for a smooth stress field: ``spread`` (p, g) from corner values to points, ``gather`` (g, p) back.
+    """Matrices of a smooth stress field: (p, g) from corner values to points, and (g, p) from points to corner values.
 
-    ``linear`` (k, q, corners) by blocks, ``positions`` (p, d) and volumes ``weights`` (p,) belong to the points. gather
-    fits by least squares over the adjacent cells (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer. Meth. Engng 33 (1992)).
-    The third value has the numbers (k, corners) of the corners of each cell among the g, for each block. At an
-    interface of materials each material has a separate corner value.
+    The second one fits by least squares over the cells around a corner (O. C. Zienkiewicz, J. Z. Zhu, Int. J. Numer.
+    Meth. Engng 33 (1992)). ``positions`` (p, d) and volumes ``weights`` (p,) are those of the points; ``linear`` (k, q,
+    corners), by block, are the functions of the corners there. The third value has the numbers (k, corners) of the
+    corners of each cell among the g, for each block. At an interface of materials each material has a separate corner
+    value.
     """
     mesh, kinds = model.mesh, len(model.materials)
     starts = mesh.starts
@@ -54,9 +55,10 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
 
 
 def _fitted(at: Array, positions: Array, weights: Array, *, points: Array, corners: Array) -> Array:
-    """Weight of a point in the value at a corner, for pairs (points, corners), from a weighted linear fit.
+    """Weights of points in the values at corners, from a weighted linear fit, for each pair (``points``, ``corners``).
 
-    The value is the mean plus slope · lever, with the lever from the mean position to the corner.
+    The value is the mean plus slope · lever, with the lever from the mean position of the points to the corner. ``at``
+    (g, d) are the corners, ``positions`` (p, d) and ``weights`` (p,) belong to the points.
     """
     d, size = at.shape[1], len(at)
     summed = lambda v: np.bincount(corners, v, size)  # noqa: E731 - over the points of each corner
@@ -77,13 +79,19 @@ VOIGT_OF_DRAWN = [0, 1, 2, 5, 3, 4]
 
 
 def solid_view(model: SolidModel, shapes: Any) -> View:
-    """View of the cells of the mesh (simplices if it mixes types) with the stress tensor."""
+    """View of a solid with its stress tensor: the cells of the mesh, or simplices if it mixes types.
+
+    ``shapes`` (N·d, n) give the nodal displacements from the coordinates.
+    """
     shown = drawing(model.mesh)
     return replace(shape_view(model, shown, shapes), tensors={"stress": stress_tensor(model, shown)})
 
 
 def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
-    """View of the cells of the mesh without stresses."""
+    """View of a solid without stresses, of the drawn cells ``shown``.
+
+    ``shapes`` (N·d, n) give the nodal displacements from the coordinates.
+    """
     rows = (model.dim * shown.used[:, None] + np.arange(model.dim)).ravel()
     return View(
         points=model.mesh.points[shown.used],
@@ -94,7 +102,10 @@ def shape_view(model: SolidModel, shown: Drawing, shapes: Any) -> View:
 
 
 def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
-    """Stress tensor field from the stress coordinates: means of drawn cells, values at points, and a smooth field."""
+    """Stress tensor field of a solid, with maps from the stress coordinates.
+
+    They give means of the drawn cells, values at the stress points, and a smooth field.
+    """
     linear = [
         np.broadcast_to(values := table(b.kind.shape, b.kind.stress)[0].T, (len(b.nodes), *values.shape))
         for b in model.mesh.blocks
@@ -112,10 +123,11 @@ def stress_tensor(model: SolidModel, shown: Drawing) -> TensorField:
 
 
 class TensorPoints(NamedTuple):
-    """The p points of a stress tensor: matrix (6p, stresses), positions (p, d), volumes (p,), and cell of each.
+    """Points (p,) at which a stress tensor is known, with the matrix ``tensors`` (6p, m) from the stress coordinates.
 
-    For each block: linear functions of the corners at the points of a cell, polynomials through the points at all nodes
-    of a cell, and the number of the first point.
+    ``positions`` are (p, d) [m], ``weights`` volumes [m³], and ``cell`` is the cell of each. For each block, ``linear``
+    are the functions of the corners at the points of a cell, ``nodal`` the polynomials through the points at all nodes
+    of a cell, and ``first`` is the number of the first point.
     """
 
     tensors: Any
@@ -128,7 +140,10 @@ class TensorPoints(NamedTuple):
 
 
 def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height: Array | None = None) -> TensorField:
-    """Field of a tensor given at points; points of a plate are at a ``height`` (p,) above the plane of its mesh."""
+    """Field of a stress tensor that is known at points, with maps to drawn cells and to a smooth field.
+
+    Points of a plate are at the ``height`` (p,) [m] above the plane of its mesh.
+    """
     spread, gather, corners = smoothing(model, points.linear, points.positions, points.weights)
     volumes = np.bincount(points.cell, points.weights)
     share = points.weights / volumes[points.cell]
@@ -151,7 +166,7 @@ def tensor_field(model: SolidModel, shown: Drawing, points: TensorPoints, height
 
 
 def tensor_rows(model: SolidModel) -> Any:
-    """Matrix from the stress coordinates to tensors (xx, yy, zz, xy, yz, xz) at all points."""
+    """Sparse matrix (6p, m) from the stress coordinates to tensors (xx, yy, zz, xy, yz, xz) at all p stress points."""
     c, count = model.components, len(model.weights)
     of = model.material_of[model.cell_of_point]
     maps = np.zeros((len(model.materials), 6, c))
@@ -171,9 +186,10 @@ VOIGT = np.array([[0, 5, 4], [5, 1, 3], [4, 3, 2]])
 
 
 def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> View:
-    """View of the mesh, with nodes moved by ``weights`` (N, nodes), and the second Piola-Kirchhoff stress.
+    """View of a body of finite strain with its second Piola-Kirchhoff stress.
 
-    The stress is left out if S_zz of a law in plane strain is a nonlinear function of the other components.
+    ``weights`` (N, nodes) give the mesh nodes from the nodes of the body. The stress is left out if S_zz of a law in
+    plane strain is a nonlinear function of the other components.
     """
     shown = drawing(model.mesh)
     tensor = stress_tensor(model, shown)
@@ -189,7 +205,10 @@ def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> 
 
 
 def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, CurrentTensor]:
-    """Cauchy stress, and the second Piola-Kirchhoff stress where it is a nonlinear function of the states, by name."""
+    """Stress tensors of the current state by name: Cauchy stress, and the second Piola-Kirchhoff stress if needed.
+
+    The second is needed where it is a nonlinear function of the states.
+    """
     drawn = drawing(model.mesh).drawn
     place = (model.positions, model.weights, model.cell_of_point, drawn)
     stress = FiniteStress(model, laws)
@@ -201,22 +220,25 @@ def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, 
 
 @dataclass(frozen=True, eq=False)
 class FiniteStress:
-    """Stresses at the points of a model from its deformation gradients F (k, p, d, d) and states (k, m), at k times."""
+    """Stresses at the p stress points of a body of finite strain, at k times.
+
+    Its methods take the deformation gradients F, ``gradients`` (k, p, d, d), and the stress states ``sigma`` (k, m).
+    """
 
     model: SolidModel
     laws: tuple[PointLaw, ...]
 
     def kirchhoff(self, gradients: Array, sigma: Array) -> Array:
-        """Second Piola-Kirchhoff stress S, (k, p, 6)."""
+        """Second Piola-Kirchhoff stress S (k, p, 6) in the order of drawn tensors: xx, yy, zz, xy, yz, xz."""
         return _drawn(self._spatial(gradients, sigma)[1])
 
     def cauchy(self, gradients: Array, sigma: Array) -> Array:
-        """Cauchy stress F S Fᵀ / det F, (k, p, 6)."""
+        """Cauchy stress F S Fᵀ / det F (k, p, 6) in the order of drawn tensors: xx, yy, zz, xy, yz, xz."""
         F, S = self._spatial(gradients, sigma)
         return _drawn(F @ S @ np.swapaxes(F, -1, -2) / np.linalg.det(F)[..., None, None])
 
     def _spatial(self, gradients: Array, sigma: Array) -> tuple[Array, Array]:
-        """Deformation gradients F and stresses S as spatial tensors, (k, p, 3, 3) each."""
+        """Deformation gradients F and second Piola-Kirchhoff stresses S as spatial tensors, (k, p, 3, 3) each."""
         (k, p), c = gradients.shape[:2], self.model.components
         stress = sigma.reshape(k, p, c)
         if self.model.plane is None:
@@ -229,7 +251,10 @@ class FiniteStress:
         return F, S
 
     def _across(self, gradients: Array, stress: Array) -> tuple[Array, Array]:
-        """Transverse strain E_zz and stress S_zz of a planar body, (k, p) each."""
+        """Transverse strain E_zz and transverse stress S_zz of a planar body, (k, p) each.
+
+        ``stress`` (k, p, 3) has the components in the plane.
+        """
         model, plane = self.model, str(self.model.plane)
         of = model.material_of[model.cell_of_point]
         materials = list(model.materials.values())

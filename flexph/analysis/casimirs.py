@@ -14,8 +14,9 @@ from .structure import codistribution
 from .view import SPREAD, SystemView
 
 CLOSED = 1e-4
-"""Part of dα on the kernel of α, relative to the largest slope of scaled α, below which a co-distribution counts
-as integrable: differences at 50 stiff states leave 1e-6, rolling constraints are of the order of one."""
+"""Defect up to which a co-distribution counts as integrable: dα on the common kernel of its covectors α, relative to
+the largest slope of scaled α. Differences at 50 stiff states leave 1e-6, rolling constraints are of the order of
+one."""
 ALIKE = 1e-8
 """Sine of the angle up to which a covector belongs to the co-distributions of all probe states."""
 NESTED = 40
@@ -110,7 +111,10 @@ def casimir_report(view: SystemView) -> CasimirReport:
 
 
 def _readable_covectors(basis: Array, scales: Array) -> Array:
-    """Covectors from a scaled basis, each with a one in one state; round-off entries are set to zero."""
+    """Covectors in the units of the states, from a basis in scaled states, as columns.
+
+    Each has an entry 1 in a state in which the others are zero. Round-off is set to zero.
+    """
     if not basis.shape[1]:
         return basis
     covectors, pivots = echelon(basis)
@@ -119,10 +123,10 @@ def _readable_covectors(basis: Array, scales: Array) -> Array:
 
 
 def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
-    """Orthonormal covectors common to the co-distributions of all nearby states; True if those have equal dimension.
+    """Orthonormal covectors, as columns, that lie in the co-distributions at all nearby states.
 
-    States are added until two in a row leave the common part unchanged: a chance intersection shrinks with each of
-    them.
+    The second value is True if the co-distributions at these states have equal dimension. States are added until two in
+    a row leave the covectors unchanged, as an intersection by chance becomes smaller with each state.
     """
     rng, sizes = np.random.default_rng(1), SPREAD * view.sizes
     common, same, unchanged, off = here, True, 0, np.zeros((0, len(here)))
@@ -137,7 +141,10 @@ def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
 
 
 def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
-    """Dimensions of the derived flag of the co-distribution; True if it was computed to its end."""
+    """Dimensions of the derived flag of the co-distribution ([survey] sec. 4.3), and True if it is complete.
+
+    ``dimension`` is that of the co-distribution.
+    """
     here = codistribution(view, view.x)
     pivots = echelon(here)[1]
 
@@ -163,7 +170,10 @@ def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
 
 
 def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array | None = None) -> Array:
-    """Coefficients (k, l) of the closed combinations of covectors α(x) (r, k): dα vanishes on their common kernel."""
+    """Coefficients (k, l) of those combinations of covectors α(x) (r, k) that are closed.
+
+    Their dα vanishes on the common kernel of all α. Derivatives are taken at x, by default the state of the view.
+    """
     x = view.x if x is None else x
     here = function(x)
     slopes = view.derivative(function, x, view.V1 * view.scales)  # (r, k, r)
@@ -179,10 +189,10 @@ def closed_part(view: SystemView, function: Callable[[Array], Array], x: Array |
 
 
 def _closed_part(view: SystemView, function: Callable[[Array], Array], kept: Array) -> Callable[[Array], Array]:
-    """Function x ↦ basis of the closed part of the covectors ``function(x)``.
+    """Function of x that returns a basis of the closed combinations of the covectors ``function(x)``, as columns.
 
-    The pivots of ``kept``, the coefficients at the state of the view, make the basis smooth. NaN where the dimension of
-    the closed part differs.
+    ``kept`` are the coefficients of these combinations at the state of the view; their pivot rows make the basis smooth
+    in x. The result is NaN where there are more or fewer closed combinations.
     """
     pivots, size = echelon(kept)[1], kept.shape[1]
 
@@ -198,9 +208,9 @@ def _closed_part(view: SystemView, function: Callable[[Array], Array], kept: Arr
 WIDEST = 24
 """Number of differential states up to which quadratic Casimirs are computed: n states have n (n + 3)/2 coefficients."""
 CONSERVED = 1e-9
-"""Relative singular value of the conditions at all probes up to which a combination counts as conserved."""
+"""Relative singular value, of the conditions at all states, below which a quadratic function is conserved."""
 ROUND_OFF = 1e-7
-"""Coefficient of scaled states, relative to one, below which it is round-off."""
+"""Coefficient in scaled states, with a largest one of one, below which it is round-off and set to zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,14 +264,17 @@ def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[Quad
 
 
 def _states(view: SystemView) -> Iterator[Array]:
-    """Yield random states near the given one, without end."""
+    """Yield random states near the state of the view, without end."""
     rng, sizes = np.random.default_rng(2), SPREAD * view.sizes
     while True:
         yield view.x + sizes * rng.uniform(-1.0, 1.0, view.x.size)
 
 
 def _conserved(view: SystemView, r: int) -> Array:
-    """Coefficients (m, k) of all conserved quadratics, in scaled states: of ½Q_ii, Q_ij and b."""
+    """Coefficients (m, k) of all conserved quadratic functions ½xᵀQx + bᵀx of the scaled differential states.
+
+    The m coefficients are those of ½Q_ii and Q_ij for the upper triangle of Q, then b.
+    """
     i, j = np.triu_indices(r)
     m, rows, total = i.size + r, [], 0.0
     for x in _states(view):
@@ -280,7 +293,10 @@ def _conserved(view: SystemView, r: int) -> Array:
 
 
 def _products(linear: Array, r: int) -> Array:
-    """Coefficients of the linear Casimirs and of their products."""
+    """Coefficients of the linear Casimirs (r, k) and of all products of two of them, as columns.
+
+    They are in the order of :func:`_conserved`.
+    """
     i, j = np.triu_indices(r)
     columns = [np.concatenate([np.zeros(i.size), column]) for column in linear.T]
     for a in range(linear.shape[1]):
@@ -306,7 +322,7 @@ def _unscaled(column: Array, scales: Array) -> QuadraticCasimir:
 def _independent_casimirs(
     candidates: list[QuadraticCasimir], linear: Array, view: SystemView, most: int
 ) -> tuple[QuadraticCasimir, ...]:
-    """Candidates whose gradients are independent of the linear Casimirs and of each other."""
+    """At most ``most`` candidates whose gradients are independent of the linear Casimirs and of each other."""
     x = view.V1.T @ next(_states(view))
     kept: list[QuadraticCasimir] = []
     columns = [c / np.linalg.norm(c) for c in (linear * view.scales[:, None]).T]

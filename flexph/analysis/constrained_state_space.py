@@ -22,7 +22,8 @@ from ..systems.nonlinear import PHDAE
 from .kinematic import KinematicSystem
 
 CHART = 20.0
-"""Largest entry of S (with its unit rows) at which the chart ends: 3 degrees before its pole on a circle."""
+"""Largest entry of a basis S with a unit matrix in chosen rows, at which these coordinates end. For motion on a circle
+that is 3 degrees before the velocities in these rows vanish."""
 DEPENDENT = 1e12
 """Condition number of SᵀMS, scaled to a unit diagonal, from which the columns of S count as dependent."""
 
@@ -84,7 +85,10 @@ class ReducedKinematics:
         return along - along.transpose(0, 2, 1)
 
     def velocity(self, q: Array, p: Array) -> Array:
-        """Velocity v (n − k,) with q̇ = S v and p̃ = SᵀMS v."""
+        """Velocity v (n − k,) of momenta p̃ (``p``): q̇ = S v and p̃ = SᵀMS v.
+
+        Raises StepFailed if the columns of S depend on each other.
+        """
         S = self.basis(q)
         inertia = S.T @ self.system.mass(q) @ S
         size = np.sqrt(np.abs(np.diag(inertia)))
@@ -94,7 +98,7 @@ class ReducedKinematics:
         return np.linalg.solve(scaled, p / size) / size
 
     def momenta(self, q: Array, p: Array) -> Array:
-        """Momenta p (n,) on the constrained state space, p = M S v."""
+        """Momenta p = M S v (n,) on the constrained state space, from p̃ (n − k,), the argument ``p``."""
         return self.system.mass(q) @ (self.basis(q) @ self.velocity(q, p))
 
     def structure(self, x: Array) -> Array:

@@ -13,12 +13,14 @@ from ..numerics.ranks import singular_vectors
 from .view import SystemView
 
 NOISE = 1e-12
-"""Relative round-off of first derivatives of the algebraic equations; times COARSER for each further one."""
+"""Relative round-off of first derivatives of the algebraic equations. It grows by the factor COARSER with each further
+derivative by differences."""
 COARSER = 1e3
 EXACT = 1e-14
 """Round-off of entries of J − R, relative to the largest of their row, for composed structures."""
 REGULAR = 1e-7
-"""Ratio of smallest to largest pivot of a matrix of full rank, rows and columns scaled to largest entries of one."""
+"""Smallest singular value of a matrix, relative to the largest, above which it has full rank. Rows and columns are
+scaled before to largest entries of one."""
 HIGHEST = 3
 """Highest derivative of the algebraic equations that is evaluated: beyond it round-off dominates."""
 
@@ -70,7 +72,7 @@ class IndexReport:
 
     @property
     def freedom(self) -> int:
-        """Dimension of the set of consistent states."""
+        """Dimension of the set of consistent states, that is, the number of free initial values."""
         return self.differential - sum(self.constraints)
 
     def __str__(self) -> str:
@@ -137,7 +139,11 @@ def index_report(view: SystemView) -> IndexReport:
 
 @dataclass(frozen=True)
 class _Conditions:
-    """Equations c(x) = 0, with ∂c/∂x (k, n) as a function of the state and its round-off if they are known."""
+    """Equations c(x) = 0 on states, with c as ``value`` and its derivative ∂c/∂x (k, n) as ``slope``.
+
+    Both are functions of x; the derivative is None if it is not given. ``lost`` is the round-off of this derivative at
+    the state, if it is known.
+    """
 
     value: Function
     slope: Function | None = None
@@ -145,7 +151,10 @@ class _Conditions:
 
 
 class _Split:
-    """Split of the equations c at a state into rows that determine algebraic states and combinations without any."""
+    """Split of the equations c = 0 at a state: rows that determine algebraic states, and combinations without any.
+
+    ``level`` counts how often the equations were differentiated.
+    """
 
     def __init__(self, view: SystemView, conditions: _Conditions, level: int) -> None:
         self.view, self.c, self.slope = view, conditions.value, conditions.slope
@@ -166,9 +175,11 @@ class _Split:
         self.slopes = np.where(np.abs(slopes) > np.abs(combination) @ lost, slopes, 0.0)
 
     def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
-        """Round-off of ∂c/∂x along directions, from the terms of c; ``others`` are the slopes along ``away``.
+        """Round-off of the derivatives of c along the columns of ``along``, from the magnitudes of the terms of c.
 
-        Differences move each state by a part of its size, so that the error grows with the sum divided by that size.
+        ``whole`` are these derivatives, ``others`` those along the columns of ``away``; both matrices together span
+        all states. Differences move each state by a part of its size, so that the error is proportional to the sum of
+        the terms divided by that size.
         """
         moved, rest = (np.abs(way.T) @ self.view.sizes for way in (along, away))
         terms = np.abs(whole) @ np.maximum(np.abs(along.T @ self.view.x), STEP * moved)
@@ -176,17 +187,17 @@ class _Split:
         return 1e1 * self.noise * (terms + np.abs(self.c(self.view.x)))[:, None] / moved
 
     def matrix(self, x: Array) -> Array:
-        """Jacobian ∂c/∂x₂ at another state, without the entries that are round-off at this one."""
+        """Jacobian ∂c/∂x₂ at a state x, without the entries that are round-off at the state of the split."""
         if not self.mask.any():
             return np.zeros(self.mask.shape)
         return np.where(self.mask, self._along(x, self.view.V2), 0.0)
 
     def _along(self, x: Array, way: Array) -> Array:
-        """Directional derivatives ∂c/∂x · way."""
+        """Directional derivatives of the equations c = 0 at x, ``∂c/∂x · way``, along the columns of ``way``."""
         return self.view.derivative(self.c, x, way) if self.slope is None else self.slope(x) @ way
 
     def combine(self, A: Array) -> Array:
-        """Weights Nᵀ that eliminate the pivot columns from the remaining rows."""
+        """Weights Nᵀ of combinations of the rows of A in which the algebraic states of the pivot columns cancel."""
         weights = np.zeros((self.rest.size, len(A)))
         weights[:, self.rest] = np.eye(self.rest.size)
         if self.rank:
@@ -195,7 +206,10 @@ class _Split:
         return weights
 
     def next_level(self, kept: Array) -> _Conditions:
-        """Equations of the next level: rows that determine algebraic states, and rates of the ``kept`` combinations."""
+        """Equations of the next level: those that determine algebraic states, and time derivatives of the others.
+
+        The others are those combinations without algebraic states whose indices are ``kept``.
+        """
 
         def value(x: Array) -> Array:
             A = self.matrix(x)
@@ -221,7 +235,7 @@ def unit_scales(matrix: Array) -> tuple[Array, Array]:
 
 
 def _pivots(A: Array) -> tuple[Array, Array, float]:
-    """Rows and columns of an invertible block of full rank, and a ratio of singular values.
+    """Indices of the rows and columns of a largest invertible block of A, and a ratio of singular values.
 
     The ratio is that of the smallest nonzero singular value to the largest, of A with rows and columns scaled to one.
     """
@@ -240,7 +254,11 @@ def _pivots(A: Array) -> tuple[Array, Array, float]:
 
 
 def _independent(slopes: Array, known: Array, noise: float) -> tuple[Array, Array, int]:
-    """Indices of independent new rows of slopes, the basis extended by them, and the number of dependent rows."""
+    """Indices of those rows of ``slopes`` that are independent of each other and of ``known``, and two further values.
+
+    These are the orthonormal rows ``known`` extended by the new directions, and the number of dependent rows. Rows
+    below ``noise`` times the largest one count as zero.
+    """
     kept: list[int] = []
     rows = known
     for i, row in enumerate(slopes):

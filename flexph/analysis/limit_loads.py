@@ -21,7 +21,8 @@ from ..numerics.arguments import checked
 from ..systems.inputs import Input
 
 NARROW = 1e-6
-"""Relative width of the bracket around a limit load at which the search ends: friction is as accurate."""
+"""Relative width of the interval around a limit load at which bisection ends; the equilibrium with friction is no more
+accurate."""
 HALVINGS = 60
 
 
@@ -155,7 +156,7 @@ def _of_contacts(
 
 
 def _scaled(mechanism: Mechanism, inputs: Mapping[str, Input], factor: float) -> dict[str, Input]:
-    """Inputs by port, multiplied by a factor."""
+    """Inputs by port with values or functions of time multiplied by a factor."""
 
     def times(value: Any) -> Any:
         return (lambda t: factor * np.asarray(value(t))) if callable(value) else factor * np.asarray(value)

@@ -4,8 +4,9 @@ They are central differences of steps along free motions, the variations of posi
 
 Differences are of fourth order. A step is solved to round-off ε, so that a displacement of 1e-3 of the size of the
 mechanism gives derivatives to about 1e-12. Steps are polynomial equations except for the laws of springs, dampers
-and drives; where these are too nonlinear for such a displacement, a shorter one is used. Steps begin where the joints
-are closed: a displacement along a variation opens them with its square, and is corrected by as much.
+and drives; where these are too nonlinear for such a displacement, a shorter one is used. Joints are
+closed at the start of a step: a displacement along a variation opens them by an amount of second order, and a
+correction closes them.
 """
 
 from __future__ import annotations
@@ -28,22 +29,23 @@ from ..numerics.arrays import Array, dense
 from ..numerics.rotations import cross
 
 REACHES, FINER = (1e-3, 3e-5, 1e-6), 0.3
-"""Steps of the differences, tried in turn: displacements relative to the mechanism's size, or turns [rad]; and the
-factor of the finer steps that check them."""
+"""REACHES are displacements for the differences, tried in turn, relative to the mechanism's size, or turns [rad]. FINER
+is a factor of the displacement with which each is checked."""
 LINEAR = 1e-7
-"""Relative deviation of the variation of a sum from the sum of the variations up to which variations count as linear.
-"""
+"""Difference between the variation for a sum of starts and the sum of the variations, relative to these, up to which a
+step counts as linear."""
 CORRECTIONS, INDEPENDENT = 4, 1e-10
-"""Corrections that close joints, each by the linear constraints at the start, and their least relative singular value.
-
-A correction reduces a gap to about the reach times its size.
-"""
+"""Largest number of corrections that close joints, and the relative singular value of their constraints below which
+they count as dependent. A correction multiplies the gap by about the displacement, relative to the mechanism's size."""
 CLOSED = 1e-15
-"""Correction, relative to the size of the mechanism, after which gaps are round-off."""
+"""Size of a correction, relative to the size of the mechanism, after which the gaps of joints are round-off."""
 
 
 class _Step(NamedTuple):
-    """Step that is linearised: its start, end and time table, and the displacements (n_v, g) that close its joints."""
+    """Step that is linearised: its start, its end and its time table.
+
+    ``closing`` (n_v, g) are displacements that change one constraint each, by which joints are closed.
+    """
 
     start: StepStart
     end: StepStart
@@ -52,7 +54,10 @@ class _Step(NamedTuple):
 
 
 class LinearisedSteps:
-    """Linearised steps of a block stepper; ``pace`` [1/s] scales velocities to displacements."""
+    """Derivatives of the ends of steps with respect to their starts, for a block stepper.
+
+    ``pace`` [1/s] is the ratio of velocities to displacements of comparable size.
+    """
 
     def __init__(self, blocks: BlockStepper, pace: float) -> None:
         self.blocks, self.arrays = blocks, blocks.scheme.arrays
@@ -60,10 +65,11 @@ class LinearisedSteps:
         self.sizes = Variations(sizes, sizes * pace)
 
     def step(self, start: StepStart, time: float, given: Variations) -> tuple[StepStart, Variations]:
-        """End of a step to a time [s], and its variations there, from those given at the start of the step.
+        """Take a step to a time [s]; return its end, and the variations of the end for given ones of the start.
 
-        The sum of the variations is differenced as well, with a fraction of the displacement, to check linearity.
-        Raises StepFailed, and ArithmeticError if no displacement is small enough.
+        The displacements REACHES are tried from the largest on, until the step is linear: the variation of the end for
+        the sum of all given variations, by a smaller displacement, must be the sum of the variations of the end. Raises
+        StepFailed, and ArithmeticError if the step is not linear for any displacement.
         """
         table = self.blocks.table(np.array([start.time, time]))
         end = self.blocks.step(start, time, table).end
@@ -76,7 +82,7 @@ class LinearisedSteps:
             if self._is_sum(ends, other):
                 displaced, faster = (np.array(part).reshape(len(ends), -1).T for part in zip(*ends, strict=True))
                 return end, Variations(displaced, faster)
-        raise ArithmeticError(f"the linearised step to t = {time} s did not settle: take shorter steps")
+        raise ArithmeticError(f"the linearised step to t = {time} s did not settle: use shorter steps")
 
     def _is_sum(self, ends: list[Variations], other: Variations) -> bool:
         """True if the sum of the variations ``ends`` equals ``other``, the variation for the sum of the starts."""
@@ -87,13 +93,17 @@ class LinearisedSteps:
         return bool(apart <= LINEAR * size)
 
     def _closing_displacements(self, start: StepStart) -> Array:
-        """Smallest displacements (n_v, g), in units of the mechanism, that change the constraints by one each."""
+        """Smallest displacements (n_v, g) at the start of a step, each of which changes one of g constraints by one."""
         blocks, place = self.blocks, start.state.place
         scaled = dense(rates_at(blocks.mechanism, place, blocks.scheme.table, start.time)[0]) * self.sizes.displaced
         return self.sizes.displaced[:, None] * np.linalg.pinv(scaled, rcond=INDEPENDENT)
 
     def _along(self, step: _Step, displaced: Array, faster: Array, *, reach: float) -> Variations:
-        """Variation of the end of a step for a variation of its start, by differences with a displacement ``reach``."""
+        """Variation of the end of a step for one variation of its start, by differences of fourth order.
+
+        The variation of the start has the displacements ``displaced`` (n_v,) and the velocity changes ``faster``
+        (n_v,); ``reach`` is the largest displacement, relative to the size of the mechanism.
+        """
         start, end = step.start, step.end
         a, size = self.arrays, max(np.abs(x / s).max() for x, s in zip((displaced, faster), self.sizes, strict=True))
         if not size > 0.0:
@@ -122,7 +132,7 @@ class LinearisedSteps:
         return c
 
     def _end(self, step: _Step, c: Configuration) -> Configuration:
-        """End of the step from a neighbouring configuration, with the same prediction."""
+        """Configuration at the end of the step if it begins at c; its iteration starts from the same prediction."""
         x, start = flat(self.blocks.mechanism, c), step.start
         state = EvaluatedState(x, (c, partial(derive, self.arrays)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c

@@ -32,13 +32,13 @@ from ..systems.inputs import Forcing, Input
 from .linearised_steps import LinearisedSteps
 
 REPEATED = 1e-6
-"""Relative change of a prescribed function of time over one period up to which it is periodic."""
+"""Difference of a prescribed function of time after one period, relative to its values, up to which it is periodic."""
 LATER = (0.0, 0.381966)
-"""Times at which periodicity is checked, as shares of the period."""
+"""Two times, as shares of the period, at which functions are compared with their values one period later."""
 
 
 class Period(NamedTuple):
-    """Period of a motion: the state at its start, and the ends of its steps."""
+    """Period of a motion: the state at its start, and the times (steps + 1,) [s] at which its steps begin and end."""
 
     start: State
     times: Array
@@ -55,7 +55,10 @@ class Period(NamedTuple):
 
 
 def read_period(mechanism: Mechanism, about: State | Solution, period: float | None, steps: int) -> Period:
-    """Period that starts at a state, or that a run covers."""
+    """Period that starts at a given state and has equal steps, or period of a run with its saved times.
+
+    Raises ValueError if a period is missing for a state, or given for a run.
+    """
     if isinstance(about, State):
         if period is None:
             raise ValueError("period must be given [s] for a state; a run over one period defines it")
@@ -104,7 +107,10 @@ def is_autonomous(mechanism: Mechanism, forcing: Forcing) -> bool:
 
 
 def closure_of(mechanism: Mechanism, first: Configuration, last: Configuration, pace: float) -> float:
-    """Distance between the configurations at the ends of a period, relative to the size of the mechanism."""
+    """Distance between the first and last configuration of a period, relative to the size of the mechanism.
+
+    Velocities are compared, too, divided by ``pace`` [1/s].
+    """
     a = mechanism.network.arrays
     sizes, length = displacement_sizes(a, lever(a)), lever(a)
     faster = (velocities_of(mechanism, last) - velocities_of(mechanism, first)) / (sizes * pace)
@@ -115,11 +121,14 @@ def closure_of(mechanism: Mechanism, first: Configuration, last: Configuration, 
 
 
 GROWS = 1e-6
-"""Excess of a modulus above one that counts as growth: double multipliers err by the square root of round-off."""
+"""Excess of the modulus of a multiplier above one that counts as growth. Double multipliers have the square root of
+round-off as error."""
 CLOSED = 3e-3
-"""Distance between the end and start of a period, relative to the size of the mechanism, up to which it is periodic."""
+"""Distance between the end and the start of a period, relative to the size of the mechanism, up to which the motion is
+periodic."""
 ALONG = 1e-2
-"""Distance of the multiplier along a free motion from one, beyond which the steps are too long."""
+"""Distance from one of the multiplier that belongs to the direction of motion, which is one exactly, above which the
+steps are too long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,9 +246,10 @@ def floquet(
 
 
 class LinearisedPeriod(NamedTuple):
-    """Linearised steps over a period: start and end, free motions at the start, and the monodromy matrix in these.
+    """Result of a linearised period: states at its start and end, free motions at the start, monodromy matrix.
 
-    ``is_free`` is true if no drive, input or law depends on time.
+    The monodromy matrix is in the coordinates of the free motions. ``is_free`` is True if no drive, input or law
+    depends on time.
     """
 
     run: Period
@@ -273,7 +283,7 @@ def linearised_period(
 def _method(given: Exact | ExactGauss | None) -> Exact | ExactGauss:
     """Method of the steps, by default ExactGauss()."""
     if isinstance(given, Exact) and given.tolerance is not None:
-        raise ValueError("method must have prescribed steps: take Exact() without a tolerance, and steps=")
+        raise ValueError("method must have prescribed steps: use Exact() without a tolerance, and steps=")
     return given or ExactGauss()
 
 
@@ -286,7 +296,7 @@ def _report(free: FreeMotions, monodromy: Array, period: float, *, closure: floa
     nearest = float(np.abs(multipliers - 1.0).min(initial=np.inf))
     if along and nearest > ALONG:
         raise ArithmeticError(
-            f"a free motion has the multiplier 1 along itself, and the nearest is {nearest:.1e} away: take more steps"
+            f"a free motion has the multiplier 1 along itself, and the nearest is {nearest:.1e} away: use more steps"
         )
     message = f"small motions about a periodic motion of {period:.6g} s that closes to {closure:.1g} "
     message += f"({_verdict(multipliers, period)})" + (

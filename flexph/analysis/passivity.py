@@ -14,9 +14,10 @@ from ..systems.nonlinear import Constant
 from .view import SystemView
 
 QUADRATIC = 1e-6
-"""Relative change of the Hessian between probes up to which H counts as quadratic, above difference errors."""
+"""Relative change of the Hessian of H between states up to which H counts as quadratic, and the eigenvalue of the
+scaled Hessian up to which H is flat in a direction."""
 FLAT = 1e-9
-"""Ratio of an eigenvalue to the largest, with a diagonal scaled to one, up to which H is flat in a direction."""
+"""Magnitude of a negative eigenvalue of R, relative to the largest one, up to which it is round-off."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,10 @@ class PassivityReport:
 
 
 def passivity_report(view: SystemView, constraints: Array) -> PassivityReport:
-    """Passivity at a state and its probes; ``constraints`` (k, r) are the slopes of the algebraic equations."""
+    """Passivity of a system at the probes of a view, see :class:`PassivityReport`.
+
+    ``constraints`` (k, r) are the derivatives of the algebraic equations with respect to the differential states.
+    """
     system, skew, lowest, loss = view.system, 0.0, 0.0, False
     constant = isinstance(system.J, Constant) and isinstance(system.R, Constant)
     for x in view.probes[:1] if constant else view.probes:
@@ -97,7 +101,10 @@ def _bounds(view: SystemView, constraints: Array) -> Decision:
 
 
 def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> bool:
-    """True if ½xᵀHx + bᵀx is bounded from below on a subspace."""
+    """True if the quadratic H with this Hessian is bounded from below on the subspace spanned by ``directions``.
+
+    The linear part of H follows from its gradient at the state.
+    """
     inner = directions.T @ hessian @ directions
     gradient, x = view.gradient(view.x), view.V1.T @ view.x
     b = directions.T @ (gradient - hessian @ x)

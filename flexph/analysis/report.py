@@ -25,7 +25,8 @@ from .structure import sparsity_text, structure_at
 from .view import System, SystemView, view
 
 SINGULAR = 1e-6
-"""Ratio of the smallest singular value of ∂g/∂x₂ to the largest at the probes that marks nearly ill-posed relations."""
+"""Smallest singular value of ∂g/∂x₂ at the probes, relative to the largest, below which resistive relations are nearly
+ill-posed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class Analysis:
     structure : DiracStructure
         Dirac structure of the storage and the ports.
     whole : DiracStructure
-        Dirac structure with the algebraic equations as ports, as they are written.
+        Dirac structure in which the algebraic states have ports as well (:func:`structure_of` with ``algebraic=True``).
     """
 
     state: Array
@@ -173,7 +174,7 @@ def analyze(
 
 
 def _in_motion(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[State, dict[str, Input]]:
-    """The state with its joint forces, and the inputs completed by the rates of drives.
+    """State with the joint forces that balance it, and the inputs with the rates of drives added.
 
     If constraints are redundant or inconsistent, the state is returned unchanged.
     """
@@ -210,7 +211,7 @@ def _reported(conditions: Conditions | None, x: Array) -> Inconsistency | None:
 
 
 def _constraint_slopes(here: SystemView) -> Array:
-    """Slopes (k, r) of the algebraic equations that contain no algebraic state."""
+    """Derivatives (k, r), by differential states, of those algebraic equations that contain no algebraic state."""
     if not here.V2.shape[1]:
         return np.zeros((0, here.V1.shape[1]))
     whole = here.equations.split.U2.T @ here.flow_slope(here.x)

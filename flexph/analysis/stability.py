@@ -21,12 +21,13 @@ from .structure import codistribution
 from .view import System, SystemView, view
 
 AT_REST = 1e-8
-"""Rate, relative to its largest terms, up to which a state counts as an equilibrium."""
+"""Largest rate of a state, relative to its terms, up to which the state is an equilibrium."""
 DEFINITE = 1e-8
-"""Eigenvalue of the second variation (unit diagonal) above which it is definite; limited by second differences of H."""
+"""Eigenvalue of the second variation, scaled to a unit diagonal, above which the variation is definite. Second
+differences of H are no more accurate."""
 GROWING = 1e-6
-"""Real part of an eigenvalue, relative to the largest modulus, above which a motion grows: defective zeros of the
-pencil err by the square root of round-off."""
+"""Real part of an eigenvalue, relative to the largest modulus of all, above which a motion grows. Multiple zero
+eigenvalues without enough eigenvectors have the square root of round-off as error."""
 SEARCH = Corrections(most=50, settled=1e-13)
 """Gauss-Newton iteration for equilibria; changes are measured relative to the sizes of the states."""
 
@@ -40,10 +41,10 @@ class StabilityReport:
     rest : float
         Largest rate of the state, relative to its terms.
     variation : tuple of float
-        Lowest and largest eigenvalue (unit diagonal) of the second variation of H + Σ μₖCₖ on the leaf of the Casimirs
-        that satisfies the algebraic equations.
+        Lowest and largest eigenvalue, scaled to a unit diagonal, of the second variation of H + Σ μₖCₖ on the leaf of
+        the Casimirs that satisfies the algebraic equations.
     distance : float
-        Distance of ∇H from the span of the ∇Cₖ.
+        Distance of ∇H from the span of the ∇Cₖ, relative to ∇H.
     growth : float
         Largest real part of an eigenvalue [1/s].
     asymptotic : bool
@@ -69,7 +70,11 @@ class StabilityReport:
 
     @property
     def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
-        """Verdict: stable by a strict extremum of H + Σ μₖCₖ, unstable by the linearised system, or undecided."""
+        """Verdict on a state: no equilibrium, asymptotically stable, stable, unstable, or undecided.
+
+        A strict extremum of H + Σ μₖCₖ makes an equilibrium stable, a growing motion of the linearised system unstable;
+        otherwise it is undecided.
+        """
         if not self.is_equilibrium:
             return "no equilibrium"
         lowest, largest = self.variation
@@ -95,7 +100,10 @@ class StabilityReport:
 def stability_report(
     view: SystemView, constraints: Array, *, casimirs: CasimirReport, index: IndexReport
 ) -> StabilityReport:
-    """Stability of a state with its algebraic states; ``constraints`` (k, r) are slopes of the algebraic equations."""
+    """Stability of a state that is consistent, see :class:`StabilityReport`.
+
+    ``constraints`` (k, r) are the derivatives of the algebraic equations with respect to the differential states.
+    """
     rest = _rest(view)
     if rest > AT_REST:
         return StabilityReport(rest, (np.nan, np.nan), np.nan, np.nan, False)
@@ -133,10 +141,11 @@ def _rest(view: SystemView) -> float:
 def _second_variation(
     view: SystemView, constraints: Array, casimirs: CasimirReport
 ) -> tuple[Array, Array, float, Array]:
-    """Gradients α, basis of their kernel within the constraints, distance of ∇H from span α, variation on the basis.
+    """Second variation of H + Σ μₖCₖ on the directions that Casimirs and constraints allow, and what it is made of.
 
-    All of them refer to scaled states x₁/scales. α are the gradients of all Casimirs, or of the linear ones alone if
-    the co-distribution is singular or not integrable, as the other Casimirs then do not exist.
+    Returns the gradients α of the Casimirs, a basis of the directions, the relative distance of ∇H from the span of α,
+    and the second variation on this basis, all in scaled states x₁/scales. α are the gradients of all Casimirs, or of
+    the linear ones alone if the co-distribution is singular or not integrable, as the other Casimirs then do not exist.
     """
     x, scales = view.x, view.scales
     whole = casimirs.same_rank and casimirs.complete and casimirs.count == casimirs.dimension

@@ -81,7 +81,10 @@ def structure_at(here: SystemView, *, algebraic: bool = False) -> DiracStructure
 
 
 def _split_by_parts(D: DiracStructure, port: str, names: list[str]) -> DiracStructure:
-    """Split a port by the parts of its states; unchanged if a part is not contiguous."""
+    """Split a port into ports for the parts of its states, whose ``names`` are given, one for each entry.
+
+    The structure is unchanged if the states of a part are not contiguous, or a name is used by another port.
+    """
     owners = [name.partition("[")[0] for name in names]
     parts: dict[str, int] = {}
     for i, owner in enumerate(owners):
@@ -109,9 +112,10 @@ def codistribution(here: SystemView, x: Array) -> Array:
 
 
 NOTHING = 1e-12
-"""Entry, relative to the largest of its row, below which it is shown as zero."""
+"""Entry of J, relative to the largest of its row, below which the pattern has a zero."""
 WIDEST = 64
-"""Largest structure drawn with one character for each entry; larger ones are shown by pairs of ports."""
+"""Largest number of entries for which the pattern has a character for each entry of J; above it, there is one for each
+pair of ports."""
 
 
 def sparsity(structure: DiracStructure) -> tuple[Array, list[str], list[str]]:
@@ -160,7 +164,7 @@ def sparsity_text(structure: DiracStructure) -> str:
 
 
 def _merged_names(names: list[str]) -> list[str]:
-    """Names of entries, with consecutive entries of one port merged into a range."""
+    """Names of the entries of ports, in which consecutive entries of one port are one range, as ``f q[0..3]``."""
     ranges: list[str] = []
     for name in names:
         head, bracket, rest = name.partition("[")

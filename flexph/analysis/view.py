@@ -67,12 +67,12 @@ class SystemView(Memo):
 
     @property
     def V1(self) -> Array:
-        """Directions (n, r) of the differential states."""
+        """Directions (n, r) of the differential states, as orthonormal columns."""
         return self.equations.split.V1
 
     @property
     def V2(self) -> Array:
-        """Directions (n, n − r) of the algebraic states."""
+        """Directions (n, n − r) of the algebraic states, as orthonormal columns."""
         return self.equations.split.V2
 
     def at(self, x: Array) -> SystemView:
@@ -81,11 +81,11 @@ class SystemView(Memo):
 
     @once
     def sizes(self) -> Array:
-        """Magnitudes of the states (n,), the scale of steps of finite differences."""
+        """Magnitude of each state (n,), by which steps of finite differences are scaled."""
         return state_sizes(self.x, self.system.parts.values())
 
     def derivative(self, function: Callable[[Array], Any], x: Array, directions: Array | None = None) -> Array:
-        """Finite-difference derivative of a function at a state, along directions."""
+        """Derivative of a function at a state by fourth-order differences, in all states or along ``directions``."""
         return derivative(function, x, directions=directions, sizes=self.sizes)
 
     @once
@@ -127,7 +127,7 @@ class SystemView(Memo):
         return self.equations.split.U2.T @ self.flow_slope(x)
 
     def algebraic_slope(self, x: Array) -> Array:
-        """Jacobian ``∂g/∂x₂``, as :meth:`flow_slope`."""
+        """Jacobian ``∂g/∂x₂`` (n − r, n − r) by the algebraic states, as :meth:`flow_slope`."""
         if self.system.exact_derivatives is not None:
             return self.algebraic_slopes(x) @ self.V2
         return self.derivative(self.algebraic, x, self.V2)
@@ -141,7 +141,7 @@ class SystemView(Memo):
 
     @once
     def is_linear(self) -> bool:
-        """True if the given derivatives show that the equations are linear."""
+        """True if E, J, R and B are constant and the given derivative ∂z/∂x is equal at all probes."""
         s = self.system
         if s.exact_derivatives is None or not all(isinstance(m, Constant) for m in (s.E, s.J, s.R, s.B)):
             return False
@@ -156,7 +156,10 @@ class SystemView(Memo):
 
     @once
     def scales(self) -> Array:
-        """Scale (r,) of each differential state: the value that stores 1 J alone, or its size."""
+        """Scale (r,) of each differential state: its value with the energy ½ J, if all others are zero.
+
+        The scale of a state with hardly any energy is its size.
+        """
         stiff, sizes = np.diag(self.hessian(self.x)), np.abs(self.V1.T) @ self.sizes
         own = stiff * sizes**2 > 1e-9 * float(np.max(stiff * sizes**2, initial=0.0))
         return np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)
@@ -215,7 +218,10 @@ def view(
 
 
 def with_ports(system: System, state: Any, u: Array) -> Any:
-    """State (x, u, y) of :func:`without_feedthrough` for a system with feed-through; other states unchanged."""
+    """State (x, u, y) of :func:`without_feedthrough`, from the state x of a system with feed-through and inputs u.
+
+    States of other systems, and states that have u and y already, are returned unchanged.
+    """
     if not isinstance(system, PHDAE) or not system.has_feedthrough or np.shape(state) != (system.size,):
         return state
     x = check.array("state", state, (system.size,))
@@ -223,7 +229,10 @@ def with_ports(system: System, state: Any, u: Array) -> Any:
 
 
 def state_names(system: PHDAE, directions: Array) -> list[str]:
-    """Names of states along unit directions: their finest parts with an index, otherwise x₁ with an index."""
+    """Names of the states along ``directions`` (n, r): the smallest part that contains the state, with an index.
+
+    If a direction is a combination of states, all names are ``x1`` with an index.
+    """
     n = len(directions)
     labels, widths = [f"x[{i}]" for i in range(n)], [n + 1] * n
     for part, span in system.parts.items():

@@ -28,7 +28,10 @@ def refuse_sizes(name: str, matrix: Any, most: int) -> None:
 
 
 def checked_body(body: Body) -> Body:
-    """Check a body and convert its node and cell numbers to integers; raises OSError for inconsistent data."""
+    """Copy of a body from a file, with node and cell numbers as integers.
+
+    Raises OSError for arrays with wrong shapes, with NaN or infinity, or with numbers out of range.
+    """
     if body.dim not in (2, 3):
         raise OSError(f"first has shape {body.inertia.first.shape}, expected two or three coordinates")
     for name, value, shape in _entries(body):
@@ -52,7 +55,7 @@ def _refuse(name: str, value: Any, shape: tuple[int | None, ...]) -> None:
 
 
 def _entries(body: Body) -> Iterator[Entry]:
-    """Yield all arrays and matrices of a body."""
+    """Yield all arrays and matrices of a body, each as its name, its value and the shape that it must have."""
     d, n, m = body.dim, body.size, body.stress_size
     s = spins(d)
     yield from _of_inertia(body.inertia, n)
@@ -146,7 +149,7 @@ def _of_tensor(field: TensorField, view: View, d: int, m: int) -> Iterator[Entry
 
 
 def _indexed(view: View) -> View:
-    """Convert the node and cell numbers of a view to integers."""
+    """Copy of a view with its node and cell numbers as integers; raises OSError for numbers out of range."""
     return replace(
         view,
         cells=indices("cells", view.cells, len(view.points)),

@@ -22,7 +22,7 @@ def port_names(static: Any) -> tuple[str, ...]:
 
 
 def refuse_others(body: Any) -> None:
-    """Raise ValueError for anything but a body."""
+    """Raise ValueError if ``body`` is not a :class:`~flexph.bodies.Body`."""
     if not isinstance(body, Body):
         raise ValueError(
             f"body must be a Body, got {type(body).__name__}; bodies of a mechanism are in mechanism.bodies, and "

@@ -58,21 +58,23 @@ class BucklingLoad:
     compression: bool = False
 
     def share(self, sigma: Array) -> Array:
-        """Ratio of the load to the critical one, for stresses σ (k, m), (k,)."""
+        """Ratios (k,) of the load to the critical load, for stress coordinates σ (k, m) at k times."""
         values = (self.rows @ sigma.T).T
         means = -values @ self.weights if self.compression else np.abs(values) @ self.weights
         return np.maximum(means, 0.0) / self.critical
 
     def in_basis(self, stresses: Any) -> BucklingLoad:
-        """Buckling load as a function of reduced stresses σ̂, σ = S σ̂."""
+        """Buckling load that acts on reduced stresses σ̂, for the matrix S in σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AxialStiffening:
-    """Mean axial force N and rigidities of a slender body: tension straightens a bend over the length √(EI/N).
+    """Mean axial force N, and rigidities, of a slender body.
 
         N = Σ_i weights_i f_i,   f = rows σ
+
+    A tension N straightens a bend over the length √(EI/N), with the bending rigidity EI.
 
     Parameters
     ----------
@@ -95,12 +97,12 @@ class AxialStiffening:
     critical: float | None = None
 
     def force(self, sigma: Array) -> Array:
-        """Axial force N for stresses σ (k, m), (k,) [N]."""
+        """Axial forces N (k,) [N], for stress coordinates σ (k, m) at k times."""
         mean: Array = (self.rows @ sigma.T).T @ self.weights
         return mean
 
     def in_basis(self, stresses: Any) -> AxialStiffening:
-        """Axial force as a function of reduced stresses σ̂, σ = S σ̂."""
+        """Axial stiffening that acts on reduced stresses σ̂, for the matrix S in σ = S σ̂."""
         return replace(self, rows=self.rows @ stresses)
 
 
@@ -128,7 +130,9 @@ class Port:
 
 @dataclass(frozen=True, eq=False)
 class LoadPort:
-    """Load port for a force density that is constant on each of k elements and acts on its mean displacement.
+    """Load port for a force density that is constant on each of k elements.
+
+    The force of an element acts on its mean displacement.
 
     Parameters
     ----------
@@ -149,13 +153,12 @@ class LoadPort:
 
 
 class FaceSamples(NamedTuple):
-    """Quadrature points of loaded faces of a nodal body: positions and two tangents, sparse (q, k).
+    """Quadrature points of loaded faces of a nodal body.
 
-    They are combinations of the k vectors of the body.
-
-    The tangents are derivatives along orthonormal directions of the undeformed face, whose cross product is the outward
-    normal; in the plane there is one, along the normal turned by 90°. ``areas`` (q,) are those of the undeformed faces,
-    ``element`` (q,) the elements of the load.
+    ``points``, ``along`` and ``across`` are sparse matrices (q, k) from the k vectors of the body to the q points and
+    to both tangents there. The tangents are derivatives along orthonormal directions of the undeformed face, whose
+    cross product is the outward normal. In the plane there is one tangent, along the normal turned by 90°. ``areas``
+    (q,) are those of the undeformed faces, ``element`` (q,) are the elements of the load to which the points belong.
     """
 
     points: Any
@@ -167,12 +170,12 @@ class FaceSamples(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NodalLoad:
-    """Load port of a body of several frames: a density on each of k elements gives forces ``weights @ densities``.
+    """Load port of a body of several frames, for a force density that is constant on each of k elements.
 
-    The forces act on p points of the ``nodes`` (p,), at ``positions`` (p, d) [m] from their origins; ``weights``,
-    sparse (p, k), are lengths, areas or volumes. ``normals`` (k, d) are the mean outward normals of undeformed
-    surfaces, ``shapes``, sparse (p·d, n), the displacements of the points of flexible frames, and ``faces`` the
-    quadrature points of deforming faces.
+    The densities give the forces ``weights @ densities`` on p points; ``weights``, sparse (p, k), are lengths, areas or
+    volumes. The points belong to the ``nodes`` (p,), at ``positions`` (p, d) [m] from their origins. ``normals`` (k, d)
+    are the mean outward normals of undeformed surfaces. ``shapes``, sparse (p·d, n), are the displacements of points of
+    flexible frames for unit coordinates. ``faces`` are the quadrature points of deforming faces.
     """
 
     nodes: Array
@@ -214,7 +217,7 @@ class Body(Described, Memo):
     sections : mapping
         Surfaces through the body by name, see :func:`flexph.results.section_forces`.
     buckling : tuple of BucklingLoad
-        Buckling loads of modes that its strain does not describe.
+        Critical loads of buckling modes that the model of the body does not describe.
     stiffening : AxialStiffening, optional
         Axial force and rigidities of a slender body.
     unshifted : Body, optional
@@ -308,6 +311,11 @@ class Body(Described, Memo):
         -------
         Body
             Body with the same ports.
+
+        Raises
+        ------
+        ValueError
+            For an unknown port, a negative mass or inertia, and an inertia at a port without rotation.
         """
         at: Port = check.lookup("port", port, self.ports)
         changed = self.inertia
@@ -373,5 +381,5 @@ class Body(Described, Memo):
                 "body with the factor to one of its ports"
             )
         if self.mass_factor is not None:
-            raise ValueError("this body has a factor of its mass already: take one function for both")
+            raise ValueError("this body has a factor of its mass already: use one function for both")
         return replace(self, mass_factor=factor)

@@ -18,13 +18,14 @@ from ..numerics.memo import Memo, once
 
 
 class ElasticEnergy(Memo):
-    """Base of elastic energies ½ σᵀCσ with strain rate D(u) u̇ = C σ̇, and of damping.
+    """Base class of elastic energies ½ σᵀCσ, with the strain rate D(u) u̇ = C σ̇, and of damping.
 
-    The strain is at most quadratic, ``ε(u) = strain u + ½ weights (slopes u)²`` (the square entry by entry), so
-    that ``D(u) = strain + weights diag(slopes u) slopes`` is linear in u. Shapes: compliance C (m, m) symmetric
-    positive definite, strain D₀ (m, n), slopes (g, n), weights (m, g); g = 0 for linear strain.
-    Damping force −(mass_damping M + stiffness_damping D(u)ᵀC⁻¹D(u) + viscous) u̇: α in [1/s], β in [s], viscous (n, n)
-    symmetric positive semi-definite [N s/m], or None.
+    The strain is at most quadratic, ``ε(u) = strain u + ½ weights (slopes u)²`` (the square entry by entry), so that
+    ``D(u) = strain + weights diag(slopes u) slopes`` is linear in u. The compliance C (m, m) is symmetric positive
+    definite. The strain operator D₀ at u = 0, ``strain``, is (m, n), ``slopes`` are (g, n) and ``weights`` (m, g), with
+    g = 0 for linear strain. The damping force is −(mass_damping M + stiffness_damping D(u)ᵀC⁻¹D(u) + viscous) u̇, with
+    ``mass_damping`` α [1/s], ``stiffness_damping`` β [s], and ``viscous`` (n, n) [N s/m], symmetric positive
+    semi-definite, or None.
     """
 
     compliance: Any
@@ -46,15 +47,15 @@ class ElasticEnergy(Memo):
         return self.shape[0]
 
     def stiffness(self) -> Any:
-        """Stiffness K = D₀ᵀC⁻¹D₀, sparse (n, n), for many local stresses; None for few or widely coupled ones."""
+        """Stiffness K = D₀ᵀC⁻¹D₀, sparse (n, n); None if stresses are few or widely coupled."""
         raise NotImplementedError
 
     def energies(self, vectors: Array) -> Array:
-        """Energies VᵀK V of vectors V (n, k) from their strains D₀V, which is more accurate than K."""
+        """Matrix VᵀK V (k, k) of vectors V (n, k), from their strains D₀V, which is more accurate than from K."""
         raise NotImplementedError
 
     def stress_basis(self, vectors: Array) -> Any:
-        """Stresses S = C⁻¹D₀V of vectors V (n, k): a matrix (m, k), or a :class:`StressBasis`."""
+        """Stresses S = C⁻¹D₀V of vectors V (n, k), as a matrix (m, k) or a :class:`StressBasis`."""
         raise NotImplementedError
 
     @property
@@ -165,7 +166,7 @@ class Elasticity(ElasticEnergy):
         return None if local is None else local.stiffness
 
     def energies(self, vectors: Array) -> Array:
-        """Energies VᵀK V of vectors V (n, k)."""
+        """Matrix VᵀK V (k, k) of vectors V (n, k)."""
         strain = self.strain @ vectors
         return strain.T @ (self.stiffness_of_stress @ strain)
 
@@ -175,16 +176,19 @@ class Elasticity(ElasticEnergy):
 
 
 class LocalElasticity(ElasticEnergy):
-    """Base of elastic energies of many stresses with linear strain, evaluated in parts."""
+    """Base class of elastic energies with linear strain and so many stresses that products are evaluated in parts."""
 
     def parts(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield slices of the stress coordinates and the rows of C⁻¹D₀V for vectors V (n, k)."""
+        """Yield C⁻¹D₀V for vectors V (n, k) in parts: a slice of the stress coordinates, and its rows."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class StressBasis:
-    """Stress basis S = C⁻¹D₀V (m, k), given by vectors V (n, k); products are computed in parts. Immutable."""
+    """Matrix of stresses S = C⁻¹D₀V (m, k) that is given by the vectors V (n, k) and is not stored.
+
+    Products with it, from both sides, are computed in parts. Immutable.
+    """
 
     energy: LocalElasticity
     vectors: Array
@@ -210,13 +214,16 @@ class StressBasis:
         return product
 
     def in_basis(self, basis: Array) -> StressBasis:
-        """Stress basis S B for a basis B (k, r)."""
+        """Matrix of stresses S B (m, r), for ``basis`` B (k, r)."""
         return StressBasis(self.energy, self.vectors @ basis)
 
 
 @dataclass(frozen=True, eq=False)
 class StressRows:
-    """Rows (r, m) that act on stresses σ = S σ̂, as a map (r, k) of σ̂; products are computed in parts."""
+    """Product ``rows`` S (r, k) of rows (r, m) with a matrix of stresses S (m, k), which acts on reduced stresses σ̂.
+
+    Products with it are computed in parts.
+    """
 
     rows: Any
     basis: StressBasis
@@ -235,7 +242,10 @@ class StressRows:
 
 
 def rows_over(rows: Any, basis: Any) -> Any:
-    """Rows (r, m) transformed to the coordinates σ̂ of σ = S σ̂, sparse or evaluated in parts."""
+    """Rows (r, k) that act on reduced stresses σ̂, from ``rows`` (r, m) that act on the stresses σ = S σ̂.
+
+    ``basis`` is S, a matrix or a :class:`StressBasis`. The result is sparse, or :class:`StressRows`.
+    """
     if isinstance(rows, StressRows):
         return StressRows(rows.rows, rows.basis.in_basis(basis))
     return StressRows(rows, basis) if isinstance(basis, StressBasis) else sparse.csr_array(rows @ basis)

@@ -58,7 +58,7 @@ class SectionStress:
     complete: bool
 
     def in_basis(self, basis: Any) -> SectionStress:
-        """Section stresses in terms of the coordinates σ̂ of σ = S σ̂."""
+        """Section stresses that act on reduced stresses σ̂, for the matrix ``basis`` S in σ = S σ̂."""
         return replace(self, resultants=rows_over(self.resultants, basis))
 
     def of(self, sigma: Array) -> Array:
@@ -66,18 +66,24 @@ class SectionStress:
         return np.asarray((self.resultants @ sigma.T).T).reshape(len(sigma), -1, RESULTANTS)
 
     def von_mises(self, sigma: Array) -> Array:
-        """Largest √(σ² + 3τ²) over each section, with σ and τ at the same point, (k, s)."""
+        """Largest von Mises stress √(σ² + 3τ²) among the points of each section, (k, s), for stress coordinates (k, m).
+
+        σ and τ are the axial and the shear stress at the same point.
+        """
         axial, shear = self._at_points(sigma)
         return np.sqrt((axial**2 + 3.0 * shear).max(axis=-1))
 
     def principal(self, sigma: Array) -> tuple[Array, Array]:
-        """Largest and smallest principal stress over each section, σ/2 ± √(σ²/4 + τ²), (k, s) each."""
+        """Largest and smallest principal stress among the points of each section, (k, s) each.
+
+        They are σ/2 ± √(σ²/4 + τ²) with the axial stress σ and the shear stress τ at a point.
+        """
         axial, shear = self._at_points(sigma)
         root = np.sqrt(0.25 * axial**2 + shear)
         return (0.5 * axial + root).max(axis=-1), (0.5 * axial - root).min(axis=-1)
 
     def _at_points(self, sigma: Array) -> tuple[Array, Array]:
-        """Stresses σ_xx and squares τ_xy² + τ_xz² at the points of the sections, (k, s, q)."""
+        """Axial stresses σ_xx and squares τ_xy² + τ_xz² of shear stresses at q points of each section, (k, s, q)."""
         own = self.of(sigma)
         if self.round.any():
             own = np.where(self.round[:, None] > 0.0, in_bending_axes(own), own)
@@ -85,27 +91,30 @@ class SectionStress:
         return axial, along_y**2 + along_z**2
 
     def axial(self, sigma: Array) -> Array:
-        """Axial stress (k, rings, c) at the drawn corners, the mean of the pieces that meet there."""
+        """Axial stress (k, rings, c) at the c corners of each drawn outline; where two pieces meet it is their mean."""
         values = _mapped(self.corners, self.of(sigma))
         return np.add.reduceat(values[:, self._by_ring[0]], self._by_ring[1], axis=1) / self._by_ring[2][:, None]
 
     @cached_property
     def _by_ring(self) -> tuple[Array, Array, Array]:
-        """Order (s,) that sorts the sections by ring; first position and number of sections of each ring."""
+        """Order (s,) of the sections by drawn outline, and first position and number of those of each outline."""
         order = np.argsort(self.ring, kind="stable")
         _, first, count = np.unique(self.ring[order], return_index=True, return_counts=True)
         return order, first, count
 
 
 def _mapped(factors: Array, resultants: Array) -> Array:
-    """Products of factors (1, n, 6) or (s, n, 6) and resultants (k, s, 6), (k, s, n)."""
+    """Products (k, s, n) of factors (s, n, 6), or (1, n, 6) for all sections, with resultants (k, s, 6)."""
     if len(factors) == 1:
         return np.asarray(resultants @ factors[0].T)
     return np.asarray(np.matmul(factors, resultants[..., None])[..., 0])
 
 
 def in_bending_axes(resultants: Array) -> Array:
-    """Resultants (…, 6) in axes whose y points to the most stretched fibre of bending, or along the shear force."""
+    """Resultants (…, 6) in axes that are turned about x: y points to the fibre that bending stretches most.
+
+    Without bending y is along the shear force.
+    """
     N, along_y, along_z, T, about_y, about_z = np.moveaxis(resultants, -1, 0)
     bent = np.hypot(about_y, about_z)
     sheared = np.hypot(along_y, along_z)
@@ -135,18 +144,18 @@ class StressField:
     compliance: Array = field(default_factory=lambda: np.zeros(0))
 
     def in_basis(self, basis: Any) -> StressField:
-        """Field in terms of the coordinates σ̂ of σ = S σ̂."""
+        """Field that acts on reduced stresses σ̂, for the matrix ``basis`` S in σ = S σ̂."""
         return replace(self, cells=rows_over(self.cells, basis))
 
 
 @dataclass(frozen=True, eq=False)
 class NodeValues:
-    """Maps from stress points to the n nodes of c consecutive drawn cells.
+    """Maps from stress points to the n nodes of each of c consecutive drawn cells.
 
-    ``first`` is the index of the first stress point of these cells, which have q points each. ``own`` (n, q) or
-    (c, n, q) maps the values at the points of a cell to those of their interpolating polynomial at the nodes.
-    ``corners`` (c, k) are indices of the corners of the smooth field, and ``smooth`` (n, k) interpolates from the
-    corners to the nodes.
+    ``first`` is the index of the first stress point of these cells, which have q points each. ``own`` (n, q) or (c, n,
+    q) maps the values at the points of a cell to those of their interpolating polynomial at the nodes. ``corners`` (c,
+    k) are the indices of the corners of each cell in the smooth field, and ``smooth`` (n, k) interpolates from them to
+    the nodes.
     """
 
     first: int
@@ -204,7 +213,7 @@ class TensorField:
     nodes: tuple[NodeValues, ...] = ()
 
     def in_basis(self, basis: Any) -> TensorField:
-        """Field in terms of the coordinates σ̂ of σ = S σ̂."""
+        """Field that acts on reduced stresses σ̂, for the matrix ``basis`` S in σ = S σ̂."""
         cells, at, nodal = (rows_over(rows, basis) for rows in (self.cells, self.at, self.nodal))
         return replace(self, cells=cells, at=at, nodal=nodal)
 
@@ -247,14 +256,14 @@ class SectionMap:
     traction: Any | None
 
     def forces(self, sigma: Array, u: Array) -> Array:
-        """Forces (F, M) by virtual power for stresses σ (k, m) and coordinates u (k, n), (k, d + s)."""
+        """Forces and moments (F, M), (k, d + s), for stresses σ (k, m) and coordinates u (k, n), by virtual power."""
         forces = np.asarray((self.nodal @ sigma.T).T)
         if self.slopes.shape[0]:
             forces = forces + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever
         return forces
 
     def in_basis(self, shapes: Any, stresses: Any) -> SectionMap:
-        """Section map in terms of reduced coordinates û and σ̂, u = T û and σ = S σ̂."""
+        """Section map that acts on reduced û and σ̂, for ``shapes`` T in u = T û and ``stresses`` S in σ = S σ̂."""
         return replace(
             self,
             nodal=self.nodal @ stresses,

@@ -36,7 +36,10 @@ UNLOADED = 1e-10
 
 @dataclass(frozen=True)
 class HeldBody(Memo):
-    """Body with its frame at rest: ``M ü + D₀ᵀσ = f, Cσ = D₀u`` with M about P, D₀ = D(0), K = D₀ᵀC⁻¹D₀."""
+    """Body with its frame at rest, ``M ü + D₀ᵀσ = f, Cσ = D₀u``, and its stiffness K = D₀ᵀC⁻¹D₀.
+
+    M is the mass matrix of the deformation about P, D₀ the strain operator at u = 0.
+    """
 
     body: Body
 
@@ -48,7 +51,7 @@ class HeldBody(Memo):
 
     @once
     def mass(self) -> Any:
-        """Mass matrix M (n, n) of the deformation with P at rest, sparse or bordered."""
+        """Mass matrix M (n, n) of the deformation with P at rest; sparse, or bordered about mean axes."""
         return contract(self.body.inertia, about_centre=False).M
 
     @once
@@ -58,7 +61,11 @@ class HeldBody(Memo):
 
     @once
     def _factor(self) -> tuple[Any, Array, Array]:
-        """Factor of [[0, D₀ᵀ], [D₀, −C]], with rows of D₀ scaled to unit compliance and columns to unit length."""
+        """Sparse factor of the scaled matrix [[0, D₀ᵀ], [D₀, −C]], and the scales of rows (m,) and columns (n,) of D₀.
+
+        Rows of D₀ are multiplied by their scale, so that compliances are 1. Columns are divided by theirs, which makes
+        them unit vectors. Raises ValueError if a deformation has no stress.
+        """
         C = sparse.csr_array(self.elastic.compliance)
         row = 1.0 / np.sqrt(C.diagonal())
         scaled = sparse.diags_array(row) @ self.strain
@@ -74,16 +81,16 @@ class HeldBody(Memo):
         return factor, row, length
 
     def _dense_solver(self) -> Callable[[], Solve] | None:
-        """Function that factors K and returns its solver; None if K is not formed.
+        """Function that factors the stiffness K and returns a solver; None if K is not formed.
 
-        K itself can be freed before the factorisation.
+        Its caller can free K before the factorisation.
         """
         stiffness = self.elastic.stiffness()
         return None if stiffness is None else prepared_solver(stiffness)
 
     @once
     def _sparse_solver(self) -> Solve | None:
-        """Solver for K if stresses are many and local, else None."""
+        """Solver with the stiffness K, if stresses are many and local; else None."""
         prepared = self._dense_solver()
         try:
             return None if prepared is None else prepared()
@@ -91,7 +98,10 @@ class HeldBody(Memo):
             raise ValueError("body must not deform without stress: D₀ᵀC⁻¹D₀ is singular") from None
 
     def response(self, force: Array, strain: Array | None = None) -> Array:
-        """Static deformation (n, k) from D₀ᵀσ = force (n, k), Cσ = D₀u + strain (m, k); zero strain by default."""
+        """Static deformations u (n, k) for k loads, from D₀ᵀσ = force (n, k) and Cσ = D₀u + strain (m, k).
+
+        The strain is zero by default.
+        """
         stiff = self._sparse_solver
         if stiff is not None:
             if strain is not None:
@@ -106,7 +116,7 @@ class HeldBody(Memo):
         return solution[: length.size] / length[:, None]
 
     def static(self, ports: Sequence[str]) -> Array:
-        """Responses to unit forces and torques about each axis at the ports, (n, k).
+        """Static deformations (n, k) for unit forces and torques about each axis at the given ports.
 
         They span the same space as the responses to unit displacements and rotations. A port that the reference
         conditions fix has no responses. For a load port, the responses are those to uniform loads along each axis.
@@ -115,17 +125,17 @@ class HeldBody(Memo):
         return self._static_deformation(force[np.any(force != 0.0, axis=1)])
 
     def _static_deformation(self, force: Array) -> Array:
-        """Static deformation (n, k) under forces (k, n)."""
+        """Static deformations (n, k) for k loads, the rows of ``force`` (k, n)."""
         return self.response(force.T) if len(force) else np.zeros((self.body.size, 0))
 
     def inertia(self) -> Array:
-        """Responses to the inertia forces of the rigid motions of the undeformed body, (n, k)."""
+        """Static deformations (n, k) for the inertia forces of rigid motions of the undeformed body."""
         force, most = inertia_forces(self.body)
         size = np.sqrt(self.mass.diagonal())
         return self._static_deformation(force[np.any(np.abs(force) > UNLOADED * most[:, None] * size, axis=1)])
 
     def modes(self, count: int) -> Array:
-        """Lowest vibration modes, (n, count)."""
+        """Shapes (n, count) of the lowest vibration modes, with the frame at rest."""
         n, m = self.body.size, self.elastic.size
         if count > n:
             raise ValueError(f"modes must be at most the {n} flexible coordinates of the body, got {count}")
@@ -161,7 +171,7 @@ class HeldBody(Memo):
         return moved @ weights[:, leading] / np.sqrt(energy[leading])
 
     def pair_strains(self, vectors: Array) -> Array:
-        """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors, (m, pairs).
+        """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors (n, k), with their slopes s_i, (m, pairs).
 
         Vectors are scaled by their response to forces of one size, i.e. by 1/ω² for vectors that are lengths, so that
         low modes count most (for the crank-slider, this needs fewer derivatives than vectors of equal energy).
@@ -174,7 +184,7 @@ class HeldBody(Memo):
         return self.elastic.weights @ (np.where(i == j, 1.0, np.sqrt(2.0)) * slopes[:, i] * slopes[:, j])
 
     def ritz(self, vectors: Array) -> Array:
-        """Basis T of the span of vectors with TᵀMT = m, the mass of the body, and TᵀKT diagonal, ascending.
+        """Basis T of the span of vectors (n, k) with TᵀMT = m, the mass of the body, and TᵀKT diagonal, ascending.
 
         Vectors that depend on earlier ones are left out.
         """
@@ -189,7 +199,7 @@ class HeldBody(Memo):
 
 
 def principal(stiffness: Array) -> Array:
-    """Orthogonal matrix (k, k) that diagonalises a stiffness, ascending; small entries stay accurate."""
+    """Orthogonal matrix (k, k) that diagonalises a stiffness, in ascending order; small entries stay accurate."""
     size = np.sqrt(stiffness.diagonal())
     scaled = stiffness / np.outer(size, size)
     _, part = connected_components(np.abs(scaled) > SILENT)  # e.g. the two planes of a beam, which must not mix
@@ -204,7 +214,7 @@ def principal(stiffness: Array) -> Array:
 
 @dataclass(frozen=True)
 class AtRest:
-    """Eigenvalue pencil of a body at rest, with the factor of its stiffness."""
+    """Eigenvalue problem K v = ω² M v of a body with its frame at rest, for iterative solvers."""
 
     held: HeldBody
     shift: float = 0.0
@@ -215,22 +225,23 @@ class AtRest:
         return self.held.mass
 
     def velocities(self, load: Array) -> Array:
-        """Solutions K⁻¹b for loads b (n, k)."""
+        """Solutions K⁻¹b (n, k) for loads b (n, k)."""
         return self.held.response(load)
 
     def energies(self, vectors: Array) -> Array:
-        """Energies VᵀK V of vectors V (n, k), from their strains D V."""
+        """Matrix VᵀK V (k, k) of vectors V (n, k), from their strains D₀V."""
         return self.held.elastic.energies(vectors)
 
 
 def inertia_forces(body: Body) -> tuple[Array, Array]:
-    """Inertia loads on u by unit rigid motions of the undeformed body about P, (k, n), and bounds of their sizes, (k,).
+    """Loads (k, n) on the coordinates u by the inertia of unit rigid motions about P, and bounds (k,) of them.
 
         ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b
 
-    They are those of d accelerations, s angular accelerations, and s(s + 1)/2 products of spins (centrifugal loads), up
-    to their sign. These are all inertia forces, as a spin about another point differs by an acceleration. On a
-    coordinate with the mass M_kk they are at most √M_kk times the bound (Cauchy-Schwarz inequality).
+    The motions are d accelerations, s angular accelerations, and s(s + 1)/2 products of spins (centrifugal loads); the
+    signs of the loads are left open. These are all inertia forces of the undeformed body, as a spin about another point
+    differs by an acceleration. On a coordinate with the mass M_kk they are at most √M_kk times the bound
+    (Cauchy-Schwarz inequality).
     """
     c, second = contract(body.inertia, about_centre=False), np.trace(body.inertia.second)
     a, b = np.triu_indices(len(c.n))
@@ -239,7 +250,7 @@ def inertia_forces(body: Body) -> tuple[Array, Array]:
 
 
 def _unit_loads(body: Body, name: str) -> Array:
-    """Generalised forces (k, n) of unit forces and torques at a port, or of uniform unit loads at a load port."""
+    """Generalised forces (k, n) on u of unit forces and torques at a port, or of unit densities at a load port."""
     port = check.lookup("port", name, {**body.loads, **body.ports})
     if isinstance(port, Port):
         return np.vstack([sparse.csr_array(p).toarray() for p in (port.shape, port.rotation) if p is not None])

@@ -75,7 +75,7 @@ class Inertia(Memo):
         return int(self.shape_first.shape[1])
 
     def scaled(self, factor: float) -> Inertia:
-        """All integrals times a factor."""
+        """Copy with all integrals multiplied by a factor."""
         pair = [[factor * own for own in row] for row in self.shape_pair]
         of_shapes = factor * self.shape_first, factor * self.shape_lever, pair
         spins_of = factor * self.spin, factor * self.spin_shape, factor * self.spin_pair
@@ -157,11 +157,12 @@ def rigid_inertia(mass: float, first: Array, second: Array, spin: Array) -> Iner
 
 @dataclass(frozen=True, eq=False)
 class Contractions(Memo):
-    """Contractions of an :class:`Inertia` for the equations of motion, with s spins and n flexible coordinates.
+    """Terms of the equations of motion that follow from an :class:`Inertia`, with s spins and n flexible coordinates.
 
-    ``J(u)_ab = J_ab + 2 s_ab·u + uᵀK_ab u``, ``p_r,a = J(u)_ab ω_b + (n_a + N_a u)·u̇``,
-    ``p_u = ω_a (n_a + N_a u) + M u̇``, N_a skew. M, N, K do *not* include the shift to the centre of mass
-    ``−m φ̄ᵀ B φ̄``, B = 1, cross_a, cross_aᵀcross_b, so that they stay sparse. They are computed on first use.
+    The rotational inertia is ``J(u)_ab = J_ab + 2 s_ab·u + uᵀK_ab u``. With the spins ω, the angular momenta are
+    ``p_r,a = J(u)_ab ω_b + (n_a + N_a u)·u̇``, and those of the coordinates ``p_u = ω_a (n_a + N_a u) + M u̇``; N_a is
+    skew. M, N, K do *not* include the shift to the centre of mass ``−m φ̄ᵀ B φ̄``, with B = 1, cross_a and
+    cross_aᵀcross_b, so that they stay sparse. They are computed on first use.
     """
 
     inertia: Inertia
@@ -188,14 +189,17 @@ class Contractions(Memo):
         return tuple(tuple(upper[min(a, b), max(a, b)] for b in range(len(B))) for a in range(len(B)))
 
     def _weighted(self, form: Array) -> Any:
-        """Sum Σ_ij form_ij ∫ρ φ_i φ_j."""
+        """Sum Σ_ij form_ij ∫ρ φ_iᵀφ_j (n, n) over the components i and j of the shapes φ, for ``form`` (d, d)."""
         pair, places = self.inertia.shape_pair, np.argwhere(form).tolist()
         terms = [pair[i][j] if form[i, j] == 1.0 else form[i, j] * pair[i][j] for i, j in places]
         return sum(terms[1:], start=terms[0])
 
 
 def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:
-    """Contract the mass integrals about P, or about the centre of mass of the undeformed body (c, φ̄)."""
+    """Terms of the equations of motion about the centre of mass of the undeformed body, or about P.
+
+    With ``about_centre`` J, s and n include the shift to the centre of mass.
+    """
     second, lever = inertia.second, inertia.shape_lever
     if about_centre:
         c = inertia.centre
@@ -212,11 +216,14 @@ def contract(inertia: Inertia, *, about_centre: bool) -> Contractions:
 
 
 def about_centre(inertia: Inertia) -> Contractions:
-    """Contractions about the centre of mass of the undeformed body."""
+    """Terms of the equations of motion about the centre of mass of the undeformed body."""
     return contract(inertia, about_centre=True)
 
 
 def square_of(basis: Array) -> Array:
-    """Matrices sym(cross_aᵀ cross_b), (s, s, d, d), of the quadratic form |ω × x|²."""
+    """Matrices sym(cross_aᵀ cross_b) (s, s, d, d) of the quadratic form |ω × x|² in ω and x.
+
+    ``basis`` (s, d, d) are the matrices cross_a of the cross products with the spin axes.
+    """
     product = np.einsum("aki,bkj->abij", basis, basis)
     return 0.5 * (product + np.swapaxes(product, 2, 3))

@@ -50,11 +50,12 @@ def about_mean_axes(body: Body) -> Body:
 
 
 def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
-    """Change the named parts of a linear system from the original axes of its bodies to mean axes.
+    """Linear system whose states refer to mean axes, from one whose bodies have their original axes.
 
         v_P = v_P' + R(0) A u̇,  ω = ω' + A_r u̇
 
-    Only the ``lift`` changes, so that the matrices stay sparse.
+    ``bodies`` are the bodies about mean axes, by the names of their parts in the system. Only the ``lift`` changes, so
+    that the matrices stay sparse.
     """
     size = system.size if system.lift is None else system.lift.shape[0]
     change = sparse.eye_array(size, format="csr")
@@ -69,13 +70,17 @@ def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
 
 @dataclass(frozen=True)
 class _Shift(Memo):
-    """Shift R A from a body's frame to its mean axes, by the rows L: ∫ρφ_i (1, X) and spin integrals of sections."""
+    """Displacement R A u that the change of a body to mean axes moves from its deformation to its frame.
+
+    R(X) are the rigid motions at a point X, A the mean rigid motion of the coordinates. A is a combination of few rows
+    L: the integrals ∫ρφ_i and ∫ρφ_i X, and spin integrals of sections.
+    """
 
     body: Body
 
     @property
     def given(self) -> Inertia:
-        """Mass integrals of the body."""
+        """Mass integrals of the body before the change."""
         return self.body.inertia
 
     @once
@@ -87,7 +92,10 @@ class _Shift(Memo):
 
     @once
     def fields(self) -> Array:
-        """Coefficients of R_ki = Σ_l fields_kil Y_l with Y = (1, X), (d + s, d, 1 + d)."""
+        """Coefficients (d + s, d, 1 + d) of the rigid motions R_ki = Σ_l fields_kil Y_l in Y = (1, X).
+
+        k counts the rigid motions, i the components of the displacement.
+        """
         d, c = self.given.dim, self.given.centre
         turning = cross(d)
         moving = np.concatenate([np.eye(d)[:, :, None], np.zeros((d, d, d))], axis=2)
@@ -95,13 +103,13 @@ class _Shift(Memo):
 
     @once
     def second(self) -> Array:
-        """Integrals ∫ρ Y Yᵀ, (1 + d, 1 + d)."""
+        """Integrals ∫ρ Y Yᵀ (1 + d, 1 + d) of Y = (1, X)."""
         g = self.given
         return np.block([[np.full((1, 1), g.mass), g.first[None]], [g.first[:, None], g.second]])
 
     @once
     def weights(self) -> Array:
-        """Coefficients of A as combinations of the rows L, (d + s, r)."""
+        """Coefficients (d + s, r) of the mean rigid motions A as combinations of the rows L."""
         g = self.given
         d, s = g.dim, spins(g.dim)
         momenta = np.zeros((d + s, len(self.rows)))
@@ -111,11 +119,11 @@ class _Shift(Memo):
 
     @once
     def motion(self) -> Array:
-        """Matrix A (d + s, n) that takes coordinates u to their mean rigid motion."""
+        """Matrix A (d + s, n) from the coordinates u to their mean rigid motion."""
         return self.weights @ self.rows
 
     def inertia(self) -> Inertia:
-        """Mass integrals of φ̃."""
+        """Mass integrals of the body after the change, with the shapes φ̃ = φ − R A."""
         g, d = self.given, self.given.dim
         moved = np.einsum("kil,lj->kij", self.fields, self.second[:, 1:])  # ∫ρ R_ki X_j
         turned = self.weights[d:]
@@ -134,14 +142,14 @@ class _Shift(Memo):
         )
 
     def _pair(self, i: int, j: int) -> Array:
-        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j as a quadratic form (r, r) of the rows L."""
+        """Difference ∫ρφ̃_iφ̃_j − ∫ρφ_iφ_j of components i and j, as the matrix Q (r, r) in LᵀQ L."""
         first, second = self._moments_with_motion(i, j), self._moments_with_motion(j, i)
         both = np.einsum("kl,lm,qm->kq", self.fields[:, i], self.second, self.fields[:, j])  # ∫ρ R_ki R_qj
         a = self.weights
         return a.T @ both @ a - first.T @ a - a.T @ second
 
     def _moments_with_motion(self, i: int, j: int) -> Array:
-        """Integrals ∫ρφ_i R_kj as combinations of the rows L, (d + s, r)."""
+        """Integrals ∫ρφ_i R_kj of components i, j with rigid motions k, as coefficients (d + s, r) of the rows L."""
         d = self.given.dim
         matrix = np.zeros((len(self.fields), len(self.rows)))
         matrix[:, i * (1 + d) : (i + 1) * (1 + d)] = self.fields[:, j]
@@ -157,25 +165,25 @@ class _Shift(Memo):
         return np.einsum("kil,pl->pik", self.fields, ones).reshape(-1, len(self.fields))
 
     def port(self, port: Port) -> Port:
-        """Port of the body, with displacements and rotations relative to the mean axes."""
+        """Copy of a port of the body whose displacements and rotations are relative to the mean axes."""
         shape = sparse.csr_array(port.shape.toarray() - self.at(port.position[None]) @ self.motion)
         return Port(port.position, shape, self.turned(port.rotation))
 
     def load(self, load: LoadPort) -> LoadPort:
-        """Load port, with displacements relative to the mean axes."""
+        """Copy of a load port of the body whose displacements are relative to the mean axes."""
         return replace(load, shapes=self._relative_displacements(load.shapes, load.positions))
 
     def view(self, view: View) -> View:
-        """View, with displacements relative to the mean axes."""
+        """Copy of a view of the body whose displacements are relative to the mean axes."""
         return replace(view, shape=self._relative_displacements(view.shape, view.points))
 
     def _relative_displacements(self, shape: Any, points: Array) -> Any:
-        """Displacements of points relative to the mean axes, (p·d, n), from those in the body's frame."""
+        """Shapes (p·d, n) of points relative to the mean axes, from their shapes relative to the frame."""
         bordered = Bordered(sparse.csr_array(shape), -self.at(points), self.motion)
         return bordered if self.body.size > FILLED else bordered.filled()
 
     def turned(self, rotation: Any) -> Any:
-        """Rotations of nodes relative to the mean axes, (k·s, n), from those in the body's frame; None stays None."""
+        """Rotations (k·s, n) of sections relative to the mean axes, from those relative to the frame; None for None."""
         if rotation is None:
             return None
         turns = self.motion[self.given.dim :]

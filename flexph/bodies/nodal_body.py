@@ -20,10 +20,11 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows with a nonlinear law: their indices (k, c), volumes (k,) [m³], and the stored energy per volume.
+    """Strain rows of a nodal body that have a nonlinear law, at k points.
 
-    The rows are strains times volumes; rods have lengths [m] in place of volumes.
-    See :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
+    ``rows`` (k, c) are the indices of the c strain rows of each point; the rows are strains times volumes. ``volume``
+    (k,) are the volumes of the points [m³], for rods their lengths [m]. ``law`` is the stored energy per volume, see
+    :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
 
     rows: Array
@@ -32,10 +33,11 @@ class PointLaw(NamedTuple):
 
 
 class BodyFlow(NamedTuple):
-    """Mass m per length [kg/m] that flows along a rod or cable of N nodes.
+    """Mass m per length [kg/m] that flows along a rod or cable of N nodes at a given speed [m/s].
 
-    See :mod:`flexph.kernels.rates.flows`. ``along`` is ∫m N N'ᵀ, ``tension`` ∫m N'N'ᵀ (N, N), ``shape`` and ``slope``
-    (2, N) the weights of the nodes for the position and the slope at both ends.
+    ``along`` is ∫m N N'ᵀ and ``tension`` ∫m N'N'ᵀ (N, N), with the weights N of the nodes along the length. ``shape``
+    and ``slope`` (2, N) are the weights of the nodes for the position and the slope at both ends. See
+    :mod:`flexph.kernels.rates.flows`.
     """
 
     mass: float
@@ -47,10 +49,11 @@ class BodyFlow(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Elements of a rod or cable: their borders along its length (E + 1,) [m], and their shares (E, m) in strain rows.
+    """Elements along a rod or cable, which may break.
 
-    A strain row at the border of two elements of a cable belongs to both in part. ``axial`` (k,) are the indices of the
-    rows of axial strain, whose stresses are tensions.
+    ``borders`` (E + 1,) [m] are the lengths at which elements begin and end, and ``shares`` (E, m) the shares of
+    elements in strain rows: a row at the border of two elements of a cable belongs to both in part. ``axial`` (k,) are
+    the indices of the rows of axial strain, whose stresses are tensions.
     """
 
     borders: Array
@@ -60,14 +63,14 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DirectorStrain(ElasticEnergy):
-    """Elastic energy ½ σᵀCσ with strains that are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
+    """Elastic energy ½ σᵀCσ of a nodal body whose strains are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
 
-    Each of the ``vectors``, sparse (v, k), is a weighted sum of the k points and directions of the nodes. Products are
-    pairs of vectors, ``first`` and ``second`` (p,). Strain row e is ``factor[e]`` (by default 1) times the product
-    ``product[e]``, divided by the lengths of one or two directors, whose squares are the products ``directors[e]``
-    (e, 2), −1 for none; see :mod:`flexph.kernels.strains`. Products that are ``crossed``, in the plane, are
-    (J V)·W with a quarter turn J. Rows with ``laws`` have the stored energy of the law instead; their compliance is
-    that at zero strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
+    Each of the ``vectors``, sparse (v, k), is a weighted sum of the k points and directions of the nodes. Products Π
+    are those of pairs of vectors, ``first`` and ``second`` (p,). Strain row e is ``factor[e]`` w (by default 1) times
+    the product ``product[e]``, divided by the lengths of up to two directors: m = 1/length. Their squares are the
+    products ``directors[e]`` (e, 2), −1 for none; see :mod:`flexph.kernels.strains`. Products that are ``crossed``, in
+    the plane, are (J V)·W with a quarter turn J. Rows with ``laws`` have the stored energy of the law instead; their
+    compliance is that at zero strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
     """
 
     vectors: Any
@@ -99,11 +102,11 @@ class DirectorStrain(ElasticEnergy):
         return np.ones(self.product.size) if self.factor is None else self.factor
 
     def stress_free(self, places: Array) -> DirectorStrain:
-        """Elastic energy whose stress-free configuration has the points and directions ``places`` (k, d)."""
+        """Copy whose stresses are zero if the points and directions of the nodes are ``places`` (k, d)."""
         return replace(self, reference=self.reference + self.strain_at(places))
 
     def strain_at(self, places: Array) -> Array:
-        """Strains (e,) at points and directions ``places`` (k, d)."""
+        """Strains (e,) if the points and directions of the nodes are ``places`` (k, d)."""
         vector = self.vectors @ places
         first, second = vector[self.first], vector[self.second]
         if self.crossed is not None:
@@ -263,7 +266,7 @@ class NodalBody(Described, Memo):
         return np.array([frame.mass for frame in self.frames]) @ self.centres / self.mass
 
     def node_of(self, port: str) -> int:
-        """Index of the node of a port; 0 for a port that is a mean of nodes."""
+        """Index of the node to which a port belongs; 0 for a port that is a mean of nodes."""
         return 0 if port in self.weights else next(i for i, frame in enumerate(self.frames) if port in frame.ports)
 
     @checked
@@ -287,19 +290,20 @@ AnyBody = Body | FramedBody
 
 
 def nodes_of(body: AnyBody) -> tuple[Body, ...]:
-    """Frames of a body: its floating frame, or one for each node."""
+    """Frames of a body: the body itself if it has one floating frame, else its nodes or pieces."""
     return (body,) if isinstance(body, Body) else body.frames
 
 
 def turning_of(body: AnyBody) -> int:
-    """Number of frames of a body that turn."""
+    """Number of the frames of a body that have a rotation."""
     return int(body.turns) if isinstance(body, Body) else body.turning
 
 
 def strain_places(points: Array, turning: int) -> tuple[Array, Array]:
-    """Nodes (k,) and undeformed values (k, d) of the points and directions on which strains depend.
+    """Points and directions of nodes on which strains depend: the node (k,) of each, and its undeformed value (k, d).
 
-    Nodes that turn come first, each with its point and its directions; the points of all other nodes follow.
+    ``points`` (N, d) are the nodes, of which the first ``turning`` turn. These come first, each with its point and its
+    directions, the axes; the points of all other nodes follow.
     """
     d = points.shape[1]
     directions = np.tile(np.vstack([np.zeros((1, d)), np.eye(d)]), (turning, 1))

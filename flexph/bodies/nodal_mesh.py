@@ -10,7 +10,7 @@ from ..numerics.arrays import Array
 
 
 class MeshCells(NamedTuple):
-    """Cells of one meshio type with their nodes (k, n) and the index of the material of each (k,)."""
+    """Cells of one meshio type: their nodes (k, n), and the index of the material of each cell (k,)."""
 
     kind: str
     nodes: Array
@@ -18,16 +18,19 @@ class MeshCells(NamedTuple):
 
 
 class MeshMaterial(NamedTuple):
-    """Density [kg/m³] and moduli (6, 6) [Pa] over (xx, yy, zz, yz, xz, xy), with shear strains doubled."""
+    """Material of cells: density [kg/m³] and matrix (6, 6) of elastic moduli [Pa].
+
+    The moduli map strains (xx, yy, zz, yz, xz, xy), with shear strains doubled, to stresses.
+    """
 
     density: float
     moduli: Array
 
 
 class MeshPort(NamedTuple):
-    """Port in terms of its nodes (k,): ``rows``, sparse (d + s, N·d), give its displacement and rotation.
+    """Port of a mesh: its nodes (k,), and sparse rows (d + s, N·d) from nodal displacements to its motion.
 
-    The nodes of a ``rigid`` port move as one rigid body.
+    The rows give its displacement and rotation. The nodes of a ``rigid`` port move as one rigid body.
     """
 
     nodes: Array

@@ -58,7 +58,10 @@ def named(bodies: Mapping[str, AnyBody]) -> NamedBodies:
 
 
 def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
-    """Frames of all bodies by name, in order; those of a body with several frames have an index, ``rod[3]``."""
+    """Frames of all bodies by name, in order.
+
+    Those of a body with several frames have an index, such as ``rod[3]``.
+    """
     frames: dict[str, Body] = {}
     for name, body in bodies.items():
         own = nodes_of(body)
@@ -67,7 +70,7 @@ def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
 
 
 def pieces_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body | NodalBody]:
-    """Bodies by name, with split bodies replaced by their numbered frames, ``blade[3]``."""
+    """Bodies by name, in which numbered pieces such as ``blade[3]`` take the place of a split body."""
     pieces: dict[str, Body | NodalBody] = {}
     for name, body in bodies.items():
         pieces |= {name: body} if isinstance(body, NodalBody) else frames_of({name: body})
@@ -75,12 +78,12 @@ def pieces_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body | NodalBody]:
 
 
 def first_frame(name: str, bodies: Mapping[str, AnyBody]) -> int:
-    """Index of the first frame of a body."""
+    """Index, among the frames of all bodies, of the first frame of the body ``name``."""
     return named(bodies).first_frames[name]
 
 
 def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, str]:
-    """Split a port name ``body.port``: index of the first frame of the body, the body, and the name of its port."""
+    """Index of the first frame of the body, the body, and the name of the port, for a port name ``body.port``."""
     owner, _, port = str(name).partition(".")
     if owner.upper() == "GROUND" and owner not in bodies:
         raise ValueError(f"{name!r} is a text, but the ground is the object GROUND: from flexph import GROUND")
@@ -89,7 +92,10 @@ def split_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, AnyBody, 
 
 
 def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Index of the frame of a port ``body.port``, and the port in the coordinates of that frame."""
+    """Frame and port of a port name ``body.port``: index of the frame, and the port in the coordinates of that frame.
+
+    Raises ValueError for unknown names.
+    """
     index, body, port = split_port(name, bodies)
     if port not in body.ports:
         owner = str(name).partition(".")[0]
@@ -101,16 +107,17 @@ def find_port(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
 
 
 def weights_of(name: str, bodies: Mapping[str, AnyBody]) -> Array | None:
-    """Weights (N,) of a port that is a mean of nodes; None for a port of a frame."""
+    """Weights (N,) of the nodes in the port ``body.port``, if it is a mean of nodes; None for other ports."""
     owner, _, port = str(name).partition(".")
     body = bodies[owner]
     return body.weights.get(port) if isinstance(body, NodalBody) else None
 
 
 def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Array | None:
-    """Weights (N,) of the slope of a cable along a direction of the undeformed body; None for ports of other bodies.
+    """Weights (N,) of the nodes in the slope of a cable at the port ``body.port``; None for ports of other bodies.
 
-    Raises ValueError unless the direction is along the cable.
+    ``direction`` is given in the axes of the undeformed body and determines the sign. Raises ValueError unless it is
+    along the cable.
     """
     owner, _, port = str(name).partition(".")
     body = bodies[owner]
@@ -131,7 +138,10 @@ def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Arra
 
 
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Index of the frame, and the port; for a load port, a section that moves with the frame of the body."""
+    """Index of the frame and port of a name ``body.port``, as from :func:`find_port`, for load ports, too.
+
+    For a load port the result is a port at the centre of mass, whose section turns with the frame of the body.
+    """
     index, body, port = split_port(name, bodies)
     if isinstance(body, Body) and port in body.loads and port not in body.ports:
         no_turn = sparse.csr_array((spins(body.dim), body.size))

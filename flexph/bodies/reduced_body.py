@@ -108,7 +108,10 @@ def reduce_body(
 
 
 def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
-    """Vectors of the chosen basis, (n, k); ``others`` are further arguments of :func:`body_basis`."""
+    """Basis (n, k) by the arguments of :func:`reduce_body`: ``basis`` itself, or that of :func:`body_basis`.
+
+    ``others`` are the further arguments of :func:`body_basis`. Raises ValueError for both or none.
+    """
     if basis is None:
         if modes is None and not (others["static"] or others["inertia"]):
             raise ValueError("modes must be given (0 makes the body rigid), or static ports, inertia, or a basis")
@@ -123,7 +126,7 @@ def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
 
 
 def _refuse_dependent(body: Body, basis: Array) -> None:
-    """Raise ValueError if vectors are dependent in the norm of kinetic energy."""
+    """Raise ValueError if the columns of a basis (n, k) are dependent, measured in the kinetic energy."""
     gram = basis.T @ (HeldBody(body).mass @ basis)
     size = np.sqrt(gram.diagonal())
     if not np.all(size > 0.0):
@@ -187,7 +190,7 @@ def condensed_elasticity(L: Array, d: Array) -> Elasticity:
 
 
 def _view(view: View, T: Any, S: Any) -> View:
-    """View in reduced coordinates û and σ̂; a rigid body has no stresses."""
+    """View whose shapes and stresses act on the reduced û and σ̂, for u = T û and σ = S σ̂."""
     stresses = {name: f.in_basis(S) for name, f in view.stresses.items()}
     tensors = {name: f.in_basis(S) for name, f in view.tensors.items()}
     flexible = bool(S.shape[1])
@@ -202,14 +205,17 @@ def _view(view: View, T: Any, S: Any) -> View:
 
 
 def _rows(rows: Any, T: Any) -> Any:
-    """Shape rows for reduced coordinates û, u = T û, sparse; None stays None."""
+    """Sparse rows that act on the reduced coordinates û, from rows that act on u = T û; None for None."""
     if isinstance(rows, Bordered):
         return sparse.csr_array(rows @ T)
     return None if rows is None else sparse.csr_array(rows) @ T
 
 
 def _warn_of_loss(held: HeldBody, T: Array, S: Array) -> None:
-    """Warn if the reduced body loses most of the quadratic strains, or of the stress by which a spin stiffens it."""
+    """Warn if the reduced body loses most of the quadratic strains, or of the stress by which a spin stiffens it.
+
+    ``T`` and ``S`` are the bases of deformations and stresses.
+    """
     if not held.elastic.slopes.shape[0]:
         return None
     lost = lost_share(held, T, S)
@@ -241,7 +247,7 @@ ROUND_OFF = 1e-13
 
 
 def quadratic_forms(slopes: Array, weights: Array) -> Array:
-    """Symmetric forms ``G_i = slopesᵀ diag(weights_i) slopes`` of the strains ``ε_i = … + ½ uᵀG_iu``, (r, k, k)."""
+    """Symmetric matrices ``G_i = slopesᵀ diag(weights_i) slopes`` (r, k, k) of the strains ``ε_i = … + ½ uᵀG_iu``."""
     k = slopes.shape[1]
     forms = np.zeros((len(weights), k, k))
     for form, w in zip(forms, weights, strict=True):
@@ -252,10 +258,10 @@ def quadratic_forms(slopes: Array, weights: Array) -> Array:
 
 
 def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
-    """Represent quadratic strains by the fewest slopes (g', k) with weights (r, g').
+    """Slopes (g', k) and weights (r, g') that represent given quadratic strains with the fewest slopes.
 
     Three representations are compared: polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²``, for the coordinates with
-    slopes; the eigenvectors of the form of each strain; and the given slopes.
+    slopes; the eigenvectors of the matrix of each strain; and the given slopes.
     """
     forms = quadratic_forms(slopes, weights)
     representations = [_polarised(forms), _by_eigenvectors(forms)]
@@ -265,7 +271,10 @@ def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def _polarised(forms: Array) -> tuple[Array, Array]:
-    """Slopes u_i and u_i + u_j for the nonzero entries of the forms, and their weights."""
+    """Slopes and weights of quadratic strains by polarisation, from their matrices ``forms`` (r, k, k).
+
+    The slopes are u_i and u_i + u_j for the nonzero entries (i, j) of the matrices.
+    """
     k = forms.shape[1]
     present = np.any(forms != 0.0, axis=0)
     i, j = np.nonzero(np.triu(present, 1))
@@ -281,7 +290,7 @@ def _polarised(forms: Array) -> tuple[Array, Array]:
 
 
 def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
-    """Slopes along the eigenvectors of each form, and the eigenvalues as their weights."""
+    """Slopes and weights of quadratic strains by the eigenvectors and eigenvalues of their matrices (r, k, k)."""
     slopes, weights = [np.zeros((0, forms.shape[1]))], [np.zeros((len(forms), 0))]
     for r, form in enumerate(forms):
         values, vectors = np.linalg.eigh(form)
@@ -317,9 +326,9 @@ def diverging_spins(held: HeldBody, vectors: Array) -> tuple[Array, Array]:
 
 
 def lost_share(held: HeldBody, vectors: Array, stresses: Array) -> float:
-    """Share of the quadratic strains of pairs of vectors (n, k) orthogonal to all ``stresses`` (m, r).
+    """Share of the quadratic strains of pairs of vectors (n, k) that do no work on any of the ``stresses`` (m, r).
 
-    It is measured in the norm of strain energy, with vectors scaled by :meth:`HeldBody.pair_strains`; 0 without
+    It is measured by the strain energy, with vectors scaled as in :meth:`HeldBody.pair_strains`; 0 without such
     strains.
     """
     strain = held.pair_strains(vectors)

@@ -122,7 +122,7 @@ def _largest(body: Body) -> int:
 
 
 def _single(view: View | None, fields: Fields) -> View | None:
-    """View reduced to the ``fields`` that are saved, with its matrices in single precision."""
+    """View for a file: the parts that ``fields`` names, with matrices in single precision; None for "none"."""
     if view is None or fields == "none":
         return None
     stresses, tensors = (view.stresses, view.tensors) if fields == "stresses" else ({}, {})
@@ -147,6 +147,6 @@ def _tensor(field: TensorField) -> TensorField:
 
 
 def _rows(rows: Any) -> Any:
-    """Rows as a matrix in single precision."""
+    """Sparse matrix of the given rows in single precision."""
     matrix = rows if sparse.issparse(rows) or isinstance(rows, np.ndarray) else rows.toarray()
     return sparse.csr_array(matrix, dtype=np.float32)

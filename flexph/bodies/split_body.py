@@ -107,7 +107,7 @@ class SplitBody(Described, Memo):
 
     @once
     def starts(self) -> Array:
-        """Index of the first coordinate of each frame, and the number of all coordinates, (N + 1,)."""
+        """Indices (N + 1,) at which the flexible coordinates of each frame begin, and their total number."""
         return np.cumsum([0, *(frame.size for frame in self.frames)])
 
     @once
@@ -117,15 +117,18 @@ class SplitBody(Described, Memo):
 
     @once
     def mean_shape(self) -> Any:
-        """Mean shapes φ̄ of all frames, sparse (dN, n)."""
+        """Mass means φ̄ of the shapes of all frames, sparse and block-diagonal (dN, n)."""
         return sparse_block_diag(sparse.csr_array(frame.inertia.mean_shape) for frame in self.frames)
 
     def node_of(self, port: str) -> int:
-        """Index of the frame of a port."""
+        """Index of the frame to which a port belongs."""
         return next(i for i, frame in enumerate(self.frames) if port in frame.ports)
 
     def frames_of(self, positions: Array, shape: Any) -> Array:
-        """Frame indices (p,) of points (p, d): the frame whose coordinates move a point, else that at its position."""
+        """Indices (p,) of the frames to which points at ``positions`` (p, d) belong.
+
+        It is the frame whose coordinates move the point, by its ``shape`` (p·d, n), or else the one at its position.
+        """
         rows = sparse.csr_array(shape)
         owner = np.searchsorted(self.places[:, 0], positions[:, 0], side="right") - 1
         moving, where = np.unique(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) // self.dim, True)

@@ -184,12 +184,12 @@ def peak_von_mises(field: TensorField, sigma: Array) -> Array:
 
 
 def first_points(field: TensorField) -> Array:
-    """First point of each cell of the mesh (points are sorted by cell)."""
+    """Index of the first stress point of each cell of the mesh, as points are sorted by cell."""
     return np.flatnonzero(np.diff(field.cell, prepend=-1))
 
 
 def _by_cells(field: TensorField, stress: Array) -> Array:
-    """Integrals ∫ σ:Sσ over each cell, for tensors at the points (..., p, 6)."""
+    """Integrals ∫ σ:Sσ over each cell, with compliances S, for stress tensors at the points (…, p, 6)."""
     if not len(field.compliances):
         raise ValueError("energies of stresses need compliances, which this stress field does not have")
     density = np.empty(stress.shape[:-1])
@@ -201,7 +201,7 @@ def _by_cells(field: TensorField, stress: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class CurrentTensor:
-    """Stress tensor at p points of a body that depends on the deformation, as in solids of finite strain.
+    """Stress tensor at p points of a body that depends on its deformation, as in solids of finite strain.
 
     ``of(F, σ)`` returns its components (xx, yy, zz, xy, yz, xz), (k, p, 6), in k states of the body with deformation
     gradients F (k, p, d, d) at the points and stress coordinates σ (k, m). The points have ``positions`` (p, d) [m] and
@@ -217,7 +217,7 @@ class CurrentTensor:
     drawn: Array
 
     def in_cells(self, values: Array) -> Array:
-        """Means over the drawn cells, (k, c, …), of values at the points (k, p, …)."""
+        """Means (k, c, …) over the drawn cells, weighted by volume, of values at the points (k, p, …)."""
         volumes = np.bincount(self.cell, self.weights)
         means = np.zeros((volumes.size, *np.moveaxis(values, 1, 0).shape[1:]))
         share = (self.weights / volumes[self.cell]).reshape(-1, *[1] * (values.ndim - 1))
@@ -260,12 +260,15 @@ class BodyState(NamedTuple):
     rotations: Array
 
     def rows(self, pick: slice) -> BodyState:
-        """Body state at the times that ``pick`` selects."""
+        """State of the body at those of the k times that ``pick`` selects."""
         return BodyState(*(part[pick] for part in self))
 
 
 def body_state(body: AnyBody, part: Callable[[str], Array]) -> BodyState:
-    """Body state from a function ``part`` that returns values by part name, such as ``stress`` (k, m)."""
+    """Stresses and configuration of a body at k times, from a function that returns its states by part name.
+
+    ``part("stress")`` is (k, m), for instance.
+    """
     sigma = part("stress")
     k, d = len(sigma), body.dim
     if not isinstance(body, NodalBody) or not body.current:
@@ -279,9 +282,9 @@ def body_state(body: AnyBody, part: Callable[[str], Array]) -> BodyState:
 class StressPoints:
     """Stress invariants at p points of the cells of a body.
 
-    ``von_mises(state)`` is (k, p); ``principal(state)`` the largest and smallest principal stress, (k, p) each.
-    ``positions`` (p, d) [m]; ``cell`` (p,) is the mesh cell of each point, ascending, ``drawn`` (c,) the mesh cell of
-    each drawn cell; ``numbers`` is the number of stress values of a state; ``kind`` is :data:`VON_MISES`, or
+    ``von_mises(state)`` is (k, p), ``principal(state)`` the largest and smallest principal stress, (k, p) each. The
+    points are at ``positions`` (p, d) [m] and in the mesh cells ``cell`` (p,), ascending; ``drawn`` (c,) is the mesh
+    cell of each drawn cell. ``numbers`` is the number of stress values of a state. ``kind`` is :data:`VON_MISES`, or
     :data:`AXIAL` for sections with unknown shear stresses.
     """
 
@@ -296,11 +299,11 @@ class StressPoints:
 
     @cached_property
     def first(self) -> Array:
-        """First point of each cell of the mesh."""
+        """Index of the first point of each cell of the mesh."""
         return np.flatnonzero(np.diff(self.cell, prepend=-1))
 
     def largest(self, values: Array) -> Array:
-        """Largest values in the drawn cells (…, c) of values at the points (…, p)."""
+        """Largest value in each drawn cell, (…, c), of values at the points (…, p)."""
         return np.asarray(np.maximum.reduceat(values, self.first, axis=-1)[..., self.drawn])
 
 
@@ -334,7 +337,7 @@ def _of_current(body: NodalBody, tensor: CurrentTensor) -> StressPoints:
 
 
 def _of_tensors(field: TensorField | CurrentTensor, of: Callable[[BodyState], Array]) -> StressPoints:
-    """Stress points with the invariants of tensors (k, p, 6)."""
+    """Stress points with the von Mises and principal stresses of the tensors (k, p, 6) that ``of(state)`` returns."""
 
     def principal(state: BodyState) -> tuple[Array, Array]:
         values = principal_stresses(of(state))
@@ -359,7 +362,7 @@ def _of_sections(own: SectionStress) -> StressPoints:
 
 
 def largest_in_cells(body: AnyBody, state: BodyState) -> Array:
-    """Largest von Mises stress of each cell over its points and tensors, (k, drawn cells) [Pa].
+    """Largest von Mises stress of each drawn cell over its points and over all tensors of the body, (k, cells) [Pa].
 
     For sections with unknown shear stresses it is the absolute axial stress.
     """
@@ -371,12 +374,12 @@ def largest_in_cells(body: AnyBody, state: BodyState) -> Array:
 
 
 def numbers_of(body: AnyBody) -> int:
-    """Number of stress values of a body at one time, at least 1."""
+    """Number of stress values that a body has at one time, at least 1."""
     return max(sum(own.numbers for own in stress_points(body).values()), body.stress_size, 1)
 
 
 def times_to_look_at(bodies: Iterable[AnyBody], count: int) -> Array:
-    """Indices of the times at which stresses are evaluated: all of ``count``, or evenly spaced ones of a long run."""
+    """Indices of those of ``count`` times at which stresses are evaluated: all, or evenly spaced ones if too many."""
     most = max(FEWEST, LOOKED // max(sum(numbers_of(body) for body in bodies if body.stress_size), 1))
     return np.arange(count) if count <= most else np.linspace(0, count - 1, most).round().astype(int)
 

@@ -73,7 +73,10 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """Name of the joint, or of the body with the position, that changes; its changes have a fixed order."""
+        """Name of the part that changes, with the position along a rod or cable.
+
+        Changes of one part must be given in their order in time.
+        """
         return self.name if self.s is None else f"{self.name} at {self.s}"
 
     @property
@@ -97,7 +100,10 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 
 
 class Reaching:
-    """Function of (t, state): reading of a sensor minus the value to be reached; angles are unwrapped."""
+    """Difference between the reading of a sensor and a value, as a function of (t, state) for the search of its zero.
+
+    Angles are unwrapped: each is the angle nearest to that of the last call.
+    """
 
     def __init__(self, quantity: Quantity, value: float) -> None:
         self.quantity, self.value, self._turns = quantity, value, quantity.unit == "rad"
@@ -279,7 +285,7 @@ def rupture(
 
 
 class Tension(Quantity):
-    """Sensor of the tension at which a part breaks; a part with a larger tension at the start breaks at once."""
+    """Sensor of the tension at which a part breaks, at once if the tension is larger at the start."""
 
 
 def tension_of(part: str, s: float | None) -> Tension:

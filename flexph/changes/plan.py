@@ -17,7 +17,10 @@ from .joint_lock import joint_lock
 
 
 class Action(NamedTuple):
-    """Change in a plan: name, and the connection that becomes active and the one that becomes inactive, or None."""
+    """Change in a plan, its name, and the names of the connections that it activates and deactivates.
+
+    ``begins`` or ``ceases`` is None if there is no such connection.
+    """
 
     change: Change
     name: str
@@ -26,9 +29,10 @@ class Action(NamedTuple):
 
 
 class Plan:
-    """Changes of a run of a mechanism, checked in the order of the changes of each joint.
+    """Plan of the changes of a run of a mechanism, with an action for each change.
 
-    ``union`` is the mechanism with all joints that are active at any time.
+    The changes of each joint are checked in their order. ``union`` is the mechanism with all connections that are
+    active at any time.
     """
 
     def __init__(self, mechanism: Mechanism, changes: Sequence[Change]) -> None:
@@ -49,7 +53,7 @@ class Plan:
         self._known = {frozenset(c.name for c in m.connections): m for m in (self.union, self.base)}
 
     def mechanism(self, holding: frozenset[str]) -> Mechanism:
-        """Mechanism with the connections named in ``holding`` only."""
+        """Mechanism with only those connections of ``union`` that are named in ``holding``."""
         if holding not in self._known:
             joints = [c for c in self.union.connections if c.name in holding]
             self._known[holding] = self.union.replace(joints=joints)
@@ -96,7 +100,7 @@ class Plan:
         return Action(change, name, joint.name, None)
 
     def _refuse_held(self, change: Change, joint: str) -> None:
-        """Raise ValueError if a joint to be locked is not active, or is already locked."""
+        """Raise ValueError for a lock of a joint that has been released or is already locked."""
         holds = self._holding.get(joint, joint)
         if holds is None:
             raise ValueError(
@@ -111,7 +115,7 @@ class Plan:
         if change.name not in self.base.bodies:
             own = {c.name: c for c in (*self.base.connections, *self._added)}
             if not check.lookup("rod, cable or spring", change.name, own).form.measures:
-                raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; take release() for joints")
+                raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; use release() for joints")
             if change.s is not None:
                 raise ValueError(f"rupture({change.name!r}): s must be left out for a spring, got {change.s}")
             if isinstance(change.when, Tension):
@@ -165,14 +169,14 @@ def with_changes(mechanism: Mechanism, changes: Sequence[Change]) -> Mechanism:
 
 
 def _kind_of(joint: Connection) -> str:
-    """Kind of a connection that cannot be added within a run, for messages."""
+    """Description of a connection that cannot be added within a run, with an article, for a message."""
     if any(measure.is_controlled for measure in joint.form.measures):
         return "a spring whose stiffness is an input; give it the law without controlled()"
     return f"a {joint.kind}"
 
 
 def _check_tension(spring: Connection) -> None:
-    """Raise ValueError for a spring whose elastic force is not a function of the state only."""
+    """Raise ValueError for a spring with a schedule, or with a law whose force depends on more than its elongation."""
     for measure in spring.form.measures:
         if measure.is_scheduled or not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(
@@ -194,7 +198,7 @@ def _listed(changes: Any) -> list[Change]:
 
 
 def _check_order(actions: Sequence[Action]) -> None:
-    """Raise ValueError if the changes of a joint are not listed in ascending order of their times."""
+    """Raise ValueError if the changes of one joint or part are not given in ascending order of their times."""
     last: dict[str, tuple[float, str]] = {}
     for action in actions:
         at, joint = action.change.at, action.change.subject

@@ -36,9 +36,10 @@ def branch(plus: Any, minus: Any) -> Branch:
 CURVATURE_STEP = 1e-5
 """Step of the differences for a missing H″, relative to a state or its scale."""
 AGREES = 1e-6
-"""Accepted relative difference of H′ from differences of H, which resolve it to about 1e-10."""
+"""Relative difference of H′ from differences of H up to which it is their derivative; differences resolve about
+1e-10."""
 WIDEST = 60
-"""Largest number of doublings of the search interval for the state of an effort, starting from the scale."""
+"""Largest number of times that the interval is doubled in which the state of a given effort is searched."""
 
 
 @checked
@@ -245,7 +246,10 @@ def resistor(
 
 @dataclass(frozen=True)
 class Source:
-    """Port with ``u`` = v and y the current delivered out of plus, or ``u`` = that current and y = v; power in is yu.
+    """Voltage or current source: a port with input u and output y, whose power y u flows into the circuit.
+
+    A voltage source has its voltage as u, and as y the current that it delivers out of its plus node. A current source
+    has this current as u, and its voltage as y.
 
     Attributes
     ----------

@@ -67,7 +67,10 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Loss:
-    """Entry (row, row) of R: a resistance or conductance, constant or ρ(s)/s of the row's state s."""
+    """Diagonal entry (row, row) of R for a resistor: a resistance or conductance.
+
+    It is constant, or the quotient ρ(s)/s with the state s of this row and the relation ρ.
+    """
 
     name: str
     row: int
@@ -81,7 +84,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Effort:
-    """Effort of an edge: a state, an input, or zero."""
+    """Effort of an edge, given by the index of a state or of an input; it is zero if both are None."""
 
     state: int | None = None
     input: int | None = None
@@ -89,10 +92,12 @@ class Effort:
 
 @dataclass(eq=False)
 class Assembly:
-    """Equations ``E ẋ = (J − R(x)) z + B u`` under assembly: names of states, J (n, n), B (n, m), storages and losses.
+    """Equations ``E ẋ = (J − R(x)) z + B u`` of a circuit, assembled from its tree and elements.
 
-    ``efforts`` are the voltages of tree edges and currents of links. If ``names`` are given (of all modes of a circuit
-    with switches), states keep their indices there; unused states are held at zero, 0 = −x.
+    ``entries`` are those (row, column, value) of J, ``storages`` the storage elements by state, ``losses`` the entries
+    of R, ``efforts`` the voltages of tree edges and currents of links. If ``names`` are given, such as those of all
+    modes of a circuit with switches, states have their indices in ``names``, and states that this circuit does not use
+    are held at zero, 0 = −x.
     """
 
     tree: Tree
@@ -151,9 +156,10 @@ class Assembly:
         return self.names.index(name)
 
     def _effort(self, place: int, edge: Edge, *, in_tree: bool) -> Effort:
-        """Effort of an edge, a tree voltage or a link current.
+        """Effort of an edge: the voltage of a tree edge, or the current of a link.
 
-        An algebraic one gets a state with 0 = (network) − (law).
+        ``place`` is the index of the edge among all tree edges, or all links. An effort that is neither a stored state
+        nor an input becomes an algebraic state with 0 = (network) − (law).
         """
         element = self.elements[edge.name]
         kind, stored, dependent = (
@@ -174,16 +180,21 @@ class Assembly:
         return Effort(input=self.inputs.index(edge.name)) if edge.role == f"{kind} source" else Effort()
 
     def _add_conjugate_state(self, state: int, name: str) -> int:
-        """Add the conjugate effort of an edge as a state, 0 = (network) − (state); the law is in its row.
+        """Add an algebraic state for the variable that is conjugate to the effort of an edge.
 
-        Returns its index.
+        The row of the effort, ``state``, becomes 0 = (network) − (new state). The law of the element belongs to the row
+        of the new state, whose index is returned.
         """
         other = self._state(name)
         self.entries.append((state, other, -1.0))
         return other
 
     def _add_loss(self, edge: Edge, element: Resistor, state: int, kind: str) -> None:
-        """Add R of a resistor: in its row if the relation depends on this effort, else in the row of a second state."""
+        """Add the entry of R of a resistor, in the row of its effort ``state`` if the relation depends on this effort.
+
+        Otherwise the conjugate effort becomes another state, and the entry is in its row. ``kind`` of the effort is
+        "voltage" or "current".
+        """
         if element.control == "either":
             value = element.relation.parameters[0]
             relation = element.relation if kind == "current" else Relation("viscous", (1.0 / value,))
@@ -195,7 +206,11 @@ class Assembly:
         self.losses.append(Loss(edge.name, state, element.relation))
 
     def _multiplier(self, edge: Edge, name: str, others: Sequence[Edge], kind: str) -> Effort:
-        """Add the multiplier of a constraint Q̇ = i or φ̇ = v, 0 = (network) − H′; returns it as effort of the edge."""
+        """Add the constraint 0 = (network) − H′ of a dependent storage element, with a multiplier.
+
+        The multiplier, which is returned as the effort of the edge, is in Q̇ = i or φ̇ = v of this element. ``others``
+        are the edges of the loop or cutset (``kind``).
+        """
         stored, state = self.names.index(edge.name), self._state(name)
         self.entries.append((stored, state, 1.0))
         storing = tuple(e.name for e in others if isinstance(self.elements[e.name], Storage))
@@ -205,7 +220,10 @@ class Assembly:
         return Effort(state)
 
     def _couple_gyrators(self) -> None:
-        """Enter v₁ = −r i₂, v₂ = r i₁ of gyrators in J, in the voltages of both or else in the currents."""
+        """Enter the laws v₁ = −r i₂, v₂ = r i₁ of gyrators in J, between their voltages if both are tree voltages.
+
+        Otherwise they are entered between the currents, with additional states for currents of tree edges.
+        """
         for name, element in self.elements.items():
             if not (isinstance(element, TwoPort) and element.kind == "gyrator"):
                 continue
@@ -223,7 +241,10 @@ class Assembly:
             self.entries.append((first, second, element.ratio))
 
     def _tie_by_gyrators(self, idle: Sequence[int]) -> None:
-        """Add the constraints that gyrators cause: combinations of algebraic equations without algebraic states."""
+        """Add the constraints that gyrators cause: sums of algebraic equations in which no algebraic state occurs.
+
+        ``idle`` are the states that this circuit does not use.
+        """
         gyrators = [n for n, e in self.elements.items() if isinstance(e, TwoPort) and e.kind == "gyrator"]
         if not gyrators:
             return
@@ -250,7 +271,7 @@ class Assembly:
         self.constraints.append(Constraint("gyrator", state, storing, sources, (), through, names))
 
     def _connect(self) -> None:
-        """Enter ``v_links = Mᵀ v_tree, i_tree = −M i_links`` between the efforts."""
+        """Enter Kirchhoff's laws ``v_links = Mᵀ v_tree, i_tree = −M i_links`` in J and B."""
         for (row, column), value in np.ndenumerate(self.tree.M):
             voltage, current = self.efforts[self.tree.tree[row]], self.efforts[self.tree.links[column]]
             if value == 0.0:
@@ -267,8 +288,8 @@ class Assembly:
     def _source_state(self, source: int) -> int:
         """Index of the algebraic state u of a voltage source that carries currents of current sources.
 
-        It is added at its first use, with the rows 0 = i − Σ currents, 0 = u − v: power flows from one input to another
-        there, which y = Bᵀz cannot express without such a state.
+        It is added at its first use, with its current i as a second state and the equations 0 = i − Σ currents, 0 = u −
+        v. They are needed because power flows from one input to another, which y = Bᵀz does not contain.
         """
         name = self.inputs[source]
         if source not in self._relays:

@@ -19,7 +19,7 @@ from .tree import Edge, Tree, check_node, edges_of, incidence, nodes_of, normal_
 
 
 class Readings:
-    """Voltages and currents of the edges as ``V z + Vu u`` and ``I z + Iu u``.
+    """Rows that map costates z and inputs u to voltages ``V z + Vu u`` and currents ``I z + Iu u`` of the edges.
 
     Undetermined voltages (of parts between open switches) and currents (of loops of closed ones) are those of least
     norm, the limit of equal small leakages or resistances.
@@ -46,7 +46,10 @@ class Readings:
         self.potentials = np.linalg.pinv(A.T) @ voltages
 
     def _spread(self, voltages: Array, currents: Array) -> None:
-        """Subtract the undetermined part of voltages and currents in place, which leaves those of least norm."""
+        """Subtract in place from voltages and currents (edges, n + m) what open and closed switches leave undetermined.
+
+        The result has the least norm at the switches.
+        """
         tree = self.assembly.tree
         roles = [edge.role for edge in tree.edges]
         both = np.vstack([np.eye(len(tree.tree)), tree.M.T])  # of (tree, links)
@@ -65,7 +68,7 @@ class Readings:
             currents -= moves @ (np.linalg.pinv(moves[closed]) @ currents[closed])
 
     def _through_windings(self, currents: Array) -> Array:
-        """Currents of transformers from the remainder of Kirchhoff's law."""
+        """Currents of transformer windings from Kirchhoff's current law, with the currents of all other edges given."""
         edges = self.assembly.tree.edges
         turns = []
         for name, element in self.assembly.elements.items():
@@ -90,7 +93,12 @@ class Readings:
         return np.concatenate([z, wide], axis=-1) @ rows.T
 
     def under(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
-        """Values of rows for the states and inputs of a user, with inputs by source; zero if omitted."""
+        """Values of rows (k, n + m) for states (..., n) and inputs by source, as given by a user.
+
+        Missing inputs are zero.
+
+        Raises ValueError for wrong shapes and unknown sources.
+        """
         x = check.numbers("states", states)
         if x.ndim == 0 or x.shape[-1] != self.assembly.size:
             raise ValueError(f"states must have shape (..., {self.assembly.size}), got {x.shape}")
@@ -102,7 +110,7 @@ class Readings:
         return self.of(rows, x, u)
 
     def by_element(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> dict[str, Array]:
-        """Values of edges by element (...), two-ports (..., 2)."""
+        """Values of rows, one for each edge, by element (...); two-ports have two values (..., 2)."""
         values, read = self.under(rows, states, inputs), {}
         for name, element in self.assembly.elements.items():
             columns = [k for k, edge in enumerate(self.assembly.tree.edges) if edge.name == name]
@@ -118,7 +126,7 @@ class Model(Memo):
     """Elements by name between named nodes, as data for the functions of a circuit.
 
     ``positions`` maps the names of switches and diodes to True (closed) or False (open); see :meth:`at`. Systems need
-    all of them.
+    the positions of all switches and diodes.
     """
 
     elements: Mapping[str, Element]
@@ -181,12 +189,15 @@ class Model(Memo):
 
     @once
     def incidence(self) -> Array:
-        """Incidence matrix A (nodes, edges): 1 where an edge leaves a node, −1 where it ends; A i = 0, v = Aᵀe."""
+        """Incidence matrix A (nodes, edges), with A i = 0 and v = Aᵀe.
+
+        An entry is 1 where an edge leaves a node, −1 where it enters one.
+        """
         return incidence(self.edges, self.nodes)
 
     @once
     def reduced_incidence(self) -> Array:
-        """Incidence matrix without the rows of references."""
+        """Incidence matrix A without the rows of the reference nodes, whose potential is zero."""
         return self.incidence[[node not in self.references for node in self.nodes]]
 
     @once
@@ -196,7 +207,7 @@ class Model(Memo):
 
     @once
     def assembly(self) -> Assembly:
-        """States, J and B by name."""
+        """States of the tree form, with the matrices J and B of the equations, assembled from tree and elements."""
         return Assembly(self.tree, self.elements)
 
     @once

@@ -39,7 +39,7 @@ def to_nodal(elements: Mapping[str, Element], edges: Sequence[Edge], A: Array, n
 
 
 def check_switches(tree: Tree) -> None:
-    """Raise ValueError for loops of closed switches and cutsets of open switches, singular in nodal equations."""
+    """Raise ValueError for loops of closed switches and cutsets of open ones: nodal equations are singular."""
     edges = tree.edges
     loops = [tree.loop(c) for c, k in enumerate(tree.links) if edges[k].role == "closed"]
     parts = [tree.cutset(r) for r, k in enumerate(tree.tree) if edges[k].role == "open"]
@@ -53,7 +53,10 @@ def check_switches(tree: Tree) -> None:
 
 
 class _Layout:
-    """Names and indices of states; ``current`` are the indices of edges' currents."""
+    """Names and indices of the states of the nodal form: charges and fluxes, node potentials, currents of edges.
+
+    ``potentials`` is the slice of the node potentials, ``current`` the index of the state by edge.
+    """
 
     def __init__(self, elements: Mapping[str, Element], edges: Sequence[Edge], nodes: Sequence[str]) -> None:
         self.elements, self.edges = elements, edges
@@ -95,7 +98,7 @@ def _structure(layout: _Layout, A: Array) -> Array:
 
 
 def _inputs(layout: _Layout, A: Array) -> Array:
-    """Matrix B: −u in 0 = v − u for voltage sources, the current into nodes for current sources."""
+    """Matrix B: −1 in the rows 0 = v − u of voltage sources; for current sources, A in the rows of the nodes."""
     B = np.zeros((layout.size, len(layout.sources)))
     for k, edge in enumerate(layout.edges):
         if edge.role == "voltage source":
@@ -106,7 +109,11 @@ def _inputs(layout: _Layout, A: Array) -> Array:
 
 
 class _Losses:
-    """Losses ``R = W diag(ρ(s)/s) Wᵀ, s = Wᵀz`` on algebraic states: v = Aᵀe of conductances, i of other resistors."""
+    """Losses ``R = W diag(ρ(s)/s) Wᵀ, s = Wᵀz`` of the resistors, with a column of W for each.
+
+    s is the voltage v = Aᵀe of a voltage-controlled or linear resistor without a state of its current, else the
+    current.
+    """
 
     def __init__(self, layout: _Layout, A: Array) -> None:
         columns: list[Array] = []
@@ -131,13 +138,13 @@ class _Losses:
         return (self.W * quotients) @ self.W.T
 
     def structure(self, x: Array, w: Array) -> Array:
-        """Derivative ∂((J − R)w)/∂x."""
+        """Derivative ∂((J − R)w)/∂x (n, n) at constant w, in which only R depends on x."""
         slopes = [quotient_slope(r, float(s)) for r, s in zip(self.relations, self.W.T @ x, strict=True)]
         return -(self.W * (np.array(slopes) * (self.W.T @ w))) @ self.W.T
 
 
 def _has_current(edge: Edge, element: Element) -> bool:
-    """True if the current of an edge is a state."""
+    """True if the current of an edge is a state of the nodal form."""
     if isinstance(element, TwoPort):
         return element.kind == "gyrator" or edge.pair == 0
     if isinstance(element, Resistor):

@@ -19,7 +19,7 @@ AGREEING = 1e-9
 """Accepted defect of a constraint for given voltages or currents, relative to the largest of them."""
 
 NOISE = 1e-13
-"""Algebraic state, relative to the largest one, below which it is set to zero as round-off."""
+"""Magnitude of an algebraic state, relative to the largest one, up to which it is round-off and set to zero."""
 
 
 def start(
@@ -54,7 +54,10 @@ def stored(
 def _efforts(
     elements: Mapping[str, Element], places: Mapping[int, str], given: tuple[Mapping[str, float], ...]
 ) -> tuple[Array, list[str]]:
-    """Voltages of capacitors and currents of inductors by index, zero if not given; and the names that are given."""
+    """Voltages of capacitors and currents of inductors by state, zero if not given, and the names of the given ones.
+
+    ``places`` are the names of these elements by state, ``given`` the voltages and the currents by name.
+    """
     efforts, fixed = np.zeros(len(places)), []
     for kind, values in zip(("capacitor", "inductor"), given, strict=True):
         known = {name: k for k, name in places.items() if elements[name].kind == kind}
@@ -65,7 +68,7 @@ def _efforts(
 
 
 def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts: Array) -> Array:
-    """Charges and fluxes from voltages and currents."""
+    """Charges and fluxes of the storage elements from their voltages and currents, the ``efforts``."""
     states = np.zeros(len(places))
     for k, name in places.items():
         element = elements[name]
@@ -78,7 +81,11 @@ def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts:
 
 
 def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -> Array:
-    """Efforts that satisfy the constraints with the ``fixed`` efforts unchanged and all others as small as possible."""
+    """Voltages and currents of storage elements that satisfy all constraints, from given ones.
+
+    Those of the ``fixed`` elements are unchanged, all others are as small as possible; ``u`` are the inputs. Raises
+    ValueError if the fixed ones violate a constraint.
+    """
     count = len(efforts)
     if not assembly.constraints:
         return efforts

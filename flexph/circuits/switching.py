@@ -20,15 +20,16 @@ from .model import Model, Readings
 from .systems import to_phdae
 
 JUST_AFTER = 1e-6
-"""Delay after an instant at which schedules are evaluated, relative to the shortest pulse or pause."""
+"""Delay after the instant of a switching, relative to the shortest pulse or pause, at which schedules are evaluated to
+find the new positions."""
 SAME = 1e-12
-"""Difference of two instants, relative to their period, up to which they coincide."""
+"""Difference of two switching instants, relative to their period, up to which they are one."""
 MOST = 12
 """Largest number of switches and diodes for which all combinations of positions are tried."""
 
 
 class Positioned:
-    """Circuit in one mode, with states in the layout shared by all modes."""
+    """Circuit in one mode, with the states ``names`` that all modes share, its system and its voltages and currents."""
 
     def __init__(self, circuit: Model, names: Sequence[str]) -> None:
         self.circuit = circuit
@@ -37,7 +38,10 @@ class Positioned:
         self.system = to_phdae(self.assembly)
 
     def mode(self, diodes: Sequence[str], inputs: Mapping[str, Input], candidates: Sequence[str]) -> Mode:
-        """Mode with i ≥ 0 for closed diodes and −v ≥ 0 for open ones."""
+        """Mode of the circuit with the conditions i ≥ 0 for closed diodes and −v ≥ 0 for open ones.
+
+        ``candidates`` are the names of modes to which it can change if a condition is violated.
+        """
         forcing, valid = Forcing(self.system.ports, inputs), {}
         for name in diodes:
             edge = next(k for k, edge in enumerate(self.circuit.edges) if edge.name == name)
@@ -53,7 +57,11 @@ class Positioned:
 
 
 def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
-    """All possible modes by name. Raises ValueError if there is none, or if there are too many switches to try all."""
+    """Circuits in all possible modes, by the names of the modes; the given positions, or else all combinations.
+
+    Raises ValueError if no mode is possible, if no switch or diode is free, or if there are too many for all
+    combinations.
+    """
     free = [name for name in circuit.switches if name not in circuit.positions]
     if not free:
         raise ValueError("the circuit has no switches or diodes without a position: see phdae()")
@@ -96,12 +104,15 @@ def switching(
 
 
 def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
-    """True if two modes differ only in their diodes."""
+    """True if the given switches have the same positions in both modes, so that only diodes differ."""
     return all(one.circuit.positions[name] == other.circuit.positions[name] for name in switches)
 
 
 def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
-    """Transitions at the instants of schedules, from any mode to the modes with the positions required then."""
+    """Transitions at the instants of schedules, to the modes whose switches have the positions scheduled just after.
+
+    Each leads from all other modes; ``free`` are the names of switches and diodes without a fixed position.
+    """
     schedules = _schedules(circuit, free)
     if not schedules:
         return []
@@ -128,7 +139,7 @@ def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence
 
 
 def _instants(schedules: Iterable[Pulse]) -> list[tuple[float, float]]:
-    """Periods and first times at which some switch opens or closes, without duplicates up to round-off."""
+    """Instants at which switches open or close, as pairs of period and first time, each only once."""
     instants: list[tuple[float, float]] = []
     for pulse in schedules:
         for part in (0.0, pulse.duty):
@@ -145,7 +156,7 @@ def _schedules(circuit: Model, free: Sequence[str]) -> dict[str, Pulse]:
 
 
 def _condition(schedules: Mapping[str, Pulse], asked: Mapping[str, bool], delay: float) -> Function:
-    """Condition that the schedules require these positions just after a time."""
+    """Condition, a function of time and state, that all schedules have the positions ``asked`` after a delay [s]."""
     return lambda time, x: all(schedules[name](time + delay) == closed for name, closed in asked.items())
 
 
@@ -170,6 +181,6 @@ def along(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, 
 
 
 def _positions(mode: str, circuit: Model, free: Sequence[str]) -> list[bool]:
-    """Positions from the name of a mode."""
+    """Positions of the switches and diodes ``free`` in a mode, True for closed, from the name of the mode."""
     words = dict(text.rsplit(" ", 1) for text in mode.split(", "))
     return [words[name] == "closed" for name in free]

@@ -16,7 +16,7 @@ from .equations import Assembly, Loss
 
 
 def energies(assembly: Assembly) -> dict[int, Energy]:
-    """Energies by the state on which they depend."""
+    """Energies of the storage elements, by the index of the state on which each depends."""
     by_state = {}
     for state, name in assembly.storages.items():
         element = assembly.elements[name]
@@ -26,7 +26,7 @@ def energies(assembly: Assembly) -> dict[int, Energy]:
 
 
 class Storing:
-    """Storage with ``H = Σ H_k(x_k)``, ``z = (H′, algebraic states)`` and ∂z/∂x; linear parts are vectorised."""
+    """Stored energy ``H = Σ H_k(x_k)`` as a function of the state, with the costates ``z = (H′, algebraic states)``."""
 
     def __init__(self, size: int, stored: Mapping[int, Energy]) -> None:
         self.stored = stored
@@ -45,7 +45,7 @@ class Storing:
         return z
 
     def slopes(self, x: Array) -> Array:
-        """Diagonal ∂z/∂x (n, n)."""
+        """Diagonal matrix ∂z/∂x (n, n)."""
         diagonal = self.stiff.copy()
         for k, energy in self.general.items():
             diagonal[k] = energy.stiffness(float(x[k]))
@@ -58,7 +58,7 @@ class Storing:
 
     @property
     def sample(self) -> Array:
-        """Sample state: stored states at the scales of their energies, algebraic states at one."""
+        """Sample state: charges and fluxes at their typical values ``Energy.scale``, algebraic states one."""
         states = np.ones(self.stiff.size)
         for k, energy in self.stored.items():
             states[k] = energy.scale
@@ -66,7 +66,7 @@ class Storing:
 
 
 def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
-    """Matrix R, or R as a function of x, and True if it is constant."""
+    """Matrix R of the losses, or R as a function of the state x, and True if it is constant."""
     constant = np.zeros((size, size))
     varying = [loss for loss in losses if loss.constant is None]
     for loss in losses:
@@ -82,14 +82,14 @@ def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Ar
 
 
 def quotient_slope(relation: Relation, rate: float) -> float:
-    """Derivative ``d/ds ρ(s)/s = (ρ′ − ρ/s)/s``; zero where the quotient counts as constant."""
+    """Derivative (ρ′ − ρ/s)/s of the quotient ρ(s)/s with respect to s; zero near s = 0."""
     if abs(rate) <= SMALL:
         return 0.0
     return float((relation.slope(rate) - relation.force(rate) / rate) / rate)
 
 
 def named(names: Sequence[str], stored: int) -> dict[str, slice]:
-    """Parts of the states by name: each stored state, and one part for all algebraic states."""
+    """Slices of the states by name, and the slice ``algebraic`` of all states after the ``stored`` ones."""
     parts = {name: slice(k, k + 1) for k, name in enumerate(names)}
     return parts | ({"algebraic": slice(stored, len(names))} if stored < len(names) else {})
 

@@ -20,9 +20,9 @@ from .elements import Element, Switch, TwoPort, branches
 ORDER = (
     "voltage source", "closed", "capacitor", "resistor", "inductor", "current source", "open", "winding"
 )  # fmt: skip
-"""Roles in the order of preference for tree edges, whose voltages are independent: a normal tree."""
+"""Roles of edges in the order in which they are preferred as tree edges, whose voltages are independent."""
 ROUND_OFF = 1e-11
-"""Entry after elimination, relative to the ratios of transformers, that counts as zero."""
+"""Entry after elimination, relative to the largest entry of the matrix (at least 1), below which it is set to zero."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,10 @@ class Edge:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Tree ``v_links = Mᵀ v_tree, i_tree = −M i_links`` with edges by index, M (tree, links)."""
+    """Tree of a circuit, ``v_links = Mᵀ v_tree, i_tree = −M i_links``.
+
+    ``tree`` and ``links`` are indices of the ``edges``, and M has a row for each tree edge and a column for each link.
+    """
 
     edges: tuple[Edge, ...]
     tree: tuple[int, ...]
@@ -138,7 +141,7 @@ def normal_tree(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Elemen
 
 
 def _space(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -> Array:
-    """Rows that span the voltages v allowed by Kirchhoff's law and the transformers."""
+    """Rows that span the edge voltages v = Aᵀe that the transformers allow."""
     ratios = []
     for name, element in elements.items():
         if isinstance(element, TwoPort) and element.kind == "transformer":
@@ -155,7 +158,10 @@ def _space(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -
 
 
 def _reduced(matrix: Array) -> tuple[Array, list[int]]:
-    """Reduced row echelon form without zero rows, and its pivot columns; exact for graphs."""
+    """Reduced row echelon form of a matrix without zero rows, and the indices of its pivot columns.
+
+    It is exact for incidence matrices, with entries 0 and ±1.
+    """
     a = matrix.copy()
     pivots: list[int] = []
     noise = ROUND_OFF * max(float(np.abs(a).max(initial=0.0)), 1.0)

@@ -16,14 +16,15 @@ from ..systems.nonlinear import ROUND_OFF
 from .equations import AT_LEAST, LOST, Equations, balancing, sizes, with_algebraic
 
 STEP = 1e-5
-"""Relative step of differences of functions that contain differences themselves."""
+"""Step of differences, relative to the sizes of states, for functions that contain differences themselves."""
 ITERATIONS = 20
 
 
 def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
-    """Zero of a function nearest to 0, or a zero near it if the search for the nearest does not converge.
+    """Zero y of a function (k,) of ``unknowns`` variables that is nearest to y = 0.
 
-    Newton's method with steps of least norm finds a zero; Gauss-Newton steps from there reduce its norm.
+    Newton's method with steps of least norm finds a zero, Gauss-Newton steps from there reduce its norm. If the latter
+    do not converge, it is a zero near the nearest.
     """
     y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
     for iteration in range(3 * ITERATIONS):
@@ -45,12 +46,12 @@ def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
 
 
 DEPENDENT = 1e-6
-"""Singular value of the equilibrated derivatives ∂/∂(algebraic states), relative to the largest one, below which an
-equation is dependent: far above the errors of forward differences."""
+"""Singular value of the scaled derivatives of the algebraic equations with respect to the algebraic states, relative to
+the largest one, below which an equation is dependent. Forward differences are far more accurate."""
 CONSISTENT = 1e-8
 """Defect of an algebraic equation, relative to its largest terms, up to which a state counts as consistent."""
 SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
-"""Limits of the iteration, on corrections of algebraic states relative to their sizes."""
+"""Limits of Newton's method for algebraic states, on corrections relative to their sizes."""
 
 
 class Undetermined(ArithmeticError):
@@ -94,8 +95,9 @@ class Inconsistency:
 class Conditions:
     """Conditions ``Qᵀg = 0, h = Nᵀġ = 0`` for algebraic states, ``Nᵀg = 0`` for differential ones, near a state.
 
-    N (m, k) are the combinations of the m algebraic equations that contain no algebraic state, Q their complement;
-    ``size`` (n,) are scales of the states, ``multipliers`` (n,) is True for states in no algebraic equation (index 2).
+    g are the m algebraic equations, h are hidden conditions. The columns of N (m, k) are the combinations of equations
+    that contain no algebraic state, those of Q their complement. ``size`` (n,) are the sizes of the states, and
+    ``multipliers`` (n,) is True for states in no algebraic equation (index 2).
     """
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:
@@ -105,7 +107,7 @@ class Conditions:
         self._slopes: tuple[Array, Array] | None = None
 
     def move_to(self, time: float) -> None:
-        """Change the time [s] of the conditions."""
+        """Set the time [s] at which inputs and conditions are evaluated."""
         if time != self.time:
             self.time, self._slopes = time, None
 
@@ -125,9 +127,9 @@ class Conditions:
         return np.hstack([one[:, ~used], back[:, own.rank :]]), back[:, : own.rank]
 
     def _columns(self, x: Array) -> Array:
-        """Derivatives ∂/∂(algebraic states) of all equations, (n, n − r), with round-off set to zero.
+        """Derivatives (n, n − r) of all equations with respect to the algebraic states, with round-off set to zero.
 
-        Raises the sizes of states that are too small to balance their equations.
+        It also increases the entries of ``size`` that are too small for these states to balance their equations.
         """
         e, s = self.equations, self.split
         columns, least = e.along_algebraic(self.time, x, self.size), np.abs(s.V2.T) @ self.size
@@ -143,7 +145,7 @@ class Conditions:
 
     @cached_property
     def names(self) -> list[str]:
-        """Names of the algebraic equations."""
+        """Names of the algebraic equations, by the states in whose rows they are."""
         return [self._name(column) for column in self.split.U2.T]
 
     def _name(self, column: Array) -> str:
@@ -173,7 +175,7 @@ class Conditions:
         return own
 
     def for_algebraic(self, x: Array) -> Array:
-        """Conditions (Qᵀg, h) for the algebraic states, as many as these."""
+        """Residuals (Qᵀg, h) of the conditions that determine the algebraic states, as many as these."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
 
     def report(self, x: Array) -> Inconsistency:
@@ -209,11 +211,14 @@ class Conditions:
         return np.where(np.abs(h) <= noise, 0.0, defects)
 
     def _terms(self, x: Array, least: float = 0.0) -> Array:
-        """Magnitudes of the terms of each equation (n,), see :meth:`Equations.terms`."""
+        """Sum of the magnitudes of the terms of each equation (n,); for ``least`` see :meth:`Equations.terms`."""
         return self.equations.terms(self.time, x, self.size, least)
 
     def with_algebraic(self, x: Array) -> Array:
-        """Solve (Qᵀg, h) = 0 for the algebraic states by Newton's method."""
+        """State with algebraic states that solve (Qᵀg, h) = 0, by Newton's method from those of x.
+
+        Raises Undetermined if they are not determined, or not found.
+        """
         if not self.split.V2.shape[1]:
             return x
         corrected = SOLVED.run(x, self._corrected)
@@ -224,7 +229,7 @@ class Conditions:
         return corrected.value
 
     def _corrected(self, x: Array) -> tuple[Array, float]:
-        """State after a correction of its algebraic states, and the size of the correction."""
+        """State after one Newton correction of its algebraic states, and the relative size of the correction."""
         V2, defect = self.split.V2, self.for_algebraic(x)
         jacobian = forward(self.for_algebraic, x, defect, STEP * self._unit, directions=V2)
         scale = np.abs(jacobian).max(axis=1)
@@ -244,7 +249,10 @@ class Conditions:
         )
 
     def nearest(self, x0: Array, fixed: Array) -> Array:
-        """Nearest state with ``Nᵀg = 0``, by changes of the differential states relative to their sizes."""
+        """Nearest state to x0 with ``Nᵀg = 0``, by changes of the differential states relative to their sizes.
+
+        States are unchanged where ``fixed`` (n,) is True.
+        """
         V1, x = self.split.V1, x0
         if not self.N.shape[1]:
             return x

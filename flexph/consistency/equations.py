@@ -16,30 +16,33 @@ from ..systems.inputs import Forcing
 from ..systems.nonlinear import PHDAE, ROUND_OFF
 
 POINTS = 0.5 - 0.5 * np.cos(np.pi * np.arange(10) / 9.0)
-"""Chebyshev points between 0 and 1, ends included."""
+"""Ten Chebyshev points from 0 to 1 at which a function is evaluated for its derivative at 0."""
 _POINTS = POINTS.tolist()
 _COEFFICIENTS = np.linalg.inv(np.polynomial.chebyshev.chebvander(2.0 * POINTS - 1.0, 9))
 END_SLOPE: Array = np.array(2.0 * np.polynomial.chebyshev.chebval(-1.0, np.polynomial.chebyshev.chebder(_COEFFICIENTS)))
-"""Weights of the values in these points for the derivative at 0."""
+"""Weights of the values of a function at POINTS in its derivative at 0."""
 SLOPE_ROUND_OFF = float(np.abs(END_SLOPE).sum()) * np.finfo(float).eps
-"""Round-off of a derivative by these weights, relative to the largest value divided by the length of the window."""
+"""Round-off of the derivative by END_SLOPE, relative to the largest value divided by the length of the interval."""
 WINDOWS = 8
-"""Number of windows tried for a time derivative, each a quarter of the one before."""
+"""Largest number of intervals that are tried for a time derivative, each a quarter as long as the one before."""
 ALMOST_NOTHING = 1e-12
-"""Size of an algebraic state, relative to the largest of its part, below which it is round-off."""
+"""Size of an algebraic state, relative to the largest in its part, below which it is round-off and is replaced by the
+largest."""
 OF_BALANCE = 1e-3
-"""Least size of an algebraic state, relative to the value that balances its equations; and the displacement by which
-its derivatives are formed."""
+"""Smallest size of an algebraic state, relative to the value that balances its equations. The same share of the largest
+state is the displacement of algebraic states for derivatives."""
 NEARER = 0.1
-"""Factor by which a displacement is reduced if the system has no value there."""
+"""Factor by which a displacement is reduced if the system cannot be evaluated at the displaced state."""
 AT_LEAST = 1e-3
-"""Share of the size of a state that its terms count with at least."""
+"""Displacement of all states, relative to their sizes, whose effect on a costate is the least magnitude with which this
+costate counts in the terms of an equation."""
 LOST = 1e3 * np.finfo(float).eps
-"""Change of an equation, relative to its terms, that is round-off."""
+"""Change of an equation by a displacement, relative to its terms, up to which it is round-off."""
 STRONG = 1e-3
-"""Derivative of an equation with respect to a multiplier, relative to the largest one, from which on it counts."""
+"""Derivative of a differential equation with respect to a multiplier, relative to the largest one, above which the
+equation counts for the size of the multiplier."""
 OF_START = 1e-3
-"""Required accuracy of the rate of an input at a start: the rate of a drive is a second difference."""
+"""Accuracy to which the rates of inputs must be determined at a start; the rate of a drive is a second difference."""
 
 
 class Equations:
@@ -68,7 +71,7 @@ class Equations:
         return flow + system.port_matrices(x).flow(u) if u.any() else flow
 
     def terms(self, t: float, x: Array, size: Array, least: float = 0.0) -> Array:
-        """Magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
+        """Sum of the magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
 
         The magnitude of a costate is at least its change if the states change by a thousandth of their sizes, and at
         least ``least`` times that of the largest costate.
@@ -114,7 +117,11 @@ class Equations:
         return self.split.U2.T @ self.flow(t, x)
 
     def slopes(self, t: float, x: Array, size: Array, rows: Array) -> Array:
-        """Derivatives rowsᵀ ∂((J − R)z + Bu)/∂x V₁, (k, r), given or by central differences."""
+        """Derivatives of combinations of (J − R)z + Bu with respect to the differential states, (k, r).
+
+        The columns of ``rows`` (n, k) are the weights of the combinations. Derivatives are given or central
+        differences.
+        """
         V1, zero = self.split.V1, np.zeros(x.size)
         if self.system.exact_derivatives is not None:
             return -rows.T @ self.jacobian(t, x, zero, size)[0] @ V1
@@ -125,7 +132,10 @@ class Equations:
         return slopes
 
     def input_rate(self, t: float) -> Array:
-        """Rates u̇ at a time, by differences in the span, of inputs that enter algebraic equations; zero for others."""
+        """Time derivatives u̇ (m,) of the inputs that enter algebraic equations; zero for others.
+
+        They are differences within the time interval ``span``.
+        """
         of_inputs = dense(self.system.port_matrices(self.system.sample).of_inputs)
         reach = np.abs(self.split.U2.T @ of_inputs).max(axis=0, initial=0) > 0.0
         columns = np.flatnonzero(reach & self.forcing.varying)
@@ -150,10 +160,10 @@ class Equations:
 
 
 def slope(function: Callable[[float], Any], t: float, span: tuple[float, float], accuracy: float = 1e-6) -> float:
-    """Time derivative of a function, by interpolation in Chebyshev points next to t within the span.
+    """Time derivative of a function at t, by interpolation at Chebyshev points near t within ``span``.
 
-    Windows shrink until two of them agree up to the growing round-off; otherwise the two that agree best are used.
-    Raises ValueError if these do not agree to the accuracy, as at a jump or kink of the function.
+    The interval shrinks until the derivatives of two successive intervals agree up to their round-off; otherwise the
+    best agreement is used. Raises ValueError if it is worse than ``accuracy``, as at a jump or kink of the function.
     """
     t, length = float(t), span[1] - span[0]
     side = 1.0 if t - span[0] < 0.5 * length else -1.0
@@ -228,7 +238,10 @@ def balances(system: PHDAE, x: Array, size: Array) -> Array:
 
 
 def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, Array]:
-    """Displacement of state k by a length, shortened if the system has no value there, and (J − R) z at that state."""
+    """Displacement of state k, and the flow (J − R) z at the displaced state.
+
+    The displacement is ``length``, or less if the system cannot be evaluated there.
+    """
     moved = x.copy()
     moved[k] += length
     try:
@@ -241,10 +254,12 @@ def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, 
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:
-    """Largest quotient ``terms/columns`` of each column, (k,), both (n, k) and not negative, over relevant equations.
+    """Size of each of k states at which it balances the other terms of an equation, the largest one of n equations.
 
-    These are the algebraic equations that contain the state, so that the scale of a row cancels. A multiplier is in
-    none of them: for it, the ``differential`` equations (n,) with the strongest dependence count.
+    ``columns`` (n, k) are the magnitudes of the derivatives of the equations with respect to the states, ``terms`` (n,
+    k) those of the other terms; the result (k,) is their largest quotient. Only algebraic equations that contain the
+    state count. A multiplier is in none of them: for it, the ``differential`` equations (n,) with the strongest
+    dependence count.
     """
     inside = np.where(differential[:, None], 0.0, columns)
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)
@@ -254,7 +269,7 @@ def balancing(columns: Array, terms: Array, differential: Array) -> Array:
 
 
 def _stiffness(system: PHDAE, x: Array, size: Array) -> Array:
-    """Second derivatives ∂²H/∂x_i², zero unless positive and above round-off and terms of higher degree."""
+    """Second derivatives ∂²H/∂x_i² (n,); zero for those that are negative, round-off, or small in their part."""
     here, stiffness = system.E(x).T @ system.z(x), np.zeros(x.size)
     for i in range(x.size):
         moved = x.copy()

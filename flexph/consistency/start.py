@@ -65,7 +65,7 @@ class VaryingConditions:
         return self.split.U2.T @ unseen
 
     def with_algebraic(self, x: Array) -> Array:
-        """Solve for the algebraic states; raises Undetermined for an index above 1."""
+        """State with algebraic states that solve g = 0; raises Undetermined for an index above 1."""
         if self.has_algebraic:
             scale = np.maximum(np.abs(self.split.V2.T) @ self.size, ROUND_OFF)
             x = self._solved(x, self.split.V2 * scale)
@@ -75,7 +75,8 @@ class VaryingConditions:
     def nearest(self, x0: Array, fixed: Array) -> Array:
         """State with g = 0 near x0, with the least changes relative to the sizes of the states.
 
-        If the system has algebraic states, x0 is returned unchanged, as :meth:`with_algebraic` solves g = 0 for them.
+        States are unchanged where ``fixed`` (n,) is True. If the system has algebraic states, x0 is returned unchanged,
+        as :meth:`with_algebraic` solves g = 0 for them.
         """
         if self.has_algebraic:
             return x0
@@ -100,12 +101,12 @@ class VaryingConditions:
         if singular_vectors(equilibrated(slope)[0], tolerance=DEPENDENT).rank < len(slope):
             raise Undetermined(
                 f"the index at t = {self.time:.6g} s is above 1, or equations are dependent: if E(x) is not "
-                "semi-explicit, only index 1 is supported; transform(...) the system, or take "
+                "semi-explicit, only index 1 is supported; transform(...) the system, or use "
                 "method=DiscreteGradient() if its null space is constant"
             )
 
     def _slope(self, x: Array) -> tuple[Array, Array]:
-        """Derivative of g along the null space of E (n − r, n − r), and the sizes of states along it."""
+        """Derivative (n − r, n − r) of g along the null space of E at x, and sizes (n − r,) of the states along it."""
         null = self.at(x).V2
         size = np.abs(null.T) @ np.maximum(self.size, np.abs(x))
         return forward(self.algebraic, x, self.algebraic(x), FORWARD * size, directions=null), size

@@ -12,9 +12,9 @@ import click
 
 
 def analyses(given: Any) -> dict[str, Any]:
-    """Reports of ``analyze`` on a system, or on a pair (system, inputs by port), by the mode of the system.
+    """Reports of :func:`flexph.analyze` on a system, or on a pair (system, inputs by port).
 
-    The key is "" for a system without modes.
+    For a switching system there is one for each of its modes, by the name of the mode; otherwise the key is "".
     """
     from flexph.analysis import analyze
     from flexph.switching import SwitchingPHDAE
@@ -32,13 +32,19 @@ def analyses(given: Any) -> dict[str, Any]:
 
 
 def text(mode: str, analysis: Any) -> str:
-    """Text with the report on a mode, and the sparsity pattern of its Dirac structure."""
+    """Text of the report on a system in a mode, with the sparsity pattern of its Dirac structure.
+
+    ``mode`` is the name of the mode, "" for a system without modes.
+    """
     heading, after = (f"mode {mode!r}\n\n", "\n") if mode else ("", "")
     return f"{heading}{analysis}\n\nDirac structure\n{analysis.picture()}{after}"
 
 
 def draw(reports: Mapping[str, Any], picture: Path) -> list[Path]:
-    """Draw the Dirac structure of each mode into a separate file; return the paths."""
+    """Draw the Dirac structure of each report into a file; return the paths.
+
+    The mode of a switching system is added to the name ``picture``.
+    """
     from flexph import plot
 
     drawn = []

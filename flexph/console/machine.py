@@ -63,9 +63,10 @@ def plain(value: Any) -> Any:
 def verdict_values(
     checks: Sequence[tuple[str, Any]], kinds: Sequence[str], missing: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """JSON values of checks with their counts by kind, from pairs of a case name and a :class:`flexph.case.Check`.
+    """Comparisons of cases with references, and counts of these by kind, as values for JSON.
 
-    ``missing``: names of the cases whose comparison did not finish.
+    ``checks``: pairs of the name of a case and a :class:`flexph.case.Check`; ``kinds``: kinds of references to be
+    counted; ``missing``: names of the cases whose comparison did not finish.
     """
     keys = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "relative", "passed")
     own = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}

@@ -68,7 +68,10 @@ def one_sentence() -> Iterator[None]:
 
 
 def _drop_unwritten() -> None:
-    """Discard output that cannot be written; Python would try to write it again at exit."""
+    """Discard output that cannot be written.
+
+    Python would try to write it again at exit.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -84,7 +87,10 @@ COLOURS = {"ok": "green", "FAIL": "bold red", "-": ""}
 
 
 def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
-    """Table of references, computed numbers and verdicts, from pairs of case name and :class:`flexph.case.Check`."""
+    """Table of comparisons of cases with references: reference, computed number, difference, tolerance and verdict.
+
+    ``checks``: pairs of the name of a case and a :class:`flexph.case.Check`.
+    """
     rows = table("case", "quantity", "kind", "source", numbers=("reference", "computed", "difference", "tolerance"))
     rows.add_column("verdict", no_wrap=True)
     for name, check in checks:
@@ -100,7 +106,10 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Table with the number of all checks, and of passed checks, of each kind."""
+    """Table of numbers of checks: a row for each of ``kinds``, and one for all checks that were compared with a value.
+
+    Columns are the number of checks and the number of passed ones, "-" if a check of the kind was not compared.
+    """
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
@@ -112,7 +121,7 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
 
 
 def two_columns(first: str, second: str, rows: Mapping[str, str]) -> Table:
-    """Table with a row for each name and its text."""
+    """Table with the headings ``first`` and ``second``, and a row for each name and its text."""
     listed = table(first, second)
     for name, words in rows.items():
         listed.add_row(name, words)
@@ -147,11 +156,14 @@ SOURCES = {
 
 
 def explained(*texts: str) -> Iterable[str]:
-    """Lines with the references of the tags, such as [flex], that occur in texts."""
+    """Lines that give the papers for the tags, such as [flex], that occur in ``texts``."""
     return [f"[{tag}] {paper}" for tag, paper in SOURCES.items() if any(f"[{tag}]" in text for text in texts)]
 
 
 def epilog(*texts: str) -> str | None:
-    """End of a help page: references of the tags that occur in the texts, or of all tags without texts."""
+    """Text for the end of a help page with the papers for the tags in ``texts``, or for all tags without texts.
+
+    None if no tag occurs.
+    """
     lines = explained(*texts) if texts else explained(*(f"[{tag}]" for tag in SOURCES))
     return "\b\nSources:\n" + "\n".join(f"  {line}" for line in lines) if lines else None

@@ -13,7 +13,7 @@ from scipy import sparse
 from ..bodies.nodal_body import AnyBody, NodalBody
 from ..bodies.ports import find_port, split_port
 from ..joints.rows.connection import Connection, Gap, GapGroup, measures
-from ..joints.rows.laws import PointOnCurve
+from ..joints.rows.laws import Distances, PointOnCurve
 from ..joints.rows.vectors import BodyVector, Ground, PortName, Vector
 from ..kernels.contacts.gap_arrays import (
     ANGLE,
@@ -42,10 +42,10 @@ HOLDING = {2: 4, 3: 10}
 
 
 class _Moves(NamedTuple):
-    """Index of the body of a port, and flags that describe the motion of the port.
+    """Index of the body of a port, and flags that describe how the port moves.
 
-    ``turns``: the port has a rotation; ``bends``: it also rotates relative to its body; ``deforms``: it moves relative
-    to its body, or its body is a nodal one.
+    ``turns``: the section at the port has a rotation. ``bends``: it also rotates relative to the frame of the body.
+    ``deforms``: the port moves relative to the frame of the body, or the body is a nodal one.
     """
 
     body: int
@@ -60,7 +60,10 @@ Factor = tuple[str, Any]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
-    """Add the end points of the vectors of all gaps to ``places``, with consecutive indices."""
+    """Add the points and directions at the ends of the vectors of gaps to ``places``, as new keys.
+
+    Their values are consecutive indices; keys that exist keep theirs. The ports of groups of balls are added, too.
+    """
     for connection in connections:
         for gap in connection.form.gaps:
             for vector in gap.vectors:
@@ -75,7 +78,10 @@ def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]
 def contact_arrays(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], places: Mapping[BodyVector, int], dim: int
 ) -> Contacts:
-    """Arrays of the gaps of all connections; the anchors of groups follow those of single gaps."""
+    """Arrays of all contacts and stops among the connections, as single gaps and groups of balls.
+
+    ``places`` are the indices of the nodes. In the state, the friction anchors of groups follow those of single gaps.
+    """
     touching = [c for c in connections if c.touches]
     gaps = [(i, c, gap) for i, c in enumerate(touching) for gap in c.form.gaps]
     moves = cache(partial(_moves, bodies))
@@ -96,9 +102,10 @@ def contact_arrays(
 def _arrays(
     gaps: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, dict[Any, int]], dim: int, first: int
 ) -> Contacts:
-    """Arrays of gaps with their connections; ``first`` is the index of the first anchor, after all springs.
+    """Contact arrays of single gaps, each given with its connection and the connection's index.
 
-    ``given`` are the motions of the ports, and the indices of the factors of friction by :func:`factor_key`.
+    ``given`` are the motions of the ports, and the numbers of the time factors of friction by :func:`factor_key`.
+    ``first`` is the index of the first anchor in the state, after all springs.
     """
     moves, frictions = given
     for _, connection, gap in gaps:
@@ -145,7 +152,7 @@ def _arrays(
 
 
 def _skins(gaps: list[Owned]) -> Array:
-    """Indices (c,) of the pairs of ball and skin to which gaps at faces belong, −1 for other gaps."""
+    """Numbers (c,) of the pairs of ball and skin to which gaps at faces of skins belong, −1 for other gaps."""
     keys = [(i, gap.skin) if gap.kind == "face" else None for i, _, gap in gaps]
     number = {key: k for k, key in enumerate(dict.fromkeys(keys))}
     return np.array([-1 if key is None else number[key] for key in keys], dtype=int)
@@ -158,7 +165,11 @@ def _group(
     dim: int,
     first: int,
 ) -> Group:
-    """Arrays of a group of balls, from the gaps between neighbours in its list; ``first``: index of its anchors."""
+    """Arrays of a group of balls.
+
+    They follow from the gaps between neighbours in the list of its balls. ``first`` is the index of the first anchor of
+    the group in the state.
+    """
     i, connection, group = owned
     gaps = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
     neighbours = _arrays(gaps, places, given, dim, first)
@@ -183,19 +194,25 @@ def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
 
 
 def _rows_of(group: GapGroup, dim: int) -> int:
-    """Largest number of anchors of a group: n discs without overlap touch in 3n − 6 pairs, balls in 7.5n."""
+    """Largest number of friction anchors of a group, the length of their table; 0 if its law has none.
+
+    n discs without overlap touch in at most 3n − 6 pairs, n balls in about 7.5n.
+    """
     return min(group.number, HOLDING[dim] * len(group.ports)) if getattr(group.law, "holding", 0.0) else 0
 
 
 def driven_gaps(contacts: Contacts, connections: Sequence[Connection], slices: Mapping[str, slice]) -> Contacts:
-    """Contacts with the indices of the inputs that drive their surfaces."""
+    """Copy of contact arrays of single gaps with the numbers of the inputs that drive their surfaces.
+
+    ``slices`` are the slices of the inputs by the names of connections.
+    """
     gaps = [(c, gap) for c in connections for gap in c.form.gaps]
     numbers = [slices[c.name].start if gap.driven else -1 for c, gap in gaps]
     return contacts._replace(driven=np.array(numbers, dtype=int))
 
 
 def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callable[[float], float]]]:
-    """Names and functions of time of the speeds of moving surfaces, each function once."""
+    """Speeds of moving surfaces that are functions of time: name for messages and function, each function once."""
     speeds: dict[int, tuple[str, Callable[[float], float]]] = {}  # by identity: functions need no hash
     for connection in connections:
         for gap in connection.form.gaps:
@@ -205,17 +222,20 @@ def surface_speeds(connections: Sequence[Connection]) -> list[tuple[str, Callabl
 
 
 def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
-    """Names and factors of friction of contacts and joints: each function of time once, "input" once per connection."""
+    """Factors of the friction of contacts and joints, as pairs of a name for messages and the factor.
+
+    A function of time occurs once, also if several connections have it; "input" occurs once for each connection.
+    """
     return [factor for _, factor in _keyed_factors(connections)]
 
 
 def numbers_of_factors(connections: Sequence[Connection]) -> dict[Any, int]:
-    """Index of each factor of friction, by :func:`factor_key`."""
+    """Numbers of the factors of friction in the list of :func:`friction_factors`, by :func:`factor_key`."""
     return {key: k for k, (key, _) in enumerate(_keyed_factors(connections))}
 
 
 def factor_key(connection: Connection, factor: Any) -> Any:
-    """Key of a factor of friction: identity of a function; name of the connection for an input."""
+    """Key by which a factor of friction is found: identity of a function, or for "input" name of the connection."""
     return connection.name if factor == "input" else id(factor)
 
 
@@ -234,9 +254,10 @@ def _keyed_factors(connections: Sequence[Connection]) -> list[tuple[Any, Factor]
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
-    """Number of coordinates of each anchor by its name, in the order of the state, e.g. ``floor: anchor 1 x``: 1.
+    """Numbers of entries in the state of friction anchors, by their names, in the order of the state.
 
-    The anchors of a group have one name, ``discs: anchors``. In a state, anchors follow the springs.
+    A single anchor has d names with one entry each, such as ``floor: anchor 1 x``; the anchors of a group have one
+    name, such as ``discs: anchors``. In a state, anchors follow the springs.
     """
     single = {
         f"{c.name}: anchor {k + 1} {axis}": 1
@@ -257,7 +278,7 @@ def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
 
 
 def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
-    """Index of the body on which friction exerts a moment on one side of a contact, or −1.
+    """Index of the body to which friction at a gap applies a moment, on side 0 or 1 of the gap; −1 if to none.
 
     Raises ValueError if the port has no rotation, or rotates relative to its body.
     """
@@ -271,18 +292,21 @@ def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
     move = moves(port)
     if not move.turns:
         raise ValueError(
-            f"{connection.name}: friction exerts a moment on {port!r}, a point mass: take a body with inertia"
+            f"{connection.name}: friction exerts a moment on {port!r}, a point mass: use a body with inertia"
         )
     if move.bends:
         raise ValueError(
-            f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: take a "
+            f"{connection.name}: the section at {port!r} rotates relative to its body when that deforms: use a "
             "radius of 0 there, or weld a rigid body to it and use that in the contact"
         )
     return move.body
 
 
 def _check_bodies(connection: Connection, moves: Moves) -> None:
-    """Raise ValueError for a pair of shapes, or a whole group, on the same rigid body."""
+    """Raise ValueError if both shapes of a gap, or all balls of a group, are on the same rigid body.
+
+    Also raises it for edges at a section that rotates relative to its body.
+    """
     group, pairs = connection.form.group, [gap.sides for gap in connection.form.gaps if gap.sides is not None]
     if group is not None and len({moves(port).body for port in group.ports}) == 1:
         pairs = [] if any(moves(port).deforms for port in group.ports) else [(group.ports[0], group.ports[1])]
@@ -312,7 +336,7 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
             if place is not None and moves(place.port).deforms:
                 raise ValueError(
                     f"{connection.name}: restitution is not defined at {place.port!r}, where the body deforms (the "
-                    "effective mass depends on the mesh): take Rigid() without it, or a compliant law"
+                    "effective mass depends on the mesh): use Rigid() without it, or a compliant law"
                 )
 
 
@@ -321,21 +345,39 @@ def has_slipping_wheel(connection: Connection) -> bool:
     return any(terms for slip in connection.form.slips for terms in slip.components)
 
 
-def refuse_contacts(
-    connections: Sequence[Connection], what: str, *, has_curves: bool = False, has_slips: bool = False
-) -> None:
-    """Raise ValueError, naming the element, for contacts and similar elements that ``what`` does not support.
+def _is_closed(connection: Connection) -> bool:
+    """True if a connection stands for a contact at rest by the distance of its gap."""
+    form = connection.form
+    return any(m.distance for m in form.measures) or any(isinstance(row.law, Distances) for row in form.rows)
 
-    ``has_curves``: points on curves are supported; ``has_slips``: slipping wheels are.
+
+def refuse_contacts(
+    connections: Sequence[Connection],
+    what: str,
+    *,
+    has_curves: bool = False,
+    has_slips: bool = False,
+    at_rest: bool = False,
+) -> None:
+    """Raise ValueError for a connection that an analysis does not support, such as a contact, with its name.
+
+    ``what`` is the analysis. Contacts and Coulomb friction are never supported, except that contacts closed at edges
+    and faces are with ``at_rest``. Points on curves are supported with ``has_curves`` only, slipping wheels with
+    ``has_slips``.
     """
     for connection in connections:
+        if not at_rest and _is_closed(connection):
+            raise ValueError(
+                f"{what} does not support contacts closed at edges, in grooves or on skins, and {connection.name!r} is "
+                "one: use equilibrium, linearize or spectrum at a state"
+            )
         if connection.touches:
             raise ValueError(f"{what} does not support contacts, and {connection.name!r} is one: leave it out")
         if not has_curves and any(isinstance(row.law, PointOnCurve) for row in connection.rows):
             raise ValueError(f"{what} does not support points on curves, and {connection.name!r} is one: leave it out")
         if connection.form.bearing is not None:
             raise ValueError(
-                f"{what} does not support CoulombFriction, and {connection.name!r} has it: leave it out, or take "
+                f"{what} does not support CoulombFriction, and {connection.name!r} has it: leave it out, or use "
                 "coulomb(force, speed=...)"
             )
         if not has_slips and has_slipping_wheel(connection):

@@ -1,7 +1,7 @@
-"""Broad phase of collision detection: search for near pairs of spheres, nodes near fixed planes, and near surfaces.
+"""Broad phase of collision detection: search for pairs of spheres, fixed planes and surfaces that may touch.
 
-Spheres are searched for by a k-d tree. Surfaces, edges and faces of skins are near if balls around them are. Sides of
-contacts, the two bodies of each, are found here, too.
+Spheres are searched for by a k-d tree. Surfaces, edges and faces of skins are near if balls that contain them are near.
+The two bodies of each contact, its sides, are also found here.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ This one had a gap of at most 3s in the list.
 
 
 class BroadPhase(NamedTuple):
-    """Pairs of moving spheres, gaps over fixed planes, and gaps to surfaces; all other gaps are always included.
+    """Gaps among which near ones are searched for, and gaps that are always included (``others``).
 
-    ``keys``: sorted keys of the node pairs of single gaps, ``pair``: the gap of each; ``walls``: gaps between a node
-    and a fixed plane; ``bounded``: gaps to surfaces and edges that are at least |V| − ``around`` [m], and to faces, of
-    which the longer side is to be subtracted as well. ``nodes``: nodes of all of these, including groups; ``total``:
-    number of nodes of the mechanism; ``widest``: largest sum of two radii, or the usual size of surfaces [m].
+    ``pair`` are gaps between two moving spheres, and ``keys`` their sorted keys, one number for each pair of nodes.
+    ``walls`` are gaps between a node and a fixed plane. ``bounded`` are gaps to surfaces, edges and faces. Such a gap
+    is at least the length of V less ``around`` [m], for faces also less the length of their longer side. ``nodes`` are
+    the nodes of all these gaps and of groups, ``total`` is the number of nodes of the mechanism. ``widest`` is the
+    largest sum of two radii, or the usual size of surfaces if that is larger [m].
     """
 
     contacts: Contacts
@@ -51,16 +52,19 @@ class BroadPhase(NamedTuple):
 
     @property
     def searched(self) -> Array:
-        """Single gaps that a search may leave out."""
+        """Indices of the single gaps that a search may leave out."""
         return np.concatenate([self.pair, self.walls, self.bounded])
 
     @property
     def pairs(self) -> int:
-        """Number of pairs, of single gaps and of groups."""
+        """Number of pairs of spheres: of single gaps and of all groups."""
         return self.pair.size + sum(group.number for group in self.contacts.groups)
 
     def near(self, points: Array, reach: float) -> Array:
-        """Indices of gaps that may be below ``reach`` [m], at least all that are, with ``nodes`` at points (n, d)."""
+        """Indices of gaps that include all gaps narrower than ``reach`` [m], and may include wider ones.
+
+        ``points`` (n, d) are the positions of ``nodes``.
+        """
         whole = np.zeros((self.total, points.shape[1]))
         whole[self.nodes] = points
         of_groups = self.contacts.near(whole, reach)[self.contacts.kind.size :]
@@ -74,16 +78,16 @@ class BroadPhase(NamedTuple):
         return np.concatenate([np.sort(near), of_groups])
 
     def _near_walls(self, points: Array, reach: float) -> Array:
-        """Gaps of at most ``reach`` [m] over fixed planes, with the nodes of the mechanism at points (k, d)."""
+        """Indices of the gaps over fixed planes that are at most ``reach`` [m], with all nodes at ``points`` (k, d)."""
         c, walls = self.contacts, self.walls
         apart = points[c.plus[0, walls]] + c.fixed[0, walls]
         near: Array = walls[c.sign[walls] * np.vecdot(apart, c.fixed[1, walls]) - c.offset[walls] <= reach]
         return near
 
     def _near_surfaces(self, points: Array, reach: float) -> Array:
-        """Gaps to surfaces, edges and faces of at most ``reach`` [m], with the nodes of the mechanism at points (k, d).
+        """Indices of gaps to surfaces, edges and faces that may be at most ``reach`` [m]; nodes at points (k, d).
 
-        A skin of which one face is near has all faces up to ``FURTHER`` times the reach.
+        If one face of a skin is among them, so are its other faces up to ``FURTHER`` times the reach.
         """
         if not self.bounded.size:
             return self.bounded
@@ -100,11 +104,12 @@ class BroadPhase(NamedTuple):
 def broad_phase(
     c: Contacts, nodes: int, *, of: Array | None = None, walls: Array | None = None, surfaces: Array | None = None
 ) -> BroadPhase:
-    """Broad phase of contacts, which searches among the pairs of spheres with rigid laws, or in the mask ``of`` (c,).
+    """Broad phase of given contacts.
 
-    Two nodes have at most one single pair; groups with any contact law are included. Gaps over fixed planes are
-    searched for in the mask ``walls`` (c,), and gaps to surfaces, edges and faces if ``surfaces`` are the positions
-    (k, d) of the nodes in their bodies. All other gaps are always included in the result of a search.
+    It searches among pairs of moving spheres with rigid laws, or in the mask ``of`` (c,), and among all groups. Gaps
+    over fixed planes are searched for in the mask ``walls`` (c,), and gaps to surfaces, edges and faces if ``surfaces``
+    are the positions (k, d) of the nodes in their bodies. All other gaps are included in every result. ``nodes`` is the
+    number of nodes of the mechanism. Two nodes may have only one single gap between spheres.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
@@ -125,10 +130,10 @@ def broad_phase(
 
 
 def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
-    """Gaps to surfaces, edges and faces, their bounds [m] (see :class:`BroadPhase`), and the usual size of these [m].
+    """Indices of gaps to surfaces, edges and faces, bounds ``around`` [m], and usual size [m] of what they touch.
 
-    ``positions`` (k, d) are those of the nodes in their bodies. Cavities, outside of which distances are negative, have
-    no bound.
+    The bounds are those of :class:`BroadPhase`. ``positions`` (k, d) are those of the nodes in their bodies. Cavities,
+    outside of which distances are negative, have no bound and are left out.
     """
     gaps = np.flatnonzero(np.isin(c.kind, (SHAPE, SEGMENTS, FACE)))
     own = c.take_single(gaps)
@@ -143,7 +148,10 @@ def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
 
 
 def _watched(c: Contacts) -> Array:
-    """Nodes by whose displacements gaps to surfaces, edges and faces are bounded: all of V, of faces those of sides."""
+    """Indices of the nodes whose displacements bound the changes of gaps to surfaces, edges and faces.
+
+    These are the nodes of V, and for faces also those of their sides.
+    """
     sides = np.where(c.kind == FACE, c.plus[1:3], -1)
     nodes = np.concatenate([c.plus[0], c.minus[0], sides.ravel()])
     watched: Array = nodes[nodes >= 0]
@@ -151,7 +159,10 @@ def _watched(c: Contacts) -> Array:
 
 
 def _extent(surface: Surfaces, dim: int) -> float:
-    """Radius [m] of a surface around its origin; infinite for a cavity, outside of which distances are negative."""
+    """Radius [m] of a ball about the origin of a surface that contains it; infinite for a cavity.
+
+    A cavity is a closed mesh whose distance is negative outside.
+    """
     corners = surface.corner.reshape(-1, 3)
     radius = float(max(np.linalg.norm(surface.half, axis=1).max(), np.linalg.norm(corners, axis=1).max(initial=0.0)))
     far, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
@@ -161,7 +172,7 @@ def _extent(surface: Surfaces, dim: int) -> float:
 
 
 def _over_fixed_planes(c: Contacts) -> Array:
-    """Mask (c,) of gaps over planes fixed to the ground, which change by at most the displacement of their node."""
+    """Mask (c,) of gaps over planes fixed to the ground, which change by at most the displacement of a node."""
     fixed = (c.plus[0] >= 0) & (c.minus == -1).all(axis=0) & (c.plus[1:] == -1).all(axis=0)
     over: Array = fixed & (c.kind == OFFSET) & (np.linalg.norm(c.fixed[1], axis=-1) <= 1.0 + 1e-12)
     return over
@@ -173,10 +184,10 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a step at the first contact of balls or cylinders that pass through each other, and just after it.
+    """Fractions of a step when two rigid balls or cylinders that pass through each other touch, and just after.
 
     The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts count
-    that penetrate deeper than ``DEEP`` times the sum of their radii; None if there are none.
+    that come deeper than ``DEEP`` times the sum of their radii within the step; None if there are none.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]
@@ -195,18 +206,18 @@ def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, fl
 
 
 def _along(v: Array) -> Array:
-    """Projection of V on W."""
+    """Projections (c, d) of the vectors V on W, ``v`` (2 or more, c, d)."""
     square = np.vecdot(v[1], v[1])
     part: Array = (np.vecdot(v[0], v[1]) / np.where(square > 0.0, square, 1.0))[:, None] * v[1]
     return part
 
 
 class Sides(NamedTuple):
-    """The two bodies of each contact, and the body on which each node of its vectors lies.
+    """The two bodies of each contact, and on which of them each node of its vectors lies.
 
     ``body`` (2, c) are the indices of the bodies, −1 for the ground. Each of the vectors V, W, U and D of a contact
-    leads from one node to another: ``nodes`` (4, 2, c) are the indices of these, ``on`` (4, 2, c) is 0 or 1 for a node
-    of the first or second body, −1 for the ground.
+    leads from one node to another: ``nodes`` (4, 2, c) are the indices of these nodes, and ``on`` (4, 2, c) is 0 or 1
+    for a node of the first or second body, −1 for the ground.
     """
 
     body: Array
@@ -215,7 +226,7 @@ class Sides(NamedTuple):
 
 
 def contact_sides(a: Arrays) -> Sides | None:
-    """Sides of contacts at the frames of bodies, which may deform; None if a contact has more than two bodies."""
+    """The two bodies of each contact; None if a contact has nodes on more than two bodies, or at means of nodes."""
     if a.node_means is not None:
         return None
     nodes = np.stack([a.contacts.plus, a.contacts.minus], axis=1)
@@ -228,5 +239,5 @@ def contact_sides(a: Arrays) -> Sides | None:
 
 
 def are_apart(a: Arrays) -> bool:
-    """True if there are only rigid bodies with no connections other than contacts."""
+    """True if all bodies are rigid and no joints, springs or loads with directions connect or follow them."""
     return not (a.body_u.size or a.first.size or a.follow_input.size)

@@ -16,7 +16,7 @@ from .restitution import restitution_damping, restitution_loss
 class ContactLaw:
     """Base class of contact laws."""
 
-    remedy: ClassVar[str] = "take contacts.Hertz(...), KelvinVoigt(...) or Rigid(...)"
+    remedy: ClassVar[str] = "use contacts.Hertz(...), KelvinVoigt(...) or Rigid(...)"
 
 
 class Compliant(ContactLaw):
@@ -102,6 +102,12 @@ class Hertz(Compliant):
     restitution, speed : float, optional
         Set the loss c so that a head-on impact with this ``speed`` [m/s] has this coefficient of restitution, see
         :func:`restitution_loss`.
+
+    Raises
+    ------
+    ValueError
+        For a stiffness that is not positive, a negative loss or friction, both models of friction at once, a friction
+        factor without friction, and a restitution without a speed or together with a loss.
     """
 
     stiffness: float
@@ -147,6 +153,12 @@ class KelvinVoigt(Compliant):
     restitution, mass : float, optional
         Set the damping d so that head-on impacts of a mass [kg] have this coefficient of restitution, see
         :func:`restitution_damping`.
+
+    Raises
+    ------
+    ValueError
+        For a stiffness that is not positive, a negative damping or friction, both models of friction at once, a
+        friction factor without friction, and a restitution without a mass or together with a damping.
     """
 
     stiffness: float

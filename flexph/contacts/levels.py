@@ -23,10 +23,11 @@ RANK = 1e-9
 
 
 class Level(NamedTuple):
-    """Dense matrices of contacts (some of the gaps) and joints at a state, to apply impulses to its velocities.
+    """Dense matrices at a state with which impulses of contacts and joints change the velocities.
 
-    ``rows``: H, from velocities v to the rates of the contacts; ``spread``: PL⁻¹Hᵀ; ``lower``: L; ``joints``: G L⁻ᵀ;
-    ``basis``: an orthonormal basis (n, r) of the rows of ``joints``.
+    H (``rows``) are the derivatives of the rates γ of contacts with respect to the velocities v, L (``lower``) is the
+    Cholesky factor of the mass matrix, and ``joints`` is G L⁻ᵀ with the constraint matrix G. ``spread`` is PL⁻¹Hᵀ, D is
+    that of the module, and ``basis`` is an orthonormal basis (n_v, r) of the rows of ``joints``.
     """
 
     rows: Array
@@ -37,22 +38,25 @@ class Level(NamedTuple):
     basis: Array
 
     def rates(self, v: Array) -> Array:
-        """Rates γ of the contacts at velocities v: normal (c,), then along each tangent."""
+        """Rates γ of the contacts at velocities v: normal rates (c,), then those along each tangent."""
         moved: Array = self.rows @ v
         return moved
 
     def terms(self, v: Array) -> Array:
-        """Sums of the absolute terms of the rates [m/s]."""
+        """Sums of the absolute values of the terms H_ij v_j of each rate [m/s], a scale for its round-off."""
         sizes: Array = abs(self.rows) @ np.abs(v)
         return sizes
 
     def struck(self, v: Array, impulses: Array) -> Array:
-        """Velocities v⁺ (n_v,) after impulses Λ of the contacts on velocities v."""
+        """Velocities v⁺ (n_v,) after impulses Λ of the contacts, from the velocities v before them."""
         change: Array = solve_triangular(self.lower, self.spread @ impulses, lower=True, trans=1)
         return v + change
 
     def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
-        """Nearest velocities to v with G v = b (``rates``), and the joint impulses μ that change v to them."""
+        """Velocities nearest to v, in kinetic energy, that satisfy the joints, G v = ``rates``, and joint impulses μ.
+
+        The impulses are those that change v to these velocities.
+        """
         if not rates.size:
             return v, rates
         w = self.lower.T @ v
@@ -63,20 +67,23 @@ class Level(NamedTuple):
 
 
 def near_at(a: Arrays, *places: tuple[Configuration, Derived]) -> Arrays:
-    """Arrays in which groups have only the pairs that are closed in at least one of the given states."""
+    """Copy of the arrays whose contacts include the gaps of groups only if they are closed at one of the states."""
     if not a.contacts.groups:
         return a
     return a._replace(contacts=a.contacts.closed(*(touching_points(a, c.r, d.arm) for c, d in places)))
 
 
 def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
-    """Gaps of all contacts at a state."""
+    """Gaps of all contacts at a state, with their gradients."""
     vectors = vectors_of(a.contacts, touching_points(a, c.r, d.arm))
     return gaps_between(a.contacts, vectors, vectors)
 
 
 def level_of_rows(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, rows: Array) -> Level:
-    """Matrices for impulses along given rows H, and of the joints, at a state."""
+    """Matrices for impulses of contacts and joints at the state ``place``.
+
+    ``rows`` is the matrix H of the contacts, ``coefficient`` (t,) are the coefficients of the constraint terms.
+    """
     c, d = place
     lower = cholesky(dense(mass_of(a, c.u)), lower=True)
     G = dense(constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector))
@@ -88,7 +95,7 @@ def level_of_rows(a: Arrays, place: tuple[Configuration, Derived], coefficient: 
 
 
 def _range(rows: Array) -> Array:
-    """Orthonormal basis (n, r) of the space that the rows span."""
+    """Orthonormal basis (n, r) of the space that is spanned by the given rows (k, n)."""
     if not rows.shape[0]:
         return np.zeros((rows.shape[1], 0))
     length = np.linalg.norm(rows, axis=1)

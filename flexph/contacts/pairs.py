@@ -84,6 +84,11 @@ def mutual_contact(shapes: Sequence[Any], law: Any, *, name: str | None = None) 
     -------
     Connection
         The element, for :func:`flexph.connect`.
+
+    Raises
+    ------
+    ValueError
+        For fewer than two shapes, or shapes of which some cannot touch each other.
     """
     group = _shapes("shapes", shapes)
     if len(group) < 2:
@@ -115,7 +120,10 @@ def _law(law: Any) -> ContactLaw:
 
 
 def _grouped(balls: list[Sphere], law: ContactLaw, name: str | None) -> Connection:
-    """Make the connection of a group of balls, each in contact with every other."""
+    """Connection of a group of balls, each in contact with every other.
+
+    Raises ValueError if two of them are points.
+    """
     ports, radii = tuple(str(ball.port) for ball in balls), tuple(ball.radius for ball in balls)
     if radii.count(0.0) > 1:
         raise ValueError(POINTS)
@@ -154,7 +162,10 @@ def _ports_of(shape: Shape) -> Sequence[Any]:
 
 
 def _speed_of(pairs: list[tuple[Shape, Shape]], law: ContactLaw) -> Input | None:
-    """Input of the speed of driven surfaces."""
+    """Input of a contact that sets the speed of a driven surface; None if no surface is driven.
+
+    Raises ValueError for a driven surface whose law is not compliant or has no friction.
+    """
     ports = [shape.port for pair in pairs for shape in pair if isinstance(shape, Plane) and shape.driven]
     if ports and not (isinstance(law, Compliant) and law.friction):
         raise ValueError(f"a driven plane needs a compliant law with friction, Hertz or KelvinVoigt, got {law}")
@@ -162,7 +173,7 @@ def _speed_of(pairs: list[tuple[Shape, Shape]], law: ContactLaw) -> Input | None
 
 
 def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
-    """Drawing signs of the shapes of all pairs, each shape once."""
+    """Drawing signs of the shapes of all pairs, each shape once; skins have none, as the bodies show them."""
     touching: dict[Shape, list[Touching]] = {}
     for pair in pairs:
         for first, other in (pair, pair[::-1]):
@@ -172,7 +183,10 @@ def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
 
 
 def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
-    """Pair of shapes with the round one first; raises ValueError for pairs that are not supported."""
+    """Two shapes in the order that :func:`_gap` needs; raises ValueError for pairs that are not supported.
+
+    First comes a ball, a pin, a rim or, of larger shapes, a box, capsule or mesh; a ball on the ground comes second.
+    """
     if isinstance(first, Rim) or isinstance(second, Rim):
         return _ordered_rim(first, second)
     if isinstance(first, Skin) or isinstance(second, Skin):
@@ -187,7 +201,7 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     if not round_:
         kinds = " and ".join(type(shape).__name__ for shape in (first, second))
         raise ValueError(
-            f"a contact needs a point or sphere, or a pin in a hole, got {kinds}: in the plane take a Sphere for a "
+            f"a contact needs a point or sphere, or a pin in a hole, got {kinds}: in the plane use a Sphere for a "
             "disc, in space points or spheres along what is longer"
         )
     if isinstance(first.port, Ground):
@@ -199,7 +213,7 @@ def _ordered(first: Shape, second: Shape) -> tuple[Shape, Shape]:
 
 
 def _are_bodies(first: Shape, second: Shape) -> bool:
-    """True if one shape is a box, a capsule or a mesh, and the other one is not a ball."""
+    """True if one shape is a box, a capsule or a mesh, and the other is one of these, a plane, a cylinder or a hole."""
     kinds = Surface | Plane | Round
     return (isinstance(first, Surface) and isinstance(second, kinds)) or (
         isinstance(second, Surface) and isinstance(first, kinds)
@@ -207,7 +221,10 @@ def _are_bodies(first: Shape, second: Shape) -> bool:
 
 
 def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
-    """Pair of shapes with the rim first; raises ValueError unless it is on a body and the other one is a plane."""
+    """The rim and the plane of two shapes, in this order.
+
+    Raises ValueError unless one is a rim on a body and the other one a plane.
+    """
     first, second = (first, second) if isinstance(first, Rim) else (second, first)
     if not isinstance(second, Plane):
         raise ValueError(f"a Rim can only touch a Plane, got a {type(second).__name__}: use spheres on the rim instead")
@@ -217,12 +234,12 @@ def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
 
 
 def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
-    """Gap of an ordered pair of shapes; raises ValueError if they do not fit the dimension or each other."""
+    """Gap of two shapes in the order of :func:`_ordered`; raises ValueError if they do not fit."""
     for shape in (first, second):
         if dim == 2 and isinstance(shape, Round) and shape.axis is not None:
-            raise ValueError(f"a {type(shape).__name__.lower()} takes no axis in the plane, got {shape.axis}")
+            raise ValueError(f"a {type(shape).__name__.lower()} has no axis in the plane, got {shape.axis}")
     if dim == 2 and isinstance(first, Rim):
-        raise ValueError("a Rim exists in three dimensions only: in the plane take a Sphere for a disc")
+        raise ValueError("a Rim exists in three dimensions only: in the plane use a Sphere for a disc")
     apart, none = _between(first, second), Vector(fixed=(0.0,) * dim)
     sides, radius = (first.port, second.port), first.reach
     if isinstance(second, Plane):
@@ -271,7 +288,10 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
 
 
 def _to_surface(first: Shape, second: Surface, dim: int, law: ContactLaw) -> Gap:
-    """Gap between a point or sphere and a surface, by the coordinates of its centre in the axes of the surface."""
+    """Gap between a ball or point and a box, capsule or mesh.
+
+    It is the distance from the surface at the coordinates of the centre of the ball in the axes of the surface.
+    """
     radius, apart = first.reach, _between(first, second)
     if radius == 0.0 and not second.encloses:
         raise ValueError(
@@ -286,14 +306,17 @@ def _to_surface(first: Shape, second: Surface, dim: int, law: ContactLaw) -> Gap
 
 
 def _between(first: Shape, second: Shape) -> Vector:
-    """Vector from the centre of the second shape to that of the first; either may be on the ground."""
+    """Vector from the centre of the second shape to that of the first.
+
+    A centre on the ground enters as a constant part of the vector.
+    """
     (plus, ahead), (minus, back) = _centre(first), _centre(second)
     fixed = ahead if back is None else tuple(-x for x in back)
     return Vector(plus, minus, fixed)
 
 
 def _centre(shape: Shape) -> tuple[BodyVector | None, Direction | None]:
-    """Centre of a shape, on a body or on the ground."""
+    """Centre of a shape: a point of a body and None, or None and world coordinates for a shape on the ground."""
     offset: Direction | None = getattr(shape, "offset", None)
     if not isinstance(shape.port, Ground):
         return BodyVector(shape.port, offset=offset if offset and any(offset) else None), None

@@ -23,7 +23,11 @@ APART = 0.75
 
 
 def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
-    """Pairs of parts (balls, edges or whole shapes) by which two shapes of an ordered pair touch."""
+    """Pairs of parts by which two shapes touch: balls, edges or whole shapes, each pair with a gap of its own.
+
+    As in a contact, the first shape is a ball, a pin, a rim or, of larger shapes, a box, capsule or mesh.
+    Raises ValueError for two capsules without a radius.
+    """
     if isinstance(first, Skin) or isinstance(second, Skin):
         return _parts_of_skins(first, second)
     if not isinstance(first, Surface):
@@ -45,7 +49,10 @@ def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 
 
 def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
-    """Pairs of balls and skins, and of corners of skins and other shapes."""
+    """Pairs of parts by which a skin touches another shape: balls with the skin, and its corners with the shape.
+
+    The balls are the other shape itself if it is one, else its corners, or the ends of a capsule.
+    """
     pairs: list[tuple[Shape, Shape]] = []
     for one, other in ((first, second), (second, first)):
         if isinstance(other, Skin):
@@ -58,14 +65,14 @@ def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 
 
 def _lines(first: Surface, second: Surface) -> list[tuple[Edge, Edge]]:
-    """Pairs of edges of which at least one has a radius."""
+    """Pairs of edges, one of each surface, of which at least one has a radius."""
     return [(a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0]
 
 
 def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
-    """Pairs of corners and boxes, and of edges, by which two boxes touch.
+    """Pairs of parts by which two boxes touch: corners of each with the other box, and edges of both.
 
-    Corners of sharp boxes get a radius only if sides of both boxes may be flush. Edges of sharp boxes that are too long
+    Corners of sharp boxes get a radius only if faces of both boxes may be flush. Edges of sharp boxes that are too long
     for their small radius are left out with a warning.
     """
     one, other = _rounded(first, second)
@@ -84,7 +91,7 @@ def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
 
 
 def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
-    """True if a length of one box equals one of the other within 2 · radius.
+    """True if a length of one box equals one of the other within 2 · radius, so that faces may be flush.
 
     Sharp corners of flush boxes would be pushed out sideways.
     """
@@ -92,10 +99,12 @@ def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
 
 
 def _rounded(first: Box, second: Box) -> tuple[Box, Box]:
-    """Return two boxes with edges of different radii.
+    """Copies of two boxes whose edges have different radii; plates without thickness are returned unchanged.
 
-    Where boxes of equal lengths lie on each other, the centres of the smaller roundings are outside of those of the
-    larger ones. Then four corners carry the boxes in place of sixteen corners and edges at the same four places.
+    A corner is a ball whose centre is one radius inside of the faces. Where two boxes of equal lengths lie on each
+    other, the corners with the larger radius stand on the flat part of the other box and carry. Those with the smaller
+    radius are beyond it and do not touch. With equal radii, sixteen corners and edges would touch in the same four
+    places.
     """
     if not (first.encloses and second.encloses):
         return first, second

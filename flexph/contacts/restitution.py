@@ -29,7 +29,7 @@ def _check_coefficient(restitution: float) -> float:
     if not 0.0 < e <= 1.0:
         raise ValueError(
             f"restitution must lie between 0 (exclusive) and 1, got {e}: with e = 0 no finite damping ends an impact "
-            "at rest; take contacts.Rigid(restitution=0)"
+            "at rest; use contacts.Rigid(restitution=0)"
         )
     return e
 
@@ -65,7 +65,7 @@ def restitution_loss(restitution: float, speed: float, *, formula: Formula = "ex
     Raises
     ------
     ValueError
-        For a restitution that is not above 0 and up to 1, and a speed that is not positive.
+        For a restitution of 0 or less or above 1, and a speed that is not positive.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def restitution_damping(restitution: float, stiffness: float, mass: float) -> fl
     Raises
     ------
     ValueError
-        For a restitution that is not above 0 and up to 1, and a stiffness or mass that is not positive.
+        For a restitution of 0 or less or above 1, and a stiffness or mass that is not positive.
 
     Examples
     --------

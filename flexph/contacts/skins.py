@@ -108,7 +108,11 @@ class Skin(Shape):
     def gaps(
         self, ball: Sphere, law: ContactLaw, centre: tuple[BodyVector | None, tuple[float, ...] | None], number: int
     ) -> list[Gap]:
-        """Gaps between a ball about a centre and all faces, except faces of which the ball is a corner."""
+        """Gaps between a ball and all faces of the skin, except faces of which the ball is a corner.
+
+        ``centre`` is the centre of the ball, ``number`` the number of this pair of ball and skin in the connection.
+        Raises ValueError for laws that skins do not take, and for a point if the skin has no radius.
+        """
         if not isinstance(law, Compliant):
             raise ValueError(
                 f"a Skin takes compliant laws, Hertz or KelvinVoigt, got {law}: impulses of rigid contacts act on "

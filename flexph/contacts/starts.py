@@ -26,7 +26,10 @@ INSIDE = 1e-9
 
 
 def refuse_overlaps(a: Arrays, at: tuple[Configuration, Derived], name_of: Callable[[int], str]) -> None:
-    """Raise ValueError if bodies of rigid contacts overlap; ``name_of`` maps the index of a gap to its name."""
+    """Raise ValueError if rigid contacts overlap at the initial state ``at``, by more than round-off.
+
+    ``name_of`` returns the name of the gap with a given index.
+    """
     if not a.contacts.laws.rigid.any():
         return
     c, d = at
@@ -39,12 +42,12 @@ def refuse_overlaps(a: Arrays, at: tuple[Configuration, Derived], name_of: Calla
         unit = "rad" if near.contacts.kind[rigid[worst]] == ANGLE else "m"
         raise ValueError(
             f"{name_of(int(number[rigid[worst]]))}: the bodies overlap at the start, by "
-            f"{-gaps[worst]:.3g} {unit}: begin with a gap of zero or more, or take a compliant law"
+            f"{-gaps[worst]:.3g} {unit}: begin with a gap of zero or more, or use a compliant law"
         )
 
 
 def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[Configuration, Derived]) -> None:
-    """Warn of compliant contacts whose initial penetration is far larger than the static one under weight."""
+    """Warn of compliant contacts that begin with a penetration far larger than the static one under weight."""
     if a.contacts.laws.rigid.all():
         return
     a = near_at(a, at)
@@ -67,9 +70,10 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
 
 
 def _sizes(a: Arrays, c: Contacts) -> Array:
-    """Reference lengths of contacts: sum of the radii of two balls, radius of a pin in a hole or of a ball on a plane.
+    """Lengths (c,) [m] to which penetrations are compared, by the kind of contact.
 
-    It is the size of the mechanism for points, and 1 for stops of angles.
+    They are the sum of the radii of two balls, or the radius of a pin in a hole or of a ball on a plane. For points it
+    is the size of the mechanism, for stops of angles 1 rad.
     """
     flat = np.isin(c.kind, (OFFSET, SHAPE))
     radius = np.where(flat | (c.sign < 0.0), np.abs(c.share[0] * np.where(flat, 1.0, c.offset)), c.offset)
@@ -80,7 +84,7 @@ def _sizes(a: Arrays, c: Contacts) -> Array:
 
 
 def _carrying(a: Arrays, c: Contacts) -> Array:
-    """Static penetrations (c,) of the contacts, each under the weight of all bodies."""
+    """Penetrations (c,) [m or rad] at which each contact alone would carry the weight of all bodies."""
     weight = float(np.linalg.norm(a.weight, axis=1).sum())
     moment = np.where(c.kind == ANGLE, lever(a), 1.0)
     carried: Array = (weight * moment / np.where(c.rigid, 1.0, c.stiffness)) ** (
@@ -90,7 +94,7 @@ def _carrying(a: Arrays, c: Contacts) -> Array:
 
 
 def _what(c: Contacts, k: int) -> str:
-    """Name of the reference length of a contact, for messages."""
+    """Name, for messages, of the length in :func:`_sizes` to which the penetration of contact ``k`` is compared."""
     if c.kind[k] in (OFFSET, SHAPE):
         return "the radius" if c.share[0, k] > 0.0 else "the size of the mechanism"
     return "the sum of the radii" if c.kind[k] == DISTANCE and c.sign[k] > 0.0 else "the radius"

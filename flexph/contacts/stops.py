@@ -91,7 +91,7 @@ def stop(
     """
     body_port(first)
     if isinstance(law, ElasticLaw):
-        check_at_rest("law", law, "take a law of the distance beyond a limit")
+        check_at_rest("law", law, "use a law of the distance beyond a limit")
     elif not isinstance(law, ContactLaw):
         text = f"law must be a ContactLaw, {ContactLaw.remedy}, or an elastic law such as polynomial(k)"
         raise ValueError(f"{text}, got {check.shown(law)}")
@@ -143,7 +143,11 @@ def check_stops(
     after: tuple[Configuration, Derived],
     iterations: int,
 ) -> None:
-    """Raise MotionEnded if an angle moves half a turn away from its stops, where it would appear on the other side."""
+    """Raise MotionEnded if the angle of a stop moves half a turn away from its limits within a step.
+
+    It would then appear on the other side. ``before`` and ``after`` are the states at the ends of the step,
+    ``iterations`` is the number of iterations that the error reports.
+    """
     single = a.contacts._replace(groups=())
     if not (single.kind == ANGLE).any():
         return
@@ -158,7 +162,7 @@ def check_stops(
     side = float(np.copysign(np.pi, end[k]))
     where, advice = f"half a turn away from its limit {gap.name}", "give both limits, or end the run before by an event"
     if len(owner.form.gaps) > 1:
-        where, advice = "through a limit and half way to the other", "take a stiffer law, or shorter steps"
+        where, advice = "through a limit and half way to the other", "use a stiffer law, or shorter steps"
     share = float((side - begin[k]) / (end[k] - begin[k]))
     reason = f"the angle of {owner.name!r} comes to {gap.origin + side:.4g} rad, {where}"
     raise MotionEnded(reason, iterations, share=share, advice=advice)
@@ -167,7 +171,10 @@ def check_stops(
 def _spring(
     kind: Literal["component", "angle"], products: tuple[Product, ...], law: ElasticLaw, ends: tuple[float, float]
 ) -> Measure:
-    """Spring that acts on a coordinate beyond its limits."""
+    """Spring measure with an elastic law that acts beyond both limits ``ends`` of a coordinate.
+
+    The coordinate is given by its kind and the products that define it.
+    """
     return Measure(kind, products, 0.0, 0.0, 0.0, law=beyond(law, *ends))
 
 
@@ -177,7 +184,10 @@ def _apart(first: str, second: PortName, dim: int) -> Vector:
 
 
 def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> None:
-    """Raise ValueError for limits of an angle that are ambiguous by full turns."""
+    """Raise ValueError for limits of an angle that are not unique, as full turns are not counted.
+
+    ``given`` are the sign, name and value [rad] of each limit, ``middle`` is the mean of the limits.
+    """
     (_, name, first), (_, _, last) = given[0], given[-1]
     if last - first >= 2.0 * math.pi:
         raise ValueError(f"upper must be less than a turn above lower, 2π rad, got {first:g} and {last:g} rad")
@@ -194,9 +204,9 @@ def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> N
 
 
 def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: float) -> tuple[Vector, Vector, Vector]:
-    """Vectors V, W, U whose products give the angle measured from the middle of the limits.
+    """Vectors V, W, U with sine V·W and cosine V·U of an angle measured from the middle of its limits.
 
-    The angle jumps by a full turn opposite to the middle, which is outside the limits.
+    Measured like this, the angle jumps by a full turn opposite to the middle, outside of the limits.
     """
     x, y = (np.array(one) for one in way)
     sine = tuple((np.cos(middle) * y - np.sin(middle) * x).tolist())

@@ -138,7 +138,7 @@ def quantised(controller: Sampled, steps: Mapping[str, float]) -> Sampled:
 
 @dataclass(frozen=True, eq=False)
 class _Quantised:
-    """Controller function that receives rounded readings."""
+    """Controller function that gives another one readings rounded to whole multiples of ``parts``, by sensor."""
 
     function: Callable[..., Any]
     parts: Mapping[str, float]
@@ -151,7 +151,10 @@ class _Quantised:
 
 @dataclass(frozen=True, eq=False)
 class _Through:
-    """Controller function whose outputs pass through a filter ``change``, whose state is stored between calls."""
+    """Controller function that passes the outputs of another one through ``change``.
+
+    ``change`` receives outputs and a memory of its own, and returns both anew; the memory is stored between calls.
+    """
 
     function: Callable[..., Any]
     remembers: bool
@@ -175,7 +178,7 @@ def _positive(name: str, values: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _number(port: str, value: Any) -> Any:
-    """Validated value of a port's input; raises Misanswered if it is not a finite number or array."""
+    """Value of a port's input as a float or an array; raises Misanswered unless it is made of finite numbers."""
     if type(value) is float and value - value == 0.0:
         return value
     try:
@@ -186,7 +189,7 @@ def _number(port: str, value: Any) -> Any:
 
 
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
-    """Raise Misanswered if a limit names a port for which the controller has no output."""
+    """Raise Misanswered if ``values`` names a port for which the controller returned no input."""
     unknown = sorted(set(values) - set(answer))
     if answer and unknown:  # before the first output of a delayed controller there are no outputs
         names = ", ".join(map(repr, answer))

@@ -99,9 +99,9 @@ class Continuous:
 
 
 class ControllerStep(NamedTuple):
-    """State and energy of a controller at the end of a step, its mean outputs and dissipated energy.
+    """Result of a step of a controller: state and energy at its end, mean outputs, and dissipated energy.
 
-    ``rates`` are the mean rates of the ports closed by laws; ``lost`` does not contain the dissipation of the laws.
+    ``rates`` are the mean rates of the ports that laws close. ``lost`` does not contain the dissipation of the laws.
     """
 
     state: Array
@@ -112,39 +112,40 @@ class ControllerStep(NamedTuple):
 
 
 class ControllerStepper(Protocol):
-    """Time stepping of a controller under inputs that are constant in a step and forces of the laws at its other ports.
+    """Protocol of time stepping of a controller.
 
-    Arguments of a step are the inputs (m,) and the forces of the laws, which act against their ports.
+    Laws close its last ports. A step has constant inputs (m,) at the other ports, and the forces (l,) of the laws,
+    which act against the rates of their ports.
     """
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """Laws that close the last ports, in their order."""
+        """Laws that close the last ports of the controller, in the order of these."""
 
     def energy(self, x: Array) -> float:
         """Energy H_c [J] of the controller at a state."""
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """Advance a state by one step of length h."""
+        """Advance the state x by one step of length h [s], under inputs u (m,) and the forces (l,) of the laws."""
 
     def by_forces(self, h: float) -> tuple[Array, Array]:
         """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the forces of l laws."""
 
     def rates(self, x: Array) -> Array:
-        """Rates of the ports closed by laws, as far as the state stores them."""
+        """Rates (l,) of the ports that laws close, at a state x; states without energy do not contribute."""
 
 
 def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllerStepper:
-    """Energy-conserving stepper of a controller."""
+    """Stepper that conserves the energy of a controller: midpoint rule if it is linear, else a discrete gradient."""
     if isinstance(system, Terminated):
         return LinearSteps(system.system, system.acting)
     return LinearSteps(system) if isinstance(system, LinearPHDAE) else _GeneralSteps(system)
 
 
 class LinearSteps:
-    """Implicit midpoint rule, factored for each step length; multipliers and algebraic states are means over a step.
+    """Implicit midpoint rule for a linear controller, whose matrices are solved once for each step length.
 
-    The last ports are closed by laws.
+    ``laws`` close the last ports. Multipliers and algebraic states are means over a step.
     """
 
     def __init__(self, system: LinearPHDAE, laws: tuple[Law, ...] = ()) -> None:
@@ -161,7 +162,10 @@ class LinearSteps:
         return float(0.5 * x @ self.E[:n, :n] @ x)
 
     def _solved(self, h: float) -> tuple[Array, Array]:
-        """Matrices of the mean state from x₀ and u: (2E/h − J + R) x̄ = (2E/h) x₀ + B u."""
+        """Matrices P (N, n) and Q (N, m) of the mean state x̄ = P x₀ + Q u, with (2E/h − J + R) x̄ = (2E/h) x₀ + B u.
+
+        x̄ includes multipliers, x₀ does not. Raises ValueError if the system is singular.
+        """
         held = (2.0 / h) * self.E
         try:
             both = np.linalg.solve(held - self.flow, np.hstack([held[:, : self._size], self.B]))
@@ -172,7 +176,7 @@ class LinearSteps:
         return both[:, : self._size], both[:, self._size :]
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """Advance a state by one step of length h, under inputs (m,) and the forces of laws."""
+        """Advance the state x by one step of length h [s], under inputs u (m,) and the forces (l,) of the laws."""
         from_state, from_input = self._matrices(h)
         mean = from_state @ x + from_input @ (np.concatenate([u, -forces]) if self.laws else u)
         n, output = self._size, self.B.T @ mean
@@ -186,13 +190,13 @@ class LinearSteps:
         return change[: self._open], change[self._open :]
 
     def rates(self, x: Array) -> Array:
-        """Rates (l,) of the ports closed by laws at a state x."""
+        """Rates (l,) of the ports that laws close, at a state x; states without energy do not contribute."""
         stored = np.where(self.moving[: self._size], x, 0.0)
         return np.asarray(stored @ self.B[: self._size, self._open :])
 
 
 class _GeneralSteps:
-    """Stepper by the discrete-gradient pair of the system, or by Gonzalez' discrete gradient."""
+    """Stepper of a nonlinear controller by a discrete gradient: its own, if it has one, or that of O. Gonzalez."""
 
     laws: tuple[Law, ...] = ()
 
@@ -213,14 +217,14 @@ class _GeneralSteps:
         return np.zeros(0)
 
     def step(self, x: Array, h: float, u: Array, forces: Array) -> ControllerStep:
-        """Advance a state by one step of length h, under inputs (m,) and the forces of laws."""
+        """Advance the state x by one step of length h [s], under inputs u (m,); there are no laws, so no forces."""
         size = np.maximum(np.abs(x), self.system.floor(x)) if x.any() else self._at_rest(x, h, u)
         solved = self._pair.step(x, h, u, size)
         output, lost = np.asarray(solved.output), float(solved.dissipated)
         return ControllerStep(solved.state, float(solved.energy), output, lost, np.zeros(0))
 
     def _at_rest(self, x: Array, h: float, u: Array) -> Array:
-        """Scale of states that are all zero: their change in a step, or one if nothing moves them."""
+        """Scale (n,) of states that are all zero: their change in a step h under inputs u, or one if that is zero."""
         system, z = self.system, self.system.z(x)
         forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.port_matrices(x).flow(u)).max(initial=0.0)
         stored = np.abs(dense(system.E(x))).max(initial=0.0)

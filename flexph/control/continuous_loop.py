@@ -28,7 +28,7 @@ Flow = Callable[[Array, Array], Array]
 
 
 class ContinuousLoop:
-    """A port-Hamiltonian controller in a run: its stepper, the ports it is joined to, and its external inputs."""
+    """Run-time wrapper of a :class:`Continuous` controller: its stepper, joined ports and external inputs."""
 
     def __init__(self, name: str, given: Continuous, mechanism: Model, outputs: Mapping[str, slice]) -> None:
         self.name, self.given, self.steps = name, given, steps_of(given.system)
@@ -51,26 +51,26 @@ class ContinuousLoop:
 
     @property
     def spans(self) -> list[slice]:
-        """Slices of the inputs that act from outside, by port."""
+        """Slices of the controller's inputs at each of the ports ``outside``, at which external inputs act."""
         return [self.given.system.ports[port] for port in self.outside]
 
     def hold(self, held: Array) -> None:
-        """Use ``held`` (m,), which other controllers write, as external input at the ports that are not joined.
+        """Add ``held`` (m,), which other controllers write, to the external inputs at the ports that are not joined.
 
-        Its work is in the ledger.
+        The work of these inputs is in the ledger, too.
         """
         self.held = held
         self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]
 
     def start_from(self, known: Array | None) -> Array:
-        """State at the start of a run: the end of the last run if ``known``, else the start of the controller."""
+        """State of the controller at the start of a run: ``known`` from another run, or else its own start."""
         own = self.given.start if known is None else known
         return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
 
     def acting(self, span: tuple[float, float]) -> Array:
-        """External inputs (m,) at the middle of a step, minus the mean rates of the references.
+        """External inputs (m,) in a step over the times ``span``, minus the mean rates of the references.
 
-        Inputs held by other controllers are included.
+        The inputs are taken at the middle of the step, and include those that other controllers hold.
         """
         t0, t1 = span
         inputs = self._inputs.at(0.5 * (t0 + t1)) + self.held
@@ -79,9 +79,9 @@ class ContinuousLoop:
         return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
 
     def acting_over(self, times: Array) -> Array:
-        """External inputs of all steps between times, (k, m), minus the mean rates of the references.
+        """External inputs (k, m) in the k steps between ``times``, minus the mean rates of the references.
 
-        Inputs held by other controllers are not included.
+        The inputs are taken at the middle of each step, without those that other controllers hold.
         """
         inputs, h = self._inputs.at_times(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
         if not self.given.references:
@@ -90,22 +90,23 @@ class ContinuousLoop:
         return np.asarray(inputs - (np.diff(references, axis=0) / h if len(references) > 1 else np.zeros_like(h)))
 
     def total_input(self, acting: Array, output: Array) -> Array:
-        """External inputs plus the outputs of the mechanism, (m,)."""
+        """Inputs (m,) of the controller: external ones, ``acting``, plus the mechanism's outputs at joined ports."""
         u = acting.copy()
         for _, own, _, seen in self.coupled:
             u[own] += output[seen]
         return u
 
     def external_work(self, step: ControllerStep, acting: Array, h: float) -> list[float]:
-        """Work of the external inputs by port [J]."""
+        """Work [J] of the external inputs in a step, for each of the ports ``outside``."""
         return [h * float(step.output[part] @ acting[part]) for part in self.spans]
 
 
 def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u: Array, *, fastest: float) -> None:
-    """Raise ValueError if the stored states contradict the inputs in the algebraic equations of the controller.
+    """Raise ValueError if the stored states of a controller at the start contradict its inputs.
 
-    An example is the spin of a rotor on a shaft, 0 = −Ω + nω: steps would alternate about the consistent value.
-    ``fastest`` is the largest velocity of the mechanism.
+    They contradict each other in its algebraic equations. An example is the spin of a rotor on a shaft, 0 = −Ω + nω:
+    steps would alternate about the consistent value. x is the state, u are the inputs, and ``fastest`` is the largest
+    velocity of the mechanism.
     """
     E, flow, start = _equations(system, x)
     rows, free = linalg.null_space(E.T), linalg.null_space(E)
@@ -126,7 +127,7 @@ def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u
 
 
 def _equations(system: LinearPHDAE | PHDAE | Terminated, x: Array) -> tuple[Array, Flow, Array]:
-    """E, the right-hand side as a function of state and inputs, and the state with multipliers appended."""
+    """Matrix E, right-hand side of E ẋ = f(x, u) as a function f, and start of x, with the multipliers as part of x."""
     if isinstance(system, Terminated):  # laws dissipate and tie no stored state to an input
         system = replace(system.system, B=dense(system.system.B)[:, : -len(system.laws)], ports=system.ports)
     if isinstance(system, LinearPHDAE):

@@ -27,12 +27,12 @@ ROOM = 10
 
 
 def _is_called(controller: Any) -> bool:
-    """True if a controller is called between steps."""
+    """True if a controller is called between steps, False if it acts within them."""
     return isinstance(controller, Sampled) or (isinstance(controller, StateFeedback) and controller.period is not None)
 
 
 def _held(c: FeedbackLoop) -> Sampled:
-    """Convert a feedback with a period to a sampled controller."""
+    """Sampled controller that is called in place of a feedback with a period."""
     assert c.given.period is not None
     return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
 
@@ -52,10 +52,10 @@ def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
 
 
 class ControlLoops:
-    """Controllers of a run: the inputs of the mechanism that they hold, and their call times.
+    """All controllers of a run: the inputs that they hold at ports of the mechanism, and the times of their calls.
 
-    Two controllers that set the same port raise ValueError. ``coupled`` are the controllers that act within a step, or
-    None; ``last`` is the result of the last step, kept if ``read_steps``.
+    ``coupled`` are the controllers that act within steps, or None. ``last`` is the result of the last step, if
+    ``read_steps``: sensors read it. Raises ValueError if two controllers set the same port.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -80,7 +80,10 @@ class ControlLoops:
         self._check()
 
     def _ports(self, model: Model, called: Mapping[str, Any]) -> dict[str, slice]:
-        """Slices of all ports that controllers may set: of the mechanism, and free ones of continuous controllers."""
+        """Slices of the ports that called controllers may set: of the mechanism, and free ones of controllers.
+
+        Also reserves the vector of held inputs.
+        """
         ports = dict(model.network.input_slices)
         end = count = sum(part.stop - part.start for part in ports.values())
         within = [] if self.coupled is None or not called else self.coupled.controllers
@@ -96,15 +99,15 @@ class ControlLoops:
         return ports
 
     def memories(self) -> dict[str, Any]:
-        """Restart data of all controllers except continuous ones, by name."""
+        """Data of all controllers but continuous ones for a further run, by name."""
         within = {} if self.coupled is None else {c.name: {"near": c.near} for c in self.coupled.feedback}
         return {loop.name: loop.left(self._held, self.last) for loop in self.called} | within
 
     @cached_property
     def are_read_compiled(self) -> bool:
-        """True if compiled loops can read the sensors of all called controllers; the loops then also call feedback.
+        """True if compiled loops can read the sensors of all called controllers; they then also call feedback.
 
-        It also prepares the feedback controllers for such calls.
+        As a side effect, feedback is prepared for such calls.
         """
         if not (self.called and all(loop.is_read_compiled for loop in self.called)):
             return False
@@ -115,12 +118,12 @@ class ControlLoops:
         return True
 
     def answer(self, k: int, seen: list[float]) -> None:
-        """Call controller ``k`` of those called between steps, with the time and all readings ``seen``."""
+        """Call controller number ``k`` of the called ones; ``seen`` are the time and its readings."""
         if self.called[k].call_feedback(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Add the calls made by compiled loops to the count of each controller, and store its unwrapped angles."""
+        """Add the numbers of calls made by compiled loops, and keep the last values for unwrapping angles."""
         for loop, (count, near) in zip(self.called, calls, strict=False):  # empty where Python reads the sensors
             loop.calls += 0 if loop.feedback is None else count
             loop.near = near if count else loop.near
@@ -144,7 +147,7 @@ class ControlLoops:
         return {loop.name: loop.outputs for loop in self.called} | {c.name: tuple(c.given.ports) for c in within}
 
     def due(self, times: Array) -> np.ndarray:
-        """Mask (times, controllers) of the step times [s] at which each called controller is due, 1 or 0."""
+        """Mask (times, controllers) with 1 where a called controller is due at a step time [s], else 0."""
         due = np.zeros((times.size, len(self.called)), dtype=np.int64)
         for k, loop in enumerate(self.called):
             period = loop.given.period
@@ -153,7 +156,10 @@ class ControlLoops:
         return due
 
     def call(self, time: float, x: Array, last: LastStep) -> None:
-        """Call the controllers that are due at a time, with the state at the end of a step."""
+        """Call the controllers that are due at a time [s].
+
+        x is the flat state there, ``last`` the result of the step that ends there.
+        """
         self._before = time, self.held.copy()
         others = False
         for loop in self.called:
@@ -163,11 +169,14 @@ class ControlLoops:
             self._check(f" at t = {time:.6g} s")
 
     def held_before(self, time: float) -> Array:
-        """Inputs that were held before the controllers were called at a time, (m,)."""
+        """Inputs (i,) that were held up to a time [s], before the controllers called then changed them."""
         return self._before[1] if self._before[0] == time else self.held
 
     def follow(self, step: Any, time: float, start: Any) -> None:
-        """Store the multipliers and flows of a step that ends at ``time`` [s], if controllers read them."""
+        """Keep the multipliers and flows of a step that ends at ``time`` [s], if sensors of controllers read them.
+
+        ``start`` is the state at the start of the step.
+        """
         if self.read_steps:
             row = step.row()
             self.last = LastStep(row["multipliers"], row["flows"], time - start.time, start.x)
@@ -181,7 +190,7 @@ class ControlLoops:
             raise TimedError(f"the input of {port!r} is set by more than one controller{when}: {names}")
 
     def grid(self, times: Array) -> tuple[Array, Array]:
-        """Times of the run merged with the call times, and a mask of the times of the run."""
+        """Times of the run together with all times of calls, and a mask of those that are times of the run."""
         calls = []
         for loop in self.called:
             period = loop.given.period

@@ -20,13 +20,14 @@ from .trial_steps import PortOutputs, Take, TrialStep, TrialSteps, outputs_at
 
 
 class ControllersStep(NamedTuple):
-    """One step of all controllers: states and energies at its end, coupled inputs, recorded flows.
+    """Result of one step of all controllers that act within steps.
 
-    ``inputs`` are the inputs of the controllers' ports, ``forces`` those of their laws, ``held`` (i,) the inputs of all
-    ports of the mechanism, and ``own_held`` the inputs that other controllers hold at free ports. ``flows`` are, by
-    controller, its dissipation and the work of external inputs by port; ``given`` is its work on the mechanism by port;
-    ``error`` is its share of the balance error [J]. ``near`` are the last
-    values of the sensors, from which angle unwrapping continues.
+    ``states`` and ``energy`` are those at its end. ``inputs`` (q,) are the inputs that controllers apply to the
+    mechanism, ``forces`` those of their laws, ``held`` (i,) the inputs of all ports of the mechanism, and ``own_held``
+    the inputs that other controllers hold at free ports. ``flows`` are, controller by controller, its dissipation and
+    the work of external inputs by port [J]; ``given`` is its work on the mechanism by port [J]. ``error`` is the share
+    of controllers in the balance error [J]. ``near`` are the last values of the sensors, from which angle unwrapping
+    continues.
     """
 
     states: list[Array]
@@ -41,16 +42,17 @@ class ControllersStep(NamedTuple):
     near: list[list[float]]
 
     def row(self) -> dict[str, Array]:
-        """Rows to record for the step, by name."""
+        """Values that the run records for the step, by name."""
         energy = {"controller_energy": self.energy, "controller_state": _concatenated(self.states)}
         flows = {"controller_flows": self.flows, "controller_work": self.given}
         return {**energy, **flows, "controller_held": self.own_held}
 
 
 class CompiledStep(NamedTuple):
-    """A step whose coupling was solved in compiled loops: its recorded ``values``, and the data to ``restart`` from.
+    """Result of a step whose coupling was solved in compiled loops.
 
-    ``held`` (i,) and ``error`` have the meaning of :class:`ControllersStep`.
+    ``values`` are recorded, ``restart`` are the data from which the controllers continue. ``held`` (i,) and ``error``
+    are as in :class:`ControllersStep`.
     """
 
     values: dict[str, Array]
@@ -59,7 +61,7 @@ class CompiledStep(NamedTuple):
     restart: Any
 
     def row(self) -> dict[str, Array]:
-        """Rows to record for the step, by name."""
+        """Values that the run records for the step, by name."""
         return self.values
 
 
@@ -67,10 +69,10 @@ class CoupledControllers:
     """Controllers that act within the steps of a run, and the solver for the inputs that couple them to the mechanism.
 
     The inputs u of a step equal the controllers' responses to the outputs of the mechanism under u. Broyden's method
-    solves this equation and keeps its matrix from step to step. A trial is a step of the mechanism under constant
-    inputs, so that its energy balance closes whatever residual is left in u. Laws of controllers, such as dry friction,
-    are not part of that matrix: they are solved exactly, together with its linear model, so that friction may change
-    its sign.
+    solves this equation and keeps its Jacobian from step to step. A trial is a step of the mechanism under constant
+    inputs, so that its energy balance closes whatever residual is left in u. Laws that close ports of controllers, such
+    as dry friction, are met exactly in each iteration, with the linear response of all other unknowns by the Jacobian:
+    so friction may change its sign.
     """
 
     def __init__(
@@ -99,12 +101,15 @@ class CoupledControllers:
         self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
 
     def evaluate_at(self, points: int) -> None:
-        """Set the number of points of each step at which feedback is evaluated; for runs with feedback only."""
+        """Prepare for feedback evaluated at several points of each step; only for runs without other controllers."""
         q = points * self.entries.size
         self._past, self._slope = np.zeros((0, q)), np.eye(q)
 
     def check_starts(self, x: Array, time: float, fastest: float) -> None:
-        """Raise ValueError if a controller's start contradicts its ports' velocities; see :func:`check_start`."""
+        """Raise ValueError if the start of a controller contradicts the velocities of its ports.
+
+        x is the flat state of the mechanism, ``fastest`` its largest velocity. See :func:`check_start`.
+        """
         output = outputs_at(self._mechanism, x)[self.outputs.among]
         for c, state in zip(self.controllers, self.states, strict=True):
             if not c.given.references:  # with references the rates at the start are unknown
@@ -121,24 +126,28 @@ class CoupledControllers:
 
     @property
     def held(self) -> Array:
-        """Inputs that other controllers hold at the ports of the controllers."""
+        """Inputs that other controllers hold at the inputs of the continuous controllers, concatenated."""
         return _concatenated([c.held for c in self.controllers])
 
     @property
     def outside(self) -> list[tuple[str, str]]:
-        """Pairs (controller, port) with external inputs."""
+        """Names of controller and port for all external inputs of continuous controllers."""
         return [(c.name, port) for c in self.controllers for port in c.outside]
 
     @property
     def widths(self) -> tuple[int, int, int]:
-        """Numbers of recorded energies, flows and works."""
+        """Numbers of energies, of flows and of works that a step records."""
         each = self.controllers
         return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.coupled) for c in each)
 
     def step(
         self, x: Array, span: tuple[float, float], take: Take, *, states: Any = None
     ) -> tuple[Any, ControllersStep]:
-        """Solve a coupled step of the mechanism from the state x, with controllers at ``states``; raises StepFailed."""
+        """Solve a coupled step; return the result of the mechanism and that of the controllers.
+
+        x is the flat state of the mechanism at the start, ``span`` are the times of the step, ``take`` takes a step of
+        the mechanism, and ``states`` are those of the controllers. Raises StepFailed.
+        """
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
         mechanism = self.outputs, self.at_all_ports, span, take
@@ -155,7 +164,11 @@ class CoupledControllers:
         return self._converge(trials, *around)
 
     def _converge(self, trials: TrialSteps, by_forces: Array, rates: Array) -> tuple[Any, ControllersStep]:
-        """Solve the step with the present Jacobian; raises StepFailed."""
+        """Solve a coupled step by Newton corrections, beginning with the Jacobian of the step before.
+
+        Returns the result of the mechanism and that of the controllers. ``by_forces`` are the derivatives of the
+        defects with respect to the forces of laws, ``rates`` those of their ports at the start. Raises StepFailed.
+        """
         (inputs, forces), q, before, size = (self.guess(), self._forces), self.entries.size, None, np.inf
         for count in range(1, MOST + 1):
             trial = trials(inputs, forces)
@@ -178,18 +191,21 @@ class CoupledControllers:
     def _newton_correction(
         self, trial: TrialStep, given: tuple[Array, Array], by_forces: Array, line: Line
     ) -> tuple[Array, Array]:
-        """Newton correction of inputs and forces after a trial, from the linear model of both."""
+        """Inputs (q,) and forces (m,) of the next trial, by a Newton correction of those of a trial, ``given``."""
         (inputs, forces), q, following = given, self.entries.size, line.forces_of(self.laws, given[1])
         off = trial.off[:q] + by_forces[:q] @ (following - forces)
         return inputs - np.linalg.solve(self._slope[:q], off), following
 
     def _rates(self, states: list[Array]) -> Array:
-        """Rates of the ports closed by laws at given states, (m,)."""
+        """Rates (m,) of the ports that laws close, for given states of the controllers."""
         each = zip(self.controllers, states, strict=True)
         return np.concatenate([np.zeros(0), *(c.steps.rates(x) for c, x in each if c.steps.laws)])
 
     def _line(self, trial: TrialStep, forces: Array, by_forces: Array, before: Array) -> Line:
-        """Linear relation between rates and forces at the ports of laws, with all other unknowns eliminated."""
+        """Linear relation between rates and forces at the ports that laws close, about a trial with given forces.
+
+        All other unknowns are eliminated by the Jacobian. ``before`` are the rates at the start of the step.
+        """
         q = self.entries.size
         if not self.laws:
             return Line.nothing()
@@ -198,7 +214,7 @@ class CoupledControllers:
         return Line.through(self.laws, (trial.off[q:], forces), left, before)
 
     def commit(self, step: ControllersStep | CompiledStep) -> None:
-        """Advance the controllers to the end of a step."""
+        """Advance the controllers to the end of a step, given by its result."""
         if isinstance(step, CompiledStep):
             self.restore(step.restart)
             return
@@ -208,20 +224,23 @@ class CoupledControllers:
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def guess(self) -> Array:
-        """Initial inputs: extrapolated from the last three steps, or those of the last step if there are laws."""
+        """Inputs (q,) of the first trial of a step: extrapolated from three steps, or with laws those of the last."""
         past = self._past
         if len(past) < 3 or self.laws:
             return past[-1] if len(past) else np.zeros(past.shape[1])
         return np.asarray(3.0 * (past[2] - past[1]) + past[0])
 
     def at_all_ports(self, inputs: Array) -> Array:
-        """Inputs (i,) at all ports of the mechanism."""
+        """Inputs (i,) at all ports of the mechanism, as sums of the controllers' ``inputs`` (q,)."""
         held = np.zeros(self._inputs)
         np.add.at(held, self.entries, inputs)
         return held
 
     def _update_jacobian(self, change: Array, defect_change: Array) -> None:
-        """Broyden's update; with laws, skipped for changes of the size of round-off."""
+        """Update the Jacobian by Broyden's formula, for changes of the inputs (q,) and of the defects (q + m,).
+
+        The update is left out if it would make the Jacobian nearly singular, and with laws if the change is round-off.
+        """
         size, q = float(change @ change), self.entries.size
         if size > (SHIFT * self._scale) ** 2 or (size > 0.0 and not self.laws):
             slope = self._slope + np.outer(defect_change - self._slope @ change, change) / size
@@ -252,7 +271,11 @@ class CoupledControllers:
 
     @property
     def memory(self) -> tuple[Array, Array, float, float, Array, float]:
-        """Past inputs, Jacobian, largest response, the Jacobian's step length, forces and largest rate of the laws."""
+        """Data of the coupling that go from step to step.
+
+        They are the inputs of past steps, the Jacobian, the largest response, the step length of the Jacobian, the
+        forces of laws, and the largest rate of their ports.
+        """
         return self._past, self._slope, self._scale, self._h, self._forces, self._speed
 
     @memory.setter
@@ -260,14 +283,14 @@ class CoupledControllers:
         self._past, self._slope, self._scale, self._h, self._forces, self._speed = given
 
     def kept(self) -> Any:
-        """Checkpoint of the coupling."""
+        """Data of the controllers and of their coupling for a checkpoint."""
         states = {c.name: x for c, x in zip(self.controllers, self.states, strict=True)}
         numbers, near = np.array([self._scale, self._speed, self._h]), {c.name: c.near for c in self.feedback}
         inner = {"past": self._past, "slope": self._slope, "forces": self._forces, "numbers": numbers}
         return {"states": states, "near": near, **inner}
 
     def restore(self, kept: Any) -> None:
-        """Restore the coupling from a checkpoint."""
+        """Continue from the data of a checkpoint, the result of :meth:`kept`."""
         self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
         self._past, self._slope, self._forces = (np.asarray(kept[name]) for name in ("past", "slope", "forces"))
         self._scale, self._speed, self._h = map(float, kept["numbers"])
@@ -276,11 +299,11 @@ class CoupledControllers:
 
 
 def _relative_size(values: Array, scale: float) -> float:
-    """Largest absolute value, divided by a scale unless that is zero."""
+    """Largest absolute value of an array divided by ``scale``, or not divided if one of both is zero."""
     size = float(np.abs(values).max(initial=0.0))
     return size / scale if size > 0.0 < scale else size
 
 
 def _concatenated(values: list[Array]) -> Array:
-    """Concatenated values of all controllers."""
+    """Arrays of all controllers as one array, empty if there are none."""
     return np.concatenate([np.zeros(0), *values])

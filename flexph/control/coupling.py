@@ -28,10 +28,10 @@ _KNOWN = DryFriction, Limit
 
 
 class EvaluationPoints(NamedTuple):
-    """Points of a step at which feedback is evaluated, as shares of its length, with their quadrature weights.
+    """Points of a step at which feedback is evaluated: shares of its length, with their quadrature weights.
 
-    ``ends`` is the weight of a trial's state in the readings at a point; the state at the start has the weight 1 −
-    ends.
+    The readings at a point are ``ends`` times those at the state that a trial has there, plus 1 − ``ends`` times those
+    at the start of the step.
     """
 
     nodes: Array
@@ -44,9 +44,10 @@ AT_MIDDLE = EvaluationPoints(np.array([0.5]), np.ones(1), 0.5)
 
 
 class CompiledCoupling:
-    """Controllers and feedback that act within steps between given times, coupled to compiled loops by ``address``.
+    """Controllers that act within the steps between given times, in arrays for compiled loops.
 
-    The loops write the ``state`` and mean ``output`` of each trial step, and read the ``inputs`` of the next one.
+    The loops receive the ``address`` of the iteration and that of its ``data``. They write the ``state`` and mean
+    ``output`` of each trial step, and read the ``inputs`` of the next one.
     """
 
     def __init__(
@@ -125,7 +126,10 @@ class CompiledCoupling:
         return next((error for error in errors if error is not None), None)
 
     def check_answers(self, start: float, end: float) -> None:
-        """Repeat the last calls of C feedback within a step, for errors: raises Unusable for invalid outputs."""
+        """Raise Unusable if a C feedback returns invalid inputs in a step between two times.
+
+        The last call of each C function that took place there is repeated.
+        """
         for c, own in zip(self.coupled.feedback, self._feedback, strict=True):
             time = own.call.time.item()
             if own.call.in_c and start < time < end:
@@ -137,19 +141,19 @@ class CompiledCoupling:
         return int(self._arrays.finished.sum())
 
     def hold(self, step: int) -> None:
-        """Apply the inputs that other controllers hold now, from the given step on."""
+        """Apply the inputs that other controllers hold now, in the step with number ``step`` and all later ones."""
         self._held[step:] = self.coupled.held
         self._linear.acting[step:, self._open] = self._acting[step:, self._open] + self._held[step:]
 
     def store_jacobian(self) -> None:
-        """Store the present Jacobian and past inputs, those of withdrawn steps included, in ``coupled``."""
+        """Store the Jacobian and the past inputs in ``coupled``, including those of withdrawn steps."""
         a = self._arrays
         (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
         numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
         self.coupled.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
 
     def commit(self, done: int) -> None:
-        """Advance the controllers to the end of the last of ``done`` steps."""
+        """Advance the controllers to the end of the first ``done`` steps."""
         if done:
             self.store_jacobian()
             self.coupled.states = _split(self._arrays.states[done - 1].copy(), self.coupled.controllers)
@@ -157,7 +161,7 @@ class CompiledCoupling:
                 c.near = own.near
 
     def held(self, done: int) -> Array:
-        """Mean inputs at all ports of the mechanism in each of ``done`` steps, (done, i)."""
+        """Mean inputs (done, i) at all ports of the mechanism in each of the first ``done`` steps."""
         held = np.zeros((done, self.inputs.shape[1]))
         for j, entry in enumerate(self._entries.tolist()):
             point, port = divmod(entry, held.shape[1])
@@ -165,7 +169,10 @@ class CompiledCoupling:
         return held
 
     def rows(self, start: list[Array], done: int) -> tuple[dict[str, Array], Array]:
-        """Rows to record for ``done`` steps from the start states, and the controllers' balance error [J]."""
+        """Values to record for the first ``done`` steps, by name, and the balance errors (done,) of controllers [J].
+
+        ``start`` are the states of the controllers at the start.
+        """
         a, h = self._arrays, np.diff(self.times[: done + 1])
         states = np.vstack([np.concatenate([np.zeros(0), *start]), a.states[:done]])
         energies, flows, given = np.zeros((done, len(start))), [], []
@@ -205,13 +212,13 @@ class CompiledCoupling:
 
 
 class _Offsets:
-    """Offsets of a controller in the stacked unknowns, inputs, states and joined inputs of all controllers."""
+    """First index of a controller among the unknowns, inputs, states and joined inputs of all controllers."""
 
     def __init__(self) -> None:
         self.unknown = self.input = self.state = self.coupled = 0
 
     def advance(self, unknowns: int, inputs: int, states: int, coupled: int) -> None:
-        """Advance the offsets to the next controller."""
+        """Advance from one controller, with the given numbers of entries, to the next."""
         self.unknown, self.input = self.unknown + unknowns, self.input + inputs
         self.state, self.coupled = self.state + states, self.coupled + coupled
 

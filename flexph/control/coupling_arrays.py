@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times: Array) -> Linear:
-    """Matrices and states of all linear controllers, stacked block-diagonally."""
+    """Arrays of all linear controllers for compiled loops, with block-diagonal matrices.
+
+    ``states`` are those at the start, ``times`` those of the steps.
+    """
     if not controllers:
         return no_linear(len(times) - 1)
     steps: list[Any] = [c.steps for c in controllers]
@@ -56,7 +59,10 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
 
 
 class LawFunctions:
-    """Callback for laws implemented in Python only; compiled loops call ``address`` with the index of the law."""
+    """Callback with which compiled loops evaluate laws that exist in Python only.
+
+    The loops call ``address`` with the index of the law.
+    """
 
     def __init__(self, laws: Sequence[Law]) -> None:
         self._laws = laws
@@ -79,7 +85,10 @@ class LawFunctions:
 def law_arrays(
     coupled: CoupledControllers, forces: Array, steps: int, speed: float, functions: LawFunctions | None
 ) -> Laws:
-    """Arrays of all laws of the controllers, starting from given forces and a largest rate."""
+    """Arrays for compiled loops of all laws that close ports of controllers.
+
+    ``forces`` are those of the laws at the start, ``speed`` is the largest rate so far, ``steps`` the number of steps.
+    """
     laws, q = coupled.laws, coupled.entries.size
     m, first, column, z = len(laws), 0, list[int](), np.zeros
     for c in coupled.controllers if m else ():
@@ -116,7 +125,7 @@ def law_arrays(
 
 
 def _kind(law: Law) -> tuple[int, tuple[float, float]]:
-    """Kind of a law, as a code for compiled loops, and its two parameters."""
+    """Code by which compiled loops know the kind of a law, and its two parameters."""
     if isinstance(law, DryFriction):
         return DRY, (law.level, 0.0)
     if isinstance(law, Limit):
@@ -141,7 +150,7 @@ class Call(NamedTuple):
 
 
 class FeedbackArrays:
-    """Arrays of a feedback for compiled loops, which receive their ``address``."""
+    """Arrays of one feedback for compiled loops, which receive their ``address``."""
 
     def __init__(self, panel: Panel, seen: tuple[Array, list[float]], ports: np.ndarray, call: Call) -> None:
         assert panel.arrays is not None
@@ -183,7 +192,10 @@ class FeedbackArrays:
 
 
 def feedback_arrays(c: FeedbackLoop, x: Array, near: list[float] | None) -> FeedbackArrays:
-    """Arrays of a feedback at a state; ``near`` are the sensor values from which angle unwrapping continues."""
+    """Arrays of a feedback at the flat state x for compiled loops.
+
+    ``near`` are the sensor values from which angle unwrapping continues; None at the start of a run.
+    """
     return FeedbackArrays(c.panel, c.read(x, near), c.entries, _call_of(c))
 
 

@@ -76,8 +76,8 @@ def motor(
     Raises
     ------
     ValueError
-        If the constant, the resistance or the limit is not positive, inductance, inertia or friction is negative, the
-        ratio is zero, the axis is no direction in space, or friction is dry without inertia.
+        If the constant, the resistance, the limit or the stiffness is not positive, inductance, inertia, friction or
+        damping is negative, the ratio is zero, the axis is no direction in space, or friction is dry without inertia.
 
     Examples
     --------
@@ -163,8 +163,8 @@ def gearbox(
     Raises
     ------
     ValueError
-        If the ratio is zero, inertia or friction is negative, the axis is no direction in space, or friction is dry
-        without inertia.
+        If the ratio is zero, the stiffness is not positive, inertia, friction or damping is negative, the axis is no
+        direction in space, or friction is dry without inertia.
 
     Examples
     --------
@@ -206,10 +206,11 @@ def _train(
     laws: dict[str, tuple[str, Any]],
     elastic: tuple[float, float] | None,
 ) -> LinearPHDAE | Terminated:
-    """System between an input at its first state and the shaft, whose gears load its last state, the spin.
+    """System between an input that acts on its first state and a shaft, whose gears load its last state, the spin.
 
-    ``stored`` are inductance and inertia by state, ``shaft`` are ratio and axis, ``laws`` gives by name the state that
-    a law acts on, and the law; ``elastic`` are stiffness and damping of the gears.
+    ``stored`` are inductance and inertia by state, ``lost`` the diagonal of R, and ``given`` is the name of the input's
+    port. ``shaft`` are ratio and axis. ``laws`` gives by name the state that a law acts on, and the law. ``elastic``
+    are stiffness and damping of the gears, None if they are rigid.
     """
     (ratio, axis), n = shaft, len(stored)
     if elastic is None:
@@ -242,7 +243,7 @@ def _train(
 
 
 def _elastic(stiffness: float | None, damping: float) -> tuple[float, float] | None:
-    """Stiffness and damping of elastic gears; None if they are rigid."""
+    """Stiffness and damping of elastic gears; None if there is no stiffness, as for rigid gears."""
     d = check.not_negative("damping", damping)
     if stiffness is None:
         if d:
@@ -252,7 +253,7 @@ def _elastic(stiffness: float | None, damping: float) -> tuple[float, float] | N
 
 
 def _friction(friction: float | Relation, dry: float) -> tuple[float, dict[str, tuple[str, Any]]]:
-    """Viscous coefficient of the friction on a spin, and the laws of other friction by name."""
+    """Viscous coefficient of the friction against a spin, and laws of other friction by name."""
     laws: dict[str, tuple[str, Any]] = {}
     if isinstance(friction, Relation):
         laws["friction"] = "spin", friction

@@ -109,7 +109,8 @@ def hydraulic_cylinder(
     Raises
     ------
     ValueError
-        For sizes that are not positive, pressures above the bulk modulus, and a vector beyond the stroke.
+        For values that are not positive, of which the leakage may be zero, for pressures that are not below the bulk
+        modulus, and for a vector that is shorter than the cylinder drawn in or longer than that with its stroke.
 
     Examples
     --------
@@ -185,7 +186,10 @@ def hydraulic_cylinder(
 
 @dataclass(frozen=True)
 class _Cylinder:
-    """Parameters of a cylinder, and its functions of the state (m₁, m₂, m_s, d, y)."""
+    """Parameters of a hydraulic cylinder, and functions of its state (m₁, m₂, m_s, d, y).
+
+    m are the contents of both chambers and of the supply line, d is the vector between the ports, and y the opening.
+    """
 
     piston: float
     ring: float
@@ -203,16 +207,16 @@ class _Cylinder:
     coil: float
 
     def volumes(self, d: Array) -> tuple[float, float, float]:
-        """Volumes of both chambers and the line [m³]."""
+        """Volumes of both chambers and of the line [m³], for the vector d between the ports."""
         extension = float(np.linalg.norm(d)) - self.length
         return self.dead + self.piston * extension, self.dead + self.ring * (self.stroke - extension), self.line
 
     def contents(self, d: Array, pressures: tuple[float, float, float]) -> list[float]:
-        """Contents of chambers and line at pressures [m³]."""
+        """Contents of both chambers and of the line [m³] at given pressures, for the vector d between the ports."""
         return [V * math.exp(p / self.bulk) for V, p in zip(self.volumes(d), pressures, strict=True)]
 
     def energy(self, x: Array) -> float:
-        """Energy of the fluid and the spool [J]."""
+        """Energy of the fluid and of the spool [J] at the state x; NaN if a volume or content is not positive."""
         fluid = 0.0
         for m, V in zip(x[:3].tolist(), self.volumes(x[3:-1]), strict=True):
             if V <= 0.0 or m <= 0.0:
@@ -221,7 +225,10 @@ class _Cylinder:
         return fluid + 0.5 * self.coil * self.lag * float(x[-1]) ** 2
 
     def efforts(self, x0: Array, x1: Array) -> Array:
-        """Discrete gradient of the energy; the force of the cylinder acts along the mean of its vectors over a step."""
+        """Discrete gradient of the energy between the states x₀ and x₁, or its gradient if they are equal.
+
+        The force of the cylinder acts along the mean of the vectors d. NaN if a volume or content is not positive.
+        """
         mean = x0[3:-1] + x1[3:-1]
         size = float(np.linalg.norm(x0[3:-1])) + float(np.linalg.norm(x1[3:-1]))
         z, forces = np.zeros(x0.size), []
@@ -238,11 +245,11 @@ class _Cylinder:
         return z
 
     def resistance(self, x: Array) -> Array:
-        """Matrix R of the valves, leakage and coil at a state."""
+        """Dissipation matrix R of valves, leakage and coil at the state x."""
         return self.mean_resistance(x, x)
 
     def mean_resistance(self, x0: Array, x1: Array) -> Array:
-        """Matrix R over a step, at its mean efforts and opening."""
+        """Dissipation matrix R of valves, leakage and coil over a step, at its mean efforts and opening."""
         z = self.efforts(x0, x1)
         head, rod, line = z[:3].tolist()
         y, R = 0.5 * float(x0[-1] + x1[-1]), np.zeros((x0.size, x0.size))
@@ -265,12 +272,12 @@ class _Cylinder:
         return R
 
     def _turbulent(self, drop: float) -> float:
-        """Flow per pressure drop through an open edge of the valve [m³/(s Pa)]."""
+        """Flow per drop of h through an edge of the fully open valve [m³/(s Pa)], at a drop [Pa]."""
         return self.conductance / math.sqrt(abs(drop) + self.transition)
 
 
 def _excess(e: float) -> float:
-    """Function e − ln(1 + e)."""
+    """Value of e − ln(1 + e), accurate for small e."""
     if abs(e) > SERIES:
         return e - math.log1p(e)
     total, power = 0.0, e
@@ -281,13 +288,13 @@ def _excess(e: float) -> float:
 
 
 def _log_ratio(a: float, b: float) -> float:
-    """Difference quotient (ln b − ln a)/(b − a), 1/a at a = b."""
+    """Difference quotient (ln b − ln a)/(b − a), accurate for near a and b; 1/a if they are equal."""
     r = (b - a) / a
     return (math.log1p(r) / r if r else 1.0) / a
 
 
 def _identric(a: float, b: float) -> float:
-    """Logarithm of the identric mean of a and b over a, (b ln b − a ln a)/(b − a) − 1 − ln a."""
+    """Logarithm of I/a with the identric mean I of a and b: (b ln b − a ln a)/(b − a) − 1 − ln a."""
     r = (b - a) / a
     if abs(r) > SERIES:
         return (1.0 + 1.0 / r) * math.log1p(r) - 1.0
@@ -299,7 +306,7 @@ def _identric(a: float, b: float) -> float:
 
 
 def _beyond(fluid: _Cylinder, x: Array) -> str | None:
-    """Warning of a piston beyond its stroke, a pressure below vacuum, or a valve beyond full opening; None without."""
+    """Warning if the piston is beyond its stroke, a pressure below vacuum, or the valve too far open; else None."""
     position = float(np.linalg.norm(x[3:-1])) - fluid.length
     if not 0.0 <= position <= fluid.stroke:
         return f"the piston is beyond its stroke of {fluid.stroke:.6g} m, at {position:.6g} m: add a stop"

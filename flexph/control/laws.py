@@ -3,7 +3,8 @@
 A law relates the mean rate s of a step at a port and the force f against it, f s ≥ 0.
 
 Without the law, the system responds to the force by ``s = free − slope f`` with slope ≥ 0. A law that does not fall
-with the rate has exactly one point in common with this line.
+with the rate has exactly one point in common with this line. A law among several is *met alone* at its point in common
+with the line that holds while the forces of all other laws are constant.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ ROUND_OFF = 1e-16
 
 
 class Law(Protocol):
-    """Law that closes a port of a controller."""
+    """Protocol of a law between rate and force that closes a port of a controller."""
 
     def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """Mean rate and force at which the law meets the line rate = free − slope · force.
+        """Mean rate and force that lie on the law and on the line rate = free − slope · force.
 
-        ``before`` is the rate at the start of the step, if a state stores it.
+        ``before`` is the rate at the start of the step; states that store no energy do not contribute to it.
         """
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Slope ∂f/∂s at a point of the law, infinite where the law is vertical."""
+        """Derivative ∂f/∂s of the force with respect to the rate at a point of the law; infinite if it holds s."""
 
 
 @checked
@@ -72,7 +73,10 @@ class DryFriction:
         check.not_negative("level", self.level)
 
     def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """Mean rate and force at which the law meets the line rate = free − slope · force."""
+        """Mean rate and force that lie on the law and on the line rate = free − slope · force.
+
+        ``before`` is the rate at the start of the step.
+        """
         if before < 0.0:
             rate, force = self.intersection(-free, slope, -before)
             return -rate, -force
@@ -88,18 +92,21 @@ class DryFriction:
         return free + most, -self.level
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Slope ∂f/∂s at a point of the law, infinite where the law is vertical."""
+        """Derivative ∂f/∂s of the force with respect to the rate: infinite if 0 < |f| < T, which holds it, else 0."""
         return math.inf if 0.0 < abs(force) < self.level else 0.0
 
 
 @dataclass(frozen=True)
 class Smooth:
-    """Law of a resistive relation f = ρ(s)."""
+    """Law f = ρ(s) of a resistive relation ρ between the rate s and the force f."""
 
     relation: Relation
 
     def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """Mean rate and force at which the relation meets the line; one of several points for a falling relation."""
+        """Mean rate and force that lie on the law and on the line rate = free − slope · force.
+
+        If the relation falls there may be several such points; the result is one of them.
+        """
         low, high = sorted((0.0, free))  # as s ρ(s) ≥ 0
         rate = 0.5 * free
         for _ in range(ROOT_STEPS):
@@ -114,34 +121,35 @@ class Smooth:
         return rate, force
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Slope ∂f/∂s of the relation at a rate."""
+        """Derivative ρ'(s) of the force with respect to the rate."""
         return float(self.relation.slope(rate))
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Resistance against the part of the rate above a limit, of either sign."""
+    """Law of a resistance against that part of a rate, of either sign, which exceeds a limit."""
 
     limit: float
     resistance: float
 
     def intersection(self, free: float, slope: float, before: float) -> tuple[float, float]:
-        """Mean rate and force at which the law meets the line rate = free − slope · force."""
+        """Mean rate and force that lie on the law and on the line rate = free − slope · force."""
         over = max(abs(free) - self.limit, 0.0) / (1.0 + slope * self.resistance)
         if over == 0.0:
             return free, 0.0
         return math.copysign(self.limit + over, free), math.copysign(self.resistance * over, free)
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Slope ∂f/∂s at a point of the law: the resistance above the limit, zero below."""
+        """Derivative ∂f/∂s of the force with respect to the rate: the resistance above the limit, zero below."""
         return self.resistance if force != 0.0 else 0.0
 
 
 class Line(NamedTuple):
-    """Linear response of the system at the ports of m laws in a step: ``rates = free − slopes · forces``.
+    """Linear response of a system in a step at the ports that m laws close: ``rates = free − slopes · forces``.
 
-    ``before`` are the rates at the start of the step. ``off`` (m,) is the distance of a trial's rates from the nearest
-    point of each law, times HOLDS where the law holds the rate; ``power`` (m,) is the dissipation there.
+    ``before`` (m,) are the rates at the start of the step. ``off`` (m,) are the rates of a trial minus those at
+    which each law is met alone, times HOLDS where a law holds the rate. ``power`` (m,) is the dissipation at the points
+    where each law is met alone.
     """
 
     free: Array
@@ -152,16 +160,16 @@ class Line(NamedTuple):
 
     @classmethod
     def nothing(cls) -> Line:
-        """Linear response of a system without laws: empty arrays."""
+        """Line of a system without laws, with empty arrays."""
         none = np.zeros(0)
         return cls(none, np.zeros((0, 0)), none, none, none)
 
     @classmethod
     def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
-        """Line through a trial's rates and forces, from its rates and their derivatives with respect to forces.
+        """Line through the rates and forces of a trial, ``tried``.
 
-        ``left`` (m, 1 + m) are the rates, and their derivatives with respect to the forces, after elimination of all
-        other unknowns.
+        ``left`` (m, 1 + m) are these rates, and the derivatives of the rates with respect to the forces, after
+        elimination of all other unknowns. ``before`` (m,) are the rates at the start of the step.
         """
         (rates, forces), slopes = tried, -left[:, 1:]
         own = np.maximum(np.diag(slopes), 0.0)
@@ -172,16 +180,15 @@ class Line(NamedTuple):
         return cls(left[:, 0] + slopes @ forces, slopes, before, off, near[:, 0] * near[:, 1])
 
     def forces_of(self, laws: Sequence[Law], guess: Array) -> Array:
-        """Forces (m,) at which all laws meet the line; raises StepFailed if they are not found."""
+        """Forces (m,) at which rates and forces lie on all laws and on this line; raises StepFailed if not found."""
         return meet_all(laws, self, guess)[1] if laws else guess
 
 
 def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Array]:
-    """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed.
+    """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed if they are not found.
 
-    Newton's method reduces the distance from the points at which each law is met alone, with the tangents of the laws
-    there and a line search: with gyroscopic slopes, such as those of current and spin of a motor, full steps would
-    cycle.
+    Newton's method with a line search, with the tangent of each law at the point where it is met alone. With gyroscopic
+    slopes, such as those of current and spin of a motor, full steps would cycle.
     """
     forces, point = guess, _solve_separately(laws, line, guess)
     for _ in range(STEPS):
@@ -200,7 +207,7 @@ def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Arra
 
 
 class _Point(NamedTuple):
-    """Rates and forces of laws that are solved one by one, and their distance ``apart`` from the given forces."""
+    """Rates and forces at which each law is met alone; ``apart`` is the distance of the forces from given ones."""
 
     rates: Array
     forces: Array
@@ -208,7 +215,7 @@ class _Point(NamedTuple):
 
 
 def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
-    """Solve each law alone, with the forces of all others given."""
+    """Points at which each law is met alone, with the given forces (m,) at the ports of all other laws."""
     own = np.maximum(np.diag(line.slopes), 0.0)
     free = line.free - line.slopes @ forces + own * forces
     lines = zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
@@ -217,7 +224,7 @@ def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
 
 
 def _newton_step(laws: Sequence[Law], line: Line, point: _Point) -> Array:
-    """Forces where the line meets the tangents of all laws; the point's forces if the matrix is singular."""
+    """Forces (m,) at which the line meets the tangents of all laws at ``point``; those of ``point`` if singular."""
     pairs = zip(laws, point.rates.tolist(), point.forces.tolist(), strict=True)
     stiff = np.array([law.stiffness(rate, force) for law, rate, force in pairs])
     held = np.isinf(stiff)
@@ -234,10 +241,13 @@ def _newton_step(laws: Sequence[Law], line: Line, point: _Point) -> Array:
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Terminated:
-    """``E ẋ = (J − R) x + B u − B_f f, s = B_fᵀ x, f = ρ(s)``: a linear system whose last ports are closed by laws.
+    """Linear system whose last ports are closed by laws between the rate at a port and the force against it.
 
-    In the steps of :class:`flexph.control.Continuous` the laws hold for the means of a step, coupled with the mechanism
-    at the other ports: dry friction is one implicit equation of the step and holds without creep.
+        E ẋ = (J − R) x + B u − B_f f,  s = B_fᵀ x,  f = ρ(s)
+
+    with the rates s and the forces f of the closed ports. In the steps of :class:`flexph.control.Continuous` the laws
+    hold for the means of a step, coupled with the mechanism at the other ports: dry friction is one implicit equation
+    of the step and holds without creep.
 
     Parameters
     ----------
@@ -284,7 +294,7 @@ class Terminated:
 
     @property
     def ports(self) -> dict[str, slice]:
-        """Ports that no law closes."""
+        """Slices of the inputs of the ports that no law closes, by name."""
         return {name: part for name, part in self.system.ports.items() if name not in self.laws}
 
     def linearised(self) -> LinearPHDAE:
@@ -309,7 +319,7 @@ class Terminated:
 
     @property
     def acting(self) -> tuple[Law, ...]:
-        """Laws in the order of the inputs that they close."""
+        """Laws that close ports, in the order of their inputs."""
         order = sorted(self.laws, key=lambda port: self.system.ports[port].start)
         return tuple(Smooth(law) if isinstance(law, Relation) else law for law in (self.laws[port] for port in order))
 

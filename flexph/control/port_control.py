@@ -110,14 +110,17 @@ def coupled(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str
 
 @checked
 def passive_observer(system: LinearPHDAE, port: str, gain: Numbers, *, name: str = "observer") -> LinearPHDAE:
-    """``E x̂' = (J − R − 2BKBᵀ) x̂ + BK y + Gᵀλ, 0 = G x̂, y_c = KBᵀx̂``: an observer with state feedback, K = Kᵀ ⪰ 0.
+    """Observer with state feedback, as one port-Hamiltonian controller of a linear system at one of its ports.
 
-    It is a Luenberger observer ``E x̂' = (J − R)x̂ + Bu + L(y − Bᵀx̂)`` with the control u = −KBᵀx̂, damping injection
-    with x̂ in place of x, and L = BK. Both gains agree, so that input and output of the compensator are collocated, B_c
-    = BK, and it is a port-Hamiltonian system with R_c = R + 2BKBᵀ ⪰ 0. Its feedback (:func:`feedback`) is therefore
-    stable by construction: H = ½xᵀEx + ½x̂ᵀEx̂ does not grow, whether ``system`` is the plant itself, a reduced model
-    or one with wrong parameters. For the plant itself the error e = x − x̂ obeys ``E ė = (J − R − BKBᵀ)e + Bu_ext`` and
-    decays where damping at the port would make the plant decay.
+        E x̂' = (J − R − 2BKBᵀ) x̂ + BK y + Gᵀλ,  0 = G x̂,  y_c = KBᵀx̂
+
+    Here y is the output at the port, y_c the output of the controller, and K = Kᵀ ⪰ 0 the gain. It is a Luenberger
+    observer ``E x̂' = (J − R)x̂ + Bu + L(y − Bᵀx̂)`` with the control u = −KBᵀx̂, damping injection with x̂ in place of
+    x, and L = BK. Both gains agree, so that input and output of the compensator are collocated, B_c = BK, and it is a
+    port-Hamiltonian system with R_c = R + 2BKBᵀ ⪰ 0. Its feedback (:func:`feedback`) is therefore stable by
+    construction: H = ½xᵀEx + ½x̂ᵀEx̂ does not grow, whether ``system`` is the plant itself, a reduced model or one with
+    wrong parameters. For the plant itself the error e = x − x̂ obeys ``E ė = (J − R − BKBᵀ)e + Bu_ext`` and decays
+    where damping at the port would make the plant decay.
 
     Parameters
     ----------
@@ -173,6 +176,11 @@ def port_spring(
     -------
     LinearPHDAE
         Controller, for :func:`feedback`.
+
+    Raises
+    ------
+    ValueError
+        If K is not positive definite, or D not positive semi-definite; both must be symmetric.
     """
     check.count("width", width)
     given = [np.shape(a)[0] for a in (stiffness, damping) if a is not None and np.ndim(a) == 2]
@@ -204,7 +212,10 @@ def _gain(gain: Any, width: int, lean: bool) -> Any:
 
 
 def _square(name: str, value: Any, width: int) -> Array:
-    """A symmetric positive semi-definite matrix, or a number times the identity."""
+    """Symmetric positive semi-definite matrix (width, width) from a matrix or a number, which multiplies the identity.
+
+    Raises ValueError for another matrix.
+    """
     if np.ndim(value) == 0:
         return check.not_negative(name, value) * np.eye(width)
     k = check.array(name, value.toarray() if sparse.issparse(value) else value, (width, width))

@@ -87,7 +87,7 @@ class Sampled:
 
 
 def _own(name: str, memory: Any) -> Any:
-    """Copy of a memory; raises ValueError if checkpoints and files cannot store it."""
+    """Copy of the memory of a controller; raises ValueError if checkpoints and files cannot store it."""
     try:
         return deep_copy(memory)
     except ValueError as error:
@@ -99,7 +99,10 @@ class Misanswered(ValueError):
 
 
 def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
-    """Inputs by port, and the memory, from the return value of a controller function; raises Misanswered."""
+    """Inputs by port, and memory, in the return value of a controller function; raises Misanswered if invalid.
+
+    With ``remembers`` the function must return both, else the inputs only.
+    """
     memory = None
     if remembers:
         if not (isinstance(answer, tuple) and len(answer) == 2):
@@ -111,7 +114,7 @@ def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
 
 
 class CalledLoop:
-    """Run-time wrapper of a called controller: its sensors, next call time, memory and held outputs.
+    """Run-time wrapper of a controller that is called between steps: its sensors, calls, memory and outputs.
 
     ``feedback`` is the feedback whose function loops call directly with the readings, or None.
     """
@@ -135,17 +138,17 @@ class CalledLoop:
 
     @property
     def panel(self) -> Panel:
-        """Panel of the sensors that read states."""
+        """Evaluation of those sensors that read the flat state."""
         return self._sensors.panel
 
     @property
     def reads_steps(self) -> bool:
-        """True if a sensor reads forces or accelerations of the last step."""
+        """True if a sensor reads forces or accelerations, which are results of the last step."""
         return bool(self._sensors.of_step)
 
     @property
     def is_read_compiled(self) -> bool:
-        """True if compiled loops can read all its sensors."""
+        """True if compiled loops can read all sensors of the controller."""
         return not self.reads_steps and self.panel.arrays is not None
 
     def due(self) -> float:
@@ -153,7 +156,10 @@ class CalledLoop:
         return self.start + self.calls * self.given.period
 
     def resume(self, known: Mapping[str, Any], time: float, held: Array) -> None:
-        """Resume at a time from the restart data that a controller of this name had at the end of another run."""
+        """Continue at a time [s] from the data ``known`` that a controller of this name had at the end of another run.
+
+        Its outputs are written into ``held``. Raises ValueError if the data are those of another kind of controller.
+        """
         if not (isinstance(known, Mapping) and known.keys() >= GOES_ON):
             raise ValueError(f"state of {self._label} must come from a run in which it was called between steps, too")
         period, own = float(known["period"]), self.given.period
@@ -170,7 +176,7 @@ class CalledLoop:
             self.last = LastStep(*known["last"])
 
     def left(self, held: Array, last: LastStep) -> dict[str, Any]:
-        """Restart data for :meth:`resume`."""
+        """Data for :meth:`resume` in a further run, from the held inputs and the result of the last step."""
         own = {
             "memory": self.memory,
             "inputs": {port: held[self.ports[port]].copy() for port in self.outputs},
@@ -182,12 +188,19 @@ class CalledLoop:
         return {**own, "last": tuple(last)} if self.reads_steps else own
 
     def call(self, time: float, x: Array, last: LastStep, held: Array) -> bool:
-        """Sample the sensors, call the controller, hold its outputs; True if it sets other ports than before."""
+        """Read the sensors, call the controller and hold its outputs; True if it sets other ports than before.
+
+        x is the flat state at the time [s], ``last`` the result of the step that ends there; outputs are written into
+        ``held``.
+        """
         readings, self.near = self._sensors.read(time, x, last, self.near)
         return self._ask(time, readings, held)
 
     def call_feedback(self, seen: list[float], held: Array) -> bool:
-        """Call the controller with the time and the readings that loops took; see :meth:`call`."""
+        """Call the controller with readings that compiled loops took; True if it sets other ports than before.
+
+        ``seen`` are the time [s] and all readings; outputs are written into ``held``.
+        """
         time, *numbers = seen
         if self._spans is None:
             readings: dict[str, Any] = dict(zip(self._names, numbers, strict=True))
@@ -228,7 +241,7 @@ class CalledLoop:
         return inputs
 
     def _set(self, held: Array, port: str, value: Any, time: float) -> None:
-        """Check an input of any shape and write it into ``held``; raises TimedError if it does not fit the port."""
+        """Write the input of a port, a number or array, into ``held``; raises TimedError if it does not fit."""
         message = f"{self._label} at t = {time:.6g} s: "
         try:
             part = check.lookup("external port", port, self.ports, "the mechanism")

@@ -121,7 +121,7 @@ class FeedbackLoop:
         self.near: list[float] | None = None
 
     def resume(self, known: Mapping[str, Any] | None) -> None:
-        """Resume angle unwrapping from an earlier run, if that had a controller of this name."""
+        """Continue the unwrapping of angles from data ``known`` at the end of another run; begin anew for None."""
         if known is not None:
             if not (isinstance(known, Mapping) and "near" in known):
                 message = "must be the data of a StateFeedback in the final state of a run"
@@ -134,18 +134,21 @@ class FeedbackLoop:
         return sum(map(len, self.panel.places.values()))
 
     def read(self, x: Array, near: list[float] | None) -> tuple[Array, list[float]]:
-        """All readings (p,) at a flat state, and the measures for unwrapping the next angles."""
+        """All readings (p,) at the flat state x, and the values of measures from which unwrapping continues.
+
+        ``near`` are these values at the reading before, or None.
+        """
         readings, near = self.panel.read(x, near)
         return np.concatenate([np.zeros(0), *(np.ravel(readings[name]) for name in self.given.sensors)]), near
 
     def by_port(self, time: float, see: Mapping[str, Any]) -> dict[str, Array]:
-        """Inputs by port name, from readings by name."""
+        """Inputs of the feedback by port name, at a time [s] and for readings by sensor name."""
         every = [np.ravel(see[name]) for name in self.given.sensors]
         answer = self.answer(time, np.concatenate([np.zeros(0), *every]))
         return dict(zip(self.given.ports, np.split(answer, self._ends), strict=True))
 
     def answer(self, time: float, readings: Array) -> Array:
-        """Inputs of its ports at a time and readings; raises Unusable for an invalid answer."""
+        """Inputs of the feedback at a time [s] and readings (p,), as one array; raises Unusable if invalid."""
         try:
             answer = self._function(time, readings)
         except Exception as error:

@@ -20,7 +20,7 @@ from .state_feedback import FeedbackLoop
 
 
 def outputs_at(mechanism: Model, x: Array) -> Array:
-    """Outputs (i,) of all external ports at a flat state, in their axes."""
+    """Outputs (i,) of all external ports at the flat state x, each in the axes of its input."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     d = derive(a, c)
     y: Array = input_matrix(a, c.R, d.arm, places(a, c, d)).T @ velocities_of(mechanism, c)
@@ -28,14 +28,18 @@ def outputs_at(mechanism: Model, x: Array) -> Array:
 
 
 class PortOutputs(NamedTuple):
-    """Outputs of some external ports: slices of their vector (m,), and its indices ``among`` those of all ports."""
+    """Selection of some external ports of a mechanism.
+
+    ``slices`` are the slices of each port in the vector (m,) of their outputs, ``among`` (m,) the indices of these
+    among the outputs of all ports.
+    """
 
     slices: dict[str, slice]
     among: Array
 
     @classmethod
     def of(cls, mechanism: Model, ports: Collection[str]) -> PortOutputs:
-        """Outputs of some ports of a mechanism."""
+        """Selection of the ports with the given names, in the order of the mechanism."""
         own = {name: part for name, part in mechanism.network.input_slices.items() if name in ports}
         ends = np.cumsum([0, *(part.stop - part.start for part in own.values())]).tolist()
         slices = {name: slice(first, last) for name, first, last in zip(own, ends[:-1], ends[1:], strict=True)}
@@ -49,9 +53,12 @@ Take = Callable[[Array], tuple[Any, Array, Array]]
 
 
 class TrialStep(NamedTuple):
-    """Trial step: result of the mechanism, its outputs, and steps and responses (``answers``) of the controllers.
+    """Result of a trial step.
 
-    ``off`` (q + m,) are inputs minus responses, then the mean rates of the ports closed by laws.
+    ``result`` is that of the mechanism, ``output`` are its outputs at the selected ports. ``steps`` are the steps of
+    the continuous controllers with their inputs, ``answers`` (q,) the responses of all controllers. ``off`` (q + m,)
+    are inputs minus responses, then the mean rates of the ports that laws close. ``near`` are the last values of
+    feedback sensors.
     """
 
     result: Any
@@ -63,9 +70,11 @@ class TrialStep(NamedTuple):
 
 
 class TrialSteps(NamedTuple):
-    """Trial steps from a state of the mechanism, with external inputs of the controllers.
+    """Function that takes trial steps from one state of mechanism and controllers.
 
-    ``widened`` maps the controllers' inputs to all ports; ``read`` are the readings of feedback at the start.
+    ``widened`` maps the controllers' inputs (q,) to all ports (i,). ``take`` takes a step of the mechanism. ``acting``
+    are the external inputs of the controllers, ``states`` their states, and ``read`` the readings of feedback at the
+    start.
     """
 
     controllers: Sequence[ContinuousLoop]
@@ -84,7 +93,7 @@ class TrialSteps(NamedTuple):
         return self.span[1] - self.span[0]
 
     def __call__(self, inputs: Array, forces: Array) -> TrialStep:
-        """Try the step with inputs (q,) at the ports of the controllers and forces (m,) of their laws."""
+        """Take the step with given inputs (q,) of controllers to the mechanism, and forces (m,) of laws."""
         result, end, every = self.take(self.widened(inputs))
         return self._trial_result(inputs, forces, result, end, every[self.outputs.among])
 
@@ -106,14 +115,14 @@ class TrialSteps(NamedTuple):
         return TrialStep(result, output, steps, answers, np.concatenate([inputs - answers, *rates]), ends)
 
     def slope(self, inputs: Array, forces: Array) -> Array:
-        """Finite-difference Jacobian of ``off`` with respect to the inputs, (q + m, q)."""
+        """Derivatives (q + m, q) of ``off`` with respect to the inputs, by finite differences."""
         base, q = self(inputs, forces).off, inputs.size
         shift = SHIFT * max(1.0, float(np.abs(base[:q]).max(initial=0.0)))
         moved = [inputs + shift * one for one in np.eye(q)]
         return np.array([(self(given, forces).off - base) / shift for given in moved]).T
 
     def by_forces(self, q: int) -> Array:
-        """Jacobian of ``off`` with respect to the forces of the laws with the mechanism's motion fixed, (q + m, m)."""
+        """Derivatives (q + m, m) of ``off`` with respect to forces of laws, for an unchanged mechanism."""
         count = sum(len(c.steps.laws) for c in self.controllers)
         change, into, first = np.zeros((q + count, count)), 0, 0
         for c in self.controllers:

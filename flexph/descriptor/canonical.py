@@ -22,13 +22,17 @@ from ..systems.transformation import transform
 from .decomposition import Decomposition
 
 OUTSIDE = 1e-8
-"""Relative part of Dψ₁ outside of the row space of E above which the functions are refused."""
+"""Part of Dψ₁ outside of the row space of E, relative to its largest entry, above which the functions ψ₁ are refused.
+It applies to the part of ∇H outside of the row space of Dψ₁, too."""
 NEWTON = Corrections(most=50, settled=1e-14)
-"""Newton corrections of x = φ(x̃); they end when no state changes by more than this part of its size."""
+"""Newton corrections of x = φ(x̃), which end when no state changes by more than 1e-14 of its size."""
 
 
 class CanonicalSystem(NamedTuple):
-    """System in the form (37), with the maps x = φ(x̃) and x̃ = ψ(x) = (ψ₁(x), x₂, x₃), near the sample."""
+    """System in the canonical form (37) of [dg], and the maps between its states and those of the original system.
+
+    ``phi`` is x = φ(x̃), ``psi`` is x̃ = ψ(x) = (ψ₁(x), x₂, x₃); they are valid near the sample.
+    """
 
     system: PHDAE
     phi: Callable[[Array], Array]
@@ -67,7 +71,7 @@ def canonical_form(
 
 
 class _Local(NamedTuple):
-    """Derivative Dφ (n, n), coupling E₃₂ and frame U (n, n) at a state x̃."""
+    """Values at a state x̃: derivative Dφ (n, n), coupling E₃₂ and frame U (n, n)."""
 
     slope: Array
     coupling: Array
@@ -76,7 +80,7 @@ class _Local(NamedTuple):
 
 @dataclass(frozen=True)
 class _Form(Memo):
-    """Maps φ, ψ and frame U of the proof of [dg] theorem 8."""
+    """Maps φ and ψ between old and new states, and the frame U, from the proof of [dg] theorem 8."""
 
     system: PHDAE
     decomposition: Decomposition
@@ -90,7 +94,7 @@ class _Form(Memo):
 
     @once
     def sizes(self) -> Array:
-        """Typical size of each state, for a choice of pivots that does not depend on units."""
+        """Size (n,) of each state at the sample, with which the choice of pivots does not depend on units."""
         x = self.system.sample
         size = np.maximum(np.abs(x), self.system.floor(x))
         return np.where(size > 0.0, size, 1.0)
@@ -101,7 +105,7 @@ class _Form(Memo):
         return d.first[0][:, : d.rank].T @ dense(self.system.E(x))
 
     def weights(self, x: Array) -> Array:
-        """Weights ℓ (p, r) with Dψ₁ = ℓ T."""
+        """Weights ℓ (p, r) by which the rows of T are combined to those of the derivative of ψ₁, Dψ₁ = ℓ T."""
         d = self.decomposition
         turned = self.rows(x) @ d.first[1][:, : d.rank]
         return np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T
@@ -156,7 +160,10 @@ class _Form(Memo):
 
     @once
     def phi(self) -> Callable[[Array], Array]:
-        """Map x = φ(x̃) with a cache: Newton's method from the sample for the states that ψ₁ replaces."""
+        """Map x = φ(x̃), whose latest values are cached.
+
+        It solves for the states that ψ₁ replaces by Newton's method from the sample.
+        """
         solve = lru_cache(maxsize=8)(lambda key: self._solve(np.frombuffer(key)))
         return lambda x: solve(np.ascontiguousarray(x, dtype=float).tobytes()).copy()
 
@@ -194,7 +201,7 @@ class _Form(Memo):
 
     @once
     def _local(self) -> Callable[[Array], _Local]:
-        """Function of x̃ with Dφ, E₃₂ and U, whose latest values are cached."""
+        """Function of x̃ that returns Dφ, E₃₂ and U; its latest values are cached."""
         local = lru_cache(maxsize=8)(lambda key: self._at(np.frombuffer(key)))
         return lambda x: local(np.ascontiguousarray(x, dtype=float).tobytes())
 

@@ -15,8 +15,8 @@ from ..numerics.memo import Memo, once
 from ..numerics.ranks import Subspaces, pivots, rank_of, subspaces
 
 LEFT_OVER = 1e-9
-"""Schur complement, relative to its terms, up to which E(x) has the rank of the reference state: round-off of a product
-with an inverse of six correct digits."""
+"""Schur complement, relative to its terms, up to which E(x) has the rank of the reference state. It is larger than
+round-off, as the inverse may have six correct digits only."""
 
 
 class Blocks(NamedTuple):

@@ -16,7 +16,8 @@ from ..numerics.differences import CENTRAL, central
 from .resistance import Control, LinearResistance, ModulatedResistance, Resistance
 
 NODES = (0.5 - np.sqrt(1.0 / 12.0), 0.5 + np.sqrt(1.0 / 12.0))
-"""Gauss quadrature on [0, 1], exact for slopes up to degree 3; the splitting compensates its error."""
+"""Gauss points on [0, 1] for the mean slope, exact for slopes up to degree 3. The function :func:`splitting`
+compensates the error for other slopes."""
 PROBES = np.logspace(-3.0, 3.0, 7)
 """Efforts, divided by their scale, at which eᵀF(e) ≥ 0 is checked, in random directions."""
 DIRECTIONS = 4
@@ -25,9 +26,11 @@ GENERATED = 1e-10
 ZERO = 1e-14
 """Value of eᵀF(e), relative to Σ|e_i F_i|, up to which power counts as zero."""
 VANISHING = 1e-8
-"""Ratio eᵀBe/eᵀF(e) below which the slopes of F miss its dissipation, as for a saturating characteristic."""
+"""Ratio eᵀBe/eᵀF(e) below which the positive part B of the mean slope does not contain the dissipation of F, as for a
+saturating characteristic."""
 NOISE = 1e-9
-"""Eigenvalue of the symmetric part of slopes, relative to their largest entry, that counts as noise of differences."""
+"""Eigenvalue of the symmetric part of the mean slope, relative to its largest entry, below which it is noise of
+differences."""
 
 
 @checked
@@ -158,7 +161,7 @@ class MultiportCharacteristic(Resistance):
 
 
 def splitting(L: Array, e: Array, force: Array, power: float) -> tuple[Array, Array]:
-    """Splitting R = Rᵀ ⪰ 0, S = −Sᵀ (m, m) with ``(R + S) e = F``, near L, for eᵀF = ``power`` ≥ 0.
+    """Matrices R = Rᵀ ⪰ 0 and S = −Sᵀ (m, m) with ``(R + S) e = F`` and R + S near L, for eᵀF = ``power`` ≥ 0.
 
     With B = C Cᵀ the positive part of the symmetric part of L, A its skew part, w = B e, b = eᵀw, g = (p/b) w,
 

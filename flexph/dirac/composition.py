@@ -174,9 +174,9 @@ def interconnect(
     Parameters
     ----------
     first : PortHamiltonian
-        System.
+        System with the energy H₁(x₁).
     second : PortHamiltonian
-        Another system.
+        System with the energy H₂(x₂).
     ports : mapping, optional
         External ports of the second system by those of the first; by default ports of equal names.
     gyrative : bool
@@ -198,7 +198,10 @@ def interconnect(
         return compose(first.at(x[:n]), second.at(x[n:]), ports=ports, gyrative=gyrative)
 
     def relation(given: Resistance, own: slice) -> Resistance:
-        """Relation whose modulation depends on the energy variables of its subsystem."""
+        """Modulated relation of a subsystem as a function of the energy variables of both; other relations unchanged.
+
+        ``own`` are the energy variables of the subsystem.
+        """
         if not isinstance(given, ModulatedResistance):
             return given
         return ModulatedResistance(lambda x: given.at(x[own]), energy.states(sample))

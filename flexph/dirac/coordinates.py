@@ -22,15 +22,19 @@ from .structure import CanonicalForm, DiracStructure
 from .system import PortHamiltonian
 
 CANONICAL = 1e-7
-"""Accepted defect of (3.7), which differences with a relative error of 1e-10 may leave."""
+"""Largest relative defect of the form (3.7) with which coordinates count as canonical. Derivatives by differences, with
+errors of 1e-10, leave less."""
 ROUND_OFF = 1e-15
-"""Relative change of a solution at which iterations end."""
+"""Relative change of the solution at which Powell's method ends."""
 SOLVED = 1e-11
-"""Accepted residual of equations, relative to their terms: round-off, and errors of slopes by differences."""
+"""Residual of equations, relative to their terms, up to which they are solved. It includes the error of slopes by
+differences."""
 SWEEPS = 20
-"""Number of equilibrations of rows and columns; each halves the logarithm of the imbalance."""
+"""Number of sweeps that scale rows and columns to a largest entry of one. Each sweep halves the logarithm of the
+deviation."""
 INVERTIBLE = 1e-10
-"""Ratio of the smallest singular value of scaled ∂²H/∂s² to the largest, below which s is not determined."""
+"""Ratio of the smallest to the largest singular value of the scaled Hessian ∂²H/∂s² below which ∂H/∂s = 0 does not
+determine s."""
 
 Function = Callable[[Array], Array]
 
@@ -186,7 +190,10 @@ class CanonicalCoordinates(Remade):
 
 
 def _sizes(terms: Array) -> Array:
-    """Scaling a bᵀ (n, n) for which terms_ij/(a_i b_j) has a largest entry of one in each row and column."""
+    """Scaling matrix a bᵀ (n, n) of a matrix ``terms`` (n, n) of magnitudes, with vectors a, b > 0.
+
+    The matrix terms_ij/(a_i b_j) has a largest entry of one in each row and column that is not zero.
+    """
     a, b = np.ones(len(terms)), np.ones(len(terms))
     for _ in range(SWEEPS):
         scaled = terms / np.outer(a, b)
@@ -196,7 +203,11 @@ def _sizes(terms: Array) -> Array:
 
 
 def _stationary(slope: Function, start: Array, terms: Function) -> Array:
-    """Zero of ∂H/∂s near a start; ``terms`` are the magnitudes of the terms of ∂H/∂s."""
+    """Zero s of the gradient ∂H/∂s near ``start``; ``slope`` is the gradient as a function of s.
+
+    ``terms`` is the sum of the magnitudes of its terms, as a function of s. Raises ArithmeticError if ∂²H/∂s² is
+    singular.
+    """
     if not start.size:
         return start
 
@@ -214,7 +225,11 @@ def _stationary(slope: Function, start: Array, terms: Function) -> Array:
 
 
 def zero_near(start: Array, function: Function, slope: Function, *, terms: Function) -> Array:
-    """Zero of a function near a start by Powell's method; ``terms`` are the magnitudes of the function's terms."""
+    """Zero of a function near a start, by Powell's method with the Jacobian ``slope``.
+
+    ``terms`` are the magnitudes of the function's terms, with which its residual is compared. Raises ArithmeticError if
+    no zero is found.
+    """
     zero = scipy.optimize.root(function, start, jac=slope, method="hybr", options={"xtol": ROUND_OFF}).x
     if not np.all(np.abs(function(zero)) <= SOLVED * terms(zero)):
         raise ArithmeticError(
@@ -266,7 +281,10 @@ def holonomic_coordinates(
 
 
 class _Chart:
-    """Chart Ψ(q) = (q_I, c(q)) near a sample, q_I part of q, and the canonical coordinates of (q, p) from it."""
+    """Map Ψ(q) = (q_I, c(q)) near a sample, with q_I the positions that move freely there.
+
+    From it follow the canonical coordinates (q_I, p_I, c(q), s) of a state (q, p), see :func:`holonomic_coordinates`.
+    """
 
     def __init__(
         self,

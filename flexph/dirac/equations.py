@@ -19,12 +19,17 @@ from .resistance import Resistance
 from .storage import LagrangianStorage
 
 GROWN = 20.0
-"""Largest entry of b, which maps multipliers to forces, relative to the sample, up to which their choice is valid."""
+"""Growth of the largest entry of b, relative to the sample, up to which the multipliers chosen at the sample are valid;
+b maps multipliers to rates."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Names and sizes of the ports in the order storage, resistive, external, and relations of the resistive ones."""
+    """Names of the ports of a system by kind: storage, resistive, external.
+
+    Vectors of all ports are in this order. ``spans`` are the slices of the ports by name, ``relations`` are those of
+    the resistive ports by name.
+    """
 
     storage: tuple[str, ...]
     resistive: tuple[str, ...]
@@ -37,7 +42,7 @@ class Layout:
         return sum(spans.width(self.spans[name]) for name in names)
 
     def slices(self, names: tuple[str, ...], start: int = 0) -> dict[str, slice]:
-        """Slices of the ports ``names`` in a vector of their entries that begins at ``start``."""
+        """Consecutive slices, from ``start`` on, for the ports ``names``, each with the size of its port."""
         return spans.consecutive_of(self.spans, names, start)
 
     @property
@@ -47,7 +52,7 @@ class Layout:
 
     @property
     def admits(self) -> bool:
-        """True if all relations admit every effort."""
+        """True if all resistive relations admit every effort: f is a function of e."""
         return all(r.admits_efforts for r in self.relations.values())
 
     @property
@@ -72,7 +77,7 @@ def of_last(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
 
 
 def _ended(x: Array) -> StepFailed:
-    """Error for a state at which the multipliers that were chosen at the sample are not determined."""
+    """Error at a state where the constraints no longer determine the multipliers that were chosen at the sample."""
     return StepFailed(
         f"the multipliers chosen at the sample are not determined near x = {check.shown(x)}: their "
         "constraints have rotated too far; restart from the last state, with a PortHamiltonian that has it as sample",
@@ -82,9 +87,10 @@ def _ended(x: Array) -> StepFailed:
 
 
 class _Equations:
-    """Ports, storage and graph, shared by both kinds of equations.
+    """Ports, storage and graph of a system, the base of both forms of its equations.
 
-    ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the ``sample`` ξ.
+    ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the ``sample`` ξ. In both forms,
+    flows and efforts of flow-controlled relations are exchanged.
     """
 
     def __init__(
@@ -113,7 +119,10 @@ class _Equations:
 
 
 class DirectEquations(_Equations):
-    """Equations ``ẋ = (J − g_R (R + S) g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H`` with states (x, λ), f_R = −(R + S) e_R."""
+    """Equations ``ẋ = (J − g_R (R + S) g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H`` with states (x, λ), f_R = −(R + S) e_R.
+
+    It is for systems in which efforts of other ports depend on those of the storage alone.
+    """
 
     def __init__(
         self, names: Layout, graph: Callable[[Array], Graph], storage: LagrangianStorage, sample: Array
@@ -177,7 +186,10 @@ class DirectEquations(_Equations):
 class GeneralEquations(_Equations):
     """Equations with states (x, a, y, λ), e_R = T a: the constrained form ``f = J e + G λ, Gᵀe = 0`` of all ports.
 
-    ẋ = −J_S e − G_S λ,  0 = −Tᵀ(J_R e + G_R λ) − (D + S) a,  0 = −J_C e − G_C λ + u,  0 = Gᵀe
+        ẋ = −J_S e − G_S λ,  0 = −Tᵀ(J_R e + G_R λ) − (D + S) a,  0 = −J_C e − G_C λ + u,  0 = Gᵀe
+
+    Rows with S, R and C belong to storage, resistive and external ports. The efforts of resistive ports have
+    coordinates a, with Tᵀf_R = −(D + S) a (:meth:`Resistance.reduced`); y are the efforts of external ports.
     """
 
     def __init__(
@@ -210,7 +222,7 @@ class GeneralEquations(_Equations):
         return parts
 
     def _spread(self, here: Array) -> Array:
-        """Matrix V from (∇H, a, y) to (e_S, e_R, e_C), at energy variables."""
+        """Block-diagonal matrix V of the efforts (e_S, e_R, e_C) = V (∇H, a, y), at the energy variables ``here``."""
         return block_diag(np.eye(self.n), *(r.admitted(here) for r in self.relations), np.eye(self.m))
 
     def J(self, x: Array) -> Array:
@@ -238,7 +250,7 @@ class GeneralEquations(_Equations):
         return self.resistance(x)[0].copy()
 
     def _resistance(self, x: Array) -> tuple[Array, Array]:
-        """Block matrices D and S of all resistive relations, each in the rows of its coordinates a."""
+        """Matrices D and S of all resistive relations, of the size of the state, with a block in the rows of each a."""
         here, at = self.energy_variables(x), self.n
         D, S = np.zeros((self.size,) * 2), np.zeros((self.size,) * 2)
         for relation, size in zip(self.relations, self.sizes, strict=True):

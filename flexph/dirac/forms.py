@@ -43,7 +43,7 @@ class KernelForm:
 
     @property
     def algebraic(self) -> Array:
-        """Independent combinations of rows without ẋ, the algebraic equations."""
+        """Matrix whose rows are independent combinations of the equations that do not contain ẋ."""
         return left_null(unit_columns(self.storage[0]))
 
 
@@ -91,7 +91,10 @@ class ConstrainedForm:
         return KernelForm((F_S, E_S), (F_R, E_R), (F, E))
 
     def structure(self, storage: str = "storage") -> DiracStructure:
-        """Dirac structure of these equations, with ports ``storage``, ``resistive`` and ``external`` (if any)."""
+        """Dirac structure of these equations, with the ports storage, ``resistive`` and ``external`` (if any).
+
+        ``storage`` is the name of the first port.
+        """
         n, outer = len(self.J), np.hstack([self.resistive, self.inputs])
         J = np.block([[-self.J, -outer], [outer.T, np.zeros((outer.shape[1],) * 2)]])
         sizes = {storage: n, "resistive": self.resistive.shape[1], "external": self.inputs.shape[1]}
@@ -107,10 +110,11 @@ class ConstrainedForm:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Choice of inputs: mask ``flow_inputs`` (n + m,) over the ``inner`` entries of the storage, then all other ports.
+    """Choice of the inputs among flows and efforts: the mask ``flow_inputs`` (n + m,) is True for flows as inputs.
 
-    Flows of the storage that are inputs are multipliers; flows of other ports are usually inputs. ``direct`` is True if
-    the efforts of the other ports depend on those of the storage alone.
+    The first n = ``inner`` entries are those of the storage, m belong to all other ports. A flow of the storage that is
+    an input is a multiplier; flows of other ports are usually inputs. ``direct`` is True if the efforts of the other
+    ports depend on those of the storage alone.
     """
 
     flow_inputs: Array
@@ -118,7 +122,10 @@ class Partition:
     direct: bool
 
     def form(self, graph: Graph, resistive: int) -> ConstrainedForm:
-        """Constrained form of a structure in this partition."""
+        """Constrained form of a structure with these inputs; ``resistive`` is the number of entries of resistive ports.
+
+        Raises ValueError if they cannot be inputs of this structure.
+        """
         J = graph.exchanged(np.flatnonzero(graph.flow_inputs != self.flow_inputs)).J
         n, free = self.inner, self.flow_inputs[: self.inner]
         kept = ~free
@@ -131,7 +138,10 @@ class Partition:
 
 
 def partition(graph: Graph, inner: int) -> Partition:
-    """Partition with as few flows of the storage as possible as multipliers, and flows of other ports as inputs."""
+    """Choose inputs: as few flows of the storage, which become multipliers, and as many of other ports as possible.
+
+    The first ``inner`` entries of the graph belong to the storage.
+    """
     outer = np.arange(len(graph.J)) >= inner
     pivoted = Graph(graph.J.copy(), graph.flow_inputs ^ outer)  # f and e of the other ports exchanged
     pivoted = pivoted.settled(np.flatnonzero(pivoted.flow_inputs))

@@ -11,12 +11,12 @@ from ..numerics.arrays import Array
 from ..numerics.subspaces import RANK, rank_of, unit_rows
 
 LARGEST = 1e2
-"""Entry of J above which flows and efforts are exchanged: a small bound is always possible, but fewer exchanges keep
-equations as they were given. The basis of the structure then has a condition number of at most about n LARGEST."""
+"""Entry of J above which flows and efforts are exchanged. Smaller bounds are possible, but would change more of the
+given equations. The basis of the structure then has a condition number of at most about n LARGEST."""
 PREFERRED = 0.1
-"""Pivot of a flow, relative to that of an effort, above which the flow is an output."""
+"""Pivot of a flow, relative to the pivot of an effort, from which the flow is preferred as the output."""
 ILL = 1e-6
-"""Relative defect ‖J + Jᵀ‖/‖J‖ above which equations that conserve power are too nearly dependent."""
+"""Asymmetry ‖J + Jᵀ‖/‖J‖ of a computed J above which equations that conserve power are too nearly dependent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Graph:
     def exchanged(self, which: Array) -> Graph:
         """Same structure with v_i and w_i exchanged for the indices ``which``, by principal pivoting.
 
-        Raises ValueError if that block of J is singular, so that the new v_i cannot be inputs.
+        Raises ValueError if the block of J for these indices is singular, so that the new v_i cannot be inputs.
         """
         a, J = np.asarray(which, dtype=int), self.J
         b = np.setdiff1d(np.arange(len(J)), a)
@@ -63,10 +63,10 @@ class Graph:
         return Graph(0.5 * (pivoted - pivoted.T), flows)
 
     def settled(self, candidates: Array, *, tolerance: float = RANK) -> Graph:
-        """Same structure with as many of the candidates (indices) as outputs as possible, exchanged in pairs.
+        """Same structure with v_i and w_i exchanged for as many of the given indices i as possible, two at a time.
 
-        Then none of the remaining ones depends on another: their block of J is zero up to ``tolerance`` times the
-        largest entry of J, or one, and is set to zero.
+        Among the remaining candidates no w_i depends on a v_j: this block of J is below ``tolerance`` times the largest
+        entry of J, or below ``tolerance``, and is set to zero.
         """
         graph, left = self, np.asarray(candidates, dtype=int)
         while left.size > 1:
@@ -106,7 +106,7 @@ def graph_of(F: Array, E: Array) -> Graph:
 
 
 def check_power(defects: Array) -> None:
-    """Raise ValueError unless F Eᵀ + E Fᵀ, with rows of unit length, is round-off."""
+    """Raise ValueError unless F Eᵀ + E Fᵀ (``defects``), with rows [F E] of unit length, is round-off."""
     defect = check.norm(defects)
     if defect > check.ROUND_OFF * max(len(defects), 1):
         raise ValueError(f"a Dirac structure conserves power: ‖F Eᵀ + E Fᵀ‖ = {defect:.0e} (rows of length 1)")
@@ -132,7 +132,10 @@ def _solved(rows: Array, flow_inputs: Array) -> Graph:
 
 
 def _outputs(rows: Array) -> tuple[Array, Array]:
-    """Mask (n,) of flow inputs, and rows of pivots, by elimination; each pivot removes its pair."""
+    """Choose the output of each pair (f_i, e_i) of ``rows`` [F E] by elimination with complete pivoting.
+
+    Returns the mask (n,) of pairs whose flow is the input, and the indices of the n pivot rows.
+    """
     n, order = rows.shape[1] // 2, np.arange(len(rows))
     work, flow_inputs, free = rows.copy(), np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
     for k in range(n):

@@ -16,7 +16,8 @@ from .graph import Graph
 from .structure import DiracStructure
 
 DISTANCES = (1e-6, 1e-6, 1e-2, 1e-2)
-"""Distances of random states from the sample, relative to the size of each state, at which a family is checked."""
+"""Distances of random states from the sample, relative to the size of each state, at which a structure or relation that
+depends on the state is checked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ def regularity(structure: Callable[[Array], DiracStructure], points: Sequence[Se
 
 
 def dimensions(D: DiracStructure) -> tuple[int, int]:
-    """Dimensions of G and P: n minus the number of flows, or efforts, that are zero or depend on others."""
+    """Dimensions of the spaces of possible flows G_D and possible efforts P_D of a structure ([survey] sec. 7)."""
     graph = D.graph
     free_flows = graph.settled(np.flatnonzero(graph.flow_inputs)).flow_inputs
     free_efforts = ~graph.settled(np.flatnonzero(~graph.flow_inputs)).flow_inputs
@@ -116,7 +117,8 @@ def _short(x: Array) -> str:
 
 Slope = Callable[[Array], Any] | str | None
 INTEGRABLE = 1e-7
-"""Relative defect up to which a condition by differences counts as satisfied: the sum of a thousand errors ACCURACY."""
+"""Largest relative defect with which a condition by differences is satisfied. It leaves room for a thousand errors of
+differences."""
 
 
 @checked

@@ -23,7 +23,7 @@ class NamedPorts:
 
     @classmethod
     def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> Self:
-        """Structure of a graph that is already skew."""
+        """Make a structure from a graph with an exactly skew matrix; classes derived from this one define it."""
         raise NotImplementedError
 
     @property
@@ -41,7 +41,10 @@ class NamedPorts:
         return self.from_graph(graph, spans.consecutive_of(self.ports, names))
 
     def renamed(self, names: Mapping[str, str]) -> Self:
-        """Structure with some ports renamed."""
+        """Structure with other names for some of its ports, by their present names.
+
+        Raises ValueError for an unknown port, or if two ports would have one name.
+        """
         for name in names:
             check.lookup("port", name, self.ports)
         others = [names.get(name, name) for name in self.ports]
@@ -54,7 +57,7 @@ class NamedPorts:
         return self.from_graph(self.graph, spans.divided(self.ports, port, parts))
 
     def mask(self, names: Iterable[str] | Array) -> Array:
-        """Mask (n,) of the entries of some ports."""
+        """Mask (n,) that is True for the entries of the named ports; a given mask is returned unchanged."""
         if isinstance(names, np.ndarray):
             if names.shape != (self.size,) or names.dtype != bool:
                 raise ValueError(f"entries must be {self.size} truth values, got shape {names.shape}")
@@ -67,7 +70,10 @@ class NamedPorts:
         return mask
 
     def vector(self, name: str, values: Values) -> Array:
-        """Flows or efforts (n,) from an array or from arrays by port."""
+        """Flows or efforts of all ports as one vector (n,), from such a vector or from arrays by port.
+
+        ``name`` says in errors what they are.
+        """
         if not isinstance(values, Mapping):
             return check.array(name, values, (self.size,))
         vector = np.zeros(self.size)

@@ -232,7 +232,10 @@ class ModulatedResistance(Resistance):
         return self.here(x).matrices(x, efforts)
 
     def admitted(self, x: Array) -> Array:
-        """Basis T (m, r) of the possible efforts of R_x, continuous in x by the directions K of the sample."""
+        """Basis T (m, r) of the possible efforts of R_x at the state x.
+
+        It is computed with the directions K of the sample at all states, so that it is continuous in x.
+        """
         relation, base = self.here(x), self.base
         if isinstance(relation, LinearResistance) and isinstance(base, LinearResistance):
             return relation.image(base.directions)[0]

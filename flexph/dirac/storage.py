@@ -83,8 +83,8 @@ class LagrangianSubspace:
 def check_lagrangian(noun: str, P: Array, S: Array, tolerance: float) -> None:
     """Raise ValueError, with the defect, unless ``PᵀS = SᵀP`` up to a tolerance and ``rank [P; S] = n``.
 
-    Both tests are dimensionless: the form is compared with its terms, in columns of unit energy, and the rank is that
-    of rows of unit length.
+    Both tests are dimensionless: PᵀS − SᵀP is compared with its terms in scaled columns, the rank is that of rows of
+    unit length. ``noun``, such as "subspace", is what the message calls it.
     """
     letters = "P; S" if noun == "subspace" else "X'; ε'"
     form, terms = P.T @ S, np.abs(P).T @ np.abs(S)

@@ -64,8 +64,9 @@ class CanonicalForm:
 def canonical_form(J: Array, G: Array) -> CanonicalForm:
     """Canonical coordinates of ``{f = J e + G λ, Gᵀe = 0}``.
 
-    s are the directions of im G, r those of im G^⊥ in the kernel of J there, q and p the planes of rotation of J there,
-    scaled by the root of their frequency: T is orthogonal up to this scaling.
+    s are the directions of im G. On the orthogonal complement of im G, r are those of the kernel of J, q and p the
+    planes in which J rotates, scaled by the square root of the frequency of this rotation. T is orthogonal up to this
+    scaling.
     """
     of_G = singular_vectors(G, tolerance=RANK)
     s, kept = of_G.range, of_G.left_null
@@ -143,7 +144,7 @@ class DiracStructure(NamedPorts):
 
     @classmethod
     def from_graph(cls, graph: Graph, ports: Mapping[str, slice] | None = None) -> DiracStructure:
-        """Structure of a graph that is already skew."""
+        """Structure of a graph whose matrix is exactly skew, without elimination and without checks of power."""
         structure = object.__new__(cls)
         structure._set(graph, ports or {})
         return structure
@@ -194,7 +195,10 @@ class DiracStructure(NamedPorts):
 
     @classmethod
     def _of_skew(cls, matrix: Array, swapped: Array, ports: Mapping[str, slice] | None) -> DiracStructure:
-        """Structure of ``w = J v``, without elimination if the entries of J are small."""
+        """Structure of ``w = J v`` for a matrix J, skew up to round-off; v_i is a flow where ``swapped`` is True.
+
+        If an entry of J exceeds LARGEST, inputs are chosen anew. Raises ValueError if J is not skew.
+        """
         size = np.sqrt(1.0 + np.sum(matrix**2, axis=1))
         check_power((matrix + matrix.T) / np.outer(size, size))
         graph = Graph(0.5 * (matrix - matrix.T), swapped.copy())
@@ -308,7 +312,7 @@ class DiracStructure(NamedPorts):
 
     @checked
     def equals(self, other: DiracStructure, *, tolerance: float = MEMBER) -> bool:
-        """True if both are the same subspace, with :meth:`distance` up to a tolerance [rad]."""
+        """True if both are the same subspace: their :meth:`distance` is at most the tolerance [rad]."""
         return self.size == other.size and self.distance(other) <= tolerance
 
 

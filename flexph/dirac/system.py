@@ -26,7 +26,7 @@ from .structure import DiracStructure
 
 
 def _missing(x: Array) -> Any:
-    """Placeholder for H and its gradient if a Lagrangian storage is given."""
+    """Raise ValueError with advice: H and its gradient are not available, as a Lagrangian storage is given."""
     raise ValueError("the storage was given as lagrangian: use energy.H and energy.efforts of the system")
 
 
@@ -164,7 +164,8 @@ class PortHamiltonian(Remade):
     def constrained_form(self, x: Array) -> ConstrainedForm:
         """Equations at energy variables x in constrained form ([survey] eq. (3.16)).
 
-        Raises ValueError if inputs or resistances feed through to outputs; :meth:`phdae` supports that.
+        Raises ValueError if inputs or resistances feed through to outputs, or their efforts are constrained;
+        :meth:`phdae` supports that.
         """
         D = self._ordered(x)
         inner = self._sizes(D)[0]

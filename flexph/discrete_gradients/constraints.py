@@ -20,7 +20,7 @@ from ..systems.nonlinear import FEEDTHROUGH, PHDAE
 MULTIPLIERS = "multipliers"
 """Name of the part of the states that holds the multipliers."""
 OFF = 1e-8
-"""Constraint, relative to its largest terms, up to which an initial state satisfies it."""
+"""Residual of a constraint, relative to its largest terms, up to which an initial state satisfies the constraint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,10 @@ def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
 
 
 class _Held:
-    """Matrices of the system with states (x, μ), at a state or over a step, from those of the given system and Dc."""
+    """Matrices and costate of the system with states (x, μ), at a state or over a step, from those of the given system.
+
+    ``count`` is the number k of constraints.
+    """
 
     def __init__(self, system: PHDAE, constraints: Constraints, count: int) -> None:
         self.system, self.constraints, self.count, self.middle = system, constraints, count, middle_of(system)
@@ -111,7 +114,10 @@ class _Held:
         return self._made(name, view, lambda: self.onto(view, dense(self.constraints.jacobian(view.place))), x)
 
     def over_step(self, name: str, x0: Array, x1: Array) -> Array:
-        """Matrix ``name`` over a step, with the discrete Jacobian of the constraints; multipliers are stage values."""
+        """Matrix ``name`` over a step from x0 to x1, with the discrete Jacobian of the constraints.
+
+        Multipliers are those in x1, which are mean values of the step.
+        """
         n = self.system.size
         first, last = x0[:n], x1[:n]
         view = OverStep(self.system, self.middle, first, last)
@@ -142,7 +148,7 @@ class _Held:
         return left if name in ("B", "P") else left @ T.T
 
     def defect(self, x: Array, step: float) -> str | None:
-        """Description of the most violated constraint at an initial state; None if all are satisfied to round-off."""
+        """Text on the most violated constraint at the start x of a run; None if all are satisfied to round-off."""
         own = x[: self.system.size]
         values = np.asarray(self.constraints.function(own))
         scale = np.abs(dense(self.constraints.jacobian(own))) @ np.maximum(np.abs(own), self.system.floor(own))

@@ -105,7 +105,10 @@ def _answers(function: Scalar, gradient: Vector, shape: tuple[int, ...]) -> tupl
 
 
 def _part(x: Any, states: Any) -> Array:
-    """Copy of x in which entries other than those of ``states`` are zero."""
+    """State x in which entries other than those of ``states`` are zero; x itself if ``states`` is None.
+
+    Raises ValueError unless ``states`` is a slice or indices of x.
+    """
     x = np.asarray(x, dtype=float)
     if states is None:
         return x

@@ -22,14 +22,14 @@ Index = np.ndarray
 POINTS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)
 WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 EXACT = 16.0 * float(np.finfo(float).eps)
-"""Round-off of φ, relative to the sum of its energies, and in short steps to the stiffness |∂S/∂E|.
-
-Laws may compute energies as differences of terms as large as the stiffness, as I₁ − 3: these have up to six times the
-machine precision of it as round-off, however small they are. Divided by |Δ|² it would exceed the stiffness."""
+"""Relative round-off of φ: relative to the sum of the energies in φ, and in short steps to the stiffness |∂S/∂E| as
+well. Laws may compute energies as differences of terms as large as the stiffness, as I₁ − 3. Such differences, however
+small, have a round-off of up to six times the machine precision of the stiffness. Divided by |Δ|² it would exceed the
+stiffness."""
 KINK = 1e-10
-"""Distance of a strain from a kink of its law that is round-off."""
+"""Distance of a strain from a kink of its law up to which the strain is at the kink, as strains have round-off."""
 SHORT = 1e-3
-"""Change |Δ| of the strains in a short step: φ itself is of the order of 1e-22 of the stiffness there."""
+"""Change |Δ| of the strains below which a step is short. Then φ is of the order of 1e-22 of the stiffness at most."""
 
 
 class Evaluated(NamedTuple):
@@ -41,7 +41,7 @@ class Evaluated(NamedTuple):
 
 
 class StoredEnergy(Protocol):
-    """Stored energy density ψ of strains E (k, c), shear strains doubled."""
+    """Stored energy per volume, ψ, as a function of the strains E (k, c) at k points; shear strains are doubled."""
 
     def at(self, strain: Array) -> Evaluated:
         """Energies ψ, stresses S and tangent moduli ∂S/∂E at strains (k, c)."""
@@ -49,7 +49,7 @@ class StoredEnergy(Protocol):
 
 @dataclass(frozen=True)
 class LineEnergy:
-    """Stored energy V(ε) per length [J/m] of one strain ε, by an elastic law without its time factor.
+    """Stored energy V(ε) per length [J/m] of one strain ε, by an elastic law at the factor 1 of its schedule.
 
     Within round-off of a kink the stiffness is the larger one of both sides, as rods at rest may be just slack.
     """
@@ -66,9 +66,10 @@ class LineEnergy:
 
 
 class LawRows(NamedTuple):
-    """Indices of strain rows (k, c), which are strains times volumes (k,) [m³], and the law of their stored energy.
+    """Entries of the vector of all strain rows that belong to a law of stored energy.
 
-    Of a rod or cable c is 1, and volumes are lengths [m].
+    ``rows`` are their indices (k, c), and each entry is a strain times its ``volume`` (k,) [m³]. For a rod or cable c
+    is 1 and volumes are lengths [m].
     """
 
     rows: Index
@@ -81,7 +82,10 @@ class LawRows(NamedTuple):
         return self.law.law.factor if isinstance(self.law, LineEnergy) else None
 
     def factor_at(self, time: float) -> float:
-        """Factor of the energy at a time, 1 without a schedule; raises ValueError unless it is a finite number."""
+        """Factor of the energy at a time [s], 1 for a law without a schedule.
+
+        Raises ValueError unless it is a finite number.
+        """
         return self.law.law.factor_at(time) if isinstance(self.law, LineEnergy) else 1.0
 
     def strain(self, rows: Array) -> Array:
@@ -91,13 +95,13 @@ class LawRows(NamedTuple):
 
 
 def mean_stress(law: StoredEnergy, before: Array, after: Array) -> Array:
-    """Mean stress S̃ over a step, (k, c)."""
+    """Mean stress S̃ (k, c) over a step from the strains ``before`` (k, c) to the strains ``after``."""
     mean, missed, square, _ = _followed(law, before, after)
     return np.asarray(mean.stress + (missed / square)[:, None] * (after - before))
 
 
 def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
-    """Derivative ∂S̃/∂E₁ of the mean stress, (k, c, c)."""
+    """Derivative ∂S̃/∂E₁ (k, c, c) of the mean stress with respect to the strains ``after`` the step."""
     mean, missed, square, last = _followed(law, before, after)
     change = after - before
     turned = last.stress - mean.stress - np.einsum("kij,ki->kj", mean.tangent, change)
@@ -108,9 +112,10 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """Terms of the mean stress: ψ₁ − ψ₀ with Gauss' mean of S and its derivative by E₁, φ, |Δ|², and ψ, S, ∂S/∂E at E₁.
+    """Terms of the mean stress over a step: a mean, φ (k,), |Δ|² (k,), and the values of the law at E₁.
 
-    φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
+    The mean consists of ψ₁ − ψ₀, Gauss' mean of S, and the derivative of this mean with respect to E₁; the values of
+    the law are ψ, S and ∂S/∂E. φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
     """
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))

@@ -19,9 +19,11 @@ from ..numerics.step_failed import StepFailed
 from ..systems.nonlinear import PHDAE, Constant
 
 REGULAR = 1e-8
-"""Reciprocal condition number above which a matrix needs no better scaling: half of the digits remain."""
+"""Reciprocal condition number of a scaled matrix above which the scaling is reused: at least half of the digits
+remain."""
 PROBES, NEARBY = 3, 1e-2
-"""Number of states near the sample at which zeros of a varying E are detected, and their relative distance."""
+"""PROBES states near the sample, at the relative distance NEARBY, at which entries of a varying E that are always zero
+are detected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,15 +42,15 @@ class Split(Memo):
     V2: Array
 
     def differential(self, x: Array) -> Array:
-        """Differential part of a state."""
+        """Differential part V₁V₁ᵀx (n,) of a state."""
         return self.onto_states @ x if self._states is None else self._states * x
 
     def middle(self, x0: Array, x1: Array) -> Array:
-        """Evaluation point of a step: middle of the differential states, new algebraic states."""
+        """State at which functions are evaluated in a step: mean differential states, algebraic states of the end."""
         return x1 - 0.5 * self.differential(x1 - x0)
 
     def kernel_part(self, z: Array) -> Array:
-        """Part of a costate that Eᵀ maps to zero."""
+        """Part U₂U₂ᵀz (n,) of a costate, which Eᵀ maps to zero."""
         return self.onto_costates @ z if self._costates is None else self._costates * z
 
     def costate_map(self, E: Array, scaling: Scaling | None = None) -> CostateMap:
@@ -56,22 +58,22 @@ class Split(Memo):
         return CostateMap(self, E, scaling)
 
     def scaling(self, E: Array) -> Scaling:
-        """Row and column scaling of U₁ᵀEV₁ for its factorisation."""
+        """Factors by which rows and columns of the block U₁ᵀEV₁ are divided before its factorisation."""
         _, rows, columns = equilibrated(self.own(E).T)
         return Scaling(rows, columns, rows[:, None] * columns)
 
     def to_costates(self, E: Array) -> Array:
-        """Matrix ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` of :meth:`costate_map`."""
+        """Matrix ``U₁ (U₁ᵀEV₁)⁻ᵀ V₁ᵀ`` (n, n), which maps gradients to costates."""
         return np.asarray(self.costate_map(E))
 
     def own(self, E: Array) -> Array:
-        """Invertible block U₁ᵀEV₁."""
+        """Invertible block U₁ᵀEV₁ (r, r) of E."""
         chosen = self.chosen
         return self.U1.T @ E @ self.V1 if chosen is None else E[chosen[0][:, None], chosen[1]]
 
     @once
     def chosen(self) -> tuple[Array, Array] | None:
-        """Row and column indices if U₁ and V₁ are selections, else None."""
+        """Row and column indices of U₁ᵀEV₁ in E if U₁ and V₁ select rows and columns, else None."""
         if not all(np.array_equal(U, U != 0.0) and np.all(U.sum(axis=0) == 1.0) for U in (self.U1, self.V1)):
             return None
         return self.U1.argmax(axis=0), self.V1.argmax(axis=0)
@@ -101,7 +103,7 @@ class Split(Memo):
 
 
 class Scaling(NamedTuple):
-    """Sizes of rows (r,) and columns (r,) of a matrix, and their products (r, r)."""
+    """Factors of rows (r,) and columns (r,), and their products ``both`` (r, r), by which a matrix is divided."""
 
     rows: Array
     columns: Array
@@ -128,7 +130,7 @@ class CostateMap:
             raise StepFailed("Ē is singular on the differential states over the step", 0, np.inf)
 
     def _factorise(self, A: Array, least: float) -> bool:
-        """Factorise A; True if its reciprocal condition number is above ``least``."""
+        """Factorise A and store the factors; True if its reciprocal condition number is above ``least``."""
         self.factors, self.pivots, failed = getrf(A)
         return not A.size or (not failed and bool(gecon(self.factors, lange("1", A))[0] > least))
 
@@ -220,7 +222,10 @@ def null_space_varies(system: PHDAE) -> bool:
 
 
 def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
-    """Values of E at a state, by default the sample, and at states around it in proportion to their sizes."""
+    """Values of E at a state, by default the sample, and at random states near it.
+
+    Distances are relative to the size of each state.
+    """
     rng, x = np.random.default_rng(0), system.sample if state is None else state
     size = np.where(x != 0.0, np.abs(x), system.floor(x))
     size = np.where(size > 0.0, size, 1.0)
@@ -229,7 +234,7 @@ def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
 
 
 def selection(n: int, *kept: slice) -> Split:
-    """Split of a matrix E (n, n) whose rows and columns are zero except those of the states ``kept``."""
+    """Split of a matrix E (n, n) whose rows and columns are zero except in the slices ``kept``."""
     own = np.zeros(n, dtype=bool)
     for part in kept:
         own[part] = True
@@ -237,7 +242,7 @@ def selection(n: int, *kept: slice) -> Split:
 
 
 def _selection(size: Array) -> Split:
-    """Split that selects the non-zero rows and columns of a matrix with entries of given ``size``."""
+    """Split that selects the rows and columns of a matrix that are not zero, from the sizes of its entries."""
     one = np.eye(len(size))
     rows, columns = size.any(axis=1), size.any(axis=0)
     return Split(one[:, rows], one[:, ~rows], one[:, columns], one[:, ~columns])

@@ -59,7 +59,10 @@ class Dirac:
         self._pair = None if given is None else GradientPair(system, kind, given)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: None = None) -> Advance:
-        """Advance by h under constant inputs; raises StepFailed."""
+        """Take a step of length h [s] from x₀ with constant inputs u.
+
+        ``size`` (n,) are the sizes of the states, to which corrections are compared. Raises StepFailed.
+        """
         before = float(self.system.H(x0))
 
         def terms(x1: Array, part: float) -> tuple[Array, Discretised]:
@@ -72,7 +75,10 @@ class Dirac:
         return solved.terms.advance(self.system, solved, u, h)
 
     def over_step(self, x0: Array, x1: Array) -> Discretised:
-        """Discretisation over a step from x₀ to x₁; with the completed f, (Ē, f) is a discrete gradient pair."""
+        """Matrices and costate over a step from x₀ to x₁, with the costate f of :class:`Dirac`.
+
+        (Ē, f) is a discrete gradient pair.
+        """
         return self._over(x0, x1, float(self.system.H(x0)))
 
     def _over(self, x0: Array, x1: Array, before: float) -> Discretised:
@@ -88,7 +94,10 @@ class Dirac:
         return Discretised(E, J, R, ports, costate, E @ change)
 
     def _gradient(self, x0: Array, x1: Array, step: Array, before: float) -> Array:
-        """Gradient of the chosen kind before its restriction; ``step`` is the differential part of Δx."""
+        """Gradient γ of H of the chosen kind over a step from x₀ to x₁, before its restriction to the range of Ēᵀ.
+
+        ``step`` is the differential part of x₁ − x₀, ``before`` is H(x₀).
+        """
         system = self.system
         slope: Callable[[Array], Array] = lambda x: np.asarray(system.E(x).T @ system.z(x))  # noqa: E731
         if callable(self._kind):
@@ -101,7 +110,7 @@ class Dirac:
         return slope(x1 - 0.5 * step)
 
     def _split_of(self, E: Array) -> Split:
-        """Split of Ē, whose rank must be that of E."""
+        """Split of Ē into differential and algebraic parts; raises StepFailed if Ē has another rank than E."""
         if self._split is not None and not self._varies:
             return self._split
         split = split_of(E)
@@ -111,9 +120,10 @@ class Dirac:
 
 
 def restricted(split: Split, slope: Array, change: Array, energies: tuple[float, float]) -> Array:
-    """Gonzalez' gradient restricted to the range of Ēᵀ: ``slope`` is ∇H(m), ``change`` Δx, ``energies`` H at both ends.
+    """Gonzalez' discrete gradient, restricted to the range of Ēᵀ.
 
-    Raises StepFailed if H changes although Δx is in the kernel of Ē.
+    ``slope`` is ∇H at the midpoint, ``change`` is Δx, ``energies`` are H at both ends. Raises StepFailed if H changes
+    although Δx is in the kernel of Ē.
     """
     step, middle = split.differential(change), split.differential(slope)
     unseen = np.abs(step) <= ROUND_OFF * (np.abs(split.onto_states) @ np.abs(change))

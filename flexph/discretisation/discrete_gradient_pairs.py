@@ -44,7 +44,11 @@ DERIVATIVES = ("costate", "descriptor", "structure", "inputs")
 
 
 class History(NamedTuple):
-    """Data of the last step: H summed from work and dissipation, exchanged energy Σ|z̄ᵢ(Ē Δx)ᵢ|, and rate Δx/h."""
+    """Data of the last step for the next one: energy account, exchanged energy and rate.
+
+    ``account`` is H at the first state plus work minus dissipation of all steps, ``exchanged`` is Σ|z̄ᵢ(Ē Δx)ᵢ| of the
+    last step, ``rate`` is its Δx/h.
+    """
 
     account: float
     exchanged: float
@@ -67,7 +71,11 @@ class GradientPair:
         self._ports, self.newton = ports_over(system, own), Newton()
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: History | None = None) -> Advance:
-        """Advance by h under constant inputs; raises StepFailed."""
+        """Take a step of length h [s] from x₀ with constant inputs u.
+
+        ``size`` (n,) are the sizes of the states, to which corrections are compared; ``history`` are data of the last
+        step. Raises StepFailed.
+        """
         energy = float(self.pair.H(x0))
         past = Past(x0, energy, *(history or History(energy, 0.0, np.zeros(x0.size))))
         step, guess = begin(self.pair, past, u, h)
@@ -80,7 +88,11 @@ class GradientPair:
         return advance._replace(energy=self.pair.H(solved.x), history=history)
 
     def derivative(self, past: Past, u: Array, h: float) -> Callable[[Array, float], Array]:
-        """Derivative of a step's equation with respect to its end, from the derivatives of the system."""
+        """Function (x₁, part) ↦ derivative (n, n) of the equation of a step with respect to its end x₁.
+
+        The step begins at ``past`` and is shortened to the share ``part`` of its length h. It needs derivatives of the
+        system.
+        """
         step = begin(self.pair, past, u, h)[0]
         return lambda x1, part: slopes(shortened_step(step, part), x1)
 
@@ -91,7 +103,7 @@ class GradientPair:
         return self._discretised(step, x1, self.equation(step, x1)[1])
 
     def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
-        """Residual of a step and its terms."""
+        """Residual (n,) of the equation of a step with the end x₁, and the terms that it consists of."""
         return equation(step, x1)
 
     def _discretised(self, step: Step, x1: Array, terms: Terms) -> Discretised:
@@ -100,12 +112,15 @@ class GradientPair:
         return Discretised(terms.E, terms.J, terms.R, ports, terms.z, terms.moved)
 
     def _middle(self, x0: Array, x1: Array) -> Array:
-        """Evaluation point of matrices without a mean."""
+        """State at which matrices are evaluated if the system has no mean for them."""
         return self.split.middle(x0, x1)
 
 
 def _costate_maps(split: Split, E: Array | None) -> Any:
-    """Function from E to U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ; ``E`` is its value at the sample if it varies, else None."""
+    """Function from E to its map U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ from gradients to costates.
+
+    ``E`` is its value at the sample, which determines the scaling; for a constant E, given as None, the result is None.
+    """
     if E is None:
         return None
     make_map = partial(split.costate_map, scaling=split.scaling(E))
@@ -122,7 +137,11 @@ def _costate_maps(split: Split, E: Array | None) -> Any:
 
 
 def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
-    """Pair of a method, or of a discrete gradient given as a function of (x₀, x₁)."""
+    """Functions and constants of a discrete gradient pair for a system.
+
+    ``kind`` is the name of a method, or a discrete gradient as a function of (x₀, x₁). Raises ValueError if the method
+    needs invariants and the system has none.
+    """
     own = {} if kind == "midpoint" else system.means
     number = GIVEN if callable(kind) else KINDS[kind]
     if number == INVARIANTS and system.invariants is None:
@@ -153,12 +172,15 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
 
 
 def _projector(projector: Array, diagonal: bool) -> Array:
-    """Projector (n, n) as a contiguous array, or its diagonal (1, n) if ``diagonal``."""
+    """Projector (n, n) as an array with contiguous rows; if it is ``diagonal``, only its diagonal (1, n)."""
     return np.array(np.diag(projector)[None] if diagonal else projector, order="C")
 
 
 def _matrix(system: PHDAE, name: str, split: Split, *, own: Means) -> Matrix:
-    """Matrix ``name`` of the system for pairs, with its mean if ``own`` has one; with feedthrough B is B − P."""
+    """Matrix E, J, R or B of a system by its name, constant or as a function, for the equations of a pair.
+
+    ``own`` are the means of the system, which have priority. With feed-through B stands for B − P.
+    """
     function: Any = getattr(system, name)
     if name == "B" and system.has_feedthrough:
         ports = ports_over(system, own)

@@ -13,7 +13,10 @@ Means = Mapping[str, Callable[[Array, Array], Any]]
 
 
 class Discretised(NamedTuple):
-    """Matrices Ē, J̄, R̄, port matrices and z̄ over a step, and ĒΔx; without ports inputs are zero."""
+    """Matrices Ē, J̄, R̄ and costate z̄ over a step, its port matrices, and ĒΔx (``moved``).
+
+    Without port matrices, inputs have no effect.
+    """
 
     E: Any
     J: Any
@@ -23,12 +26,15 @@ class Discretised(NamedTuple):
     moved: Array
 
     def equation(self, u: Array, h: float) -> tuple[Array, Discretised]:
-        """Residual ``Ē Δx − h (J̄ − R̄) z̄ − h (B̄ − P̄) u``, and this discretisation."""
+        """Residual ``Ē Δx − h (J̄ − R̄) z̄ − h (B̄ − P̄) u`` (n,), and this discretisation as its terms."""
         flow = self.J @ self.z - self.R @ self.z
         return self.moved - h * (flow + self.ports.flow(u) if u.size and self.ports is not None else flow), self
 
     def advance(self, system: PHDAE, solved: Any, u: Array, h: float, *, history: Any = None) -> Advance:
-        """Result of the step solved with this discretisation."""
+        """Result of a step of length h with this discretisation, from the solution ``solved`` of its equations.
+
+        ``history`` are data for the next step.
+        """
         lost, output = h * self.ports.dissipated(self.R, self.z, u), self.ports.output(self.z, u)
         return Advance(solved.x, solved.iterations, output, lost, system.H(solved.x), history=history)
 
@@ -66,14 +72,21 @@ class Latest:
 
 
 def ports_over(system: PHDAE, own: Means) -> Callable[[Array, Array, Array], PortMatrices]:
-    """Port matrices B̄ and, with feedthrough, P̄, S̄, N̄ as functions of x₀, x₁ and the middle."""
+    """Function (x₀, x₁, middle) ↦ port matrices B̄ and, with feed-through, P̄, S̄, N̄ over a step.
+
+    ``own`` are the means of the system by name, which have priority; ``middle`` is the state at which others are
+    evaluated.
+    """
     names = ("B", *FEEDTHROUGH) if system.has_feedthrough else ("B",)
     matrices = [discretised(system, name, own) for name in names]
     return lambda x0, x1, middle: PortMatrices(*(at(x0, x1, middle) for at in matrices))
 
 
 def discretised(system: PHDAE, name: str, own: Means) -> Callable[[Array, Array, Array], Any]:
-    """Matrix by name as a function of x₀, x₁ and the middle: constant, the system's mean, or its middle value."""
+    """Function (x₀, x₁, middle) ↦ matrix ``name`` of a system over a step.
+
+    It is constant, the mean in ``own`` if there is one, or the value at the state ``middle``.
+    """
     function = getattr(system, name)
     if name in own:
         mean = own[name]

@@ -60,7 +60,10 @@ class GaussCollocation:
         self.newton, self._closes = Newton(), not whole and null_space_varies(system)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: None = None) -> Advance:
-        """Advance by h under constant inputs; raises StepFailed."""
+        """Take a step of length h [s] from x₀ with constant inputs u.
+
+        ``size`` (n,) are the sizes of the states, to which corrections are compared. Raises StepFailed.
+        """
         V1, V2, n, s = self.V1, self.V2, x0.size, self.stages
         r = V1.shape[1]
 
@@ -93,7 +96,11 @@ class GaussCollocation:
         return Advance(end, solved.iterations, np.asarray(output), h * lost, self.system.H(end), closing=closing)
 
     def _slopes(self, h: float, u: Array, size: Array, *, stages: tuple[Array, Array]) -> Array:
-        """Jacobian of ``E(X_i) K_i − (J − R)z − Bu`` with respect to slopes and algebraic states of all stages."""
+        """Jacobian (s n, s n) of ``E(X_i) K_i − (J − R)z − Bu`` with respect to the unknowns of all s stages.
+
+        The unknowns of a stage are r differential rates V₁ᵀK_i and n − r algebraic states V₂ᵀX_i; ``stages`` are (X,
+        K).
+        """
         (points, slopes), V1, V2, s = stages, self.V1, self.V2, self.stages
         r, n = V1.shape[1], points.shape[1]
         jacobian = np.zeros((s, n, s, n))
@@ -105,7 +112,7 @@ class GaussCollocation:
         return jacobian.reshape(s * n, s * n)
 
     def _of_state(self, x: Array, k: Array, u: Array, size: Array) -> Array:
-        """Derivative ∂(E(x)k − (J − R)z − Bu)/∂x, from the system's derivatives or by forward differences."""
+        """Derivative ∂(E(x)k − (J − R)z − Bu)/∂x (n, n) at constant k and u, given or by forward differences."""
         system, given = self.system, self.system.derivatives
         if given is not None:
             return given.of_descriptor(x, k) - given.of_flow(x, system.z(x), system.J(x) - system.R(x), u)

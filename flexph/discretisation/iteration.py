@@ -59,10 +59,11 @@ SOLVED, SINGULAR, DIVERGED, UNSETTLED = 0, 1, 2, 3
 
 
 class Unknowns(NamedTuple):
-    """Initial guess of an iteration, and the inverse Jacobian (n, n) from the last one, which is modified in place.
+    """Initial guess of an iteration, and the inverse Jacobian (n, n) of the last one, which is modified in place.
 
-    ``size`` (n,) is the size of each unknown; ``scaled`` (n,) are the sizes in the inverse, ``known`` (1,) is 1 if the
-    inverse is valid. ``given`` is True for analytical Jacobians, which are cheap and therefore renewed earlier.
+    ``size`` (n,) is the size of each unknown; ``scaled`` (n,) are the sizes for which the inverse was scaled; ``known``
+    (1,) is 1 if the inverse is valid. ``given`` is True for analytical Jacobians, which are cheap and therefore renewed
+    earlier.
     """
 
     guess: Array
@@ -74,9 +75,10 @@ class Unknowns(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """Size of a correction, of the previous one in the step, and of the last one with an exact Jacobian.
+    """Data of a correction, for the decision whether it is the last: its size, and that of the previous one.
 
-    ``own`` is True if the Jacobian was computed at this iterate, ``fresh`` if it was computed in this step.
+    ``by_own`` is the size of the last correction with a Jacobian of its own iterate. ``own`` is True if the present
+    Jacobian was computed at this iterate, ``fresh`` if it was computed in this step.
     """
 
     size: float
@@ -87,7 +89,7 @@ class Correction(NamedTuple):
 
 
 def is_last(c: Correction) -> bool:
-    """True if the iteration ends with this correction: the remaining error is round-off, or it no longer improves."""
+    """True if the iteration ends with this correction, as the remaining error is round-off or no longer decreases."""
     reduction = NEWTON.slow if c.previous == np.inf else max(NEWTON.least_reduction, c.size / c.previous)
     settles = c.size <= NEWTON.stagnated and c.size * reduction <= NEWTON.settled
     noise_follows = c.fresh and c.previous < np.inf and c.size <= min(NEWTON.noise, NEWTON.sudden * c.previous)
@@ -97,7 +99,7 @@ def is_last(c: Correction) -> bool:
 
 
 def relative(correction: Array, x: Array, size: Array) -> float:
-    """Largest correction of an unknown, relative to its size."""
+    """Largest correction of an unknown, relative to the unknown or its size, whichever is larger."""
     return float((np.abs(correction) / np.maximum(np.abs(x), size)).max())
 
 
@@ -110,9 +112,9 @@ def update(inverse: Array, step: Array, change: Array) -> None:
 
 
 def invert(matrix: Array, inverse: Array) -> bool:
-    """Write the inverse of a matrix into ``inverse``.
+    """Write the inverse of a matrix into ``inverse``; return False if the matrix is singular.
 
-    False if it is singular. Rows are scaled by their largest entries.
+    Its rows are scaled by their largest entries before.
     """
     rows = np.abs(matrix).max(axis=1)
     if not (np.isfinite(rows).all() and rows.all()):

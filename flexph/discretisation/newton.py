@@ -14,11 +14,13 @@ from ..numerics.step_failed import StepFailed
 from .iteration import DIVERGED, NEWTON, SINGULAR, SOLVED, UNSETTLED, Unknowns, invert, newton, relative
 
 LEFT_OVER = 0.3
-"""Slope along a correction, relative to that at its start and of either sign, at which a line search ends."""
+"""Component of the next correction along the present one, relative to the latter, below whose magnitude a line search
+ends."""
 TRIED = 40
 """Largest number of points of a line search."""
 PARTS = np.linspace(0.125, 1.0, 8)
-"""Fractions of a step's length along which its solution is continued if it is not found directly."""
+"""Shares of a step's length, in ascending order, for which it is solved in turn if the whole step is not solved
+directly."""
 REASONS = {
     SINGULAR: "the Jacobian of the step is singular",
     DIVERGED: "the iteration diverged",
@@ -28,9 +30,10 @@ REASONS = {
 
 @dataclass(frozen=True, eq=False)
 class StepEquations:
-    """Equations of a step: ``terms`` (x, part) gives residual and terms for a step shortened to ``part``.
+    """Equations of a step as functions of the unknowns x and of the share ``part`` to which its length is reduced.
 
-    ``derivative`` (x, part) is the derivative of the residual; without it forward differences are used.
+    ``terms`` gives the residual and its terms, ``derivative`` the derivative of the residual with respect to x; without
+    it forward differences are used.
     """
 
     terms: Callable[[Array, float], tuple[Array, Any]]
@@ -46,13 +49,16 @@ class StepEquations:
         return self.differences(x, defect, size) if self.derivative is None else self.derivative(x, self.part) * size
 
     def differences(self, x: Array, defect: Array, size: Array) -> Array:
-        """Jacobian by forward differences."""
+        """Jacobian of the residual by forward differences, with respect to the unknowns divided by their sizes.
+
+        ``defect`` is the residual at x.
+        """
         steps = FORWARD * np.maximum(np.abs(x), size)
         return forward(lambda y: self.residual(y)[0], x, defect, steps) * size
 
 
 class Solved(NamedTuple):
-    """Solution of a step's equations, their terms there, and the number of iterations."""
+    """Solution x of the equations of a step, the terms of the equations at x, and the number of iterations."""
 
     x: Array
     terms: Any
@@ -68,7 +74,7 @@ class Newton:
         self._known = np.zeros(1, dtype=int)
 
     def kept(self) -> tuple[Array, Array, Array]:
-        """Data for the next step: the inverse, its sizes, and its validity."""
+        """Copies of the inverse Jacobian, the sizes of its unknowns and its validity, for :meth:`restore`."""
         return self._inverse.copy(), self._size.copy(), self._known.copy()
 
     def restore(self, kept: tuple[Array, Array, Array]) -> None:
@@ -76,10 +82,11 @@ class Newton:
         self._inverse, self._size, self._known = (part.copy() for part in kept)
 
     def step(self, equations: StepEquations, x0: Array, guess: Array, size: Array) -> Solved:
-        """Solve a step from x₀; raises StepFailed.
+        """Solve the equations of a step from x₀; raises StepFailed.
 
         If Newton's method fails from the guess, the length of the step is increased in stages, as long steps may
-        reverse the motion. If that fails, too, :meth:`stiff_root` follows, as friction may change its sign.
+        reverse the motion. If that fails, too, :meth:`stiff_root` follows, as friction may change its sign. ``size`` is
+        the size of each unknown.
         """
         try:
             return self.solve(equations, guess, size)
@@ -137,10 +144,11 @@ class Newton:
         raise StepFailed(REASONS[UNSETTLED], NEWTON.iterations, previous)
 
     def _along(self, equations: StepEquations, x: Array, step: Array, size: Array) -> tuple[float, Array, Array, Any]:
-        """Line search along a correction: share of it (at most 1), new x, residual and terms there.
+        """Line search along a correction: returns its share (at most 1), the new x, and the residual and its terms.
 
-        At this share the next correction has no component along the present one. It is found by the Illinois variant of
-        false position between shares at which that component has different signs.
+        x − share · size · step is the new x. At this share the next correction has hardly any component along the
+        present one. It is found by the Illinois variant of false position between shares at which that component has
+        different signs.
         """
         row = step @ self._inverse / max(float(step @ step), np.finfo(float).tiny)
         low, high, left, right, share = 0.0, 1.0, 1.0, 1.0, 1.0
@@ -158,5 +166,5 @@ class Newton:
         return share, y, defect, terms
 
     def polished_root(self, x: Array, defect: Array, size: Array) -> Array:
-        """Root after one more correction, as its residual ``defect`` would accumulate over many steps."""
+        """Root after one more correction of x by its residual ``defect``, which would accumulate over many steps."""
         return x - size * (self._inverse @ defect)

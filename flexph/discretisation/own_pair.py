@@ -25,9 +25,9 @@ from .newton import Newton, StepEquations
 from .parametrized import ParametrizedPair, dirac_form, gradient_pair
 
 PAIRED = ("gonzalez", "mean_value", "invariants", "dirac")
-"""Methods that are discrete gradient pairs, functions of (x₀, x₁)."""
+"""Names of the methods with a discrete gradient of their own, a function of (x₀, x₁)."""
 AROUND = 0.1
-"""Relative distance from the sample at which a discrete gradient is checked."""
+"""Distance from the sample, relative to the size of each state, of states at which a discrete gradient is checked."""
 
 
 @checked
@@ -106,7 +106,11 @@ class OwnPair:
         self._moving = dense(system.E(system.sample)).any(axis=0)
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Array | None = None) -> Advance:
-        """Advance by h under constant inputs; ``history`` is the last rate. Raises StepFailed."""
+        """Take a step of length h [s] from x₀ with constant inputs u.
+
+        ``size`` (n,) are the sizes of the states, to which corrections are compared; ``history`` (n,) is the rate of
+        the last step, from which the end is predicted. Raises StepFailed.
+        """
         driven = bool(u.any())  # port matrices may be expensive
         derivative = None if self._slope is None else partial(self._derivative, x0, h, u)
         equations = StepEquations(lambda x1, part: self._over(x0, x1, ports=driven).equation(u, part * h), derivative)
@@ -128,7 +132,10 @@ class OwnPair:
 
 
 class View(Protocol):
-    """Values of a system by name: E, J, R, B (dense) and z. Other functions are evaluated at the state ``place``."""
+    """Access to a system's matrices E, J, R, B (dense) and costate z by name, at a state or over a step.
+
+    ``place`` is the state at which other functions of the system are to be evaluated.
+    """
 
     place: Array
 
@@ -148,7 +155,10 @@ class AtState:
 
 
 class OverStep:
-    """Matrices and costate of a system over a step: its means, or its functions in the middle ([dg] definition 8)."""
+    """Matrices and costate of a system over a step: its means, or its functions at the middle ([dg] definition 8).
+
+    ``middle`` gives the evaluation point of functions without a mean, see :func:`middle_of`.
+    """
 
     def __init__(self, system: PHDAE, middle: Callable[[Array, Array], Array], x0: Array, x1: Array) -> None:
         self.system, self.x0, self.x1, self.place = system, x0, x1, middle(x0, x1)
@@ -161,7 +171,10 @@ class OverStep:
 
 
 def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
-    """Evaluation point of functions without a mean: middle of differential states, end of algebraic ones."""
+    """Evaluation point, a function of (x₀, x₁), of the system's functions without a mean.
+
+    It is the midpoint if z has a mean; otherwise the middle of the differential and the end of the algebraic states.
+    """
     if "z" in system.means:
         return lambda x0, x1: 0.5 * (x0 + x1)
     own = differential_states(system)[0]
@@ -170,7 +183,7 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
 
 
 def all_paired(systems: tuple[PHDAE, ...]) -> tuple[PHDAE, ...]:
-    """The systems; if one of them has a discrete gradient pair, the others get the pair of ``gonzalez``."""
+    """The given systems, if none has a discrete gradient pair; else those without one get the pair of ``gonzalez``."""
     if not any("z" in s.means for s in systems):
         return systems
     return tuple(s if "z" in s.means else with_pair(s) for s in systems)

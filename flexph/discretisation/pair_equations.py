@@ -10,15 +10,16 @@ from ..numerics.arrays import Array, dense
 from ..systems.discrete_gradients import correction, gonzalez
 
 CONSTANT, OF_STATE, OF_STEP = 0, 1, 2
-"""Origin of a matrix."""
+"""Origins of a :class:`Matrix`: constant, a function of the state, or a function of both ends of a step."""
 MIDPOINT, GONZALEZ, MEAN_VALUE, INVARIANTS, GIVEN = 0, 1, 2, 3, 4
-"""Kinds of costates; GIVEN is a user's discrete gradient of (x₀, x₁)."""
+"""Kinds of discrete gradients, from which costates follow; GIVEN is a function of (x₀, x₁) of the user."""
 FED_BACK = 1e-9
-"""Error of H, relative to the exchanged energy of a step, that counts as round-off and is compensated in the step."""
+"""Difference between H and its account, relative to the exchanged energy of the last step, up to which it is round-off
+and is compensated in the next step."""
 
 
 class Matrix(NamedTuple):
-    """Matrix that is constant, a function of x, or a discretised function of (x₀, x₁)."""
+    """Matrix of a system with its ``origin``: constant, ``of_state`` x, or ``of_step`` (x₀, x₁)."""
 
     origin: int
     constant: Any
@@ -27,12 +28,13 @@ class Matrix(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Discrete gradient pair: functions and constants of a system; missing ones are never called.
+    """Functions and constants of a system for steps by a discrete gradient pair.
 
-    B is B − P with feedthrough. ``states`` and ``costates`` are the projectors V₁V₁ᵀ and U₂U₂ᵀ of the split of E, or
-    their diagonals (1, n) if ``diagonal``. ``to_costates`` is U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes
-    it from E. ``nodes`` and ``weights`` are those of the mean value gradient. With ``in_middle``, Ēᵀz(m) is the
-    gradient in the middle. ``given`` (4,) flags available derivatives: of costate, descriptor, structure, inputs.
+    Functions that a system lacks are never called. B is B − P with feed-through. ``states`` and ``costates`` are the
+    projectors V₁V₁ᵀ and U₂U₂ᵀ of the split of E, or their diagonals (1, n) if ``diagonal``. ``to_costates`` is
+    U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes it from E. ``nodes`` and ``weights`` are those of the mean
+    value gradient. With ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) flags available
+    derivatives: of costate, descriptor, structure, inputs.
     """
 
     E: Matrix
@@ -63,7 +65,10 @@ class Pair(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Step of a pair: x₀, inputs, length, the energy that counts as H(x₀), and the values of invariants at x₀."""
+    """Step of a pair: its start x₀, inputs u, length h [s], and the data of H at its start.
+
+    ``before`` is the value that is taken as H(x₀), see :func:`begin`; ``first`` are the values of invariants at x₀.
+    """
 
     pair: Pair
     x0: Array
@@ -74,7 +79,10 @@ class Step(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Discretised Ē, J̄, R̄, B̄ and z̄ of a step, the differential part of Δx, ĒΔx and R̄z̄."""
+    """Terms of the equation of a step: the means Ē, J̄, R̄, B̄ and z̄, and products of them.
+
+    ``step`` is the differential part of Δx, ``moved`` is ĒΔx, ``lost`` is R̄z̄.
+    """
 
     E: Any
     J: Any
@@ -97,17 +105,20 @@ def over_step(matrix: Matrix, x0: Array, x1: Array, middle: Array) -> Any:
 
 
 def part(projector: Array, x: Array, diagonal: bool) -> Array:
-    """Projection of a state or costate by a projector or its diagonal."""
+    """Projection of a state or costate (n,) by a projector (n, n), or by its diagonal (1, n) if ``diagonal``."""
     return projector[0] * x if diagonal else projector @ x
 
 
 def middle_derivative(pair: Pair, matrix: Array) -> Array:
-    """Derivative with respect to x₁ from that with respect to the middle of a step, x₁ − ½V₁V₁ᵀ(x₁ − x₀)."""
+    """Derivative with respect to the end x₁ of a step, from the derivative ``matrix`` with respect to its middle.
+
+    The middle is x₁ − ½V₁V₁ᵀ(x₁ − x₀).
+    """
     return matrix * (1.0 - 0.5 * pair.states[0]) if pair.diagonal else matrix - 0.5 * (matrix @ pair.states)
 
 
 def to_costates(pair: Pair, E: Any) -> Array:
-    """Matrix ``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ`` from gradients to costates."""
+    """Matrix ``U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ``, which maps gradients to costates, for a value of E over the step."""
     return pair.to_costates if pair.E.origin == CONSTANT else pair.costates_of(E)
 
 
@@ -117,7 +128,7 @@ def slope(pair: Pair, x: Array) -> Array:
 
 
 def gradient(given: Step, x1: Array, step: Array) -> Array:
-    """Discrete gradient ∇̄H(x₀, x₁) of the method's kind, along the differential part of Δx."""
+    """Discrete gradient ∇̄H(x₀, x₁) (n,) of the kind of the pair; ``step`` is the differential part of x₁ − x₀."""
     pair = given.pair
     if pair.kind == GIVEN:
         return pair.discrete(given.x0, x1)
@@ -150,10 +161,11 @@ class Past(NamedTuple):
 
 
 def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
-    """Step, and its expected end, extrapolated from the last one.
+    """Step with its data, and a guess of its end, extrapolated with the rate of the last step.
 
     As states are rounded, H(x₀) differs from the sum of work and dissipation by round-off. If the difference is that
-    small, the sum replaces H(x₀), so that the errors of steps do not accumulate in long runs."""
+    small, the sum replaces H(x₀), so that the errors of steps do not accumulate in long runs.
+    """
     rounded = abs(past.account - past.energy) <= FED_BACK * past.exchanged
     first = pair.values(past.x) if pair.kind == INVARIANTS else np.empty(0)
     step = Step(pair, past.x, u, h, past.account if rounded else past.energy, first)
@@ -161,7 +173,7 @@ def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
 
 
 def shortened_step(step: Step, part: float) -> Step:
-    """Step shortened to a part of its length."""
+    """Copy of a step whose length is multiplied by ``part``."""
     return step if part == 1.0 else step._replace(h=part * step.h)
 
 
@@ -193,7 +205,7 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
 
 
 def slopes(given: Step, x1: Array) -> Array:
-    """Derivative of the equation with respect to x₁ if the system has derivatives.
+    """Derivative (n, n) of the residual of a step with respect to its end x₁, for systems with derivatives.
 
     If they are not exactly those of the step (means, a gradient other than Gonzalez', a varying E), values in the
     middle approximate them to the order of the step.

@@ -35,7 +35,7 @@ class ParametrizedPair(GradientPair):
         self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
 
     def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
-        """Residual of a step and its terms."""
+        """Residual (n,) of the equation of a step with the end x₁, and the terms that it consists of."""
         change, middle = x1 - step.x0, self._middle(step.x0, x1)
         own = self.split.differential(change)
         E, J, R, ports = (at(step.x0, x1, middle) for at in self._means)
@@ -124,7 +124,10 @@ def parametrized_system(
 
 
 def _function(name: str, given: Any, shape: tuple[int, int]) -> Callable[[Array], Array]:
-    """Function of x with checked values, from a matrix or a function."""
+    """Function of x with values of the given shape, from a constant matrix or a function.
+
+    Raises ValueError, with the name, for another shape.
+    """
     if not callable(given):
         matrix = check.array(name, dense(given), shape)
         return lambda x: matrix

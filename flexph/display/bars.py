@@ -23,9 +23,10 @@ PATIENCE = 1.0
 
 
 def bar(over: Iterable[Any] | None = None, *, shown: bool = True, **options: Any) -> tqdm[Any]:
-    """Progress bar of tqdm with ``options``; hidden if not ``shown``, and outside of terminals and notebooks.
+    """Progress bar of tqdm over an iterable, or without one for manual updates, with ``options`` of tqdm.
 
-    In notebooks it is a widget if ipywidgets is installed. The environment variable ``TQDM_DISABLE`` turns it off.
+    It is hidden if not ``shown``, and outside of terminals and notebooks. In notebooks it is a widget if ipywidgets is
+    installed. The environment variable ``TQDM_DISABLE`` turns it off.
     """
     if not (shown and in_notebook()):
         return tqdm(over, disable=None if shown else True, **options)

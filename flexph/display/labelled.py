@@ -25,14 +25,17 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and description, unless empty, as attributes with the names of the CF conventions."""
+        """Unit and description, by the names ``units`` and ``long_name`` of the CF conventions, unless empty."""
         attributes = {"units": self.unit, "long_name": self.long_name}
         return {name: text for name, text in attributes.items() if text}
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Variables with the first dimension ``along``, coordinates of all dimensions, and common attributes."""
+    """Variables with their coordinates, from which labelled arrays and tables of other packages are made.
+
+    ``along`` is the first dimension of the variables, such as the time; ``attrs`` are attributes common to all.
+    """
 
     along: str
     variables: Mapping[str, Variable]
@@ -97,7 +100,9 @@ class Labelled(ABC):
         return self._labels().dataset()
 
     def to_dataframe(self) -> Any:
-        """Values as a ``pandas.DataFrame``, a column for each number; ``attrs["units"]`` has the units.
+        """Values as a ``pandas.DataFrame``, a column for each number.
+
+        ``attrs["units"]`` has the units.
 
         Returns
         -------
@@ -108,7 +113,10 @@ class Labelled(ABC):
 
 
 def needed(name: str, by: str) -> ModuleType:
-    """Import an optional package, which the function ``by`` needs; raises ModuleNotFoundError with a remedy."""
+    """Import the optional package ``name``.
+
+    ``by`` is the function that needs it, for the error. Raises ModuleNotFoundError that names the extra to install.
+    """
     from importlib import import_module
 
     try:

@@ -38,7 +38,10 @@ def number(value: float, unit: str = "") -> str:
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """Names separated by commas; for more than ``most`` names the first ones and the total number."""
+    """Names separated by commas.
+
+    For more than ``most`` names it has the first ones, and the number of all.
+    """
     own = list(names)
     return ", ".join(own[:most]) + (f", … ({len(own)})" if len(own) > most else "")
 

@@ -212,14 +212,15 @@ def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class SweptSection:
-    """Section of a body that is drawn as a line along its x axis.
+    """Cross section with which a body is drawn, whose view is a line along its x axis.
 
     Parameters
     ----------
     outline : array
         Corners (q, 2), (y, z) [m], of the section in order; z is out of the plane for planar bodies.
     rotation : matrix
-        Sparse matrix ψ (p·s, n): to first order the sections at the p points of the line rotate by ψu.
+        Sparse matrix ψ (p·s, n): to first order in the n flexible coordinates u, the sections at the p points of the
+        line rotate by ψu.
     """
 
     outline: Array
@@ -231,7 +232,11 @@ class SweptSection:
         return len(self.outline)
 
     def offsets(self, dim: int) -> tuple[Array, Array]:
-        """Vectors (q, 3) from the line to the corners, and their derivatives (q, 3, s) by the section's rotation."""
+        """Vectors (q, 3) from the line to the q corners of the section, and their derivatives (q, 3, s).
+
+        The derivatives are with respect to the rotation of the section, an angle in the plane (s = 1), a vector in
+        space (s = 3).
+        """
         y, z = self.outline.T
         none = np.zeros_like(y)
         vectors = np.column_stack([none, y, z])
@@ -241,14 +246,17 @@ class SweptSection:
         return vectors, np.moveaxis(turns, 2, 0)
 
     def sides(self, rings: int) -> Array:
-        """Quadrilaterals ((rings − 1) q, 4) between the outlines at successive points of the line."""
+        """Quadrilaterals ((rings − 1) q, 4) of the surface between the sections at successive points of the line.
+
+        ``rings`` is the number of points of the line; corners are numbered section by section, q in each.
+        """
         q = self.corners
         start, k = q * np.arange(rings - 1)[:, None], np.arange(q)
         a, b = start + k, start + (k + 1) % q
         return np.stack([a, b, b + q, a + q], axis=-1).reshape(-1, 4)
 
     def caps(self, rings: int) -> Array:
-        """Triangles (2 (q − 2), 3) of the caps at both ends, with ``rings`` outlines."""
+        """Triangles (2 (q − 2), 3) that close the surface at both ends of the line, which has ``rings`` points."""
         k = np.arange(1, self.corners - 1)
         fan = np.column_stack([np.zeros_like(k), k, k + 1])
         return np.vstack([fan[:, ::-1], self.corners * (rings - 1) + fan])

@@ -57,12 +57,16 @@ def to_abaqus(
 ) -> Substructure:
     """Write mass and stiffness of a reduced body, linearised at the undeformed body, as ``*MATRIX INPUT`` of Abaqus.
 
-    Motions of ports p and modal coordinates η replace the rigid motion r and the deformation u of the body, z = (r, u):
+    Motions p of the ports and modal coordinates η replace the rigid motion r and the deformation u of the body, z = (r,
+    u):
 
-        z = T₀ p + N Φ η,   T z = p,   T N = 0,   N Φ: modes with the ports fixed,   NᵀK T₀ = 0
+        z = T₀ p + N Φ η,   T z = p,   T N = 0,   NᵀK T₀ = 0
 
-    as in R. R. Craig, M. C. C. Bampton, Coupling of substructures for dynamic analyses, AIAA J. 6 (1968) 1313-1319. The
-    file has a node with six degrees of freedom and a set of nodes for each port, a node for each mode, whose first
+    with the matrix T from z to the motions of the ports, the stiffness K over z, motions N that leave the ports at
+    rest, modes N Φ with the ports fixed, and static motions T₀ at unit motions of the ports. This is the method of R.
+    R. Craig, M. C. C. Bampton, Coupling of substructures for dynamic analyses, AIAA J. 6 (1968) 1313-1319.
+
+    The file has a node with six degrees of freedom and a set of nodes for each port, a node for each mode, whose first
     degree of freedom is its coordinate, and the matrices; ``*INCLUDE`` it in a model in units of m, kg, s. Damping and
     loads are left out.
 
@@ -114,7 +118,10 @@ def to_abaqus(
 
 
 def substructure(body: Body, ports: tuple[str, ...]) -> Substructure:
-    """Mass and stiffness matrices of a flexible body for the motions of ports and the modes with these fixed."""
+    """Mass and stiffness matrices of a flexible body over the motions of its ports and the modes with fixed ports.
+
+    Raises ValueError for a rigid or planar body, and for ports that do not move independently.
+    """
     if body.dim != 3 or not body.size:
         raise ValueError(f"body must be flexible and in space, got {body!r}")
     if not ports:
@@ -172,7 +179,10 @@ def _dense(matrix: object) -> Array:
 
 
 def _lines(found: Substructure, name: str, first: int) -> Iterator[str]:
-    """Yield the lines of the file."""
+    """Yield the lines of the file for a substructure.
+
+    ``name`` is the prefix of the names of its matrices and sets of nodes, ``first`` the number of its first node.
+    """
     count, modes = len(found.ports), len(found.frequencies)
     yield f"** {name}: a reduced body with {count} ports and {modes} modes with the ports held, in m, kg, s"
     yield "*NODE"

@@ -64,7 +64,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
 
         @staticmethod
         def backward(ctx: Any, *covectors: Any) -> Any:
-            """Product (p,) of a covector with the stored Jacobian."""
+            """Product (p,) of a covector, of the shape of the value, with the stored Jacobian."""
             (jacobian,) = ctx.saved_tensors
             return torch.tensordot(covectors[0], jacobian, dims=covectors[0].dim())
 
@@ -76,7 +76,9 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
 def to_jax(
     function: Callable[..., Any], parameters: Sequence[str], value: str, *, shape: Sequence[int] = ()
 ) -> Callable[[Any], Any]:
-    """Convert a differentiable function of parameters to a function of JAX, by ``jax.custom_vjp``; ``jit`` can be used.
+    """Convert a differentiable function of parameters to a function of JAX, by ``jax.custom_vjp``.
+
+    ``jit`` can be used.
 
     Parameters
     ----------
@@ -139,7 +141,7 @@ def to_jax(
 
 
 class _Asked:
-    """One value of a function of named parameters, and its Jacobian, as functions of an array of parameters."""
+    """One of the values of a function of named parameters, and its Jacobian, as functions of an array (p,)."""
 
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
         if not callable(getattr(function, "derivatives", None)):

@@ -129,7 +129,10 @@ def _is_identity(Q: Any) -> bool:
 
 
 def _without_q(E: Any, J: Any, R: Any, B: Any, *, P: Any, Q: Any) -> tuple[Any, ...]:
-    """Matrices E, J, R, B, P of the system multiplied by Qᵀ, which has Q = 1."""
+    """Matrices E, J, R, B and P of the same system in the form with Q = 1: the equations are multiplied by Qᵀ.
+
+    Raises ValueError for a singular Q and for QᵀE that is not symmetric.
+    """
     n = E.shape[0]
     Q = check.matrix("Q", Q, (n, n))
     scaled = dense(Q) if n <= 2000 else None
@@ -146,9 +149,9 @@ CHECKSUM = "sha256"
 
 
 def names_of(system: LinearPHDAE) -> dict[str, Any]:
-    """Plain data of a system: ports and parts as name: [start, stop], causality, constraints, indices of velocities.
+    """Names of a system as plain data for files: ports, causality, parts, constraints, and indices of velocities.
 
-    Unknown entries are None.
+    Ports and parts are ``name: [start, stop]``. The indices of velocities are None if they are unknown.
     """
     spans = lambda named: {name: [s.start or 0, s.stop] for name, s in named.items()}  # noqa: E731
     return {
@@ -161,9 +164,10 @@ def names_of(system: LinearPHDAE) -> dict[str, Any]:
 
 
 def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: int) -> dict[str, Any]:
-    """Arguments of :class:`LinearPHDAE` from the data of :func:`names_of`, for given numbers of states and inputs.
+    """Arguments of :class:`LinearPHDAE` from the data ``names`` of :func:`names_of`.
 
-    ``lifted`` is the number of states before constraints. Raises ValueError for slices beyond these numbers.
+    ``size`` and ``inputs`` are the numbers of states and inputs, ``lifted`` that of states before constraints were
+    eliminated. Raises ValueError for slices beyond these numbers.
     """
     kinetic = names.get("kinetic")
     return {
@@ -176,7 +180,7 @@ def arguments_of(names: Mapping[str, Any], *, size: int, lifted: int, inputs: in
 
 
 def checksum(header: Mapping[str, Any], contents: Iterable[bytes]) -> str:
-    """SHA-256 checksum of plain data, without the entry for the checksum, and of the described contents."""
+    """SHA-256 checksum of a file's header, without the entry for the checksum, and of its contents as bytes."""
     digest = hashlib.sha256()
     rest = {name: value for name, value in header.items() if name != CHECKSUM}
     for content in (json.dumps(rest, sort_keys=True).encode(), *contents):
@@ -186,7 +190,7 @@ def checksum(header: Mapping[str, Any], contents: Iterable[bytes]) -> str:
 
 
 def refuse_changed(header: Mapping[str, Any], contents: Iterable[bytes]) -> None:
-    """Raise ValueError if the contents or their description have changed since writing."""
+    """Raise ValueError if the header of a file or its contents do not have the checksum in the header."""
     if header.get(CHECKSUM) != checksum(header, contents):
         raise ValueError("the file was changed after writing: its checksum differs")
 

@@ -81,7 +81,7 @@ class LoadSteps:
 
 
 def deck_lines(found: LoadSteps, body: Body, mesh: NodalMesh) -> Iterator[str]:
-    """Yield the lines of the input file."""
+    """Yield the lines of the input file of Abaqus: mesh, couplings of rigid ports, supports, a step for each time."""
     count = len(found.points)
     yield "*HEADING"
     yield f"{found.body}: loads of a run at {len(found.times)} times, in body axes, m, kg, s"
@@ -108,7 +108,11 @@ def deck_lines(found: LoadSteps, body: Body, mesh: NodalMesh) -> Iterator[str]:
 
 
 def supports(points: Array, held: Array) -> list[tuple[int, int]]:
-    """Six supports (node, direction) that fix a body best, none of them at the nodes ``held`` by couplings."""
+    """Six supports (node, direction 0 to 2) that fix a body, chosen so that their conditions are least dependent.
+
+    ``points`` (N, 3): positions of the nodes. None of the supports is at nodes with indices in ``held``, which are
+    coupled to ports, unless almost all nodes are.
+    """
     lever = points - points.mean(axis=0)
     rows = rigid_motions(lever / np.abs(lever).max()).reshape(points.size, -1).copy()
     free = np.setdiff1d(np.arange(len(points)), held)
@@ -144,7 +148,10 @@ def _elastic(material: MeshMaterial) -> Iterator[str]:
 
 
 def _step(found: LoadSteps, row: int) -> Iterator[str]:
-    """Yield the lines of a static step with the nodal forces at a time; comments contain motion and port wrenches."""
+    """Yield the lines of a static step with the nodal forces at the time of index ``row``.
+
+    Comments contain the motion of the body, and force and moment at its ports.
+    """
     yield f"** t = {found.times[row]:.9g} s"
     yield f"** acceleration of the centre of mass minus gravity [m/s2]: {_numbers(found.acceleration[row])}"
     yield f"** angular velocity [rad/s]: {_numbers(found.spin[row])}"
@@ -163,7 +170,10 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def _listed(values: list[int]) -> Iterator[str]:
-    """Yield lines of integers; all lines except the last end with a comma."""
+    """Yield lines of integers.
+
+    All lines except the last end with a comma.
+    """
     parts = [values[k : k + WIDTH] for k in range(0, len(values), WIDTH)]
     for k, part in enumerate(parts):
         yield ", ".join(map(str, part)) + ("," if k < len(parts) - 1 else "")

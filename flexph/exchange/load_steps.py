@@ -54,15 +54,18 @@ def write_load_steps(
 
         f = Σ Pᵀw + Lᵀβ − m (a₀ + ω̇ × x + ω × (ω × x) + 2ω × φu̇ + φü − Rᵀg),   x = X + φu
 
-    with the wrenches w of all joints, springs and inputs at the ports P, distributed loads β, and d'Alembert's inertia
-    forces with the consistent mass m of the mesh. Accelerations are those with which force, moment and the forces on
-    the flexible coordinates balance on the undeformed mesh,
+    with the wrenches w of all joints, springs and inputs at the ports, the matrices P from nodal motions to port
+    motions, distributed loads Lᵀβ, and d'Alembert's inertia forces with the consistent mass m of the mesh. X are the
+    nodes of the undeformed body, φ its shapes, u the flexible coordinates, a₀ the acceleration of its origin, ω its
+    spin, R its rotation and g gravity. Accelerations are those with which force, moment and the forces on the flexible
+    coordinates balance on the undeformed mesh,
 
         Σ f = 0,   Σ X × f = 0,   φᵀf = Dᵀσ
 
-    so that the six supports of the file have no reactions, and the static solution has the stresses of the run. For a
-    reduced body it also has the stresses that its modes cannot represent. Damping forces are distributed like inertia
-    forces. Nodes of a rigid port are coupled by ``*COUPLING`` and ``*KINEMATIC``. Units are m, kg, s.
+    with the elastic forces Dᵀσ on the flexible coordinates, so that the six supports of the file have no reactions, and
+    the static solution has the stresses of the run. For a reduced body it also has the stresses that its modes cannot
+    represent. Damping forces are distributed like inertia forces. Nodes of a rigid port are coupled by ``*COUPLING``
+    and ``*KINEMATIC``. Units are m, kg, s.
 
     Parameters
     ----------
@@ -155,7 +158,10 @@ def mesh_of(name: str, body: Any) -> NodalMesh:
 
 
 def _rows(solution: Solution, at: Any) -> Array:
-    """Indices of the saved times that are nearest to the given ones."""
+    """Indices (k,) of the saved times that are nearest to the given ones ``at``, ascending.
+
+    Raises ValueError for a time outside of the run.
+    """
     wanted, times = np.atleast_1d(check.array("at", at, (None,) if np.ndim(at) else ())), solution.times
     if not wanted.size:
         raise ValueError("at must be one time or more, got none")
@@ -165,7 +171,10 @@ def _rows(solution: Solution, at: Any) -> Array:
 
 
 def _given(solution: Solution, inputs: dict[str, Input]) -> dict[str, Input]:
-    """Inputs of the run; raises ValueError if an input that did work is missing."""
+    """Inputs of the run by external port: the given ones and those of sliders.
+
+    Raises ValueError if an input that did work is missing.
+    """
     known = {*inputs, *solution.controls, *solution.sliders}
     for name in solution.mechanism.network.input_slices:
         if name not in known and np.any(solution.ledger.work.get(name, 0.0)):
@@ -189,9 +198,11 @@ def _ports(solution: Solution, body: str) -> list[str]:
 
 
 class _Frame(NamedTuple):
-    """Body at a saved time, in body axes: rotation, spin, u, u̇, σ, generalised forces (6 + n,), distributed loads.
+    """Motion of a body and forces on it at a saved time, in body axes.
 
-    The generalised forces are conjugate to the velocity of the centre, ω and u̇.
+    ``R``: rotation matrix from body axes to world axes; ``omega``: spin; ``u``, ``du``: flexible coordinates (n,) and
+    their rates; ``sigma``: stresses σ; ``forces`` (6 + n,): those conjugate to the velocity of the centre of mass, the
+    spin and ``du``; ``densities``: distributed loads of the mechanism.
     """
 
     R: Array
@@ -204,7 +215,10 @@ class _Frame(NamedTuple):
 
 
 def _frame(solution: Solution, body: str, row: int, inputs: Mapping[str, Input]) -> _Frame:
-    """Body at a saved time with the forces of joints, springs, dampers and inputs; distributed loads are separate."""
+    """Motion of a body, and forces of joints, springs, dampers and inputs on it, at the saved time of index ``row``.
+
+    Distributed loads are not among the generalised forces.
+    """
     mechanism, c = solution.mechanism, configuration(solution.mechanism, solution.states[row])
     a, slices = mechanism.network.arrays, mechanism.network.input_slices
     still = Steady(np.zeros(a.n.shape[0]), np.zeros(a.dim))
@@ -237,9 +251,10 @@ def _is_distributed(connection: Connection) -> bool:
 
 
 def _wrenches(name: str, body: Body, at: _Frame, ports: Sequence[str]) -> Array:
-    """Wrenches (p, 6) at ports, in body axes, equivalent to the generalised forces on a body.
+    """Wrenches (p, 6), force and moment, at ports of a body that are equivalent to the forces on it, in body axes.
 
-    Raises ValueError if forces at these ports cannot be equivalent.
+    ``at``: forces on the body, as those on its centre, rotation and deformation. Raises ValueError if the ports do not
+    move independently, or if part of the forces acts elsewhere.
     """
     if not ports:
         return np.zeros((0, 6))
@@ -266,7 +281,10 @@ def _wrenches(name: str, body: Body, at: _Frame, ports: Sequence[str]) -> Array:
 
 
 def _port_motion(body: Body, name: str, u: Array) -> Array:
-    """Matrix (6 + n, 6) from force and moment at a port to generalised forces on centre, spin and deformation."""
+    """Matrix (6 + n, 6) from a wrench at a port to the forces on centre of mass, rotation and flexible coordinates.
+
+    ``u`` (n,): flexible coordinates of the body.
+    """
     port = body.ports[name]
     if port.rotation is None:
         raise ValueError(f"port {name!r} must have a rotation, got a point without one")
@@ -279,7 +297,11 @@ def _port_motion(body: Body, name: str, u: Array) -> Array:
 def _balance(
     solution: Solution, of: tuple[str, Body, NodalMesh], row: int, *, inputs: Mapping[str, Input], ports: Sequence[str]
 ) -> tuple[Array, ...]:
-    """Balanced nodal forces (N, 3), resultant (6,) of the outer ones about the centre, spin, port wrenches (p, 6)."""
+    """Nodal forces in equilibrium (N, 3), resultant of the outer forces, spin (3,), and wrenches at the ports (p, 6).
+
+    The resultant (6,) is force, and moment about the centre of mass, of the forces without inertia. ``of``: name, body
+    and mesh; ``row``: index of the saved time. All are in body axes.
+    """
     name, body, mesh = of
     at = _frame(solution, name, row, inputs)
     view: Any = body.view
@@ -302,7 +324,10 @@ def _strain(body: Body) -> Any:
 
 
 def _outer(solution: Solution, of: tuple[str, Body, NodalMesh], at: _Frame, wrenches: Mapping[str, Array]) -> Array:
-    """Nodal forces (N·3,) of ports and distributed loads."""
+    """Nodal forces (N·3,) of the wrenches at ports and of distributed loads, in body axes; without inertia forces.
+
+    ``of``: name, body and mesh; ``at``: motion of the body and its distributed loads; ``wrenches``: (6,) by port.
+    """
     name, body, mesh = of
     outer = np.zeros(mesh.mass.shape[0] * 3)
     for port, wrench in wrenches.items():
@@ -318,6 +343,6 @@ def _outer(solution: Solution, of: tuple[str, Body, NodalMesh], at: _Frame, wren
 
 
 def _weighted(mesh: NodalMesh, motions: Array) -> Array:
-    """Product of the nodal mass matrix with motions (N·3,) or (N·3, r)."""
+    """Product of the mass matrix of a mesh with accelerations of its nodes, (N·3,) or (N·3, r)."""
     flat = motions.reshape(mesh.mass.shape[0], -1)
     return np.asarray(mesh.mass @ flat).reshape(motions.shape)

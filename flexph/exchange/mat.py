@@ -73,7 +73,10 @@ def checked_elements(content: bytes, names: Collection[str]) -> tuple[bytes, lis
 
 
 def _elements(content: bytes, order: str) -> Iterator[Part]:
-    """Yield the tagged parts of ``content``, each checked to end within it; a small part has its data in the tag."""
+    """Yield the tagged parts of ``content``, each checked to end within it.
+
+    A small part has its data in the tag. ``order`` is the byte order, "<" or ">".
+    """
     at = 0
     while at < len(content):
         kind, size = struct.unpack_from(order + "II", content, at)
@@ -95,7 +98,10 @@ def _decompressed(data: bytes) -> bytes:
 
 
 def _refuse_misfits(name: str, parts: tuple[Part, ...], order: str) -> None:
-    """Raise ValueError unless flags, dimensions and values of a matrix are consistent."""
+    """Raise ValueError unless the flags, dimensions and values of the matrix ``name`` are consistent.
+
+    ``parts`` are the tagged parts of its element; ``order`` is the byte order, "<" or ">".
+    """
     flags, dimensions, *values = parts
     word, _ = struct.unpack(order + "II", flags.data)
     shape = struct.unpack(f"{order}{len(dimensions.data) // 4}i", dimensions.data)
@@ -173,10 +179,11 @@ def write_mat(path: str | Path, system: LinearPHDAE, *, multipliers: bool = Fals
 
 @checked
 def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
-    """Read a system from a MATLAB file; systems written by :func:`write_mat` are restored bit by bit.
+    """Read a system from a MATLAB file.
 
-    Q is the identity by default, P, S, N are zero; other values are converted by :func:`flexph.exchange.from_general`.
-    In a file without B whose G has as many rows as E, G is the input matrix.
+    Systems written by :func:`write_mat` are restored bit by bit. Q is the identity by default, P, S, N are zero; other
+    values are converted by :func:`flexph.exchange.from_general`. In a file without B whose G has as many rows as E, G
+    is the input matrix.
 
     Parameters
     ----------
@@ -218,7 +225,7 @@ def read_mat(path: str | Path, *, ports: Any = None) -> LinearPHDAE:
 
 
 def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
-    """Yield matrices as bytes that do not depend on their storage format."""
+    """Yield names, shapes and entries of matrices as bytes, independent of their format, for a checksum."""
     for name in sorted(fields):
         matrix = fields[name]
         yield repr((name, sparse.issparse(matrix), *map(int, matrix.shape))).encode()
@@ -230,7 +237,10 @@ def _contents(fields: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def _system(fields: dict[str, Any], names: Mapping[str, Any], ports: Any) -> LinearPHDAE:
-    """System from the matrices of a file in the convention of :func:`write_mat`."""
+    """System from the matrices of a file in the convention of :func:`write_mat`.
+
+    ``names`` is the data of :func:`flexph.exchange.general.names_of`; ``ports`` replace its ports, if given.
+    """
     n, lean = fields["E"].shape[0], sparse.issparse(fields["E"])
     if "B" not in fields and "G" in fields and fields["G"].shape[0] == n:
         fields["B"] = fields.pop("G")

@@ -59,7 +59,10 @@ def _grid(poles: Array, size: float) -> Array:
 
 
 def _lowest(model: StateSpace, omega: float) -> tuple[float, float]:
-    """Lowest eigenvalue of the Hermitian part of H(iω), and ‖H(iω)‖; both are zero at a pole."""
+    """Lowest eigenvalue of the Hermitian part of the transfer function H(iω) at ω = ``omega``, and ‖H(iω)‖.
+
+    Both are zero at a pole.
+    """
     h = _transfer(model, omega)
     if h is None:
         return 0.0, 0.0
@@ -135,7 +138,10 @@ def find_energy(model: StateSpace) -> Array:
 
 
 def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Energy matrix Q of a system whose unit of time is scaled so that the whole system has ‖A‖ = 1."""
+    """Energy matrix Q of the system A, B, C, D, as in :func:`find_energy`.
+
+    Its unit of time is scaled so that the whole system, of which it may be a part, has ‖A‖ = 1.
+    """
     if not a.shape[0]:
         return np.zeros((0, 0))
     lossless, damped, transform = _split_axis(a)
@@ -158,7 +164,10 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
 
 
 def _split_axis(a: Array) -> tuple[int, int, Array]:
-    """Numbers of undamped and damped states, and T with T⁻¹AT block-diagonal, undamped states first."""
+    """Numbers of undamped and damped states of ẋ = A x, and a transformation T that separates them.
+
+    T⁻¹AT is block-diagonal with the undamped states first. Raises NoEnergy for an unstable A.
+    """
     values = eigvals(a)
     if np.any(values.real > AXIS):
         raise NoEnergy("the system is unstable")
@@ -171,7 +180,10 @@ def _split_axis(a: Array) -> tuple[int, int, Array]:
 
 
 def _lossless(a: Array, b: Array, c: Array) -> Array:
-    """Energy matrix of undamped states: AᵀQ + QA = 0, QB = Cᵀ; each eigenspace has a Q determined by its residue."""
+    """Energy matrix Q of undamped states, for which AᵀQ + QA = 0 and QB = Cᵀ.
+
+    On the eigenvectors of each eigenvalue, Q follows from the rows of B and columns of C there.
+    """
     values, vectors = np.linalg.eig(a)
     left = np.linalg.inv(vectors)
     q = np.zeros(a.shape, dtype=complex)
@@ -189,7 +201,11 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
 
 
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
-    """Energy matrix of a system with inputs B₂ without dissipation: Q = diag((C₂B₂)⁻¹, Q_z) for x = T(y₂, z)."""
+    """Energy matrix Q of a system with inputs that have no dissipation in D, those True in ``bare``.
+
+    With their columns B₂ of B and rows C₂ of C, and states x = T (y₂, z), y₂ = C₂x, it is TᵀQT = diag((C₂B₂)⁻¹, Q_z).
+    Q_z is the energy matrix of a smaller system with the states z.
+    """
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
     live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows
     b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
@@ -213,7 +229,7 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
 
 
 def _riccati(a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Energy matrix with D + Dᵀ ≻ 0: mean of the smallest and the largest solution of the Riccati equation.
+    """Energy matrix of a system with D + Dᵀ ≻ 0: mean of the smallest and largest solution of the Riccati equation.
 
     Both are positive definite for minimal systems.
     """

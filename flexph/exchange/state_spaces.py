@@ -170,7 +170,10 @@ def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mappin
 
 
 def _positive(loss: Array, off: Array, s: Array, q: Array) -> tuple[Array, Array, Array]:
-    """R, P and S of the matrix [[R, P], [Pᵀ, S]] after negative eigenvalues from round-off are set to zero."""
+    """Matrices R, P and S, given as ``loss``, ``off`` and ``s``, so that [[R, P], [Pᵀ, S]] has no negative eigenvalues.
+
+    Those from round-off are set to zero, in coordinates in which the energy matrix ``q`` is the identity.
+    """
     lower = np.linalg.cholesky(q)
     half = np.linalg.solve(lower, loss)
     inner, edge = np.linalg.solve(lower, half.T), np.linalg.solve(lower, off)
@@ -227,7 +230,10 @@ def _computed(model: StateSpace) -> Array:
 
 
 def _grouped(labels: Sequence[str]) -> dict[str, slice]:
-    """Slices of ports from labels ``port[i]`` or ``port``, in their order."""
+    """Slices of ports from labels ``port[i]`` or ``port``, in their order.
+
+    Empty if the labels of a port are not adjacent.
+    """
     ports_by_label: dict[str, slice] = {}
     for i, label in enumerate(labels):
         port = label.rpartition("[")[0] if label.endswith("]") else label

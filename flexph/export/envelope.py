@@ -107,7 +107,10 @@ def stress_envelope(solution: Solution, body: str, tensor: str | None = None) ->
 
 
 def _extremes(points: StressPoints, state: BodyState) -> Array:
-    """Von Mises stress, largest principal stress and negative smallest principal stress of each cell, (3, k, c)."""
+    """Largest von Mises stress, largest principal and negative smallest principal stress in each of c cells, (3, k, c).
+
+    ``points``: stress points of the body; ``state``: its state at k times.
+    """
     largest, smallest = points.principal(state)
     values = np.stack([points.von_mises(state), largest, -smallest])
     return np.asarray(np.maximum.reduceat(values, points.first, axis=-1))

@@ -37,16 +37,22 @@ Viewed = tuple[int, str, AnyBody, View]
 
 
 class Points(NamedTuple):
-    """Options for the points of frames: ``discontinuous``, separate points for each cell; ``smoothed`` stresses."""
+    """Options for stresses at the points of frames.
+
+    ``discontinuous``: True for separate points of each cell with its own stresses; ``smoothed``: True for smoothed
+    stresses.
+    """
 
     discontinuous: bool = False
     smoothed: bool = False
 
 
 class Layout(NamedTuple):
-    """Points of a body in the frames: indices (P,) of points of the view, and cells (c, n) of these points.
+    """Points of a body at which frames have data, and the cells (c, n) that connect them.
 
-    ``corners``: index of each point in the concatenated nodes of all cells.
+    ``places`` (P,): index of each of these points among the points of the view; one of its points can occur several
+    times, once for each cell or material. ``cells``: node indices among the P points. ``corners`` (P,): index of each
+    point among the nodes of all cells, one cell after another; empty if the points are just those of the view.
     """
 
     places: Array
@@ -67,7 +73,7 @@ def _layout(view: View, points: Points) -> Layout:
 
 
 def _material(field: TensorField) -> Array:
-    """Material number of each drawn cell."""
+    """Material number (cells,) of each drawn cell of a stress tensor."""
     of_cell = np.zeros(int(field.cell.max()) + 1, dtype=int)
     of_cell[field.cell] = field.material
     drawn: Array = of_cell[field.drawn]
@@ -92,7 +98,10 @@ def numbered_cells(views: Sequence[View]) -> list[tuple[str, Array]]:
 
 
 def chunks(pick: Array, entries: int) -> list[Array]:
-    """Indices of saved times in chunks of at most :data:`ENTRIES` numbers, with ``entries`` numbers for each time."""
+    """Indices ``pick`` of saved times in parts, each so short that it needs at most ENTRIES numbers in memory.
+
+    ``entries``: numbers that are needed for each time.
+    """
     size = max(1, ENTRIES // max(entries, 1))
     return [pick[i : i + size] for i in range(0, len(pick), size)]
 
@@ -105,7 +114,10 @@ def instants(solution: Solution, pick: Array) -> Solution:
 def frames_of(
     solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points
 ) -> Iterator[tuple[float, meshio.Mesh]]:
-    """Yield time and mesh for each of the saved times ``pick`` (indices)."""
+    """Yield time and mesh of the bodies ``shown`` for each of the saved times ``pick`` (indices).
+
+    The mesh has displacements, velocities and stresses; ``points`` says how stresses at points are given.
+    """
     layouts = [_layout(view, points) for *_, view in shown]
     starts = np.cumsum([0, *(len(layout.places) for layout in layouts)])
     cells = [(shown[j][3].cell_type, layout.cells + starts[j]) for j, layout in enumerate(layouts)]
@@ -132,9 +144,9 @@ def frames_of(
 def _moved(
     part: Solution, shown: Sequence[Viewed], layouts: Sequence[Layout], *, deformed: bool = True
 ) -> tuple[Array, Array]:
-    """World positions and velocities (k, P, d) of the points of all bodies.
+    """World positions (k, P, d) and velocities (k, P, d) of the points of all bodies at the k times of a run.
 
-    ``deformed``: False for positions without deformation.
+    ``deformed``: False for the positions without deformation.
     """
     pairs = [(name, view, layout.places) for (_, name, _, view), layout in zip(shown, layouts, strict=True)]
     factors = [float(deformed or isinstance(body, NodalBody)) for _, _, body, _ in shown]
@@ -189,7 +201,10 @@ def _quantities(part: Solution, name: str, body: AnyBody, view: View) -> dict[st
 
 
 def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
-    """Cell means (k, cells, 6) of the tensors that depend on the deformation, such as Cauchy stress."""
+    """Stress tensors that depend on the deformation, such as Cauchy stress, by name, (k, cells, 6).
+
+    They are means over each cell.
+    """
     if not isinstance(body, NodalBody) or not body.current:
         return {}
     gradients = deformation_gradients(body, state.centres, state.rotations)
@@ -197,7 +212,10 @@ def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
 
 
 def _at_points(part: Solution, body: str, *, view: View, corners: Array, points: Points) -> dict[str, Array]:
-    """Stress quantities (k, P, …) at the points of a body, by name."""
+    """Stress tensors (k, P, 6), and their principal and von Mises stresses, at the points of a body, by name.
+
+    ``corners`` (P,) as in :class:`Layout`. Empty unless ``points`` asks for discontinuous or smoothed stresses.
+    """
     quantities: dict[str, Array] = {}
     invariant = stress_points(part.mechanism.bodies[body])
     if not (points.discontinuous or points.smoothed):

@@ -24,10 +24,11 @@ from .frames import Viewed, numbered_cells, spatial, viewed
 
 @checked
 def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> Path:
-    """Write mode shapes on the undeformed pose or the equilibrium of the modes as a VTU file; return its path.
+    """Write mode shapes of a mechanism as a file for mesh viewers, such as VTU; return its path.
 
-    Point data ``mode_1``, …: displacements of each mode, scaled so that the largest is 1 m; cell data ``body``: index
-    of the body. Bodies without a view are left out.
+    The points are those of the pose, undeformed, or of the equilibrium, ``about`` which the modes vibrate. Point data
+    ``mode_1``, …: displacements of each mode, scaled so that the largest is 1 m; cell data ``body``: index of the body.
+    Bodies without a view are left out.
     """
     shapes = mode_displacements(mechanism, about, modes)
     mesh = meshio.Mesh(
@@ -61,7 +62,10 @@ def mode_displacements(mechanism: Mechanism, about: Pose | State, modes: Eigenmo
 
 
 def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) -> Array:
-    """World displacements (p, d) of the points of a nodal body from the rates v_P and ω (node axes) of its nodes."""
+    """World displacements (p, d) of the points of a nodal body in a mode.
+
+    ``rates``: velocity of each node, and spin of each node that can turn, in the node's axes.
+    """
     assert body.view is not None
     d, s, turning = body.dim, spins(body.dim), body.turning
     moving, spinning = np.zeros((len(body.frames), d)), np.zeros((len(body.frames), s))
@@ -78,7 +82,10 @@ def _nodes_moved(base: MechanismView, name: str, body: NodalBody, rates: Array) 
 
 
 def _frames_moved(base: MechanismView, name: str, body: SplitBody, rates: Array) -> Array:
-    """World displacements (p, d) of the points of a split body from the rates v_P, ω and u̇ of each frame."""
+    """World displacements (p, d) of the points of a body with several frames in a mode.
+
+    ``rates``: velocity, spin and flexible rates of each frame, in its axes.
+    """
     assert body.view is not None
     d, s, u, at = body.dim, spins(body.dim), base.deformation(name), 0
     owner, shape = body.frames_of(body.view.points, body.view.shape), sparse.csr_array(body.view.shape)
@@ -94,7 +101,11 @@ def _frames_moved(base: MechanismView, name: str, body: SplitBody, rates: Array)
 
 
 def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
-    """World displacements of the points in a mode, R(v_P + ω × (X + φu) + φu̇), scaled so that the largest is 1."""
+    """World displacements (p, d) of the points of each body in a mode, scaled so that the largest is 1 m.
+
+    A point X of a body with the rotation R moves by R(v + ω × (X + φu) + φu̇), with velocity v, spin ω and flexible
+    rates u̇ of the mode, deformation u at rest, and shapes φ.
+    """
     at, moved = 0, []
     for name, body in base.mechanism.bodies.items():
         d, s = body.dim, spins(body.dim) if body.turns else 0

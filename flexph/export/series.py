@@ -37,9 +37,10 @@ TOGETHER = 1 << 14
 
 
 def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: Array, points: Points) -> list[Path]:
-    """Write a VTKHDF file of bodies with data, surfaces of bodies that are lines or points, joints and the ground.
+    """Write a VTKHDF file with named parts: bodies with their data, joints, and the ground.
 
-    Return its path in a list.
+    The saved times have the indices ``pick``. Bodies that are drawn as lines or points also have a part with their
+    surface. The path is returned in a list.
     """
     scene = scene_at(solution, pick)
     thin = {name for _, name, _, view in shown if view.cell_type in THIN}
@@ -54,14 +55,17 @@ def write_named(path: Path, solution: Solution, shown: Sequence[Viewed], pick: A
 
 
 def _block(shown: Viewed, frames: Iterator[tuple[float, meshio.Mesh]]) -> Block:
-    """VTKHDF block of a body from its meshes at all times."""
+    """VTKHDF block of a body ``shown`` from its meshes at all times."""
     first = next(frames)
     cells = tuple((block.type, block.data) for block in first[1].cells)
     return Block(shown[1], BODIES, cells, _frames(chain([first], frames)))
 
 
 def _frames(frames: Iterator[tuple[float, meshio.Mesh]]) -> Iterator[Frames]:
-    """Yield groups of frames; those of small meshes are grouped, because each write has a fixed cost."""
+    """Yield the meshes as frames.
+
+    Consecutive small ones are stacked, because each write has a fixed cost.
+    """
     for _, first in frames:
         meshes = [first, *(mesh for _, mesh in islice(frames, max(1, TOGETHER // len(first.points)) - 1))]
         points = np.stack([mesh.points for mesh in meshes])
@@ -81,7 +85,10 @@ class NamedSeries(NamedTuple):
 
 
 def read_named(path: Path) -> NamedSeries:
-    """Concatenated data of the bodies in a file of :func:`write_named`; missing data of a body are NaN."""
+    """Concatenated data of the bodies in a file of :func:`write_named`.
+
+    Missing data of a body are NaN.
+    """
     times, grids, _ = read_vtkhdf(path)
     bodies = [grid for grid in grids if grid.group == BODIES]
     if not bodies:
@@ -96,7 +103,10 @@ def read_named(path: Path) -> NamedSeries:
 
 
 def _joined_blocks(k: int, own: Sequence[tuple[int, Mapping[str, Array]]]) -> dict[str, Array]:
-    """Data (k, n, …) of several bodies by name, concatenated along n, with NaN for a body without them."""
+    """Data (k, n, …) of several bodies at k times by name, joined along their points or cells.
+
+    ``own``: number of points or cells, and data, of each body. A body without the data of a name has NaN.
+    """
     widths = {name: values.shape[2:] for _, data in own for name, values in data.items()}
     return {
         name: np.concatenate([data.get(name, np.full((k, n, *width), np.nan)) for n, data in own], axis=1)
@@ -131,7 +141,7 @@ class Series:
         return f"<Series of {len(self.times)} times, {self.points.shape[1]} points, {held}>"
 
     def mesh(self, instant: int = 0) -> meshio.Mesh:
-        """Mesh with all data at the time with an index, for :func:`fem.solid` or meshio."""
+        """Mesh with all data at the time of index ``instant``, for :func:`fem.solid` or meshio."""
         parts = np.cumsum([len(nodes) for _, nodes in self.cells])[:-1]
         return meshio.Mesh(
             self.points[instant],
@@ -157,7 +167,7 @@ def write_pvd(path: Path, frames: Iterable[Frame]) -> list[Path]:
 
 
 class _Writer(TimeSeriesWriter):
-    """XDMF writer of meshio with a given HDF5 file, as meshio would create one in the working directory."""
+    """XDMF writer of meshio that puts its arrays in a given HDF5 file, not in one in the working directory."""
 
     def __init__(self, path: Path, file: h5py.File) -> None:
         super().__init__(path)
@@ -203,7 +213,7 @@ def _of_type(mesh: meshio.Mesh, kind: str) -> meshio.Mesh:
 
 
 def _ordered(values: Array, order: list[int]) -> Array:
-    """Tensors with their six components in another order; other arrays unchanged."""
+    """Tensors (n, 6) with their components in another order; other arrays unchanged."""
     return values[:, order] if values.ndim == 2 and values.shape[1] == 6 else values
 
 

@@ -27,7 +27,10 @@ def write_table(path: str | Path, columns: Mapping[str, Any]) -> Path:
 
 
 def write_ledger(path: str | Path, run: Result) -> Path:
-    """Write the energy ledger: energies at each saved time, works and losses of each interval, residuals."""
+    """Write the energy ledger of a run as a table with a row for each interval between saved times; return the path.
+
+    A row has the energies at the end of the interval, works and losses in it, and residuals.
+    """
     ledger = run.ledger
     columns: dict[str, Any] = {"t_s": run.times[1:], "total energy [J]": ledger.total_energy[1:]}
     columns |= {f"{name} [J]": values[1:] for name, values in ledger.energy.items()}

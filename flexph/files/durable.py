@@ -50,7 +50,10 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Context manager that raises Terminated on SIGTERM; it does nothing outside of the main thread."""
+    """Context manager that raises Terminated on SIGTERM.
+
+    It does nothing outside of the main thread.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -74,10 +77,10 @@ PREFIX = ".flexph-"
 
 @contextmanager
 def staged(path: str | Path) -> Iterator[Path]:
-    """Context manager with a temporary path of the same name; the file written there replaces ``path`` at the end.
+    """Context manager with a temporary path, whose file replaces ``path`` at the end.
 
-    If the block raises an error, ``path`` is unchanged. Raises OSError, naming ``path``, if it is not a regular file or
-    its folder cannot be written to.
+    The temporary path has the same name in a new folder. If the block raises an error, ``path`` is unchanged. Raises
+    OSError, naming ``path``, if it is not a regular file or its folder cannot be written to.
     """
     target = place(path)
     with staging(target.parent, shown=path) as folder:
@@ -97,7 +100,10 @@ HDF5_SUFFIXES = (".h5", ".hdf5", "")
 
 
 def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
-    """Raise ValueError unless a path ends in one of the given suffixes, in lower or upper case."""
+    """Raise ValueError unless a path ends in one of the given suffixes, in lower or upper case.
+
+    ``what`` names the file in the error.
+    """
     if Path(path).suffix.lower() not in suffixes:
         known = ", ".join(filter(None, suffixes))
         raise ValueError(f"path of {what} must end in {known}, got {str(path)!r}")
@@ -105,7 +111,7 @@ def refuse_suffix(what: str, path: str | Path, suffixes: Sequence[str]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Context manager with a temporary path in the same folder; the file written there replaces ``path`` at the end.
+    """Context manager with a temporary path in the same folder, whose file replaces ``path`` at the end.
 
     A reader sees the old file or the complete new one. The file is not synchronised to the disk, which is sufficient
     for many files that can be computed again and whose damage is detected on reading. Killed processes leave temporary
@@ -172,9 +178,9 @@ def leftovers(folder: Path) -> list[Path]:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[bool]:
-    """Context manager that locks a folder against other processes; yields False if locks are not available.
+    """Context manager that locks a folder against other processes.
 
-    Raises BlockingIOError if another process has locked the folder.
+    Yields False if locks are not available. Raises BlockingIOError if another process has locked the folder.
     """
     if sys.platform == "win32":  # no locks: the folder of a killed run looks like one in use
         yield False

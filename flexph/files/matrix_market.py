@@ -50,7 +50,10 @@ def matrix_market(text: str, size: int = 0) -> Any:
 
 
 def _size(line: str, sparse: bool, symmetry: str) -> tuple[tuple[int, int], int]:
-    """Rows and columns of a size line, and the number of entries that must follow."""
+    """Shape of the matrix in a size line, and number of entries that must follow in the file.
+
+    Raises ValueError for a malformed line.
+    """
     words = line.split()
     if len(words) != 2 + sparse or not all(word.isdecimal() and len(word) < 20 for word in words):
         raise ValueError(f"its size line must have {2 + sparse} whole numbers, got {line.strip()[:80]!r}")

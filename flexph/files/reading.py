@@ -38,7 +38,7 @@ def reading(what: str, path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def refuse_missing(what: str, path: str | os.PathLike[str]) -> None:
-    """Raise FileNotFoundError for a missing file; OSError for a folder, and for a pipe, which might never end."""
+    """Raise FileNotFoundError for a missing file, and OSError for a folder or a pipe, which might never end."""
     name = os.fspath(path)
     if not os.path.exists(name):
         raise FileNotFoundError(errno.ENOENT, f"{what} cannot be read, there is no such file", name)
@@ -67,9 +67,9 @@ def refuse_huge(shape: tuple[int, ...], size: int) -> None:
 
 
 def standard_matrix(matrix: Any) -> Any:
-    """Matrix converted to a dense array or to CSR, with equal values.
+    """Sparse matrix converted to CSR, with equal values.
 
-    Raises ValueError for indices out of range and for repeated entries.
+    A dense matrix is returned unchanged. Raises ValueError for indices out of range and for repeated entries.
     """
     if not sparse.issparse(matrix):
         return matrix

@@ -22,7 +22,10 @@ class FolderRefused(ValueError):
 
 @dataclass(frozen=True)
 class ResultsFolder:
-    """Folder ``path`` for the results of a run; ``run`` describes the run by values of JSON types."""
+    """Folder ``path`` for the results of a run.
+
+    ``run`` describes the run by values of JSON types.
+    """
 
     path: Path
     run: Mapping[str, Any]
@@ -38,10 +41,11 @@ class ResultsFolder:
         return (self.checkpoint / RUN).is_file()
 
     def claim(self, *, force: bool, resume: bool) -> bool:
-        """Create the folder and remove temporary files of killed runs; return True if the results already exist.
+        """Prepare the folder for a run: create it and remove temporary files of killed runs.
 
-        Raises FolderRefused for a folder with files unless ``force`` is set; with ``resume``, for results of another
-        run.
+        Returns True if it has the results of the run already, which is only possible with ``resume``. Raises
+        FolderRefused for a folder with files unless ``force`` or ``resume`` is set, and with ``resume`` for results of
+        another run.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         if resume:
@@ -52,7 +56,10 @@ class ResultsFolder:
         return False
 
     def _resume(self) -> bool:
-        """Prepare the folder to continue or start the run; return True if the results already exist."""
+        """Prepare the folder to start or continue the run; return True if it has the results of the run already.
+
+        Raises FolderRefused for the results of another run, and for a folder with other files.
+        """
         for name in (f"{CHECKPOINT}/{RUN}", SUMMARY):
             if (self.path / name).is_file():
                 self._refuse_another(name)
@@ -66,9 +73,10 @@ class ResultsFolder:
 
     @contextmanager
     def kept(self, every: float | None) -> Iterator[float | None]:
-        """Context manager with the checkpoint folder of the run; it yields the interval between checkpoints [s].
+        """Context manager in which the folder is locked for a run with checkpoints.
 
-        Without ``every`` it yields the interval of the continued run, None if there is none.
+        It yields their interval [s]. ``every`` is the interval; without it, that of the run to be continued. It yields
+        None, and locks nothing, if there is neither. Raises FolderRefused if another process uses the folder.
         """
         description = self.checkpoint / RUN
         if every is None and not self.is_kept:

@@ -42,7 +42,10 @@ class StoredMatrix:
 
 @dataclass(frozen=True, eq=False)
 class StoredTree:
-    """A nested value: the bytes of its JSON text, and its arrays, as doubles or as the bytes of other types."""
+    """Nested value as stored: bytes of its JSON text, and type and numbers of each of its arrays.
+
+    Arrays of doubles are stored as such, those of other types as their bytes.
+    """
 
     text: Array
     kinds: Sequence[str]
@@ -59,13 +62,13 @@ def write_fields(group: h5py.Group, value: Any, without: Iterable[str] = ()) -> 
 
 @cache
 def kinds_of(kind: Any) -> dict[str, Any]:
-    """Annotated types of the fields of a dataclass."""
+    """Annotated types of the fields of the dataclass ``kind``, by name."""
     types = get_type_hints(kind)
     return {field.name: types[field.name] for field in fields(kind)}
 
 
 def entries_of(kind: Any) -> Any:
-    """Type of the entries of a sequence type, or of the value of an optional type; None for any other type."""
+    """Annotated type of the entries of a sequence type, or of the value of an optional type; None for other types."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType) and NoneType in arguments:
         return next(one for one in arguments if one is not NoneType)
@@ -80,17 +83,17 @@ def may_be_none(kind: Any) -> bool:
 
 
 def put_text(group: h5py.Group, name: str, value: str) -> None:
-    """Write a text as an attribute of fixed length, as HDF5 stores variable lengths without checksums."""
+    """Write a text as an attribute of a group, of fixed length, as HDF5 stores variable lengths without checksums."""
     group.attrs[name] = np.array(value.encode(), dtype=bytes)
 
 
 def put_texts(group: h5py.Group | h5py.Dataset, name: str, values: Iterable[str]) -> None:
-    """Write texts as an attribute of fixed length, which the checksums of HDF5 cover."""
+    """Write texts as an attribute of a group or dataset, of fixed length, which the checksums of HDF5 cover."""
     group.attrs[name] = np.array([text.encode() for text in values], dtype=bytes)
 
 
 def write_value(group: h5py.Group, name: str, value: Any, kind: Any) -> None:
-    """Write a value of an annotated type under a name."""
+    """Write a value under a name in a group, in the form that follows from its annotated type ``kind``."""
     origin, of = get_origin(kind), entries_of(kind)
     if kind is str or origin is Literal:
         put_text(group, name, value)

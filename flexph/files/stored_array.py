@@ -82,5 +82,5 @@ class StoredArray(NDArrayOperatorsMixin):
 
 
 def in_file(dataset: h5py.Dataset) -> Any:
-    """StoredArray of a dataset with two or more axes; the values of a vector, which is read."""
+    """Array of a dataset: read at once if it has at most one axis, otherwise a StoredArray that is read on access."""
     return StoredArray(dataset) if dataset.ndim > 1 and dataset.size else dataset[()]

@@ -27,7 +27,7 @@ Leaf = Callable[["h5py.Dataset"], Array]
 
 
 def values_of(dataset: h5py.Dataset) -> Array:
-    """All values of a dataset."""
+    """All values of a dataset, in its shape."""
     values: Array = dataset[()]
     return values
 
@@ -47,9 +47,9 @@ def refuse_expansion(file: h5py.File) -> None:
 
 
 class Declared:
-    """Reader of datasets that returns zeros of the declared shapes without using memory, to check shapes in advance.
+    """Function that returns zeros in the declared shape of a dataset, which take no memory, to check shapes first.
 
-    ``declared`` counts the memory that the values would take [bytes]; ``size`` is the size of the file.
+    ``declared`` sums the bytes that the values of all datasets would take. ``size`` is the size of the file [bytes].
     """
 
     def __init__(self, size: int) -> None:
@@ -65,7 +65,7 @@ class Declared:
 
 
 def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
-    """Texts of an attribute of fixed length; raises OSError if it is missing or of another type."""
+    """Texts of the attribute ``name`` of a group or dataset; raises OSError if it is missing or not of fixed length."""
     import h5py
 
     if name not in group.attrs:
@@ -78,9 +78,9 @@ def get_texts(group: h5py.Group | h5py.Dataset, name: str) -> list[str]:
 
 
 def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = None, leaf: Leaf = values_of) -> Any:
-    """Dataclass from the fields stored in a group and ``given`` fields; ``leaf`` reads each dataset.
+    """Instance of the dataclass ``kind``, from the fields stored in a group and those in ``given``.
 
-    Raises OSError, naming the field, if one is missing or of another type.
+    ``leaf`` reads each dataset. Raises OSError, naming the field, if one is missing or of another type.
     """
     known = dict(given or {})
     own = {name: kind for name, kind in kinds_of(kind).items() if name not in known}
@@ -88,7 +88,10 @@ def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = 
 
 
 def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) -> Any:
-    """Value of an annotated type that is stored under a name. Raises OSError as :func:`read_fields`."""
+    """Value of the annotated type ``kind`` that is stored under a name in a group; ``leaf`` reads each dataset.
+
+    Raises OSError as :func:`read_fields`.
+    """
     import h5py
 
     origin = get_origin(kind)
@@ -111,7 +114,7 @@ def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) 
 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:
-    """Mapping, sequence, or optional value, from a group."""
+    """Mapping, sequence, or optional value of the annotated type ``kind`` from its group; ``leaf`` reads datasets."""
 
     names, of = get_texts(group, NAMES), entries_of(kind)
     if len(set(names)) != len(names):
@@ -137,7 +140,7 @@ def _matrix(stored: StoredMatrix, name: str) -> Any:
 
 
 def _nested(tree: StoredTree) -> Any:
-    """Nested value from its stored text and arrays."""
+    """Nested value from its stored text and arrays, as :func:`flexph.files.trees.decoded` returns it."""
     text = indices("text", tree.text, 256).astype(np.uint8).tobytes()
     arrays = [_array(kind, codes) for kind, codes in zip(tree.kinds, tree.arrays, strict=True)]
     return decoded(text, lambda k: arrays[k])
@@ -151,7 +154,10 @@ def _array(kind: str, codes: Array) -> Array:
 
 
 def indices(name: str, values: Array, count: int) -> Array:
-    """Values as integers below ``count``; raises OSError for any other value."""
+    """Numbers converted to integers from 0 to ``count`` − 1, in their shape.
+
+    Raises OSError, with ``name``, for any other number.
+    """
     if not np.all((values >= 0) & (values < count) & (values == np.floor(values))):
         raise OSError(f"{name} must contain integers from 0 to {count - 1}")
     return values.astype(int)
@@ -165,7 +171,10 @@ def whole_number(value: float, least: int) -> int:
 
 
 def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
-    """Number, or tuple of numbers, of the annotated type; raises OSError for another shape or other values."""
+    """Number, or tuple of numbers, of the annotated type ``kind`` from its dataset.
+
+    Raises OSError for another shape, and for values that are not finite or not of this type.
+    """
     count = 1 if isinstance(kind, type) else len(get_args(kind))
     if stored.shape != (count,):
         raise OSError(f"{stored.name} has shape {stored.shape}, expected ({count},)")
@@ -178,7 +187,7 @@ def _numbers(stored: h5py.Dataset, kind: Any) -> Any:
 
 
 def _texts(stored: h5py.Dataset, values: Array) -> Array:
-    """Array of texts from the stored indices of texts."""
+    """Array of texts, from the stored array of indices ``values`` and the texts in an attribute of the dataset."""
     texts = np.array(get_texts(stored, NAMES), dtype=str)
     return texts[indices(stored.name, values, texts.size)]
 

@@ -26,7 +26,10 @@ CHUNK = 1 << 17
 
 
 def write_tree(path: str | Path, tree: Any) -> None:
-    """Write a nested value to a file, completely or not at all; named tuples become plain ones."""
+    """Write a nested value to a file, completely or not at all.
+
+    Named tuples become plain ones.
+    """
     text, arrays = encoded(tree)
 
     def write(file: h5py.File) -> None:
@@ -55,13 +58,19 @@ def _put(file: h5py.File, name: str, values: Any) -> None:
 
 
 def encoded(tree: Any) -> tuple[str, list[Any]]:
-    """JSON text and list of arrays for a nested value; raises ValueError for unsupported types."""
+    """JSON text of a nested value, and its arrays, to which the text refers by their numbers in the list.
+
+    Raises ValueError for unsupported types.
+    """
     arrays: list[Any] = []
     return json.dumps(_encoded(tree, arrays)), arrays
 
 
 def decoded(text: str | bytes, array: Callable[[int], Any]) -> Any:
-    """Nested value from its JSON text; ``array`` returns the entries of an array by its number, in any shape."""
+    """Nested value from its JSON text, which has the shapes of its arrays.
+
+    ``array`` returns the entries of an array by its number, in any shape.
+    """
     return _decoded(json.loads(text), array)
 
 
@@ -103,7 +112,10 @@ def numbers(kind: str, content: bytes) -> Any:
 
 
 def _encoded(value: Any, arrays: list[Any]) -> Any:
-    """Nested value in JSON types; its arrays are appended to ``arrays`` and replaced by their indices there."""
+    """Nested value in JSON types.
+
+    Its arrays are appended to ``arrays`` and replaced by their indices there.
+    """
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcS":
         arrays.append(value)
         return {"array": len(arrays) - 1, "shape": list(value.shape)}

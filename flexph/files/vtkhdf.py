@@ -32,7 +32,7 @@ Values = NDArray[Any]
 
 
 class Frames(NamedTuple):
-    """Points (m, p, 3) of a mesh at m times, with point data (m, p, …) and cell data (m, c, …) by name."""
+    """Points (m, p, 3) of a mesh at m times, with data of points (m, p, …) and of its c cells (m, c, …) by name."""
 
     points: Values
     point_data: Mapping[str, Values]
@@ -41,9 +41,10 @@ class Frames(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Named mesh in a named group; ``frames`` has one frame for each time, or a single frame if nothing moves.
+    """Mesh that is written to a file: its name, name of its group, and ``frames``, points and data at the times.
 
-    ``cells``: pairs of cell type and nodes (c, n); ``about``: further data in JSON types.
+    There is one frame for each time, or a single one if nothing moves. ``cells``: pairs of cell type and nodes (c, n);
+    ``about``: further data in JSON types.
     """
 
     name: str
@@ -139,7 +140,7 @@ def _append(grid: h5py.Group, name: str, values: Values) -> None:
 
 
 def _write_steps(grid: h5py.Group, times: Values, frames: Frames, *, moves: bool) -> None:
-    """Write the steps: for each time, the offset of its values in each dataset."""
+    """Write, for each time, the index in each dataset at which its values begin; all zero unless the mesh ``moves``."""
     steps, k = grid.create_group("Steps"), len(times)
     steps.attrs["NSteps"] = k
     none, number = np.zeros(k, dtype=np.int64), np.arange(k, dtype=np.int64) * moves
@@ -160,7 +161,10 @@ def _put(grid: h5py.Group, name: str, values: Values) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A mesh read from a file: cells by type, points (k or 1, p, 3), data (k or 1, p or c, …) by name."""
+    """Mesh read from a file, at its k times or at one if it does not move.
+
+    It has cells by type, points (k or 1, p, 3), and data of points (k or 1, p, …) and cells (k or 1, c, …) by name.
+    """
 
     name: str
     group: str

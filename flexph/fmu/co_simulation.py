@@ -81,13 +81,13 @@ class CoSimulation:
 
     @property
     def input_variables(self) -> dict[str, Entry]:
-        """Port and component of each input variable, by its name."""
+        """External port, and index of a component of its input, for each input variable by name."""
         slices = self.mechanism.network.input_slices
         return _variables({port: slices[port].stop - slices[port].start for port in self.inputs or ()})
 
     @property
     def output_variables(self) -> dict[str, Entry]:
-        """Sensor and component of each output variable, by its name."""
+        """Sensor, and index of a component of its reading, for each output variable by name."""
         start = self.start
         sensors = StepPanel(self.mechanism, self.outputs, start.anchors)
         readings, _ = sensors.read(start.time, start.x, LastStep.none(start.multipliers, start.x), None)
@@ -101,10 +101,10 @@ class CoSimulation:
 
 
 def _variables(sizes: Mapping[str, int]) -> dict[str, Entry]:
-    """Port or sensor, and component, by the name of each variable.
+    """Port or sensor, and index of a component, for each variable by name.
 
-    Names have letters, digits and underscores, which every simulator accepts. They end in ``_x``, ``_y`` or ``_z`` for
-    two or three components, in the index for more.
+    ``sizes``: number of components by port or sensor. Names have letters, digits and underscores, which every simulator
+    accepts. They end in ``_x``, ``_y`` or ``_z`` for two or three components, in the index for more.
     """
     names: dict[str, Entry] = {}
     for name, size in sizes.items():

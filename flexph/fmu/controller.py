@@ -108,7 +108,10 @@ History = tuple[Array, ...]
 
 @dataclass(eq=False)
 class _Law:
-    """Control law that requests the steps of a unit; the running instance is stored between calls."""
+    """Control law that takes a step of a functional mock-up unit at each call.
+
+    The running instance of the unit is kept between calls, as long as the history of inputs is that of this instance.
+    """
 
     unit: _Unit
     period: float
@@ -130,7 +133,10 @@ class _Law:
         return answer, {"history": history}
 
     def _step(self, slave: Any, row: Array) -> dict[str, Any]:
-        """Set inputs from a row (time, inputs), read the outputs, and take a step; return the outputs of each port."""
+        """Set the inputs of an instance, read its outputs, and take a step; return the outputs by port.
+
+        ``row`` has the time and the inputs.
+        """
         time, *inputs = row.tolist()
         references = self.unit.references
         slave.setReal([references[name] for name in self.sensors], inputs)
@@ -139,7 +145,10 @@ class _Law:
         return answer
 
     def _slave(self, history: History, time: float) -> Any:
-        """Instance of the unit after a history of inputs: the running one, or a new one that repeats the history."""
+        """Instance of the unit in the state after the inputs of a history, at the given time.
+
+        It is the running instance if its history is the same, otherwise a new one that repeats the steps.
+        """
         if self._running is not None and history and _same(self._running[0], history):
             return self._running[1]
         rows = self._rows(history)
@@ -149,7 +158,7 @@ class _Law:
         return slave
 
     def _rows(self, history: Any) -> Array:
-        """Rows (k, 1 + inputs) of all calls of a history; raises ValueError if the history is invalid."""
+        """Time and inputs of each call in a history, (k, 1 + inputs); raises ValueError if the history is invalid."""
         width = 1 + len(self.sensors)
         blocks = [block for block in history if isinstance(block, np.ndarray)] if isinstance(history, tuple) else []
         if not isinstance(history, tuple) or len(blocks) < len(history) or any(b.shape[1:] != (width,) for b in blocks):
@@ -179,7 +188,10 @@ class _Law:
 
 
 def _with_row(history: History, row: Array) -> History:
-    """History with one more call; blocks of equal length are merged, so that their number remains small."""
+    """History with the time and inputs of one more call, ``row``.
+
+    Blocks are merged if the later one is not shorter, so that their number remains small.
+    """
     blocks = [*history, row[None].copy()]
     while len(blocks) > 1 and len(blocks[-2]) <= len(blocks[-1]):
         blocks[-2:] = [np.concatenate(blocks[-2:])]

@@ -131,7 +131,10 @@ def _builder(version: int) -> Any:
 
 
 def _made_of(simulation: Any) -> tuple[Callable[..., CoSimulation], dict[str, float]]:
-    """Function that returns the co-simulation, and its parameters by name with their default values."""
+    """Function that returns the co-simulation, and the default values of its arguments, by name.
+
+    Raises ValueError for an argument without a number as default.
+    """
     if isinstance(simulation, CoSimulation):
         return lambda: simulation, {}
     parameters = {}

@@ -10,7 +10,10 @@ from .slave import MechanismUnit
 
 
 class Fmi3Mechanism(MechanismUnit):
-    """Slave of FMI 3; a written unit has a class derived from it and from ``Fmi3Slave``, which pythonfmu3 requires."""
+    """Slave of FMI 3.
+
+    A written unit has a class derived from it and from ``Fmi3Slave``, which pythonfmu3 requires.
+    """
 
     register_variable: Any
 

@@ -24,7 +24,10 @@ ARRAYS = ("time", "x", "multipliers", "memory")
 
 
 class MechanismUnit:
-    """Part of a unit that does not depend on the version of FMI; classes derive from it and a slave of pythonfmu."""
+    """Part of a unit that does not depend on the version of FMI.
+
+    Classes derive from it and a slave of pythonfmu.
+    """
 
     resources: str
 
@@ -50,7 +53,10 @@ class MechanismUnit:
         raise NotImplementedError
 
     def _add(self, name: str, causality: str, getter: Any, setter: Any = None) -> None:
-        """Register a real variable with getter and setter; parameters are fixed."""
+        """Register a real variable of the unit with its getter and setter.
+
+        ``causality`` is input, output or parameter; parameters cannot change after initialisation.
+        """
         raise NotImplementedError
 
     def _begin(self, plan: CoSimulation) -> None:
@@ -71,18 +77,18 @@ class MechanismUnit:
         return float(np.ravel(self._readings[entry[0]])[entry[1]])
 
     def setup_experiment(self, start_time: float, *_: Any) -> None:
-        """Store the difference between the start time of the simulator and that of the mechanism."""
+        """Store the offset from the simulator's time, which begins at ``start_time``, to the time of the mechanism."""
         self._offset = self._plan.start.time - start_time
 
     def exit_initialization_mode(self) -> None:
-        """Rebuild the mechanism if parameters have changed."""
+        """Build the mechanism again if the simulator has changed parameters of the unit."""
         if self._own != self._parameters:
             inputs = self._inputs
             self._begin(self._make(**self._own))
             self._inputs = inputs
 
     def _step(self, current_time: float, step_size: float) -> None:
-        """Take one step of the method with the current inputs."""
+        """Take one step of the method with the current inputs, from ``current_time`` to ``step_size`` later."""
         self._simulator.advance_to(current_time + step_size + self._offset, self._inputs)
         self._readings = None
 

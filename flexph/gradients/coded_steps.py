@@ -1,4 +1,4 @@
-"""Derivatives of data by many parameters from few samples, in each of which all parameters change.
+"""Derivatives of the data of a run with respect to many parameters, from few samples in which all parameters change.
 
 Most data of a run (numbers such as masses, or values of tables) depend on few parameters. In sample t = 0, …, 2m − 2
 parameter i changes by cos(tθᵢ) times its small step, so that a number changes by yₜ = Σ cᵢ cos(tθᵢ) to first order.
@@ -43,11 +43,11 @@ NEGLIGIBLE = 1e-9
 
 
 class Coded(NamedTuple):
-    """Derivatives of all numbers in the data of a run by parameters, multiplied by the sizes of parameters.
+    """Derivatives of all numbers in the data of a run with respect to parameters, times the sizes of the parameters.
 
-    ``values`` are the nonzero derivatives, ``entries`` the indices of their numbers and parameters; ``unresolved``:
-    largest changes of unresolved numbers, zero for others; ``sizes`` of all numbers; ``nodal``: ports whose numbers are
-    the values at the nodes of their table.
+    ``values`` are the nonzero derivatives, ``entries`` the indices of their numbers and parameters; ``unresolved`` are
+    the largest changes of numbers whose derivatives are not known, zero for others; ``sizes`` are the largest changes
+    of all numbers; ``nodal`` are ports whose numbers are the values at the nodes of their table.
     """
 
     samples: Mapping[str, Mapping[int, Sample]]
@@ -58,7 +58,10 @@ class Coded(NamedTuple):
     unresolved: Array
 
     def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
-        """Derivatives of a functional by parameters; None if unresolved numbers contribute."""
+        """Derivatives of a functional with respect to each parameter; None if unresolved numbers contribute.
+
+        ``weights`` are its derivatives with respect to the data of the run.
+        """
         own = np.concatenate([np.ravel(part) for part in _parts(origin, weights, self.nodal)])
         if np.abs(own) @ self.unresolved > NEGLIGIBLE * (np.abs(own) @ self.sizes):
             return None
@@ -69,7 +72,10 @@ class Coded(NamedTuple):
 
 
 def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Coded:
-    """Derivatives of all numbers by coded steps; ``pairs``: samples of a lower order, to which more are added."""
+    """Derivatives of all numbers in the data of a run, from coded samples with matrices of the ``order`` m.
+
+    ``pairs`` are the samples of a lower order, to which the missing ones are added (in place).
+    """
     count = len(origin.parameters)
     angles = (np.random.default_rng(0).permutation(count) + 0.5) * np.pi / count
     code = np.cos(np.arange(2 * order - 1)[:, None] * angles)
@@ -92,7 +98,11 @@ def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Cod
 
 
 def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
-    """Sizes of all numbers: absolute values of constants, the largest absolute value for every other array."""
+    """Sizes of all numbers in the data of a run, by which their changes are compared with round-off.
+
+    They are the absolute values of constants, and the largest absolute value of each other array. ``nodal`` are the
+    ports whose numbers are the values of their tables.
+    """
     sample = origin.sample
     parts = [*sample.arrays[1:], *sample.inputs.numbers(nodal), sample.jumps, *sample.readings.values()]
     sizes = [np.full(part.size, np.abs(part).max(initial=0.0)) for part in parts]
@@ -100,7 +110,7 @@ def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
 
 
 def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) -> Array:
-    """Differences of all numbers between two samples."""
+    """Differences of all numbers between the two samples of a pair, as one vector (numbers,)."""
     after, before = pair
     parts = [array_change(last, first) for last, first in zip(after.arrays, before.arrays, strict=True)]
     parts += [*after.inputs.changes(before.inputs, nodal), after.jumps - before.jumps]
@@ -111,14 +121,14 @@ def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) 
 
 
 def _parts(origin: Origin, weights: Weights, nodal: Sequence[str]) -> list[Array]:
-    """Derivatives of a functional by the numbers, in the order of :func:`_changes`."""
+    """Derivatives of a functional with respect to all numbers, in the order of :func:`_changes`."""
     by_reading = {name: np.zeros_like(own) for name, own in origin.sample.readings.items()}
     by_reading[weights.name][:, weights.component] = weights.slopes
     return [*weights.arrays, *weights.inputs.by_port(nodal), weights.jumps, *by_reading.values()]
 
 
 def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Array]:
-    """Indices (numbers, parameters) of the nonzero derivatives, their values, and indices of unresolved numbers.
+    """Nonzero derivatives: indices (numbers, parameters) and values, then the indices of unresolved numbers.
 
     ``moved`` (numbers, samples) are changes of numbers, ``code`` (samples, parameters) changes of parameters.
     """
@@ -146,7 +156,10 @@ def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Ar
 
 
 def _alike(scaled: Array) -> tuple[Array, Array]:
-    """Group numbers with proportional changes: the first number of each group, and the group of each number."""
+    """Groups of numbers with proportional changes: first number of each group, and group of each number.
+
+    ``scaled`` (numbers, samples) are the changes divided by the largest of each number.
+    """
     sign = np.where(np.take_along_axis(scaled, np.abs(scaled).argmax(axis=1)[:, None], axis=1) < 0.0, -1.0, 1.0)
     mark = (sign * scaled) @ np.random.default_rng(1).uniform(0.5, 1.5, scaled.shape[1])
     _, first, kind = np.unique(np.round(mark / ALIKE), return_index=True, return_inverse=True)
@@ -154,7 +167,7 @@ def _alike(scaled: Array) -> tuple[Array, Array]:
 
 
 def _matrices(scaled: Array) -> Array:
-    """Matrices ½ (y_|a−b| + y_a+b) (numbers, m, m) of the changes y of numbers."""
+    """Matrices ½ (y_|a−b| + y_a+b), (numbers, m, m), from the changes y of numbers, (numbers, 2m − 1)."""
     order = (scaled.shape[1] + 1) // 2
     a, b = np.arange(order)[:, None], np.arange(order)
     matrices: Array = 0.5 * (scaled[:, np.abs(a - b)] + scaled[:, a + b])
@@ -162,7 +175,10 @@ def _matrices(scaled: Array) -> Array:
 
 
 def _supports(ranges: Array, code: Array) -> Array:
-    """Indices (kinds, rank) of the parameters whose vectors are closest to the ranges (kinds, m, rank)."""
+    """Indices (k, rank) of the parameters whose vectors vᵢ are closest to k spaces.
+
+    ``ranges`` (k, m, rank) are bases of the spaces. ``code`` (samples, parameters) are the changes of the parameters.
+    """
     order, rank = ranges.shape[1:]
     vectors = code[:order] / np.linalg.norm(code[:order], axis=0)
     found = []
@@ -173,5 +189,5 @@ def _supports(ranges: Array, code: Array) -> Array:
 
 
 def _largest(rows: Array, count: int) -> Array:
-    """Indices of the largest numbers of each row."""
+    """Indices (rows, count) of the ``count`` largest entries of each row."""
     return np.argpartition(-rows, count - 1, axis=1)[:, :count]

@@ -1,4 +1,7 @@
-"""Derivatives of functionals of a run by parameters, from backward sweeps and differences of the data of the run."""
+"""Derivatives of functionals of a run with respect to parameters.
+
+They follow from backward sweeps over the steps, and from differences of the data of the run.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ CONSISTENT = 1e-8
 
 
 class Adjoint(NamedTuple):
-    """Value of a functional, its derivatives by the data of the run, and the largest defect of the sweep."""
+    """Value of a functional, and its derivatives with respect to the data of the run.
+
+    ``defect`` is the largest relative defect of the sweep.
+    """
 
     value: float
     weights: Weights
@@ -47,7 +53,11 @@ Found = dict[str, tuple["Adjoint", dict[str, float]]]
 
 
 def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals) -> Found:
-    """Adjoints of all functionals and their derivatives by parameters, with as few samples as possible."""
+    """Adjoints of all functionals, and their derivatives with respect to parameters, with as few samples as possible.
+
+    Many parameters are changed all at once (coded steps), more than two by small steps; one by one if this is not
+    accurate.
+    """
     many = len(origin.parameters) > MANY and not callable(origin.times)
     found = _by_coded_steps(origin, run, of) if many else None
     if found is None and len(origin.parameters) > FEW:
@@ -60,7 +70,10 @@ def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals)
 
 
 def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found | None:
-    """Derivatives by coded steps; None if ``make`` fails at a sample, or relevant numbers depend on many parameters."""
+    """Derivatives with respect to many parameters from coded samples, in which all parameters change at once.
+
+    None if ``make`` fails at a sample, or if numbers that matter depend on too many parameters.
+    """
     pairs: list[tuple[Sample, Sample]] = []
     along = None
     for order in ORDERS:
@@ -76,7 +89,11 @@ def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found 
 def _by_small_steps(
     origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: SampledDirection
 ) -> Found | None:
-    """Derivatives by small steps; None unless their sum is the derivative along all parameters at once."""
+    """Derivatives from samples ``steps`` with small changes of parameters.
+
+    None unless their sum, weighted by the changes of the parameters along the direction ``along``, is the derivative
+    along this direction, in which all parameters change at once.
+    """
     adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}
     for name, own in adjoints.items():
@@ -88,14 +105,20 @@ def _by_small_steps(
 
 
 def _is_sum(origin: Origin, along: SampledDirection, own: Adjoint, by: Mapping[str, float]) -> bool:
-    """True if the derivative along all parameters at once is the sum of the derivatives by each parameter."""
+    """True if the derivative along a direction in which all parameters change is the sum of the single derivatives.
+
+    ``by`` are the derivatives with respect to each parameter.
+    """
     whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
     terms = [size * by[key] for key, size in along.direction.items()]
     return rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))
 
 
 def _one_by_one(origin: Origin, weights: Weights, single: OneByOne) -> dict[str, float]:
-    """Derivatives by differences of sixth order for each parameter; raises ValueError if data are not smooth in it."""
+    """Derivatives with respect to each parameter by differences of sixth order.
+
+    Raises ValueError if the data of the run are not smooth functions of a parameter.
+    """
     by = {}
     for name, value in origin.parameters.items():
         step = single.steps[name]
@@ -109,7 +132,10 @@ def _one_by_one(origin: Origin, weights: Weights, single: OneByOne) -> dict[str,
 
 
 def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, Adjoint]:
-    """Adjoint of each functional, by one backward sweep over the steps for each."""
+    """Adjoint of each functional by a backward sweep over the steps of the run.
+
+    The sweep computes derivatives with respect to the constants that the ``samples`` change.
+    """
     problem, varied = origin.problem, varied_by(origin.problem, samples)
     adjoints = {}
     for name, functional in of[0].items():

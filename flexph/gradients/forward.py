@@ -1,4 +1,4 @@
-"""Derivatives of the readings of sensors along a run by parameters, by forward differentiation of its steps.
+"""Derivatives of sensor readings along a run with respect to parameters, by forward differentiation of its steps.
 
 For a step that solves r(x₀, y; p) = 0 and ends at X(x₀, y; p), derivatives of the states satisfy
 
@@ -42,14 +42,14 @@ NOTHING = 1e-10
 
 @dataclass(frozen=True)
 class ForwardSensitivities:
-    """Readings of sensors along a run, and their derivatives by parameters.
+    """Readings of sensors along a run, and their derivatives with respect to the parameters.
 
     Attributes
     ----------
     values : mapping
         Readings of each sensor, (N + 1,) or (N + 1, c).
     by : mapping
-        ``by[sensor][parameter]``, in the shape of the readings.
+        Derivatives ``by[sensor][parameter]`` with respect to the parameter, in the shape of the readings.
     defect : float
         Largest defect of the linear systems of the steps, relative to their right-hand sides.
     solution : Solution
@@ -71,7 +71,7 @@ def forward_sensitivities(
     *,
     progress: bool = False,
 ) -> ForwardSensitivities:
-    """Integrate a mechanism by :class:`~flexph.methods.Exact`; differentiate readings at all times by parameters.
+    """Integrate a mechanism by :class:`~flexph.methods.Exact`; differentiate readings with respect to parameters.
 
     This is efficient for many readings and few parameters, as in fits; :func:`gradient` is for few functionals and many
     parameters.
@@ -85,7 +85,8 @@ def forward_sensitivities(
         Values of the parameters, at least one.
     times : array or callable
         Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps. Or a function of the
-        named parameters that returns them; readings then have the derivatives of the steps, not of a time.
+        named parameters that returns them; derivatives are then those of the reading at the end of each step, which
+        moves with the parameters.
     sensors : dict
         Smooth sensors of states by name.
     progress : bool
@@ -153,7 +154,10 @@ def forward_sensitivities(
 
 @dataclass(frozen=True)
 class Change:
-    """Derivatives by one parameter of arrays and inputs of a problem, and of readings of sensors at given states."""
+    """Derivatives of the data of a run with respect to one parameter.
+
+    These are arrays, inputs, and the readings of sensors at unchanged states, ``sensed``.
+    """
 
     arrays: list[Array]
     inputs: Array
@@ -163,10 +167,11 @@ class Change:
 def changes_by(
     sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample], here: Sample
 ) -> tuple[Change, Change]:
-    """Derivatives by differences of sixth order, and a measure of their error.
+    """Derivatives of the data of a run with respect to one parameter by differences of sixth order, and their errors.
 
-    The error is the difference from fourth order, plus the second difference over 3 steps minus 9 times that over
-    one step, which is not zero at a kink.
+    ``samples`` are those with changes by multiples of the step ``size``, ``here`` that without. The error is the
+    difference from fourth order, plus the second difference over 3 steps minus 9 times that over one step, which is not
+    zero at a kink.
     """
     fine = {side * k: side * weight / size for k, weight in ORDER_SIX.items() for side in (1, -1)}
     coarse = {1: 8.0 / 12.0, -1: -8.0 / 12.0, 2: -1.0 / 12.0, -2: 1.0 / 12.0}
@@ -178,7 +183,10 @@ def changes_by(
 def _change(
     sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample], here: Sample
 ) -> Change:
-    """Weighted sum of the differences between samples and the sample ``here`` at the unchanged parameters."""
+    """Weighted sum of the differences between samples and the sample ``here`` at the unchanged parameters.
+
+    ``weights`` are those of the samples, by number of steps.
+    """
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [
         np.asarray(sum(weight * array_change(own.arrays[i], first) for weight, own in terms))
@@ -195,9 +203,9 @@ def _change(
 def derivatives_along(
     problem: Problem, solution: Solution, changes: Sequence[Change], varied: Varied
 ) -> tuple[Array, float]:
-    """Derivatives (N + 1, q, n) of the states of a run along q changes, and the largest defect.
+    """Derivatives (N + 1, q, n) of the states of a run along q changes of its data, and the largest defect.
 
-    States have the layout of the loops.
+    States have the layout of the loops. Raises ValueError for joints that stick and steps without derivatives.
     """
     refuse_sticking(solution)
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))
@@ -220,7 +228,11 @@ def derivatives_along(
 
 
 def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: Array) -> dict[str, Array]:
-    """Derivatives of a sensor by parameter; raises ValueError if differences by several steps are not consistent."""
+    """Derivatives of a sensor's readings by the name of the parameter.
+
+    ``pairs`` alternate the derivatives with respect to each parameter and their errors, ``values`` are the readings.
+    Raises ValueError if the errors are large, as the data are then not smooth functions of the parameter.
+    """
     sizes = np.array([abs(value) or 1.0 for value in parameters.values()])[:, None, None]
     fine, apart = pairs[::2], pairs[1::2]
     scale = max(float(np.abs(sizes * fine).max()), NOTHING / AGREED * float(np.abs(values).max()))

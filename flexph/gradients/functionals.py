@@ -34,11 +34,11 @@ class Functional(ABC):
 
     @abstractmethod
     def value(self, times: Array, readings: Array) -> float:
-        """Value Φ at readings (N + 1,)."""
+        """Value Φ of the functional for readings s (N + 1,) at the times (N + 1,) [s]."""
 
     @abstractmethod
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Derivatives ∂Φ/∂sₖ (N + 1,)."""
+        """Derivatives ∂Φ/∂sₖ with respect to each reading, (N + 1,)."""
 
 
 @checked
@@ -60,7 +60,7 @@ class Last(Functional):
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value Φ of the last reading."""
+        """Value Φ = s_N: the last of the readings."""
         return float(readings[-1])
 
     def slopes(self, times: Array, readings: Array) -> Array:
@@ -150,7 +150,7 @@ class Increase(Functional):
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value Φ of the last reading minus the first one."""
+        """Value Φ = s_N − s₀: the last reading minus the first one."""
         return float(readings[-1] - readings[0])
 
     def slopes(self, times: Array, readings: Array) -> Array:
@@ -220,13 +220,13 @@ class Peak(Functional):
         return float(np.log(np.exp(rho * (signed - signed.max())).sum()) / rho)
 
     def _signed(self, readings: Array) -> tuple[Array, float]:
-        """Values whose maximum is bounded (s, −s, or both), and ρ."""
+        """Values whose maximum is bounded (s, −s, or both, by the side), and the sharpness ρ of the bound."""
         sides = {"largest": [readings], "least": [-readings], "size": [readings, -readings]}
         signed = np.concatenate(sides[self.side])
         return signed, max(float(np.log(signed.size)), 1.0) / self.margin
 
 
 def _weights(times: Array) -> Array:
-    """Weights of the trapezoidal rule, (N + 1,) [s]."""
+    """Weights of the readings at given times in the trapezoidal rule, (N + 1,) [s]."""
     spans = np.diff(times)
     return 0.5 * (np.append(spans, 0.0) + np.append(0.0, spans))

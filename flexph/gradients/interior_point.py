@@ -34,9 +34,11 @@ VIOLATION = 1e-8
 
 
 class SmoothProblem(NamedTuple):
-    """Minimum of f(x) for lower ≤ x ≤ upper and least ≤ c(x) ≤ largest, with the derivatives of f and c.
+    """Functions and limits of a minimisation: f(x) is smallest for lower ≤ x ≤ upper and least ≤ c(x) ≤ largest.
 
-    The functions raise ArithmeticError where they have no value; then steps are shortened.
+    ``value`` and ``slope`` (n,) are f and its derivatives with respect to x (n,), ``constraints`` (m,) and ``slopes``
+    (m, n) are c and its derivatives. The functions raise ArithmeticError where they have no value; then steps are
+    shortened.
     """
 
     lower: Array  # (n,)
@@ -89,7 +91,11 @@ class InteriorPoint:
         check.count("memory", self.memory), check.count("most", self.most)
 
     def minimised(self, problem: SmoothProblem, x: Array, settle: Callable[[Array], Any] | None = None) -> Any:
-        """Result of a search from x; ``settle`` is called after each iteration. Exceptions of functions are raised."""
+        """Search for the minimum of a problem from x; returns a result of scipy.
+
+        ``settle`` is called with the unknowns after each iteration. Exceptions of the functions, except
+        ArithmeticError, are raised.
+        """
         calls = _Calls(problem, settle)
         rows, columns = (index.ravel() for index in np.indices((problem.least.size, x.size)))
         search = _ipopt().Problem(
@@ -130,7 +136,10 @@ class InteriorPoint:
 
 
 class _Calls:
-    """Functions of a problem as Ipopt calls them; an exception is kept, and ends the search."""
+    """Functions of a problem in the form in which Ipopt calls them.
+
+    The first exception, except ArithmeticError, is stored as ``raised``, and ends the search.
+    """
 
     def __init__(self, problem: SmoothProblem, settle: Callable[[Array], Any] | None) -> None:
         self.problem, self.settle = problem, settle
@@ -138,33 +147,36 @@ class _Calls:
         self.last = np.zeros(0)
 
     def value(self, x: Array) -> float:
-        """Value of f; NaN where it has none."""
+        """Value of the objective f at x; NaN where it has none."""
         return float(self._asked(self.problem.value, x, np.array(np.nan)))
 
     def slope(self, x: Array, out: Array) -> Array:
-        """Derivatives of f."""
+        """Derivatives (n,) of f with respect to x, written to ``out``; NaN where f has none."""
         self.last = np.array(x)
         out[:] = self._asked(self.problem.slope, x, np.full_like(out, np.nan))
         return out
 
     def constraints(self, x: Array, out: Array) -> Array:
-        """Values of c; NaN where they have none."""
+        """Write the values c (m,) of the constraints at x into ``out`` and return it; NaN where they have none."""
         out[:] = self._asked(self.problem.constraints, x, np.full_like(out, np.nan))
         return out
 
     def slopes(self, x: Array, out: Array) -> Array:
-        """Derivatives of c, row by row."""
+        """Derivatives of c with respect to x, written row by row to ``out``; NaN where c has none."""
         out[:] = np.ravel(self._asked(self.problem.slopes, x, np.full_like(out, np.nan)))
         return out
 
     def goes_on(self, *_: Any) -> bool:
-        """Call ``settle`` at the last point with derivatives; False to end the search."""
+        """Call ``settle`` with the last x at which f was differentiated.
+
+        False if an exception was raised, to end the search.
+        """
         if self.settle is not None and self.last.size:
             self._asked(self.settle, self.last, np.array(np.nan))
         return self.raised is None
 
     def _asked(self, function: Callable[[Array], Any], x: Array, nothing: Array) -> Any:
-        """Value of a function, or ``nothing`` after an exception."""
+        """Value of a function at x; ``nothing`` if it raises an exception, or an earlier one did."""
         if self.raised is None:
             try:
                 return function(np.array(x))
@@ -176,12 +188,12 @@ class _Calls:
 
 
 def _finite(*ends: Array) -> list[Array]:
-    """Bounds with the numbers that mean infinity to Ipopt."""
+    """Bounds with infinite numbers replaced by the numbers that mean infinity to Ipopt."""
     return [np.clip(end, -NO_BOUND, NO_BOUND).astype(float) for end in ends]
 
 
 def _ipopt() -> Any:
-    """Module of Ipopt."""
+    """Module of Ipopt, imported on the first use; raises an error with advice if it is not installed."""
     try:
         return importlib.import_module("ipyopt")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Derivatives of the data of a run and of readings of sensors by parameters, by finite differences.
+"""Finite differences of the data of a run and of sensor readings with respect to parameters.
 
 One or two parameters are changed one at a time, by 1, 2 and 3 steps in both directions. With more parameters, each is
 changed by one small step in both directions; with many, all are changed at once (:mod:`.coded_steps`). As a check, all
@@ -46,7 +46,10 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 
 
 class Sample(NamedTuple):
-    """Data of a run at some parameters: times, arrays, inputs, readings of sensors at given states, impacts."""
+    """Data of a run at some values of the parameters.
+
+    ``readings`` are those of sensors at given states, ``jumps`` the defects of its impacts.
+    """
 
     times: Array
     arrays: list[Array]
@@ -60,22 +63,22 @@ Samples = Mapping[str, Mapping[int, Sample]]
 
 
 class SampledDirection(NamedTuple):
-    """Direction in the space of parameters, and samples along it."""
+    """Direction in which all parameters change, by name, and samples along it by number of steps."""
 
     direction: Mapping[str, float]
     samples: Mapping[int, Sample]
 
 
 def no_jumps(problem: Problem) -> Array:
-    """Numbers of the impacts of a run without any."""
+    """Defects of the impacts of a run without impacts: an empty array."""
     return np.zeros(0)
 
 
 class Origin(NamedTuple):
-    """Function ``make``, its parameters, and problem, sensors and sample at these parameters.
+    """Start of the differences: the function ``make``, its parameters, and the problem at these.
 
-    ``sensors`` are pairs of a sensor, and the states or steps at which it is read.
-    ``jumps`` returns the numbers of the impacts of the run for other parameters.
+    ``sample`` are the data of the run there. ``sensors`` are pairs of a sensor, and the states or steps at which it is
+    read. ``jumps`` returns the defects of the impacts of the run for other parameters.
     """
 
     make: Callable[..., Any]
@@ -95,24 +98,28 @@ def origin_of(
     sensors: Mapping[str, tuple[Quantity, Places]],
     jumps: Callable[[Problem], Array] = no_jumps,
 ) -> Origin:
-    """Origin of the differences: data of the run at the given parameters."""
+    """Start of the differences, with the data of the run at the given parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
     sample = Sample(problem.times, problem.arrays(), problem.sampled, read, jumps(problem))
     return Origin(make, parameters, times, problem, sensors, sample, jumps)
 
 
 def size_of(value: float) -> float:
-    """Absolute value of a parameter, one for zero."""
+    """Size of a parameter that has the given value: the absolute value, or 1 for zero."""
     return abs(value) or 1.0
 
 
 def step_of(value: float) -> float:
-    """Step of the differences of sixth order by a parameter."""
+    """Step by which a parameter that has the given value is changed for differences of sixth order."""
     return STEP * size_of(value)
 
 
 def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[int] = STEPS) -> dict[int, Sample]:
-    """Samples with parameters changed by multiples of ``changes``; arrays equal to those of the origin are shared."""
+    """Data of the run for changed parameters, by number of steps k.
+
+    Each parameter changes by k times its step in ``changes``. Arrays that are equal to those of the origin are the same
+    objects. Raises ValueError if a change makes other arrays or functions.
+    """
     samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:
         moved = {**origin.parameters, **{name: origin.parameters[name] + k * own for name, own in changes.items()}}
@@ -138,14 +145,14 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
 
 
 def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEPS) -> tuple[float, dict[int, Sample]]:
-    """Samples by steps of one parameter, and the step.
+    """Step with which the parameter ``name`` is changed, and samples by number of these steps.
 
-    The steps of a parameter that is added to something much larger change a number by little more than its round-off.
-    Then they are enlarged, for differences of sixth order, to those that change the number as others do. A tiny
-    parameter whose steps change nothing takes those of zero.
+    The given ``step`` is taken unless it is too small. The steps of a parameter that is added to something much larger
+    change a number by little more than its round-off. Then they are enlarged, for differences of sixth order, to those
+    that change the number as others do. A tiny parameter whose steps change nothing takes those of zero.
     """
     samples, size = samples_of(origin, {name: step}, counts), size_of(origin.parameters[name])
-    share = max(_relative_change(own, origin.sample) for own in samples.values())
+    share = max(_relative_change(origin, own) for own in samples.values())
     if share >= LOST * step / size or (share == 0.0 and size >= NEARLY_ZERO):
         return step, samples
     larger = step * ENLARGED / share if share > 0.0 else step / size  # as of zero
@@ -155,22 +162,29 @@ def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEP
         if share > 0.0:
             warn(
                 f"steps of {step:.1g} of the parameter {name!r} change the numbers of the run by {share:.1g} of these: "
-                "digits of its derivative are lost, and larger steps fail; take the sum as the parameter",
+                "digits of its derivative are lost, and larger steps fail; use the sum as the parameter",
                 ValidityWarning,
             )
         return step, samples
 
 
-def _relative_change(after: Sample, before: Sample) -> float:
-    """Largest change of a number from one sample to another, relative to its size; zero without changes."""
-    largest = 0.0
-    for last, first in zip(after.arrays, before.arrays, strict=True):
-        if last is not first:
-            size, moved = np.abs(first), np.abs(array_change(last, first))
-            counts = np.isfinite(size) & (size > NOISE * np.max(size, initial=0.0, where=np.isfinite(size)))
-            counts |= moved > NOISE * np.max(size, initial=0.0, where=np.isfinite(size))  # of zeros
-            shares = np.divide(moved, size, out=np.ones_like(moved), where=size > 0.0)
-            largest = max(largest, float(shares[counts].max(initial=0.0)))
+def _relative_change(origin: Origin, after: Sample) -> float:
+    """Largest change of a number between the sample of the origin and another one, relative to its size; zero if none.
+
+    Numbers much smaller than others of their array are left out, as they may be round-off. The constants of the loops
+    are compared field by field, because fields have different units.
+    """
+    before, largest = origin.sample, 0.0
+    pairs = [(last, first) for last, first in zip(after.arrays, before.arrays, strict=True) if last is not first]
+    if after.arrays[0] is not before.arrays[0]:
+        last, first = pairs[0]
+        pairs[:1] = [(last[span], first[span]) for span in origin.problem.memory.constant_spans()]
+    for last, first in pairs:
+        size, moved = np.abs(first), np.abs(array_change(last, first))
+        noise = NOISE * np.max(size, initial=0.0, where=np.isfinite(size))
+        counts = (np.isfinite(size) & (size > noise)) | (moved > noise)  # the latter also of zeros
+        shares = np.divide(moved, size, out=np.ones_like(moved), where=size > 0.0)
+        largest = max(largest, float(shares[counts].max(initial=0.0)))
     if after.inputs is not before.inputs:
         rows, others = after.inputs.rows, before.inputs.rows
         largest = max(largest, float(np.abs(rows - others).max(initial=0.0) / (np.abs(others).max(initial=0.0) or 1.0)))
@@ -178,26 +192,32 @@ def _relative_change(after: Sample, before: Sample) -> float:
 
 
 class OneByOne(NamedTuple):
-    """Samples with one parameter changed at a time, for differences of sixth order, and the steps."""
+    """Samples by parameter, with only this one changed, for differences of sixth order, and the step of each."""
 
     samples: Samples
     steps: Mapping[str, float]
 
 
 def one_by_one(origin: Origin) -> OneByOne:
-    """Samples with one parameter at a time changed by three steps in both directions."""
+    """Samples with one parameter at a time changed by 1, 2 and 3 steps in both directions."""
     found = {name: stepped(origin, name, step_of(value)) for name, value in origin.parameters.items()}
     return OneByOne({name: own for name, (_, own) in found.items()}, {name: step for name, (step, _) in found.items()})
 
 
 class SmallSteps(NamedTuple):
-    """Samples with one parameter changed at a time, for differences of second order; of sixth for enlarged steps."""
+    """Samples by parameter, with only this one changed, for differences of second order, and the step of each.
+
+    Samples of a parameter whose step was enlarged are for differences of sixth order.
+    """
 
     samples: Samples
     steps: Mapping[str, float]
 
     def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
-        """Derivatives of a functional by each parameter; None if one by enlarged steps is not smooth."""
+        """Derivatives of a functional with respect to each parameter.
+
+        None if differences of sixth order, which are taken for enlarged steps, show that it is not a smooth function.
+        """
         by = {}
         for name, step in self.steps.items():
             own = self.samples[name]
@@ -211,7 +231,7 @@ class SmallSteps(NamedTuple):
 
 
 def small_steps(origin: Origin) -> SmallSteps:
-    """Samples with one parameter at a time changed by a small step in both directions."""
+    """Change one parameter at a time by a small step, up and down, and return the data of the run for each change."""
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
     found = {name: stepped(origin, name, size, (-1, 1)) for name, size in sizes.items()}
     return SmallSteps(
@@ -220,7 +240,11 @@ def small_steps(origin: Origin) -> SmallSteps:
 
 
 def sampled_direction(origin: Origin) -> SampledDirection:
-    """Samples with all parameters changed together, by arbitrary fractions of their sizes with arbitrary signs."""
+    """Change all parameters together along one arbitrary direction; return the data of the run for several steps.
+
+    The direction is the same in every call. Along it each parameter changes by half to all of its size, with an
+    arbitrary sign.
+    """
     random = np.random.default_rng(0)
     shares = random.choice([-1.0, 1.0], len(origin.parameters)) * random.uniform(0.5, 1.0, len(origin.parameters))
     direction = {
@@ -231,7 +255,7 @@ def sampled_direction(origin: Origin) -> SampledDirection:
 
 
 def varied_by(problem: Problem, samples: Samples) -> Varied:
-    """Indices of the constants of the loops that depend on parameters; True if the times of steps also do."""
+    """Constants of the loops that differ in any of the samples, as indices, and True if the times of steps differ."""
     first, times = problem.memory.constants.reals, problem.times
     varied, moves = np.zeros(first.size, dtype=bool), False
     for sample in samples.values():
@@ -242,13 +266,19 @@ def varied_by(problem: Problem, samples: Samples) -> Varied:
 
 
 def _refuse_other_shapes(names: str, first: list[Array], second: list[Array]) -> None:
-    """Raise ValueError if a parameter changes the number or shape of arrays."""
+    """Raise ValueError if arrays of two samples differ in number or shape, as a parameter must not change these.
+
+    ``names`` are those of the changed parameters.
+    """
     if [part.shape for part in first] != [part.shape for part in second]:
         raise ValueError(f"{names} changes the number of coordinates, joints, inputs or steps")
 
 
 def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None:
-    """Raise ValueError if a parameter changes a function in Python that the loops call."""
+    """Raise ValueError if two problems have different functions in Python, as a parameter must not change these.
+
+    ``names`` are those of the changed parameters.
+    """
     before, after = first.memory.constants.wholes, second.memory.constants.wholes
     if before is after:
         return
@@ -264,9 +294,10 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
 
 
 class Weights(NamedTuple):
-    """Derivatives of a functional by data of a run: arrays, inputs, impacts, and readings of its sensor (``slopes``).
+    """Derivatives of a functional with respect to the data of a run: arrays, inputs, and the defects of impacts.
 
-    ``at_times`` is its value with unchanged readings at other times.
+    ``slopes`` are those with respect to the readings of its sensor. ``at_times`` returns its value with unchanged
+    readings at other times.
     """
 
     name: str
@@ -280,7 +311,7 @@ class Weights(NamedTuple):
 
 
 def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, float]:
-    """First-order change of the functional between two samples, and the sum of the absolute values of its terms."""
+    """Change of a functional between two samples, to first order, and the sum of the absolute values of its terms."""
     total = size = 0.0
     pairs = zip(weights.arrays, after.arrays, before.arrays, strict=True)
     terms = [own * array_change(last, first) for own, last, first in pairs if last is not first]
@@ -304,10 +335,11 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
 def sixth_order(
     weights: Weights, samples: Mapping[int, Sample], size: float, here: Sample
 ) -> tuple[float, float, float]:
-    """Derivative by differences of sixth order for steps of ``size``, its estimated error, and the largest terms.
+    """Derivative of a functional by differences of sixth order, its error, and the size of its terms.
 
-    The error is the difference from fourth order, plus that between the second difference of 3 steps and 9 times that
-    of one step.
+    ``size`` is the step of the parameter, ``here`` the sample without a change. The estimated error is the difference
+    from fourth order, plus that between the second difference of 3 steps and 9 times that of one step. The last value
+    is the largest sum of absolute values of the terms of a difference, divided by the step.
     """
     changes = [change_of(weights, samples[k], samples[-k]) for k in ORDER_SIX]
     fine = sum(weight * own for weight, (own, _) in zip(ORDER_SIX.values(), changes, strict=True)) / size
@@ -318,5 +350,5 @@ def sixth_order(
 
 
 def second_order(weights: Weights, samples: Mapping[int, Sample], size: float) -> float:
-    """Derivative by a central difference for a step of ``size``."""
+    """Derivative of a functional by a central difference with a step of ``size`` in both directions."""
     return change_of(weights, samples[1], samples[-1])[0] / (2.0 * size)

@@ -80,12 +80,12 @@ class Responses:
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """Function ``make``, whose signature and source identify the study."""
+        """Function ``make``; tools read its signature and source to identify the study."""
         return self.make
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Times, names and values, which must be equal if a study is resumed."""
+        """Times, names and values of the responses, which must be equal if a study is resumed."""
         times = self.times if callable(self.times) else np.asarray(self.times, dtype=float)
         return times, *self.values, *self.values.values()
 
@@ -104,7 +104,10 @@ class Responses:
         return values
 
     def derivatives(self, **parameters: float) -> tuple[Values, ByParameter]:
-        """Values at parameters, and their derivatives by value and parameter."""
+        """Run the mechanism at given parameters.
+
+        Return the values by name, and their derivatives by names of value and parameter.
+        """
         functionals = {name: own for name, own in self.values.items() if isinstance(own, Functional)}
         histories = {name: own for name, own in self.values.items() if isinstance(own, Quantity)}
         plain: dict[str, Any] = {k: own for k, own in self.values.items() if k not in {**functionals, **histories}}
@@ -130,7 +133,10 @@ class Responses:
         functionals: Mapping[str, Functional],
         into: tuple[Values, ByParameter],
     ) -> None:
-        """Add values of histories and functionals, and their derivatives by forward differentiation, to ``into``."""
+        """Compute values and their derivatives by forward differentiation, and add them to the mappings ``into``.
+
+        ``histories`` are sensors whose readings are values, ``functionals`` those with one number each.
+        """
         sensors = {**histories, **{name: own.quantity for name, own in functionals.items()}}
         found = forward_sensitivities(self.make, parameters, self.times, sensors)
         for name in histories:
@@ -140,7 +146,10 @@ class Responses:
 
 
 def _of_history(functional: Functional, name: str, found: ForwardSensitivities) -> tuple[float, dict[str, Any]]:
-    """Value of a functional, and its derivatives from those of the history of its sensor."""
+    """Value of a functional and its derivatives by name of the parameter, from the sensitivities of its sensor.
+
+    ``found`` are the readings at all times with their derivatives.
+    """
     times = found.solution.times
     rows = {key: one.reshape(len(times), -1) for key, one in found.by[name].items()}
     own = component_of(functional.component, functional.quantity, found.values[name].reshape(len(times), -1))
@@ -150,17 +159,20 @@ def _of_history(functional: Functional, name: str, found: ForwardSensitivities) 
 
 
 def _shaped(quantity: Quantity, values: Array) -> Array:
-    """Readings of shape (k,) for a scalar sensor, (k, c) for a vector."""
+    """Readings (k,) of a scalar sensor, or (k, c) of a vector, from readings with a column for each component."""
     return values[:, 0] if quantity.scalar else values
 
 
 def _asked(name: str, function: Callable[..., Any], parameters: Mapping[str, float]) -> float:
-    """Value of a function of the parameters as a float."""
+    """Value of the function ``name`` of the parameters, as a float."""
     return check.number(f"values[{name!r}]", function(**parameters))
 
 
 def _slope(name: str, function: Callable[..., Any], parameters: Mapping[str, float], key: str) -> float:
-    """Derivative of a function of the parameters by differences of sixth order; raises ValueError if not smooth."""
+    """Derivative of the function ``name`` of the parameters with respect to the parameter ``key``.
+
+    It is a difference of sixth order. Raises ValueError if the function is not smooth.
+    """
     size = step_of(parameters[key])
     at = [{**parameters, key: parameters[key] + k * size} for k in (-3, -2, -1, 1, 2, 3)]
     own = [_asked(name, function, one) for one in at]

@@ -1,4 +1,4 @@
-"""Values of functionals of a run, and their derivatives by states and multipliers."""
+"""Values of functionals of a run, and their derivatives with respect to states and multipliers."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ from .runs.struck_runs import StruckRun
 
 
 class Sensed(NamedTuple):
-    """Value of a functional; states or steps with nonzero slopes ∂Φ/∂s, these slopes, and their indices.
+    """Value of a functional of a run, and the states or steps on which it depends, ``places``.
 
-    ``readings`` are those at all states or steps.
+    ``slopes`` are its derivatives with respect to the readings there, ``rows`` the indices of these states or steps,
+    and ``readings`` those at all of them.
     """
 
     value: float
@@ -42,17 +43,21 @@ class Sensed(NamedTuple):
 
 
 def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
-    """Error message for a functional that needs more states than checkpoints store."""
+    """Text of the error for a functional whose value depends on more states than checkpoints store."""
     if isinstance(functional, Peak):
         return (
             f"checkpoints need a functional of at most half of the states, Peak with margin {functional.margin:g} "
-            f"depends on {used} of {count}: take a smaller margin, or leave checkpoints out"
+            f"depends on {used} of {count}: use a smaller margin, or leave checkpoints out"
         )
-    return "checkpoints keep no states for a functional of all times: leave them out, or take Last or Peak"
+    return "checkpoints keep no states for a functional of all times: leave them out, or use Last or Peak"
 
 
 def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
-    """Value and slopes of a functional of a run."""
+    """Value of a functional of a run, and its derivatives with respect to the readings of its sensor.
+
+    Raises ValueError for sensors and methods that do not fit, and for checkpoints of which it would need too many
+    states.
+    """
     quantity, problem, times = functional.quantity, run.problem, run.times
     steps = None
     if quantity.of_steps is None:
@@ -60,7 +65,7 @@ def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
     elif not isinstance(problem.method, Exact):
         raise ValueError(f"the {quantity} has gradients in runs by Exact() only, got {problem.method}")
     elif isinstance(run, StruckRun):
-        raise ValueError(f"the {quantity} has no gradients in runs with impacts: take a sensor of states")
+        raise ValueError(f"the {quantity} has no gradients in runs with impacts: use a sensor of states")
     else:
         steps = steps_of_run(run.solution)
         times, every = steps.times, read_steps(problem, quantity, steps)
@@ -75,12 +80,15 @@ def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
 
 
 def value_at_times(functional: Functional, own: Sensed, times: Array) -> float:
-    """Value of a functional with unchanged readings, of a run with other times."""
+    """Value of a functional for other times of the run, if its readings were unchanged."""
     return functional.value(middles(ends_of(times)) if isinstance(own.places, Steps) else times, own.readings)
 
 
 def component_of(component: int, quantity: Quantity, values: Array) -> Array:
-    """Readings (k,) of one component; raises ValueError if the sensor does not have it."""
+    """Readings (k,) of one component, from the readings ``values`` (k, components) of a sensor.
+
+    Raises ValueError if the sensor does not have the component.
+    """
     if not 0 <= component < values.shape[1]:
         raise ValueError(f"component must be below {values.shape[1]} for {quantity}, got {component}")
     return values[:, component]
@@ -89,7 +97,11 @@ def component_of(component: int, quantity: Quantity, values: Array) -> Array:
 def derivatives_by_run(
     run: GradientRun, functional: Functional, own: Sensed
 ) -> tuple[tuple[Index, Array], Array | None]:
-    """Derivatives of a functional by states, with the indices of their times, and by unknowns of steps, else None."""
+    """Derivatives of a functional with respect to states and unknowns of steps.
+
+    The first value are the indices of times, and the derivatives with respect to the states there, in the layout of the
+    loops. The second are those with respect to the unknowns of all steps; None for sensors of states.
+    """
     problem, by_unknown, k, rows = run.problem, None, functional.component, own.rows
     if isinstance(own.places, Steps):
         by_state = by_ends(problem, functional.quantity, own.places)

@@ -44,7 +44,10 @@ def run_with_changes(
     options: RunOptions,
     changes: Sequence[Change],
 ) -> Solution:
-    """Integrate a mechanism with changes of its joints; arguments as for :func:`flexph.integrate`."""
+    """Integrate a mechanism whose joints change during the run, and join the parts into one solution.
+
+    The arguments are those of :func:`flexph.integrate`.
+    """
     for factor in mechanism.once(controlled_factors):
         raise ValueError(f"changes cannot be combined with {factor.what} that is an input, as that of {factor.name!r}")
     grid = ascending_from(start.time, times)
@@ -56,7 +59,10 @@ def run_with_changes(
 
 
 def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
-    """Plan of the changes in a run; raises ValueError if one of them is outside of the run's times."""
+    """Plan of the changes of a run, in which their order is checked.
+
+    Raises ValueError for a change whose time is outside of the times of the run, ``grid``.
+    """
     plan = Plan(mechanism, changes)
     _check_times(plan.actions, grid)
     return plan
@@ -71,7 +77,10 @@ def continue_run(
     options: RunOptions,
     changes: Sequence[Change],
 ) -> Solution:
-    """Continue a finished run with a mechanism of the same bodies and other joints; returns the solution of both."""
+    """Continue a finished run with a mechanism that has the same bodies and may have other joints.
+
+    Returns the solution of both runs. The other arguments are those of :func:`flexph.integrate`.
+    """
     if not isinstance(run, Solution):
         raise ValueError(f"start must be a State or a Solution, got {type(run).__name__}")
     old = run.final_mechanism
@@ -92,7 +101,7 @@ def continue_run(
 
 
 def _whole(body: AnyBody) -> AnyBody:
-    """Body with all its elements, before any of them broke."""
+    """Body with all its elements, as before any of them broke."""
     return body.whole or body
 
 
@@ -101,14 +110,21 @@ CHANGED = "change of joints"
 
 
 def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
-    """Solution of a run and its continuation ``later``, with the loss and work booked at the change of joints."""
+    """Join a run and its continuation ``later`` into one solution.
+
+    ``booking`` has the energy that the change of joints between them took and the work that it did. Both are added to
+    the ledger of ``later``.
+    """
     if booking is not None and len(later.times) > 1:
         later = replace(later, ledger=booked(later.ledger, booking))
     return _joined([run, later])
 
 
 def _joined(runs: Sequence[Solution], union: Mechanism | None = None) -> Solution:
-    """Solution of consecutive runs, in the layout of all their connections."""
+    """Join consecutive runs into one solution of the mechanism ``union``, which has the joints of all of them.
+
+    By default ``union`` is the mechanism of the first run with the further joints of the later ones.
+    """
     if union is None:
         union, known = runs[0].mechanism, {c.name for c in runs[0].mechanism.connections}
         added = [c for run in runs[1:] for c in run.mechanism.connections if c.name not in known]
@@ -119,7 +135,11 @@ def _joined(runs: Sequence[Solution], union: Mechanism | None = None) -> Solutio
 
 
 class _ChangedRun:
-    """Run over the times of a grid with the changes of a plan; ``pending`` lists the changes still to come."""
+    """Run over the times ``grid`` in which the joints change as planned.
+
+    ``pending`` are the changes still to come, ``holding`` the names of the active connections, ``parts`` the
+    solutions of the finished parts, and ``made`` the changes so far: name, time and flat state.
+    """
 
     def __init__(self, plan: Plan, grid: Array, method: MechanismMethod, options: RunOptions) -> None:
         self.plan, self.grid, self.method, self.options = plan, grid, method, options
@@ -132,7 +152,7 @@ class _ChangedRun:
         self._observe = _Once(options.observe) if options.observe is not None else None
 
     def run(self, start: State) -> Solution:
-        """Run to the last time, or to an event that ends it."""
+        """Integrate part by part up to the last time, or to an event that ends the run; return the solution."""
         state, due = start, self._due(start.time, self._exceeded(start))
         try:
             while True:
@@ -148,7 +168,11 @@ class _ChangedRun:
             raise
 
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
-        """State after the changes ``due`` at its time, applied in order, and the energies to be booked for them."""
+        """Apply the changes ``due`` in order; return the state after them and the energies to enter in the ledger.
+
+        The latter are the energies lost and the work done by the changes; None if nothing was due. A failure raises
+        ValueError before the first part of the run, InputError later.
+        """
         bookings = []
         for action in due:
             old = self.plan.mechanism(self.holding)
@@ -169,7 +193,7 @@ class _ChangedRun:
         return state, sum_of_bookings(bookings) if bookings else None
 
     def _warn_of_pending(self, time: float) -> None:
-        """Warn of changes that did not happen, as their conditions were not met up to the end."""
+        """Warn of changes that did not happen, as their conditions were not met up to the end ``time`` of the run."""
         if time >= self.grid[-1]:
             for action in self.pending:
                 warn(
@@ -179,14 +203,15 @@ class _ChangedRun:
                 )
 
     def _in_union(self, mechanism: Mechanism, state: State) -> Array:
-        """Flat state in the layout of all connections."""
+        """Flat state in the layout of the mechanism that has the connections of all changes."""
         x: Array = joined([static_solution(mechanism, state)], self.plan.union).states[0]
         return x
 
     def _part(self, state: State, booking: Booking | None) -> tuple[State, list[str]]:
         """Run from a state to the next change; return the state there and the names of the conditions that are met.
 
-        A condition is met by the event that ended the part, or if it is zero compared with its value at the beginning.
+        A condition is met if its event ended the part, or if its value at the end is zero to round-off of its value
+        at the start. ``booking`` are the energies of the change before the part.
         """
         watched, mechanism = dict(self._conditions()), self.plan.mechanism(self.holding)
         values = {name: _value(name, of, MechanismView(mechanism, state.x), state.time) for name, of in watched.items()}
@@ -210,13 +235,16 @@ class _ChangedRun:
         return end, [name for name, value in apart.items() if value <= ON_ZERO * abs(values[name])]
 
     def _kept(self, part: Solution, watched: dict[str, Any], booking: Booking | None) -> Solution:
-        """Solution of a part, with the energies booked at the change before it, without events of conditions."""
+        """Solution of a part as stored: with the energies of the change before it, without the events of conditions.
+
+        ``booking`` are these energies, ``watched`` the conditions by the names of their events.
+        """
         if booking is not None and len(part.times) > 1:
             part = replace(part, ledger=booked(part.ledger, booking))
         return replace(part, events={name: own for name, own in part.events.items() if name not in watched})
 
     def _whole(self) -> Solution:
-        """Solution of all parts, with the instants of the changes as events."""
+        """Solution of all parts, whose events include the times of the changes."""
         whole = _joined(self.parts, self.plan.union)
         if self._before is not None:
             whole = with_first_state(whole, joined([self._before], self.plan.union))
@@ -228,13 +256,13 @@ class _ChangedRun:
         return replace(whole, events=events, ledger=self._with_accounts(whole.ledger))
 
     def _with_accounts(self, ledger: Ledger) -> Ledger:
-        """Ledger with an account of the energy lost at each lock and rupture; zero if it did not happen."""
+        """Ledger that has a loss for each lock and rupture of the plan; zero for those that did not happen."""
         losing = (action.name for action in self.plan.actions if action.change.kind != "release")
         none = {name: np.zeros(len(ledger.residual)) for name in losing if name not in ledger.dissipation}
         return replace(ledger, dissipation={**ledger.dissipation, **none}) if none else ledger
 
     def _times(self, time: float) -> Array:
-        """Times of a part: those of the run up to the next change at a given time."""
+        """Times of the part that begins at ``time``: the run's times up to the next change whose time is given."""
         ends = [a.change.at for a in self.pending if a.change.at is not None]
         end = min([self.grid[-1], *(at for at in ends if at > time)])
         close = SAME_TIME * float(np.diff(self.grid).min())
@@ -242,13 +270,13 @@ class _ChangedRun:
         return np.array([time, *inner, end])
 
     def _conditions(self) -> Iterator[tuple[str, Any]]:
-        """Conditions of the next change of each joint."""
+        """Name and condition of each change that waits for a condition and is the next one of its joint."""
         for action in self._next():
             if action.change.at is None:
                 yield action.name, self.conditions[action.name]
 
     def _next(self) -> Iterator[Action]:
-        """The next pending change of each joint."""
+        """First pending change of each joint, in the order of the plan."""
         seen: set[str] = set()
         for action in self.pending:
             if action.change.subject not in seen:
@@ -256,11 +284,11 @@ class _ChangedRun:
                 yield action
 
     def _event(self, given: Any) -> Event:
-        """Terminal event at which the condition of a change is met."""
+        """Event that ends a part of the run if the condition ``given`` of a change is met."""
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _exceeded(self, start: State) -> list[str]:
-        """Names of the ruptures whose largest tension is exceeded at the start."""
+        """Names of the ruptures that happen at once, as the tension at the start is at least their limit."""
         strengths = [action for action in self._next() if isinstance(action.change.when, Tension)]
         if not strengths:
             return []
@@ -268,7 +296,10 @@ class _ChangedRun:
         return [a.name for a in strengths if _value(a.name, self.conditions[a.name], view, start.time) >= 0.0]
 
     def _due(self, time: float, met: Sequence[str]) -> list[Action]:
-        """Changes that happen at a time: those whose condition is ``met``, and those whose time has come."""
+        """Changes that happen at ``time``, in order: their condition is in ``met``, or their given time has come.
+
+        A change waits if an earlier one of its joint has not happened; raises InputError if it has a given time.
+        """
         due: list[Action] = []
         waits: set[str] = set()
         for action in self.pending:
@@ -295,7 +326,10 @@ def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
 
 
 class _Once:
-    """Observer that is called once at an instant, at which one part of a run ends and the next begins."""
+    """Observer that calls ``function`` once at each time, and returns the stored value if it is called again.
+
+    One part of a run ends and the next begins at the same time.
+    """
 
     def __init__(self, function: Callable[[float, Any], Any]) -> None:
         self.function = function
@@ -308,7 +342,7 @@ class _Once:
 
 
 def _numbered(checkpoint: Checkpoint | None, number: int) -> Checkpoint | None:
-    """Checkpoint of a part of a run, in a folder of its number."""
+    """Checkpoint of one part of a run, in a subfolder named by the number of the part; None without a checkpoint."""
     if checkpoint is None:
         return None
     return replace(checkpoint, path=Path(checkpoint.path) / f"part-{number:04d}")

@@ -1,4 +1,4 @@
-"""Controllers of a run of a mechanism, and checks that its method supports them."""
+"""Control loops of a run of a mechanism, and checks that the method of the run supports them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from .methods.method import MechanismMethod
 def loops_of(
     mechanism: Mechanism, start: State, method: MechanismMethod, controllers: Mapping[str, Controller]
 ) -> ControlLoops:
-    """Control loops of a run; raises ValueError if the method or mechanism does not support the controllers."""
+    """Control loops of a run from ``start``, after checks that the method and the mechanism support the controllers.
+
+    Raises ValueError if they do not.
+    """
     loops = ControlLoops(mechanism, controllers, start)
     _refuse_springs(mechanism, loops)
     if loops.called and method.tolerance is not None:
@@ -36,24 +39,28 @@ def loops_of(
 
 
 def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismMethod) -> None:
-    """Raise ValueError if a method takes no controllers within steps, or a controller has the name of an account."""
+    """Raise ValueError if controllers that are solved within steps do not suit the method or the mechanism.
+
+    The method may not support them at all, or not their sensors or systems; or a controller has the name of an energy
+    account of the mechanism.
+    """
     coupled = loops.coupled
     assert coupled is not None
     name = (coupled.controllers or coupled.feedback)[0].name
     if isinstance(method, Exact4):
         raise ValueError(
             f"Exact4() has steps back in time, in which nothing may dissipate, as controller {name!r} may within the "
-            "step: take Exact(), or a Sampled, which is called between steps"
+            "step: use Exact(), or a Sampled, which is called between steps"
         )
     if isinstance(method, ExactGauss) and coupled.controllers:
         raise ValueError(
-            f"ExactGauss() does not take the Continuous {name!r}, which has states within the step: take Exact(), or a "
-            "StateFeedback"
+            f"ExactGauss() does not support the Continuous {name!r}, which has states within the step: use Exact() or "
+            "a StateFeedback"
         )
     if not (_takes_any(method) or loops.is_compiled):
         raise ValueError(
             f"controller {name!r} within the steps of {method} must be evaluated by the loops, which do not support "
-            f"its {'sensors' if coupled.feedback else 'system'}: take Exact(), or a Sampled, called between steps"
+            f"its {'sensors' if coupled.feedback else 'system'}: use Exact(), or a Sampled, called between steps"
         )
     accounts = mechanism.once(Accounts)
     for controller in coupled.controllers:
@@ -64,7 +71,7 @@ def _check_coupled(mechanism: Mechanism, loops: ControlLoops, method: MechanismM
 
 
 def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
-    """Raise ValueError for controllers that would set a stiffness or a friction within steps."""
+    """Raise ValueError for controllers solved within steps that would set a stiffness or a coefficient of friction."""
     within = [] if loops.coupled is None else loops.coupled.entries.tolist()
     for factor in mechanism.once(controlled_factors):
         if factor.entry in within:

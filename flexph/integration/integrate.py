@@ -1,4 +1,4 @@
-"""Time integration of mechanisms, general systems and switching systems: entry function."""
+"""Entry function of time integration, for mechanisms, general systems and switching systems."""
 
 from __future__ import annotations
 
@@ -261,7 +261,10 @@ def integrate(
 
 
 def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None, given: Any) -> Solution:
-    """Run a mechanism with a live display, whose sliders set inputs; returns its solution."""
+    """Run a mechanism with a live display and return the solution; sliders of the display set inputs.
+
+    ``run`` is a function of the options, ``given`` are start, times and options.
+    """
     from ..view.live.live import Live
 
     start, times, options = given
@@ -280,7 +283,10 @@ def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None
 
 
 def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[Change]) -> Callable[..., Any]:
-    """Function (start, times, options=) that integrates with changes of joints, or continues another run."""
+    """Function (start, times, options=) that integrates with changes of joints, or continues the run ``start``.
+
+    Raises ValueError if the system or the method does not support this.
+    """
     own = method or _DEFAULT
     if not (isinstance(system, Mechanism) and isinstance(own, MechanismMethod)):
         what = "a Solution as start needs" if isinstance(start, Solution) else "changes need"
@@ -293,7 +299,7 @@ def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[
 
 
 def _cannot_go_on(system: Any, method: Method | None) -> str:
-    """Reason why a run cannot be resumed between its steps; empty if it can."""
+    """Reason why a run cannot be stopped and resumed between its steps; empty if it can."""
     if isinstance(system, SwitchingPHDAE):
         return "a SwitchingPHDAE: its modes store more than a state"
     return f"{method}: its library does not return the steps" if isinstance(method, Library) else ""
@@ -312,10 +318,13 @@ def _not_a_value(method: Any) -> str:
 
 @singledispatch
 def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
-    """Function (start, times, options=) that runs a system by a method; raises ValueError if they do not fit."""
+    """Function (start, times, options=) that integrates a system by a method.
+
+    Raises ValueError if they do not fit.
+    """
     raise ValueError(
         f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "
-        "rigid.MultibodySystem take system.phdae()"
+        "rigid.MultibodySystem use system.phdae()"
     )
 
 
@@ -343,10 +352,10 @@ def _of_switching_system(system: SwitchingPHDAE, method: Method | None) -> Calla
 
 
 def _general(method: Method) -> GeneralMethod:
-    """Check for a method of general systems; raises ValueError for methods of mechanisms."""
+    """Return the method if it is one of general systems; raises ValueError for methods of mechanisms."""
     if not isinstance(method, GeneralMethod):
         raise ValueError(
-            f"{method} is for mechanisms: of other systems take DiscreteGradient(), DiracDissipative(), Gauss(4), "
+            f"{method} is for mechanisms: of other systems use DiscreteGradient(), DiracDissipative(), Gauss(4), "
             "Radau(), BDF() or IDA()"
         )
     return method

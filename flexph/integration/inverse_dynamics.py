@@ -48,7 +48,7 @@ class InverseDynamics:
 
     @property
     def inputs(self) -> dict[str, Table]:
-        """The forces as functions of time for :func:`flexph.integrate`, linear between the middles of the steps."""
+        """Forces by port as functions of time for :func:`flexph.integrate`, linear between the middles of steps."""
         return {name: self._table(name, values) for name, values in self.forces.items()}
 
     @checked
@@ -78,7 +78,10 @@ class InverseDynamics:
         return self.run.reaction(joint, on=on, frame=frame)
 
     def _table(self, name: str, values: Array) -> Table:
-        """Table of values over the whole run, extrapolated linearly beyond the first and last middle of a step."""
+        """Table over the whole run of values (k, …) given at the middles of its k steps.
+
+        At the start and the end of the run the values are extrapolated linearly; with one step they are constant.
+        """
         middles, ends = self.run.multiplier_times, self.run.times[[0, -1]]
         if len(middles) == 1:
             return Table(ends, np.repeat(values, 2, axis=0), name)
@@ -173,7 +176,10 @@ def inverse_dynamics(
 
 
 def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mechanism:
-    """Mechanism with each port replaced by a drive of the same name; the drives are the last of its connections."""
+    """Mechanism in which a drive replaces each port of ``motion``, with the name of the port.
+
+    The drives are the last of its connections.
+    """
     if not motion:
         raise ValueError("motion must map at least one external port to a function of time, got none")
     ports = {c.name: c for c in mechanism.connections if c.input is not None}
@@ -183,15 +189,19 @@ def driven_mechanism(mechanism: Mechanism, motion: Mapping[str, Motion]) -> Mech
 
 
 def _drive(port: Connection, given: Motion) -> Connection:
-    """Drive that replaces an external port."""
+    """Drive that replaces an external port and makes it follow a motion.
+
+    Raises ValueError for a port that has no motion, such as that of a distributed load, and for a drive of other
+    ports.
+    """
     subject, element = f"motion of {port.name!r}", port.input
     assert element is not None
     if element.kind in ("load", "face"):
-        raise ValueError(f"{subject}: a distributed load has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: a distributed load has no motion; use the port of a torque or a force")
     if element.kind == "factor":
-        raise ValueError(f"{subject}: a stiffness or a friction has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: a stiffness or a friction has no motion; use the port of a torque or a force")
     if element.kind == "speed":
-        raise ValueError(f"{subject}: the speed of a surface has no motion; take the port of a torque or a force")
+        raise ValueError(f"{subject}: the speed of a surface has no motion; use the port of a torque or a force")
     if element.kind == "along":
         raise ValueError(
             f"{subject}: replace its motor by point_on_curve(..., place=function of time): the multiplier "
@@ -207,7 +217,11 @@ def _drive(port: Connection, given: Motion) -> Connection:
 
 
 def driven_start(driven: Mechanism, start: Pose | State, **at_pose: Any) -> State:
-    """Convert the start to the mechanism with drives, whose rows come last."""
+    """Convert a pose or state of the original mechanism to a consistent state of the one with drives.
+
+    ``at_pose`` are keywords of :meth:`Mechanism.consistent_state` for a pose. In a state the new multipliers are
+    zero.
+    """
     of_drives = np.full(_size(driven) - start.anchors.rows.size, np.nan)
     anchors = Anchors(np.append(start.anchors.rows, of_drives), start.anchors.springs)
     if isinstance(start, Pose):
@@ -218,12 +232,15 @@ def driven_start(driven: Mechanism, start: Pose | State, **at_pose: Any) -> Stat
 
 
 def _size(mechanism: Mechanism) -> int:
-    """Number of reference values that the joints keep from assembly."""
+    """Number of values that the joints measured at the assembly and keep, such as distances and angles."""
     return max((part.stop for part in law_values(mechanism)), default=0)
 
 
 def _force(mechanism: Mechanism, run: Solution, name: str) -> Array:
-    """Force or torque at a port in the axes of its input, (k, size)."""
+    """Force or torque of a drive on its port in the middle of each step, in the axes of the replaced input.
+
+    Shape (k, d) [N] or (k, s) [N m] for k steps.
+    """
     element = next(c.input for c in mechanism.connections if c.name == name)
     assert element is not None
     acting = run.reaction(name, frame="first" if element.follows else "world")

@@ -68,7 +68,10 @@ def run_mechanism(
     method: MechanismMethod,
     options: RunOptions,
 ) -> Solution:
-    """Integrate a mechanism by a method of mechanisms; arguments as for :func:`flexph.integrate`."""
+    """Integrate a mechanism by a method of mechanisms.
+
+    The arguments are those of :func:`flexph.integrate`.
+    """
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
     forcing = Forcing(mechanism.network.input_slices, options.inputs, mechanism.layout.dim)
@@ -82,7 +85,10 @@ def run_mechanism(
 
 
 class _Task(NamedTuple):
-    """Task of a run: the steps of a scheme through the times of a grid."""
+    """Task of a run: to take the steps of a scheme from each time of ``grid`` to the next.
+
+    ``checked`` is the checked start, ``signature`` returns the identity of the run for checkpoints.
+    """
 
     mechanism: Mechanism
     scheme: Scheme
@@ -93,7 +99,7 @@ class _Task(NamedTuple):
     loops: ControlLoops | None
 
     def done(self) -> Solution:
-        """Run the task in blocks of steps, and return its solution."""
+        """Take the steps of the run, in blocks if possible, and return the solution."""
         blocks = blocks_of(self.scheme)
         run = self._run(blocks.start(self.initial))
         with self._opened(lambda kept: blocks.put(self._start(kept))) as journal:
@@ -101,11 +107,11 @@ class _Task(NamedTuple):
 
     @property
     def initial(self) -> State:
-        """State at the start."""
+        """State at the start of the run."""
         return self.scheme.problem.start
 
     def _entries(self, run: Run, blocks: BlockStepper) -> Iterator[Entry]:
-        """Iterator of accepted steps: single steps, chunks or blocks, prescribed or chosen by their error."""
+        """Take the steps of the run; yield the accepted ones singly, or many at once as chunks or blocks."""
         every, estimate = self.options.save_every, blocks.estimate
         if self.options.segments is not None:
             entries: Iterator[Entry] = self.options.segments.entries(run, blocks, self.grid)
@@ -127,7 +133,10 @@ class _Task(NamedTuple):
         return self._controlled(run, estimate)
 
     def _in_loops(self, run: Run, blocks: BlockStepper) -> bool:
-        """True if the compiled loops choose the sizes of pairs of steps by their error."""
+        """True if the compiled loops can take pairs of steps and choose their lengths by the error.
+
+        They cannot if events are watched for or prescribed quantities must be evaluated in Python.
+        """
         return isinstance(blocks, PairBlocks) and not run.watch.active and blocks.table_of(self.grid) is not None
 
     def _controlled(self, run: Run, pairs: Any, by: Callable[..., Iterator[Entry]] = controlled) -> Iterator[Entry]:
@@ -136,7 +145,7 @@ class _Task(NamedTuple):
         return by(run, pairs, control, self.grid, self.options.save_every)
 
     def _huge_inputs(self, run: Run, span: tuple[float, float]) -> str:
-        """Text on extreme inputs that may have made a step of this span fail; empty without any."""
+        """Text on extreme inputs in the middle of a time span, which may have made its step fail; empty without any."""
         time, ports = 0.5 * sum(span), self.mechanism.network.input_slices
         values = self.scheme.forcing.at(time)
         if self.loops is None:
@@ -147,7 +156,7 @@ class _Task(NamedTuple):
         return huge_inputs(ports, values, self.loops.ports)
 
     def _explained(self, run: Run, error: StepFailed, span: tuple[float, float]) -> str:
-        """Message for a step that could not be solved."""
+        """Message for a step over the times ``span`` that could not be solved."""
         table = table_of(self.mechanism, self.initial.anchors)
         cure = of_long_drives(self.mechanism, table, span) or (f"{ONE_STEP}; else {GENERAL}" if self._is_one else "")
         return explain(run, error, span, self._huge_inputs(run, span), cure=cure or GENERAL)
@@ -158,7 +167,10 @@ class _Task(NamedTuple):
         return len(self.grid) == 2 and self.scheme.tolerance is None
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
-        """Open the journal of the run's checkpoint, which stores time, flat state and history of a step start."""
+        """Open the journal of the checkpoint of the run; a context without a value if there is no checkpoint.
+
+        It stores time, flat state and history at the start of a step; ``unpack`` makes the start of a step of these.
+        """
         if self.options.checkpoint is None:
             return nullcontext()
         form = StartForm(lambda start: (start.time, start.x, start.history), unpack)
@@ -180,7 +192,7 @@ class _Task(NamedTuple):
         return run
 
     def _followed(self, run: Run, steps: Iterator[Entry], journal: Journal | None) -> Solution:
-        """Solution of all steps, with warnings about doubtful results."""
+        """Consume the steps with a progress bar and the journal; return the solution and warn of doubtful results."""
         if journal is not None:
             journal.restore(run)
 
@@ -218,7 +230,7 @@ class _Task(NamedTuple):
 
 
 def _signature(mechanism: Mechanism, scheme: Scheme, grid: Array, **options: Any) -> Signature:
-    """Signature that identifies the run: drives and loads at sample times."""
+    """Signature that identifies the run by mechanism, start, times, and values of drives and loads at sample times."""
     start, table = scheme.problem.start, scheme.table
     known = [start.x, start.anchors.rows, start.anchors.springs, start.memory, *numbers_in(start.controllers)]
     probe = lambda time: [*table.at(time), scheme.forcing.at(time)]  # noqa: E731
@@ -226,7 +238,7 @@ def _signature(mechanism: Mechanism, scheme: Scheme, grid: Array, **options: Any
 
 
 def _columns(accounts: Accounts) -> dict[str, Column]:
-    """Columns of the runs of a mechanism without controllers."""
+    """Columns of the records of runs without controllers: width, and how the rows of several steps are combined."""
     g = accounts.mechanism.layout.multipliers
     columns = {
         "time": Column(1, "last"),
@@ -245,7 +257,10 @@ def _columns(accounts: Accounts) -> dict[str, Column]:
 def recorder_of(
     accounts: Accounts, start: StepStart, expected: int, folder: Path | None, loops: ControlLoops | None = None
 ) -> Recorder:
-    """Recorder of a run of a mechanism from its start, see :class:`Recorder` and :class:`StepResult`."""
+    """Recorder for the steps of a run of a mechanism, with a column for each quantity and the start as first row.
+
+    ``expected`` is the number of rows to make room for, ``folder`` the place of rows in files, None for memory.
+    """
     columns = dict(accounts.once(_columns))
     if loops is not None:
         columns["held"] = Column(loops.held.size, "last")
@@ -274,9 +289,10 @@ def solution_of(
     loops: ControlLoops | None = None,
     sliders: Mapping[str, Recorded] | None = None,
 ) -> Solution:
-    """Solution with the finished steps of a run; ``history`` after the last step lets another run continue.
+    """Solution with the recorded steps of a run.
 
-    ``weight`` is the work of gravity along the extent of the mechanism (see :class:`Resolution`), if known.
+    ``history`` are the rows of the last steps, with which another run continues. ``weight`` is the work of gravity
+    along the extent of the mechanism [J] (see :class:`Resolution`), if known.
     """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]
@@ -308,13 +324,16 @@ def solution_of(
 
 
 def _work_by_controller(ledger: Ledger, loops: ControlLoops) -> dict[str, Array]:
-    """Work of each controller at its ports."""
+    """Work of each controller in each step [J], by name: the sum over the ports that it sets."""
     none = np.zeros(len(ledger.residual))
     return {name: sum((ledger.work[port] for port in ports), none) for name, ports in loops.ports.items()}
 
 
 def _with_controllers(ledger: Ledger, coupled: CoupledControllers, rows: Mapping[str, Array]) -> Ledger:
-    """Ledger of mechanism and continuous controllers; energy that they exchange is no external work."""
+    """Add the energies, work and losses of continuous controllers to the ledger of the mechanism.
+
+    Energy that the mechanism and a controller exchange is removed from the external work.
+    """
     energy, flows, given = rows["controller_energy"].T, rows["controller_flows"][1:].T, rows["controller_work"][1:].T
     work, controllers, dissipation = dict(ledger.work), dict(ledger.controllers), dict(ledger.dissipation)
     works, accounts = iter(given), iter(flows)
@@ -333,14 +352,17 @@ def _with_controllers(ledger: Ledger, coupled: CoupledControllers, rows: Mapping
 
 
 def _controller_states(coupled: CoupledControllers, rows: Mapping[str, Array]) -> dict[str, Array]:
-    """States of continuous controllers at the saved times."""
+    """States of each continuous controller, (k, n) at the k saved times, by name."""
     ends = np.cumsum([0, *(x.size for x in coupled.states)]).tolist()
     spans = zip(coupled.controllers, ends[:-1], ends[1:], strict=True)
     return {c.name: rows["controller_state"][:, first:last].copy() for c, first, last in spans}
 
 
 def _held_inputs(mechanism: Mechanism, loops: ControlLoops, rows: Mapping[str, Array]) -> dict[str, Array]:
-    """Held inputs by port: ports of the mechanism that controllers set, and free ports of continuous controllers."""
+    """Inputs held in each step, by port: ports of the mechanism that controllers set, and set ports of controllers.
+
+    The latter are free ports of continuous controllers, by names as ``controller: port``.
+    """
     slices, ports = mechanism.network.input_slices, [port for ports in loops.ports.values() for port in ports]
     if loops.coupled is not None:
         ports += [port for c in loops.coupled.controllers for port in c.given.ports.values()]

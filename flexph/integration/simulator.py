@@ -1,4 +1,4 @@
-"""Mechanism advanced step by step, for controllers and co-simulation."""
+"""Simulator: a mechanism that is advanced step by step, for controllers and co-simulation."""
 
 from __future__ import annotations
 
@@ -98,7 +98,10 @@ class Simulator:
 
     @checked
     def restore(self, state: State) -> None:
-        """Continue from a state, such as an earlier one, with bitwise equal steps; raises ValueError like Simulator."""
+        """Set the state, such as an earlier one, and continue from there with bitwise equal steps.
+
+        Two simulators that are set to the same state take the same steps. Raises ValueError like :class:`Simulator`.
+        """
         check_known(state, self.controllers)
         loops = loops_of(self.mechanism, state, self.method, self.controllers) if self.controllers else None
         scheme, at = scheme_from(self.mechanism, state, self.method, forcing_of(self._inputs, loops))
@@ -144,7 +147,7 @@ class Simulator:
 
     @property
     def account(self) -> StepAccount:
-        """Energies at the current state, and works and losses of the last step; without controllers.
+        """Energies at the current state, and works and losses of the last step, of a simulator without controllers.
 
         Raises
         ------
@@ -153,7 +156,7 @@ class Simulator:
         """
         if self.controllers:
             raise ValueError(
-                "account is available without controllers only: take integrate(...), whose ledger includes them"
+                "account is available without controllers only: use integrate(...), whose ledger includes them"
             )
         steps = self._steps
         if self._accounting is None:
@@ -252,19 +255,23 @@ class Simulator:
 
 
 class _Accounting:
-    """Energy accounts of single steps of a mechanism."""
+    """Energies of a mechanism at states, and accounts of its steps."""
 
     def __init__(self, mechanism: Mechanism, *, decaying: bool) -> None:
         self._mechanism = mechanism
         self._rows = Accounts(mechanism, decaying=decaying)
 
     def energies(self, time: float, x: Array) -> Array:
-        """Energies by part at a flat state [J]."""
+        """Energies [J] of a flat state at a time, one for each account of the mechanism."""
         c = configuration(self._mechanism, x)
         return self._rows.energies(c, derive(self._mechanism.network.arrays, c), time)
 
     def account(self, before: Array, after: Array, flows: Array) -> StepAccount:
-        """Account of a step from its energies before and after, and its flows."""
+        """Account of a step: energies at its end, works, losses and balance residual.
+
+        ``before`` and ``after`` are the energies at the ends of the step, ``flows`` its works and losses; empty flows
+        are zero.
+        """
         own, first = self._rows, len(self._rows.work)
         flows = flows if flows.size else np.zeros(own.flow_count)
         work = dict(zip(own.work, flows[:first].tolist(), strict=True))

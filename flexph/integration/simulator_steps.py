@@ -30,7 +30,7 @@ MOST = 64
 
 
 class HeldInputs(Forcing):
-    """Inputs that are constant until :meth:`hold` sets new ones."""
+    """Inputs of a mechanism that stay constant until :meth:`hold` sets new ones."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._of = mechanism.network.input_slices, mechanism.layout.dim
@@ -38,21 +38,21 @@ class HeldInputs(Forcing):
         self._none = self.values = super().at(0.0)
 
     def hold(self, inputs: Mapping[str, Any] | None) -> None:
-        """Set the inputs of the following steps."""
+        """Set the inputs of the steps that follow, by external port; ports not named get zero."""
         slices, dim = self._of
         self.values = Forcing(slices, inputs, dim).at(0.0) if inputs else self._none
 
     def at(self, time: float) -> Array:
-        """Constant inputs, equal at any time."""
+        """Held inputs in one row; the time does not matter."""
         return self.values
 
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
-        """Zero inputs, as one row for any times: the steps add the held inputs themselves."""
+        """Zeros (1, m) for the m inputs at any times, since the steps of a simulator add the held inputs themselves."""
         return np.zeros_like(self.values)[None]
 
 
 class Steps(Protocol):
-    """Protocol of the steps of a simulator from one state to the next."""
+    """Protocol of the objects that take the steps of a simulator and store its current state."""
 
     @property
     def time(self) -> float:
@@ -64,21 +64,24 @@ class Steps(Protocol):
 
     @property
     def last(self) -> LastStep:
-        """Record of the last step: before the first one, the multipliers of the start and zero length."""
+        """Multipliers, energy flows, length and initial flat state of the last step.
+
+        Before the first step: multipliers of the start, and a length of zero.
+        """
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
-        """Take a step of h [s], or to the time ``end`` if given; raises StepFailed."""
+        """Take a step of h [s], or to the time ``end`` if given, under constant inputs; raises StepFailed."""
 
     def history(self) -> Array:
-        """History from which the next step starts its iteration."""
+        """Rows of the last steps, from which the next one predicts the start of its iteration."""
 
     @property
     def controllers(self) -> Mapping[str, Any]:
-        """States and memories of the controllers."""
+        """States and memories of the controllers by name."""
 
 
 class PlainSteps:
-    """Steps without controllers."""
+    """Steps of a simulator without controllers."""
 
     controllers: Mapping[str, Any] = MappingProxyType({})
 
@@ -90,7 +93,7 @@ class PlainSteps:
         self.rows, self.solved = self.blocks.compiled.row(), np.zeros(1, dtype=np.int64)
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
-        """Take a step of h [s], or to the time ``end`` if given; raises StepFailed."""
+        """Take a step of h [s], or to the time ``end`` if given, under constant inputs; raises StepFailed."""
         table, end = self.ahead.step(self.time, h, inputs, end)
         if self.blocks.compiled.step(table, self.rows, self.solved):
             multipliers, flows = self.rows.multipliers[0].copy(), self.rows.flow[0].copy()
@@ -101,7 +104,10 @@ class PlainSteps:
         self.time = end
 
     def _take_singly(self, end: float) -> None:
-        """Take a step that may be divided; if it fails, raise StepFailed and stay at the start of the step."""
+        """Take a step to the time ``end``, in several substeps if it cannot be solved in one.
+
+        If it fails, raise StepFailed and stay at the start of the step.
+        """
         start = self.blocks.end(self.time, self.x)
         try:
             result = self.blocks.step(start, end)
@@ -112,12 +118,12 @@ class PlainSteps:
         self.x = result.end.x
 
     def history(self) -> Array:
-        """History from which the next step starts its iteration."""
+        """Rows of the last steps, from which the next one predicts the start of its iteration."""
         return self.blocks.compiled.history()
 
 
 class _TablesAhead:
-    """Tables of prescribed quantities for several equal steps ahead."""
+    """Tables of prescribed quantities such as drives, evaluated for several equal steps ahead."""
 
     def __init__(self, blocks: BlockStepper) -> None:
         self.blocks = blocks
@@ -127,7 +133,7 @@ class _TablesAhead:
         self.window: Any = None
 
     def step(self, time: float, h: float, inputs: Array, end: float | None = None) -> tuple[Any, float]:
-        """Table of the step from a time, and its end time."""
+        """Table of the step of length h [s] that begins at ``time``, with its inputs; and the end time of the step."""
         if end is not None:
             self._ask(time, h, np.array([time, end]))
         elif self.next == self.count or h != self.h or time != self.times[self.next]:
@@ -149,15 +155,15 @@ class _TablesAhead:
 
 
 class OuterInputs(HeldInputs):
-    """Constant inputs in addition to the outputs that controllers hold."""
+    """Constant inputs given to a simulator, which are added to the outputs that controllers hold."""
 
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
-        """Constant inputs, as one row."""
+        """Held inputs as one row (1, m), for any times."""
         return self.values[None]
 
 
 class ControlledSteps:
-    """Steps with controllers, split where a run would call one.
+    """Steps of a simulator with controllers, split at the times at which a controller is called, as in a run.
 
     A step that fails leaves the controllers unchanged.
     """
@@ -181,11 +187,17 @@ class ControlledSteps:
 
     @property
     def last(self) -> LastStep:
-        """Record of the last step: before the first one, the multipliers of the start and zero length."""
+        """Multipliers, energy flows, length and initial flat state of the last step.
+
+        Before the first step: multipliers of the start, and a length of zero.
+        """
         return self.loops.last
 
     def take(self, h: float, inputs: Array, end: float | None) -> None:
-        """Take a step of h [s], or to the time ``end`` if given, divided at calls of controllers; raises StepFailed."""
+        """Take a step of h [s], or to the time ``end`` if given, split at calls of controllers.
+
+        ``inputs`` are ignored, since the forcing has them. Raises StepFailed.
+        """
         before, start = self.loops.kept(), self.going.start
         times = np.array([start.time, start.time + h if end is None else end])
         try:
@@ -198,13 +210,13 @@ class ControlledSteps:
             raise
 
     def history(self) -> Array:
-        """History from which the next step starts its iteration."""
+        """Rows of the last steps, from which the next one predicts the start of its iteration."""
         history: Array = self.going.start.history
         return history
 
     @property
     def controllers(self) -> Mapping[str, Any]:
-        """States and memories of the controllers."""
+        """States and memories of the controllers by name."""
         coupled = self.loops.coupled
         states = (
             {} if coupled is None else {c.name: x for c, x in zip(coupled.controllers, coupled.states, strict=True)}
@@ -213,5 +225,5 @@ class ControlledSteps:
 
 
 def forcing_of(inputs: HeldInputs, loops: ControlLoops | None) -> Any:
-    """Forcing of the inputs and of the outputs that controllers hold."""
+    """Forcing of a simulator: the given inputs, plus the outputs that controllers hold if there are control loops."""
     return inputs if loops is None else ControlledForcing(inputs, loops)

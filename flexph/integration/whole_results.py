@@ -1,4 +1,4 @@
-"""Results saved at the end of a run, for methods without checkpoints within a run."""
+"""Checkpoints of whole results, saved at the end of a run, for methods that cannot be resumed within a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from .times.signature import Signature, difference
 def load_or_run(
     checkpoint: Checkpoint, signature: Signature, run: Callable[[], Any], load: Callable[[Path], Result]
 ) -> Any:
-    """Load the saved result of a run, or run and save it; raises ValueError if the saved one belongs to another run."""
+    """Load the saved result of a run by ``load``; if there is none, call ``run`` and save its result in the checkpoint.
+
+    Raises ValueError if the saved result belongs to another run, by its signature.
+    """
     folder = Path(checkpoint.path)
     folder.mkdir(parents=True, exist_ok=True)
     for rest in leftovers(folder):
@@ -43,7 +46,7 @@ def load_or_run(
 
 
 def load_result(path: Path, system: Any, start: Any) -> Result:
-    """Load a saved result of a method."""
+    """Load the trajectory of a system from a file; ``start`` is the start of the run if the system is a mechanism."""
     if isinstance(system, SwitchingPHDAE):
         return SwitchingTrajectory.load(path, system)
     return Trajectory.load(path, as_phdae(system, start) if isinstance(system, Mechanism) else system)
@@ -57,5 +60,5 @@ def layout_of(system: Any) -> list[str]:
 
 
 def flat_start(start: Any) -> Array:
-    """Convert a start to an array."""
+    """Initial states as an array (n,), from a State or from numbers."""
     return start.x if isinstance(start, State) else np.asarray(start, dtype=float)

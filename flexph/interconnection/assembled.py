@@ -46,27 +46,32 @@ def differenced(system: PHDAE) -> KnownDerivatives:
 
 
 def slope_of(function: Callable[[Array], Any], x: Array, system: PHDAE) -> Array:
-    """Derivative ∂f/∂x (m, n) of a function of the state, by forward differences."""
+    """Derivative ∂f/∂x (m, n) of a function of the state, by forward differences.
+
+    Steps are proportional to the sizes of states in the parts of the system.
+    """
     steps = FORWARD * state_sizes(x, system.parts.values())
     values = lambda at: np.asarray(function(at), dtype=float)  # noqa: E731
     return forward(values, x, values(x), steps)
 
 
 def _outputs(system: PHDAE, x: Array) -> Any:
-    """Output matrix (B + P)ᵀ."""
+    """Matrix (B + P)ᵀ (m, n) of the outputs at a state."""
     B = dense(system.B(x))
     return (B + dense(system.P(x)) if system.has_feedthrough else B).T
 
 
 Matrix = Callable[[str, Sequence[View], Array], Any]
-"""Function for E, J, R, B or z of an assembled system, by name, views of the parts and additional states."""
+"""Function that returns E, J, R, B or z of an assembled system. Its arguments are the name, the views of the parts
+(:class:`View`), and the additional states."""
 Slope = Callable[[Array, Array], Array]
 
 
 class Assembled(Memo):
-    """System with the states (x₁, …) of its parts and additional states w.
+    """System assembled from several parts: its states are those of the parts, (x₁, …), and additional ones w.
 
-    Means over a step use stage values for w.
+    ``matrix`` computes E, J, R, B and z of the whole from those of the parts. In a step, matrices depend on w at its
+    end.
     """
 
     def __init__(self, systems: Sequence[PHDAE], matrix: Matrix) -> None:
@@ -94,7 +99,7 @@ class Assembled(Memo):
         return self.matrix(name, views, x[self.spans[-1].stop :])
 
     def over_step(self, name: str, x0: Array, x1: Array) -> Any:
-        """Mean of E, J, R, B or z in a step from x0 to x1."""
+        """Value of E, J, R, B or z over a step from x₀ to x₁, from the means of the parts."""
         parts = zip(self.paired, self.middles, self.spans, strict=True)
         views = [OverStep(system, middle, x0[own], x1[own]) for system, middle, own in parts]
         return self.matrix(name, views, x1[self.spans[-1].stop :])
@@ -138,9 +143,9 @@ def with_structure(means: Iterable[str]) -> set[str]:
 
 
 class PartDerivatives:
-    """Derivatives of the parts of an assembled system; parts without given ones are differentiated numerically.
+    """Derivatives of the parts of an assembled system: given ones, or forward differences for parts without.
 
-    ``additional`` is the number of additional states.
+    ``additional`` is the number of states that belong to no part.
     """
 
     def __init__(self, systems: Sequence[PHDAE], additional: int) -> None:
@@ -150,7 +155,11 @@ class PartDerivatives:
         self.accuracy = max(own.accuracy for own in self.each)
 
     def whole(self, structure: Slope, *, accuracy: float = 0.0, **ports: Slope | None) -> Derivatives | None:
-        """Derivatives of the whole system, with its ``structure`` by the chain rule; None if no part has any."""
+        """Derivatives of the whole system, by the chain rule; None if no part has given derivatives.
+
+        ``structure`` is ∂((J − R) w)/∂x of the whole, ``ports`` are derivatives of its inputs and outputs; ``accuracy``
+        is their relative error if they are differences.
+        """
         if all(system.derivatives is None for system in self.systems):
             return None
         varies = any(own.descriptor is not None for own in self.each)
@@ -181,9 +190,9 @@ class PartDerivatives:
         return slope
 
     def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
-        """Derivative ∂(B u)/∂x of a part, with inputs u in the columns ``port`` and zeros in others.
+        """Derivative ∂(B u)/∂x of one part with the index ``part``, with respect to its own states.
 
-        ``x`` is the state of all parts.
+        The inputs u are those in the columns ``port``, others are zero; ``x`` is the state of all parts.
         """
         derivatives, own = self.each[part], self.spans[part]
         if derivatives.inputs is None:
@@ -193,7 +202,10 @@ class PartDerivatives:
         return dense(derivatives.inputs(x[own], every))
 
     def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x of the columns ``port`` of a part, from the states x and the w of all parts."""
+        """Derivative ∂(Bᵀw)/∂x of outputs of one part with respect to its own states, for the columns ``port`` of B.
+
+        ``x`` and ``w`` are those of all parts.
+        """
         own, count = self.spans[part], self.systems[part].inputs_size
         return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)
 

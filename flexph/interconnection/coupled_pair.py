@@ -23,9 +23,10 @@ Coupling = Callable[[Array, Array], Any]
 def coupled(
     first: PHDAE, second: Any, ports: tuple[str, str], coupling: Any, *, slope: Any, with_multiplier: bool
 ) -> PHDAE:
-    """Transformer (with a multiplier) or gyrator interconnection of two systems by a coupling matrix C.
+    """Interconnection of two systems by a coupling matrix C: a transformer with a multiplier, or a gyrator without.
 
-    Means over a step use C at the middle of the step.
+    ``ports`` is one port of each system, ``slope`` the derivative of C. Means over a step use C at the middle of the
+    step.
     """
     if not isinstance(second, PHDAE):
         raise ValueError(f"second must be a PHDAE like first, got {type(second).__name__}")
@@ -72,7 +73,7 @@ class _Pair:
     # --- the equations
 
     def matrix(self, name: str, views: Sequence[View], multipliers: Array) -> Any:
-        """Matrix E, J, R or B, or costate z, of the pair."""
+        """Matrix E, J, R or B, or costate z, of the pair, from the ``views`` of both systems and the multipliers."""
         m = self.multipliers
         if name == "z":
             return np.concatenate([views[0]("z"), views[1]("z"), multipliers])
@@ -100,7 +101,7 @@ class _Pair:
     # --- and their derivatives
 
     def derivatives(self) -> Any:
-        """Derivatives of both systems and of C."""
+        """Derivatives of the pair from those of both systems and of C; None if no system has given derivatives."""
         moving = self.parts.varying_ports
         return self.parts.whole(
             self.slopes,
@@ -146,12 +147,12 @@ class _Pair:
         return np.asarray(force @ by_states), np.tensordot(y1, by_states, 1)
 
     def _inputs(self, x: Array, u: Array) -> Array:
-        """Derivative ∂(B u)/∂x for the inputs of the ports that stay free."""
+        """Derivative ∂(B u)/∂x (n, n) for the inputs u of the ports that the coupling leaves free."""
         first = self.others[0].size
         of_each = (self.parts.inputs(k, x, self.others[k], v) for k, v in enumerate((u[:first], u[first:])))
         return block_diag(*of_each, np.zeros((self.multipliers,) * 2))
 
     def _outputs(self, x: Array, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x for the outputs of the ports that stay free."""
+        """Derivative ∂(Bᵀw)/∂x (m, n) for the outputs of the ports that the coupling leaves free."""
         of_each = (self.parts.outputs(k, x, self.others[k], w) for k in (0, 1))
         return block_diag(*of_each, np.zeros((0, self.multipliers)))

@@ -187,7 +187,10 @@ def transformer(
 def _joined(
     first: LinearPHDAE, second: LinearPHDAE, ports: tuple[str, str], slope: Any
 ) -> tuple[LinearPHDAE, Any, Any]:
-    """Direct sum of two systems, and the columns of B of a port of each."""
+    """Direct sum of two linear systems, and the columns (n, m) of its B for the given port of each system.
+
+    Raises ValueError for unknown ports, and if a ``slope`` is given, which only nonlinear systems support.
+    """
     if slope is not None:
         raise ValueError(
             "slope= needs a function C of two PHDAE, but the C of linear systems is constant: leave slope= out"

@@ -74,7 +74,11 @@ def lifted_size(system: LinearPHDAE) -> int:
 
 
 def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]) -> dict[str, slice]:
-    """Named slices of several systems, each shifted by the sizes of the systems before; ValueError for equal names."""
+    """Slices by name of several systems as slices of their states or inputs one after the other.
+
+    ``sizes`` are the numbers of states or inputs. Equal names of multipliers or feed-through get numbers; for other
+    equal names, of the given kind, ValueError is raised.
+    """
     together: dict[str, slice] = {}
     start = 0
     for own, size in zip(names, sizes, strict=True):
@@ -88,7 +92,10 @@ def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]
 
 
 def numbered(name: str, taken: Mapping[str, slice]) -> str:
-    """Unique name: those of multipliers and feed-through get a number if ``taken``; other names are unchanged."""
+    """Unique name for a part of multipliers or feed-through, with a number if the name is ``taken``.
+
+    Names of other parts are unchanged.
+    """
     if not name.startswith((MULTIPLIERS, FEEDTHROUGH)):
         return name
     number, base = 1, name

@@ -16,7 +16,7 @@ from ..systems.nonlinear import FEEDTHROUGH, PHDAE, Constant
 from .assembled import Assembled, PartDerivatives, slope_of, with_structure
 
 PART = "feedthrough"
-"""Name of the part of states that are inputs w = u and their multipliers λ = y."""
+"""Name of the part of the states (w, λ) of a system without feed-through: inputs w = u and multipliers λ = y."""
 
 
 @checked
@@ -64,7 +64,10 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
     seen = given is not None and (given.outputs is not None or constant["P"])
 
     def rows_of_inputs(at: Array, whole: Array) -> Array:
-        """Row (N − S) w − (B + P)ᵀz of the equations, without terms whose derivatives are already known."""
+        """Terms (N − S) w − (B + P)ᵀz of the equations of the inputs at a state, with ``whole`` = (z, w, λ) constant.
+
+        Terms whose derivatives are known otherwise are left out.
+        """
         row = np.zeros(m) if passed_on else system.N(at) @ whole[w] - system.S(at) @ whole[w]
         return row if seen else row - (dense(system.B(at)) + dense(system.P(at))).T @ whole[x]
 

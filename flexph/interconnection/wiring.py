@@ -37,7 +37,7 @@ class Clamp:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """Names of the ports of the connection: only one."""
+        """Name of the only port of the connection, as a tuple."""
         return (self.port,)
 
     def __str__(self) -> str:
@@ -157,7 +157,7 @@ def _places(components: Sequence[int] | None) -> tuple[int, ...] | None:
 
 
 class Wiring:
-    """Columns of B of all blocks, and the connections added so far."""
+    """Ports of all blocks as columns of one matrix B, and the connections of these ports added so far."""
 
     def __init__(self, blocks: Mapping[str, LinearPHDAE]) -> None:
         self.blocks = blocks
@@ -182,7 +182,7 @@ class Wiring:
         self.width = at
 
     def connect(self, link: Link) -> None:
-        """Add a connection; ValueError if its ports are unknown, already connected, or do not match."""
+        """Add a connection. Raises ValueError for ports that are unknown, already connected, or do not match."""
         columns = [self._take(port, link) for port in link.ports]
         self._links += [(self.block_of[link.ports[0]], self.block_of[port]) for port in link.ports[1:]]
         kinds = {self.causality[port] for port in link.ports}
@@ -244,7 +244,11 @@ class Wiring:
         self._gains += [(rows, cols, -gain.ravel()), (cols, rows, gain.ravel())]
 
     def _matrix(self, link: Link, given: Array | None, name: str, shape: tuple[int, int]) -> Array:
-        """Given matrix ``turn`` or ``gain`` checked for its shape, by default the identity."""
+        """Matrix ``turn`` or ``gain`` of a connection with a given shape; by default the identity.
+
+        A gain (1, 1) multiplies the identity. Raises ValueError for another shape, or without a matrix if it is not
+        square.
+        """
         if given is None and shape[0] != shape[1]:
             raise ValueError(
                 f"{link}: the widths do not match, {shape[0]} and {shape[1]}; select components= or a {name}="
@@ -281,7 +285,10 @@ class Wiring:
         return matrix
 
     def external(self, keep: Collection[str]) -> tuple[dict[str, slice], Array]:
-        """Slices of the external ports by name, and their columns among those of all blocks."""
+        """Slices of the external ports by name in the inputs that remain, and their indices in all inputs.
+
+        Inputs that no connection uses are external, and so are all inputs of the ports in ``keep``.
+        """
         for port in keep:
             self._find(port)
         ports: dict[str, slice] = {}

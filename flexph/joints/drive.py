@@ -156,24 +156,35 @@ def drive(
 def _compliance(
     what: str, law: SpringLaw | None, damping: float | Relation
 ) -> tuple[SpringLaw | None, float | Relation]:
-    """Checked law and damping of a compliant drive; the law is None for a drive that prescribes its motion."""
+    """Law and damping of a drive after their checks; both say how the motion may deviate from the prescribed one.
+
+    ``what`` is the name of the prescribed quantity. The law is None for a drive without deviation, which has no
+    damping.
+    """
     rate = resisting("damping", damping)
     if check_law("law", law) is None and rate != 0.0:
         raise ValueError("damping= needs law=: a motion that is prescribed has no deviation to damp")
     if law is not None and what not in ("angle", "displacement"):
-        raise ValueError(f"law= needs angle= or displacement=, got {what}=: take a drive for each component")
+        raise ValueError(f"law= needs angle= or displacement=, got {what}=: use a drive for each component")
     return law, rate
 
 
 def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
-    """Function of time: zero direction of a driven angle in the first section, and its image in the second one."""
+    """Pairs of directions, as a function of time [s], that a driven angle makes coincide.
+
+    They are the direction of the first section from which the angle is measured, and its wanted direction in the second
+    section.
+    """
     x = frame_about(axes[0])[0]
     along_x, along_y = (np.array(d) for d in transported_frame(*axes, zero))
     return lambda t: (x, tuple((np.cos(angle(t)) * along_x + np.sin(angle(t)) * along_y).tolist()))
 
 
 def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
-    """Function of time: axis ``index`` of the first section, and its image in the second one."""
+    """Pairs of directions, as a function of time [s], that a driven rotation makes coincide.
+
+    They are the axis ``index`` of the first section, and its wanted direction in the second section.
+    """
     return lambda t: (
         unit_axis(index, 3),
         tuple(rotation_matrix(f"the driven rotation at t = {t} s", rotation(t))[:, index].tolist()),

@@ -98,7 +98,7 @@ def hinge(
 
     def axes_in(dim: int) -> Axes | None:
         if dim == 2 and axis is not None:
-            raise ValueError("a hinge takes no axis in the plane, where it turns about the normal: leave axis= out")
+            raise ValueError("a hinge has no axis in the plane, where it turns about the normal: leave axis= out")
         return None if dim == 2 else spatial_axes(unit_axes(axis, second_axis), dim, "a hinge")
 
     unit_axes(axis, second_axis)
@@ -114,7 +114,7 @@ def pin(
     friction: Relation | ScheduledRelation | CoulombFriction | None,
     name: str | None,
 ) -> Connection:
-    """Joint at one point that turns about ``axes(dim)``: the common form of hinges and revolute joints."""
+    """Joint of a ``kind``, hinge or revolute, which holds two ports at one point and turns about ``axes(dim)``."""
     resists = friction_of_turning("friction", friction)
 
     def make(dim: int) -> Form:
@@ -247,7 +247,7 @@ def slider(
 
 
 def fixed_rotation(first: str, second: PortName, dim: int) -> tuple:
-    """Constraint rows that keep the relative rotation as assembled."""
+    """Constraint rows that keep the rotation of the first section relative to the second as in the assembled pose."""
     if dim == 2:
         return (angle_row(relative_angle(first, second, 2), None),)
     return same_rotation(first, second, None)

@@ -30,13 +30,14 @@ def point_on_curve(
     place: Callable[[float], float] | None = None,
     name: str | None = None,
 ) -> Connection:
-    """Joint of a port that slides along a curve through ports of another body: 0 = n·(P − p(s)) for n ⟂ dp/ds.
+    """Joint of a port that slides along a curve through ports of another body.
 
-    The curve moves and bends with its body. ``p(s) = Σ c_k(s) P_k`` is piecewise polynomial, and the place s of the
-    port on it follows from the pose. Increments over a step are exact: the port stays on the curve, the joint does no
-    work, and both momenta are conserved at any step size. The curve is exactly the axis of a beam of cubic elements if
-    its ports lie at thirds of the elements and ``degree=3``, and that of a rod of order p if they lie at its nodes and
-    ``degree=p``. The port turns freely.
+    The curve moves and bends with that body. It is piecewise polynomial, ``p(s) = Σ c_k(s) P_k`` with the positions P_k
+    of its ports, and the rows are ``0 = n·(P − p(s))`` for the directions n ⟂ dp/ds, with the position P of the port
+    that slides. Its coordinate s on the curve follows from the pose. Increments over a step are exact: the port stays
+    on the curve, the joint does no work, and both momenta are conserved at any step size. The curve is exactly the axis
+    of a beam of cubic elements if its ports lie at thirds of the elements and ``degree=3``, and that of a rod of order
+    p if they lie at its nodes and ``degree=p``. The port turns freely.
 
     Parameters
     ----------

@@ -34,7 +34,10 @@ Directions = Sequence[Sequence[float]]
 def shaft_axes(
     axis: Sequence[float] | None, second_axis: Sequence[float] | None, carrier_axes: Directions | None
 ) -> tuple[Axes | None, Axes | None]:
-    """Axes of two shafts, each in its own section and in that of the carrier; None in the plane."""
+    """Axes of two shafts, from what a user gave: for each its axis in its own section, and in that of the carrier.
+
+    Both are None without ``axis``, as in the plane.
+    """
     if axis is None:
         if second_axis is not None or carrier_axes is not None:
             raise ValueError(
@@ -54,18 +57,21 @@ def shaft_axes(
 def turn_of(
     port: str, carrier: PortName, dim: int, *, kind: str, axes: Axes | None, weight: float = 1.0
 ) -> tuple[Weighed, Weighed]:
-    """Terms of w θ̇, θ the angle of a section relative to the carrier's."""
+    """Terms of w θ̇, with the angle θ of the section at ``port`` relative to that at ``carrier``.
+
+    w is ``weight``.
+    """
     sine, cosine = planar_or_about(port, carrier, dim, kind=kind, axes=axes)
     return turning(sine, cosine, weight)
 
 
 def coupled(name: str, *terms: tuple[Weighed, ...], unit: str = "N") -> Row:
-    """Constraint row that keeps the sum of weighted increments ``terms`` zero."""
+    """Constraint row of a transmission: the sum of weighted increments, ``terms``, stays zero."""
     return Row(name, Transmission(tuple(term for own in terms for term in own)), unit)
 
 
 def refuse_equal(kind: str, *ports: PortName) -> None:
-    """Raise ValueError if two of the ports are on the same body."""
+    """Raise ValueError, with the kind of the joint, if two of the ports are on the same body."""
     bodies = [port.partition(".")[0] if isinstance(port, str) else port for port in ports]
     for i, body in enumerate(bodies):
         if body in bodies[:i]:
@@ -74,7 +80,7 @@ def refuse_equal(kind: str, *ports: PortName) -> None:
 
 
 def shaft_directions(axes: tuple[Axes | None, Axes | None]) -> tuple[Direction | None, Direction | None]:
-    """Axes of both shafts in their own sections, for pictures."""
+    """Axis of each shaft in its own section, for pictures; None in the plane."""
     return tuple(None if own is None else own[0] for own in axes)  # type: ignore[return-value]
 
 
@@ -90,11 +96,12 @@ def gear(
     carrier_axes: Directions | None = None,
     name: str | None = None,
 ) -> Connection:
-    """Gear pair: two shafts turn in a constant ratio, ``0 = Δθ₁ − i Δθ₂``, counted from the assembled pose.
+    """Gear pair: two shafts turn in a constant ratio i, ``0 = Δθ₁ − i Δθ₂``, counted from the assembled pose.
 
-    Both angles are relative to a carrier, over any number of turns. Their increments are exact in every step, so that
-    the ratio does not drift, and the torques λ and −iλ together do no work. In a planetary gear, sun and ring are each
-    geared to the planet with the arm as carrier. Hinges must hold the shafts; a gear does not.
+    Both angles are relative to a carrier, over any number of turns. Their increments Δθ are exact in every step, so
+    that the ratio does not drift. The torques on the shafts, λ and −iλ with the multiplier λ, together do no work. In a
+    planetary gear, sun and ring are each geared to the planet with the arm as carrier. Hinges must hold the shafts; a
+    gear does not.
 
     Parameters
     ----------
@@ -268,26 +275,26 @@ def rack(
 
 
 class Turning(NamedTuple):
-    """Angle [rad] of a section relative to that of its carrier."""
+    """Joint coordinate: the angle [rad] of the section at a port relative to the section of its carrier."""
 
     port: str
     carrier: PortName
     axes: Axes
 
     def terms(self, dim: int, weight: float) -> tuple[Weighed, ...]:
-        """Terms of the weighted increment of the coordinate."""
+        """Terms of ``weight`` times the rate of the angle, in 2 or 3 dimensions."""
         return turn_of(self.port, self.carrier, dim, kind="a gear", axes=self.axes, weight=weight)
 
 
 class Sliding(NamedTuple):
-    """Offset [m] of a port from a port of its rail, along a direction of the section there."""
+    """Joint coordinate: the offset [m] of a port from a port of its carrier, along a direction of the section there."""
 
     port: str
     carrier: PortName
     direction: Direction
 
     def terms(self, dim: int, weight: float) -> tuple[Weighed, ...]:
-        """Terms of the weighted increment of the coordinate."""
+        """Terms of ``weight`` times the rate of the offset, in 2 or 3 dimensions."""
         one = Vector(fixed=self.direction)
         offset = Product(between(self.port, self.carrier), along(self.carrier, self.direction))
         return (Weighed(offset, Product(one, one), weight),)

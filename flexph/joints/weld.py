@@ -103,7 +103,7 @@ def distance(first: str, second: PortName, *, length: float | None = None, name:
     """
     if isinstance(second, Ground) and second.position is None:
         raise ValueError(
-            "second is GROUND without a position, but a distance to the ground needs one: take GROUND.at(x, y)"
+            "second is GROUND without a position, but a distance to the ground needs one: use GROUND.at(x, y)"
         )
     gap = between(first, second)
     value = None if length is None else check.positive("length", length, "m")

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..numerics.arrays import Array, dense
+from .contacts.distances import ClosedGap
 from .contacts.gap_arrays import Contacts
 from .faces import Faces
 from .rates.curves import Curve
@@ -105,18 +106,25 @@ class Arrays(NamedTuple):
     joined: Joined | None = None  # present if there are strain rows
     flows: tuple[Flow, ...] = ()
     mass_factors: tuple[tuple[int, Callable[[float], float] | Literal["input"]], ...] = ()  # bodies whose mass changes
+    closed: tuple[ClosedGap, ...] = ()  # rows of contacts that are closed at rest
     crossed: Index = np.zeros(0, dtype=int)  # products (J V)·W, in the plane only, with J a quarter turn
 
 
 class Joined(NamedTuple):
-    """Part of the arrays for the products of joints, springs and loads, which come before those of strain rows."""
+    """Arrays restricted to the products of joints, springs and loads, without those of strain rows.
+
+    The products of strain rows come last, so that the others are the first ones.
+    """
 
     arrays: Arrays  # of some nodes, the first vectors and the first products
     nodes: Index  # these nodes among all
 
 
 def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
-    """Part of the arrays with the first ``vectors`` vectors and ``products`` products, and the nodes that they need."""
+    """Arrays restricted to the first ``vectors`` vectors and ``products`` products, and the nodes that they need.
+
+    The restricted arrays have no strain rows.
+    """
     incidence = sparse.csr_array(a.incidence)[:vectors]
     nodes = np.unique(incidence.indices)
     rows = (a.dim * nodes[:, None] + np.arange(a.dim)).ravel()
@@ -133,9 +141,10 @@ def joined_part(a: Arrays, vectors: int, products: int) -> Joined:
 
 
 class Rolling(NamedTuple):
-    """Terms w Π_by Π̇ and spin terms a·Ω of constraints on velocities, and the kinds of the rows (see kernels.rolling).
+    """Terms of constraints on velocities: w Π_by Π̇ of products and a·Ω of bodies (see :mod:`flexph.kernels.rolling`).
 
-    In a row on positions, the term is a square ½ w Π² (by = product).
+    A term belongs to the constraint row ``row``, with the products Π (``product``) and Π_by (``by``) and the weight w.
+    Rows of constraints on positions may have terms, too: squares ½ w Π², with ``by`` equal to ``product``.
     """
 
     row: Index  # (w,)
@@ -194,12 +203,18 @@ def _columns(bodies: int, dim: int, spins: tuple[int, int], turning: Index) -> C
 
 
 def _sparse_sums(index: Index, weights: Array, size: int) -> Any:
-    """Sparse matrix (size, entries) that adds up weighted entries with the same index."""
+    """Sparse matrix (size, entries) whose product with a vector sums weighted entries with the same index.
+
+    ``index`` and ``weights`` (entries,) are the index of the sum to which an entry is added, and its weight.
+    """
     return sparse.csr_array(sparse.csc_array((weights, index, np.arange(index.size + 1)), shape=(size, index.size)))
 
 
 def _dense_sums(index: Index, weights: Array, size: int) -> Array:
-    """Matrix (size, entries) that adds up weighted entries with the same index."""
+    """Dense matrix (size, entries) whose product with a vector sums weighted entries with the same index.
+
+    ``index`` and ``weights`` (entries,) are the index of the sum to which an entry is added, and its weight.
+    """
     return np.where(index == np.arange(size)[:, None], weights, 0.0)
 
 
@@ -209,12 +224,13 @@ def total(index: Index, values: Array, size: int) -> Array:
 
 
 def timed_columns(a: Arrays) -> np.ndarray:
-    """First column and number of values of each of seven kinds in the row of time-dependent data of a step, (7, 2).
+    """First column and number of values, (7, 2), of seven kinds of data in a table of time-dependent data.
 
-    The row begins with the changes of the free lengths and angles of all springs. Then follow, for each kind, the
-    values at the start of the step and those at its end. The kinds are factors of the laws of springs and of strains,
-    speeds of flows and of moving surfaces, factors of the relations of springs, of the friction of contacts and joints,
-    and of masses. Kinds that do not change have no columns.
+    A row of the table has the data of one step. It begins with the changes over the step of the free lengths and angles
+    of all springs. Then come, kind by kind, the values at the start of the step and those at its end. The kinds are, in
+    this order, factors of elastic laws of springs, factors of laws of strains, speeds of flows, speeds of moving
+    surfaces, factors of resistive relations of springs, factors of the friction of contacts and bearings, and factors
+    of masses. A kind that is constant in time has no columns.
     """
     springs = a.springs.stiffness.size
     timed = sum(part.factor is not None for part in a.strains.laws)

@@ -11,6 +11,7 @@ from scipy import sparse
 from ..numerics.arrays import Array, block_diag, dense_blocks, sparse_block_diag, sparse_blocks
 from ..numerics.rotations import spin_skew
 from .arrays import Arrays
+from .contacts.distances import distance_rows
 from .faces import face_matrix
 from .gradient import (
     blocks_of,
@@ -36,7 +37,10 @@ from .strains import rows as gradient_rows
 
 
 def shifted(a: Arrays, block: int) -> Any:
-    """Inertia matrix M (``block`` 0), N_a (1 …) or K_ab (1 + s …) about the centre of mass, dense or sparse."""
+    """Inertia matrix about the centres of mass, (n, n), with the number ``block``, dense or sparse like the arrays.
+
+    Number 0 is M, numbers 1 to s are N_a, and the following s² are K_ab, row by row (see :mod:`flexph.kernels.state`).
+    """
     n = a.body_u.size
     rows = slice(block * n, (block + 1) * n)
     if not is_sparse(a):
@@ -88,7 +92,11 @@ def _zeros(a: Arrays, size: int) -> Any:
 
 
 def structure(a: Arrays, c: Configuration) -> Any:
-    """Gyroscopic matrix Γ = Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k) w, in (ṙ, ω, u̇), with [p_r]× on ω; sparse."""
+    """Gyroscopic matrix Γ (n_v, n_v) of the equations of motion in (ṙ, ω, u̇), sparse and skew-symmetric.
+
+    It is Σ_k (e_k a_kᵀ − a_k e_kᵀ) with a_k = (∂M/∂u_k) w, w = (ω, u̇) and the unit vector e_k of u̇_k, plus the block
+    [p_r]× on the spins of each body, whose angular momentum is p_r.
+    """
     w, flexible = c.omega[a.body_u], sparse.csr_array((a.body_u.size,) * 2)
     for i in range(a.n.shape[0]):
         flexible = flexible - 2.0 * sparse.diags_array(w[:, i]) @ sparse.csr_array(shifted(a, 1 + i))
@@ -105,7 +113,10 @@ def gyroscopic_force(a: Arrays, c: Configuration, v: Array) -> Array:
 
 
 def _structure(a: Arrays, c: Configuration, flexible: Any) -> Any:
-    """Gyroscopic matrix with a given block over u̇."""
+    """Gyroscopic matrix Γ of :func:`structure` with the block ``flexible`` (n, n) over u̇.
+
+    The result is dense or sparse like this block.
+    """
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
     across = spin_block(a, coupled(a, Pu, Pdu, c.omega[a.body_u]))
     first = _zeros(a, len(a.mass) * a.dim)
@@ -148,9 +159,10 @@ def stiffness_of(a: Arrays, u: Array) -> Any:
 
 
 def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
-    """Rates (springs, …) of the measures of spring-dampers from the rates (p, …) of the products.
+    """Rates (springs, …) of the lengths, components, angles, rope lengths and distances that spring-dampers act on.
 
-    The measures are lengths, components, angles and lengths of ropes. Dense or sparse like ``rates``.
+    ``product`` (p,) are the products, ``rates`` (p, …) their rates, or the Jacobian of these. The result is dense or
+    sparse like ``rates``.
     """
     length = scale_rows(rates[springs.length_product], 0.5 / np.sqrt(product[springs.length_product]))
     sine, cosine = product[springs.sine_product], product[springs.cosine_product]
@@ -158,7 +170,9 @@ def spring_rates(springs: Springs, product: Array, rates: Any) -> Any:
     angle = scale_rows(rates[springs.sine_product], cosine / size)
     angle = angle - scale_rows(rates[springs.cosine_product], sine / size)
     measured = stacked_rows(length, rates[springs.component_product], angle)
-    return stacked_rows(measured, rope_rows(springs.ropes, product) @ rates) if springs.ropes.number else measured
+    if springs.ropes.number:
+        measured = stacked_rows(measured, rope_rows(springs.ropes, product) @ rates)
+    return stacked_rows(measured, distance_rows(springs.distances, product) @ rates) if springs.distances else measured
 
 
 def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
@@ -180,25 +194,29 @@ def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
 
 
 def strain_rates(a: Arrays, c: Configuration, d: Derived) -> Any:
-    """Matrix (e, n_v) from velocities to the rates of the strain rows, dense or sparse like the arrays."""
+    """Matrix (e, n_v) from velocities to the rates of the strains of e strain rows, dense or sparse like the arrays."""
     return strain_rows(a, d) @ product_matrix(a, c.R, d.arm, d.vector)
 
 
 def strain_rows(a: Arrays, d: Derived) -> Any:
-    """Matrix (e, p) from rates of the products to the rates of the strain rows, sparse."""
+    """Sparse matrix (e, p) from the rates of the products to the rates of the strains of e strain rows."""
     return gradient_rows(a.strains, gradient(a.strains, d.product), a.first.size)
 
 
 def strain_product_force(a: Arrays, d: Derived, stress: Array | None = None, time: float = 0.0) -> Array:
-    """Forces on the products (p,) from stresses of the strain rows (e,), by default those at the state and time."""
+    """Forces on the products (p,) from the stresses (e,) of the strain rows.
+
+    Without ``stress`` the stresses are those of the strains at the state ``d`` and the time.
+    """
     stress = strain_stresses(a.strains, d.product, time) if stress is None else stress
     return -(strain_rows(a, d).T @ stress)
 
 
 def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
-    """Matrix (n_v, i) from external inputs to forces on (ṙ, ω, u̇); inputs that follow a section are in its axes.
+    """Matrix (n_v, i) from the external inputs to the generalised forces on (ṙ, ω, u̇).
 
-    It depends on the rotations R of the bodies, and on the arms and positions (``place``) of the nodes.
+    It depends on the rotations R of the bodies, and on the arms and positions (``place``) of the nodes. Inputs that
+    follow a section are components in the axes of this section.
     """
     nodes = node_rows(a, world_spin_levers(a, R, arm), R[a.node_body])
     count = a.input_node.shape[1]
@@ -215,11 +233,11 @@ def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
 
 
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
-    """Positive semidefinite damping matrix in (ṙ, ω, u̇), of bodies, spring-dampers, strain rows and slips along curves.
+    """Positive semidefinite damping matrix (n_v, n_v) of bodies, dampers, strain rows and slips along curves.
 
-    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇, dampers have the resistance c + ρ(s)/s at their rate s, and slips along
-    curves the slope ρ'(0) at rest. With ``of=`` :func:`flexph.kernels.springs.damping_slopes` dampers have c + ρ'(s)
-    instead: the matrix is then that linearised about the velocities.
+    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇. Dampers have the resistance c + ρ(s)/s at their rate s, and slips along
+    curves the slope ρ'(0), as at rest. With :func:`flexph.kernels.springs.damping_slopes` for ``of`` dampers have the
+    slope c + ρ'(s) instead: the matrix is then the derivative of the damping forces with respect to the velocities.
     """
     flexible = a.viscous
     if a.stress_damping.any():
@@ -245,7 +263,11 @@ def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Spring
 
 
 def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:
-    """External inputs in world axes; inputs that follow a section are components on its directions."""
+    """External inputs (i,) as components in world axes.
+
+    ``arm`` (k, d) are the arms of the nodes. Inputs that follow a section are given in its axes and are converted;
+    other inputs are returned unchanged.
+    """
     if not a.follow_input.size:
         return inputs
     loads = inputs.copy()
@@ -254,5 +276,5 @@ def world_loads(a: Arrays, arm: Array, inputs: Array) -> Array:
 
 
 def section_torques(a: Arrays, loads: Array) -> Array:
-    """World torques on the sections with torque inputs, (t, s)."""
+    """World torques (t, s) on the sections with torque inputs, from the inputs in world axes, ``loads`` (i,)."""
     return (a.input_torque @ loads).reshape(a.torque_body.size, a.n.shape[0])

@@ -62,7 +62,7 @@ def free_vibrations(a: Arrays, bodies: Index | None = None) -> list[Vibrations]:
 
 
 def _stiffness(a: Arrays, rows: Index) -> Any:
-    """Block of C⁻¹ for the stresses ``rows``; sparse for more than ``MANY``, as each is coupled with few others."""
+    """Block of the stiffness C⁻¹ with the given rows and columns: dense, or sparse for more than ``MANY`` rows."""
     block = a.stiffness[rows][:, rows]
     return sparse.csr_array(block) if rows.size > MANY else dense(block)
 

@@ -24,7 +24,11 @@ Index = np.ndarray
 
 
 class Faces(NamedTuple):
-    """Quadrature points of loaded faces: sparse matrices (q, k) from node positions to positions and both tangents."""
+    """Quadrature points of loaded faces, with their areas and their inputs.
+
+    ``points``, ``along`` and ``across`` are sparse matrices (q, k) from the positions of the k nodes to the positions
+    of the q points and to the tangents a and b there.
+    """
 
     points: Any
     along: Any
@@ -38,7 +42,10 @@ def _tangents(f: Faces, places: Array) -> tuple[Array, Array]:
 
 
 def _axes(f: Faces, places: Array) -> Array:
-    """Forces on the quadrature points by unit inputs, (q, d, d); each row is the force of one input."""
+    """Forces on the quadrature points for unit inputs, (q, d, d): the row [q, i] is the force of input i of point q.
+
+    ``places`` (k, d) are the positions of the nodes.
+    """
     a, b = _tangents(f, places)
     if places.shape[1] == 2:
         axes = np.stack([a, np.stack([a[:, 1], -a[:, 0]], axis=1)], axis=1)
@@ -50,12 +57,15 @@ def _axes(f: Faces, places: Array) -> Array:
 
 
 def face_forces(f: Faces, places: Array, inputs: Array) -> Array:
-    """Forces on all nodes, (k, d) [N]."""
+    """Forces (k, d) [N] on all nodes, from node positions ``places`` (k, d) and the inputs (i,) [N/m²]."""
     return np.asarray(f.points.T @ np.einsum("qc,qcd->qd", inputs[f.input], _axes(f, places)))
 
 
 def face_matrix(f: Faces, places: Array, inputs: int) -> Any:
-    """Matrix (k·d, i) from inputs to forces on all nodes, sparse."""
+    """Sparse matrix (k·d, i) from the inputs to the forces on all nodes, whose positions are ``places`` (k, d).
+
+    ``inputs`` is the number i of inputs of the mechanism.
+    """
     axes, d = _axes(f, places), places.shape[1]
     rows = np.broadcast_to(d * np.arange(len(axes))[:, None, None] + np.arange(d), axes.shape)
     columns = np.broadcast_to(f.input[:, :, None], axes.shape)
@@ -65,7 +75,7 @@ def face_matrix(f: Faces, places: Array, inputs: int) -> Any:
 
 
 def face_tangent(f: Faces, places: Array, inputs: Array) -> Any:
-    """Derivative of the forces on nodes with respect to the node positions, sparse (k·d, k·d)."""
+    """Derivative of the forces on all nodes with respect to node positions, at constant inputs; sparse (k·d, k·d)."""
     d, identity = places.shape[1], sparse.eye_array(places.shape[1])
     by_tangents = zip(_slopes(f, places, inputs[f.input]), (f.along, f.across), strict=False)
     changed = sum(_diagonal(slope) @ sparse.kron(tangent, identity) for slope, tangent in by_tangents)
@@ -78,7 +88,10 @@ def _diagonal(blocks: Array) -> Any:
 
 
 def _slopes(f: Faces, places: Array, given: Array) -> list[Array]:
-    """Derivatives (q, d, d) of forces on quadrature points with respect to a and, in space, b, for inputs (q, d)."""
+    """Derivatives of the forces on quadrature points with respect to the tangents a and, in space, b, (q, d, d) each.
+
+    ``given`` (q, d) are the inputs of the points.
+    """
     a, b = _tangents(f, places)
     weighted = f.areas[:, None] * given
     if places.shape[1] == 2:

@@ -23,9 +23,9 @@ ROUND_OFF = 1e-13
 
 
 def from_frames(a: Arrays) -> Arrays:
-    """Arrays without the shift φ̄ (nodes relative to the frames), and without mean axes in the masses.
+    """Copy of the arrays whose nodes are relative to body frames instead of centres of mass: the shift φ̄ is zero.
 
-    They are for statics, which do not depend on the inertia of deformations.
+    The copy is for statics only: its mass matrices are not those about mean axes or centres of mass.
     """
     return a._replace(mean=0.0 * a.mean, border_stack=sparse.csr_array(a.border_stack.shape))
 
@@ -39,7 +39,7 @@ def frame_motion(a: Arrays, c: Configuration) -> Any:
 
 
 def frame_rows(G: Any, T: Any) -> Any:
-    """Product G T without the round-off of entries that cancel."""
+    """Product G T of constraint rows with the transformation T; entries that are mere round-off are set to zero."""
     rows = sparse.csr_array(G @ T)
     largest = abs(rows).max(axis=1).toarray().ravel()
     rows.data[np.abs(rows.data) <= ROUND_OFF * np.repeat(largest, np.diff(rows.indptr))] = 0.0
@@ -48,7 +48,11 @@ def frame_rows(G: Any, T: Any) -> Any:
 
 
 def weight_stiffness(a: Arrays, c: Configuration) -> Any:
-    """Stiffness of the weights φ̄ᵀRᵀmg under rotations in ξ' near an equilibrium, sparse (n_v, n_v)."""
+    """Stiffness of the weights of the bodies in the frame-based displacements ξ', sparse (n_v, n_v).
+
+    The weight mg of a body has the forces φ̄ᵀRᵀmg on its flexible coordinates. The result is minus the derivative of
+    these, and of the moments that go with them, with respect to ξ' near an equilibrium.
+    """
     n, first, basis = a.body_u.size, len(a.mass) * a.dim, cross(a.dim)
     weight = np.einsum("bji,bj->bi", c.R, a.weight)
     turns = np.isin(np.arange(len(a.mass)), a.turning)
@@ -63,5 +67,8 @@ def weight_stiffness(a: Arrays, c: Configuration) -> Any:
 
 
 def is_parted(a: Arrays, spin: Array) -> bool:
-    """True if statics uses displacements relative to the frames: φ̄ is stored separately, and the spin is zero."""
+    """True if statics must use frame-based displacements, as the arrays are sparse (they keep φ̄ separately).
+
+    False for a steady rotation with a nonzero world ``spin``.
+    """
     return a.mean is not None and not np.any(spin)

@@ -11,18 +11,19 @@ from scipy import sparse
 from ..numerics.arrays import Array, dense_blocks, sparse_blocks
 from ..numerics.rotations import spin_map, unit_sweeps
 from .arrays import Arrays, total
+from .contacts.distances import closed_rows
 from .rates.on_curves import all_at_state, curve_weights
 from .rolling import gains, spin_rows, weights
 from .state import partners, products
 
 
 def velocity_count(a: Arrays) -> int:
-    """Number of velocities (ṙ, ω of turning bodies, u̇)."""
+    """Number n_v of velocities: ṙ of all bodies, ω of bodies that turn, and u̇."""
     return a.weight.size + a.turning.size * a.n.shape[0] + a.body_u.size
 
 
 def velocity_slices(a: Arrays) -> tuple[slice, slice]:
-    """Slices of the spins of rotating bodies, and of u̇, among the velocities."""
+    """Slices, in the vector of all velocities, of the spins of bodies that turn, and of u̇."""
     first, last = a.weight.size, velocity_count(a)
     return slice(first, last - a.body_u.size), slice(last - a.body_u.size, last)
 
@@ -38,12 +39,15 @@ def kept(a: Arrays, matrix: Array) -> Any:
 
 
 def blocks_of(a: Arrays, shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Any:
-    """Sum of blocks, each at its first row and column, dense or sparse like the arrays."""
+    """Matrix that is the sum of blocks, dense or sparse like the arrays.
+
+    Each of ``blocks`` is the first row, the first column and the matrix of a block; ``shape`` is that of the result.
+    """
     return (sparse_blocks if is_sparse(a) else dense_blocks)(shape, blocks)
 
 
 def diagonal_of(a: Arrays, matrices: Array) -> Any:
-    """Block-diagonal matrix of (k, d, d), dense or sparse like the arrays."""
+    """Block-diagonal matrix (k·d, k·d) with the blocks ``matrices`` (k, d, d), dense or sparse like the arrays."""
     if is_sparse(a):
         return block_diagonal(matrices)
     k, d, _ = matrices.shape
@@ -76,13 +80,22 @@ def scale_both(m: Any, rows: Array, columns: Array) -> Any:
 
 
 def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
-    """Velocities of the nodes at unit body spins, (k, s, d): the world spin is Ω = inverseᵀ ω, in the plane ω."""
+    """Velocities of the nodes for unit spins of their bodies, (k, s, d).
+
+    ``lever`` (k, d) are the lever arms of the nodes in world axes. In space ``inverse`` (b, d, d) are the transposes of
+    the matrices that turn the spins ω of the bodies into world spins, Ω = inverseᵀ ω; in the plane Ω = ω.
+    """
     levers = unit_sweeps(lever)
     return levers if a.dim == 2 else np.matmul(inverse.take(a.node_body, axis=0), levers)
 
 
 def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
-    """Rows [scale χ 1, spin, frame φ] of all nodes, χ = 0 for directions, else 1; spin (k, s, d), frame (k, d, d)."""
+    """Jacobian (k·d, n_v) of the velocities of all nodes with respect to the velocities of the bodies.
+
+    A node has the rows [scale χ 1, spin, frame φ] for (ṙ, ω, u̇) of its body, with χ = 1 for points and 0 for
+    directions. ``spin`` (k, s, d) are its velocities for unit spins, and ``frame`` (k, d, d) turns its shape φ into
+    world axes.
+    """
     if is_sparse(a):
         moves = a.translating
         turned = block_diagonal(frame)
@@ -101,7 +114,7 @@ def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
 
 
 def pull(a: Arrays, nodes: Any) -> Any:
-    """Rows (v·d, n_v) of the Jacobian of the vectors between nodes, from the rows of the nodes."""
+    """Jacobian (v·d, n_v) of the vectors between nodes, from the Jacobian (k·d, n_v) of the nodes."""
     if sparse.issparse(nodes):
         return sparse.csr_array(sparse.kron(a.incidence, sparse.eye_array(a.dim)) @ nodes)
     k, width = a.node_body.size, nodes.shape[1]
@@ -120,7 +133,7 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
 
 
 def product_rows(a: Arrays, vector: Array, rows: Any) -> Any:
-    """Rows of the products from rows of the vectors (v·d, n): (p, n)."""
+    """Jacobian (p, n) of the products, from the Jacobian ``rows`` (v·d, n) of the vectors at ``vector`` (v, d)."""
     if sparse.issparse(rows) or not a.strains.stress.size:
         return product_gradient(a, vector) @ rows
     moved = rows.reshape(len(vector), a.dim, rows.shape[1])  # two vectors a product, of very many
@@ -130,13 +143,16 @@ def product_rows(a: Arrays, vector: Array, rows: Any) -> Any:
 
 
 def _along(matrix: Any, axis: int, dim: int) -> Any:
-    """Matrix (p, v·d) that applies a matrix (p, v) to component ``axis`` of the vectors; zero for the others."""
+    """Sparse matrix (p, v·d) that applies ``matrix`` (p, v) to component ``axis`` of the vectors only."""
     matrix, (rows, count) = sparse.csr_array(matrix), matrix.shape
     return sparse.csr_array((matrix.data, dim * matrix.indices + axis, matrix.indptr), shape=(rows, dim * count))
 
 
 def row_weights(a: Arrays, coefficient: Array) -> Any:
-    """Constraint rows as combinations of products, (g, p)."""
+    """Matrix (g, p) of the coefficients of the products in the constraint rows, dense or sparse like the arrays.
+
+    ``coefficient`` (t,) has the coefficients of the t terms of all rows.
+    """
     rows, shape = a.rolling.free.size, (a.rolling.free.size, a.first.size)
     if is_sparse(a):
         return sparse.csr_array((coefficient, (a.term_row, a.term_product)), shape=shape)
@@ -146,7 +162,7 @@ def row_weights(a: Arrays, coefficient: Array) -> Any:
 def constraint_matrix(
     a: Arrays, R: Array, coefficient: Array, *, arm: Array, vector: Array, by: Array | None = None
 ) -> Any:
-    """Jacobian G(q) of the constraints, (g, n_v), with d/dt g = G v + ∂g/∂t; nonholonomic rows are 0 = G v.
+    """Jacobian G(q) of the constraints, (g, n_v): position constraints have ġ = G v + ∂g/∂t, nonholonomic ones 0 = G v.
 
     It depends on the rotations, arms of the nodes and vectors at q. ``by`` are the products (p,) that weigh the terms
     of :mod:`flexph.kernels.rolling`, by default the products of the vectors.
@@ -156,9 +172,11 @@ def constraint_matrix(
         return constraint_matrix(few, R, coefficient, arm=arm[nodes], vector=vector[: len(few.vector_fixed)], by=by)
     t, moved = a.rolling, product_matrix(a, R, arm, vector)
     matrix = row_weights(a, coefficient)
-    if not (t.row.size or a.curves):
+    if not (t.row.size or a.curves or a.closed):
         return matrix @ moved
     by = products(a, vector) if by is None else by
+    if a.closed:
+        matrix = matrix + closed_rows(a.closed, by, matrix.shape[0])
     if a.curves:
         of_curves, _ = curve_weights(a.curves, all_at_state(a.curves, by), matrix.shape)
         matrix = matrix + kept(a, of_curves)
@@ -169,7 +187,7 @@ def constraint_matrix(
 
 
 def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
-    """Rows (g, n_v) with the spins a·(frame ω) of nonholonomic rows added."""
+    """Constraint matrix ``rows`` (g, n_v) plus the spin terms a·(frame ω) of nonholonomic rows; frames (b, d, d)."""
     if not a.rolling.spin_row.size:
         return rows
     return rows + spin_rows(a, frame, *rows.shape)
@@ -188,18 +206,24 @@ def vector_forces(a: Arrays, vector: Array, on_product: Array) -> Array:
 
 
 def world_spin_levers(a: Arrays, R: Array, arm: Array) -> Array:
-    """Velocities R(e_s × x) of all nodes at unit spins, (k, s, d)."""
+    """Velocities of the nodes for unit spins of their bodies in body axes, (k, s, d).
+
+    They are R(e_s × x) with the axes e_s and the arms R x of the nodes, ``arm`` (k, d).
+    """
     return body_levers(a, R.transpose(0, 2, 1), arm)
 
 
 def block_diagonal(matrices: Array) -> Any:
-    """Block-diagonal sparse matrix of (k, d, d)."""
+    """Block-diagonal sparse matrix (k·d, k·d) with the blocks ``matrices`` (k, d, d)."""
     k, d, _ = matrices.shape
     return sparse.bsr_array((matrices, np.arange(k), np.arange(k + 1)), shape=(k * d, k * d)).tocsr()
 
 
 def entries_of(a: Arrays, shape: tuple[int, int], values: Array, rows: Array, columns: Array) -> Any:
-    """A matrix from entries at different positions, dense or sparse like the arrays."""
+    """Matrix of the given shape with ``values`` at ``rows`` and ``columns``, dense or sparse like the arrays.
+
+    Each pair of row and column may occur once.
+    """
     if is_sparse(a):
         return sparse.csr_array((values.ravel(), (rows.ravel(), columns.ravel())), shape=shape)
     matrix = np.zeros(shape)
@@ -208,7 +232,10 @@ def entries_of(a: Arrays, shape: tuple[int, int], values: Array, rows: Array, co
 
 
 def placed(a: Arrays, values: Array) -> Any:
-    """Matrix (k·d, spins) with values (k, s, d) of the nodes in the columns of the spins of their bodies."""
+    """Matrix (k·d, spins) with the rows of a node in the columns of the spins of its body.
+
+    ``values`` (k, s, d) are these entries. Nodes of point masses have none; dense or sparse like the arrays.
+    """
     _, cw, _ = a.columns
     first = len(a.mass) * a.dim
     k, s, d = values.shape
@@ -219,7 +246,10 @@ def placed(a: Arrays, values: Array) -> Any:
 
 
 def spin_block(a: Arrays, values: Array) -> Any:
-    """Matrix (spins, n) with values (s, n) in the spin rows of the body of each flexible coordinate."""
+    """Matrix (spins, n) between the spins of all bodies and the flexible coordinates, dense or sparse like the arrays.
+
+    The column of a flexible coordinate has its ``values`` (s, n) in the rows of the spins of its body, else zeros.
+    """
     cv, cw, _ = a.columns
     s, n = values.shape
     rows = (cw[a.body_u] - cv.size).T  # every flexible body has rotations
@@ -227,7 +257,10 @@ def spin_block(a: Arrays, values: Array) -> Any:
 
 
 def section_rows(a: Arrays, R: Array) -> Any:
-    """Jacobian (t·s, n_v) of the world spins R(ω + ψu̇) of sections with torques, with frames R (b, d, d)."""
+    """Jacobian (t·s, n_v) of the world spins R(ω + ψu̇) of the t sections with torque inputs, with frames R (b, d, d).
+
+    ψ are the section rotations for unit flexible coordinates.
+    """
     _, cw, _ = a.columns
     s, t = a.n.shape[0], a.torque_body.size
     frame = spin_map(R)[a.torque_body]
@@ -247,7 +280,7 @@ def section_rows(a: Arrays, R: Array) -> Any:
 
 
 class Velocities(NamedTuple):
-    """Velocities ṙ (b, d), ω (b, s) and u̇ (n,), or displacements."""
+    """Velocities or displacements of all bodies: ṙ (b, d), ω (b, s) and u̇ (n,)."""
 
     v: Array
     omega: Array

@@ -23,17 +23,20 @@ from .state import Configuration, Derived
 
 
 def gains(a: Arrays, before: Array, after: Array) -> Array:
-    """Gains w Π̄_by (w,) of all terms, for angles κ w Π̄_by, from the products at both ends of a step."""
+    """Gains (w,) of the increments ΔΠ in all terms over a step, from the products at its start and its end.
+
+    A gain is w Π̄_by with the mean of Π_by over the step, for terms of an angle κ w Π̄_by.
+    """
     return term_gains(a.rolling, before, after)
 
 
 def gain_slopes(a: Arrays, before: Array, after: Array) -> tuple[Array, Array]:
-    """Derivatives of the gains with respect to Π and to Π_by at the end, (w,) each."""
+    """Derivatives (w,) of the gains of :func:`gains` with respect to Π, and to Π_by, at the end of the step."""
     return term_slopes(a.rolling, before, after)
 
 
 def squares(a: Arrays, product: Array) -> Array:
-    """Sums Σ ½ w Π² of the position constraints, (g,)."""
+    """Sums Σ ½ w Π² of the square terms in each constraint row, (g,); zero in rows without them."""
     t = a.rolling
     if not t.square.size:
         return np.zeros(t.free.size)
@@ -41,7 +44,11 @@ def squares(a: Arrays, product: Array) -> Array:
 
 
 def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
-    """Sums Σ gain ΔΠ + a·θ of all rows, (g,), with changes ΔΠ of products and rotations θ of bodies, or their rates."""
+    """Sums Σ gain ΔΠ + a·θ over the terms of each constraint row, (g,).
+
+    ``change`` (p,) are the changes ΔΠ of the products, ``turned`` (b, s) the world rotations θ of the bodies; if they
+    are rates, so is the result.
+    """
     rate = total(t.row, gain * change.take(t.product), t.free.size)
     if t.spin_row.size:
         rate += total(t.spin_row, np.einsum("ms,ms->m", t.spin_axis, turned.take(t.spin_body, axis=0)), t.free.size)
@@ -49,20 +56,29 @@ def rates(t: Rolling, gain: Array, change: Array, turned: Array) -> Array:
 
 
 def add_forces(a: Arrays, lam: Array, gain: Array, on_product: Array) -> None:
-    """Add the constraint forces λ·gain to the forces on products, in place."""
+    """Add the forces λ·gain of the terms to the forces on products, ``on_product`` (p,), in place.
+
+    ``lam`` (g,) are the multipliers λ, ``gain`` (w,) the gains of the terms.
+    """
     if gain.size:
         np.add.at(on_product, a.rolling.product, lam.take(a.rolling.row) * gain)
 
 
 def add_torques(a: Arrays, lam: Array, torque: Array) -> None:
-    """Add the constraint torques λ a to the world torques on bodies (b, s), in place."""
+    """Add the torques λ a of the spin terms to the world torques on the bodies, ``torque`` (b, s), in place.
+
+    ``lam`` (g,) are the multipliers λ.
+    """
     t = a.rolling
     if t.spin_row.size:
         np.add.at(torque, t.spin_body, lam.take(t.spin_row)[:, None] * t.spin_axis)
 
 
 def weights(a: Arrays, values: Array, products: Array) -> Any:
-    """Matrix (g, p) with the values of the terms in the columns ``products``, dense or sparse like the arrays."""
+    """Matrix (g, p) in which each term has its value in its row and in a given column, dense or sparse like the arrays.
+
+    ``values`` (w,) are the values, ``products`` (w,) the columns. Values at the same entry are added up.
+    """
     shape, row = (a.rolling.free.size, a.first.size), a.rolling.row
     if sparse.issparse(a.node_shape):
         return sparse.csr_array((values, (row, products)), shape=shape)
@@ -70,9 +86,10 @@ def weights(a: Arrays, values: Array, products: Array) -> Any:
 
 
 def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
-    """Derivatives of the forces λ·gain on products with respect to the products at the end of a step, (p, p).
+    """Derivatives (p, p) of the constraint forces λ·gain on products with respect to the products at the end of a step.
 
-    If both ends are the same state, they are half of the derivatives at this state.
+    ``lam`` (g,) are the multipliers. If ``before`` and ``after`` are the same state, the result is half of the
+    derivatives at this state.
     """
     t, form, pushed = a.rolling, np.zeros((a.first.size,) * 2), lam.take(a.rolling.row)
     by_product, across = gain_slopes(a, before, after)
@@ -96,7 +113,10 @@ def spin_rows(a: Arrays, frame: Array, rows: int, width: int) -> Any:
 
 
 def state_rates(a: Arrays, c: Configuration, d: Derived, rate: Array) -> Array:
-    """Rates Σ w Π_by Π̇ + a·Ω of all rows at a state, (g,), from the rates of the products."""
+    """Rates Σ w Π_by Π̇ + a·Ω of the terms of each constraint row at a state, (g,), including points on curves.
+
+    ``rate`` (p,) are the rates of the products.
+    """
     t, product = a.rolling, d.product
     sums = curve_sums(a.curves, d.on_curves, rate, t.free.size) if a.curves else np.zeros(t.free.size)
     if not t.row.size:

@@ -35,9 +35,10 @@ CLOSE = 1e-6
 
 
 class Ropes(NamedTuple):
-    """Ropes (r) with their spans (k), the angles (w) of spans about sheaves, and their arcs on sheaves (a).
+    """Constant data of ropes: their spans, the angles of spans about sheaves, and their arcs on sheaves.
 
-    The angles have the weights ``radius``: ρ of the span that leaves a sheave, −ρ of the one that arrives.
+    The sizes are r ropes, k spans, w angles, a arcs, and g ends on discs that they grip. An angle has the weight
+    ``radius``: the signed radius ρ for the span that leaves a sheave, −ρ for the one that arrives.
     """
 
     number: int = 0
@@ -78,9 +79,10 @@ def arcs(ropes: Ropes, product: Array) -> Array:
 
 
 def vanishing(ropes: Ropes, first: Index, before: tuple[Array, Array], after: tuple[Array, Array]) -> Index:
-    """Spans (…,) that vanish at the end of a step or, as their ends pass each other, within it.
+    """Indices of the spans whose straight part has no length at the end of a step, or somewhere within it.
 
-    ``before`` and ``after`` are vectors and products at both ends, ``first`` the vectors of the products.
+    It vanishes within a step as the ends of the span pass each other. ``before`` and ``after`` are the world vectors
+    (v, d) and products (p,) at the start and at the end; ``first`` is the index of the first vector of each product.
     """
     least = after[1][ropes.square].copy()
     start, end = before[0][first[ropes.square]], after[0][first[ropes.square]]
@@ -94,7 +96,10 @@ def vanishing(ropes: Ropes, first: Index, before: tuple[Array, Array], after: tu
 
 
 def rope_lengths(ropes: Ropes, product: Array) -> Array:
-    """Lengths (r, …) of the ropes [m] at products (p, …), from the marks of the discs that they grip."""
+    """Lengths (r, …) of the ropes [m] at products (p, …).
+
+    At a gripped disc the length counts from the mark of the disc, its direction d₁.
+    """
     lengths = wound_off(ropes, product)
     np.add.at(lengths, ropes.span_rope, tangents(ropes, product)[0])
     shape = (-1, *(1,) * (product.ndim - 1))
@@ -104,9 +109,10 @@ def rope_lengths(ropes: Ropes, product: Array) -> Array:
 
 
 def wound_off(ropes: Ropes, product: Array) -> Array:
-    """Lengths (r, …) [m] between the tangent points on gripped discs and the marks of these, their directions d₁.
+    """Lengths (r, …) [m] of rope between the mark of each gripped disc, its direction d₁, and the tangent point.
 
-    A mark is within half a turn of the tangent point.
+    Each rope has the sum over its gripped discs, signed; zero without any. The mark is within half a turn of the
+    tangent point.
     """
     lengths = np.zeros((ropes.number, *product.shape[1:]))
     if not ropes.gripped.size:
@@ -119,14 +125,20 @@ def wound_off(ropes: Ropes, product: Array) -> Array:
 
 
 def out_of_plane(ropes: Ropes, product: Array) -> Array:
-    """Magnitudes (w, …) [m] of the components of spans along their sheaves' axes; zero up to the fleet angle FLEET."""
+    """Magnitudes (w, …) [m] of the components of spans along sheave axes; zero if the fleet angle is small.
+
+    The fleet angle is that between the span and the plane of the sheave, and small if its sine is at most ``FLEET``.
+    """
     square = product[ropes.square[ropes.angle_span]]
     apart = square - product[ropes.sine] ** 2 - product[ropes.cosine] ** 2
     return np.sqrt(np.where(apart > FLEET**2 * square, apart, 0.0))
 
 
 class Slopes(NamedTuple):
-    """First and second derivatives ∂/∂(V·V) of spans, and ∂/∂(sine), ∂/∂(cosine) of weighted angles."""
+    """First and second derivatives of the terms of rope lengths with respect to products.
+
+    Spans have derivatives with respect to V·V, weighted angles with respect to V·d₂ (sine) and V·d₁ (cosine).
+    """
 
     span: Array  # (k,)
     by_sine: Array  # (w,)
@@ -137,7 +149,7 @@ class Slopes(NamedTuple):
 
 
 def slopes_of(ropes: Ropes, product: Array) -> Slopes:
-    """Derivatives of spans and angles of the ropes at products (p,)."""
+    """First and second derivatives of spans and weighted angles with respect to their products, at products (p,)."""
     square, (straight, _) = product[ropes.square], tangents(ropes, product)
     s, c = product[ropes.sine], product[ropes.cosine]
     size = s * s + c * c
@@ -152,9 +164,9 @@ def slopes_of(ropes: Ropes, product: Array) -> Slopes:
 
 
 def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
-    """Derivatives (r, p) of the lengths with respect to the products, sparse.
+    """Derivatives (r, p) of the rope lengths with respect to the products, sparse.
 
-    With ``absolute`` the absolute values of their terms are added up.
+    With ``absolute`` the sum of the absolute values of the terms of each derivative.
     """
     slopes = slopes_of(ropes, product)
     values = np.concatenate([slopes.span, slopes.by_sine, slopes.by_cosine])
@@ -167,7 +179,7 @@ def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
 def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bool = False) -> Any:
     """Second derivatives of Σ T L with respect to the products at constant tensions T (r,), sparse (p, p).
 
-    With ``absolute`` the absolute values of their terms are added up.
+    L are the lengths of the ropes. With ``absolute`` the sum of the absolute values of the terms of each derivative.
     """
     rows, columns, values = second_entries(ropes, product)
     owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])
@@ -177,7 +189,10 @@ def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bo
 
 
 def second_entries(ropes: Ropes, product: Array) -> tuple[Index, Index, Array]:
-    """Second derivatives of the lengths as entries (i, j, ∂²L/∂π_i∂π_j): those of spans, then those of angles."""
+    """Second derivatives of the rope lengths with respect to products: rows i, columns j and values ∂²L/∂π_i∂π_j.
+
+    The k entries of spans come first, then four times w entries of angles.
+    """
     slopes, i, j = slopes_of(ropes, product), ropes.sine, ropes.cosine
     rows, columns = np.concatenate([ropes.square, i, j, i, j]), np.concatenate([ropes.square, i, j, j, i])
     return rows, columns, np.concatenate([slopes.span_2, slopes.sine_2, -slopes.sine_2, slopes.mixed_2, slopes.mixed_2])

@@ -12,16 +12,18 @@ from ..laws.force_laws import ForceLaw
 from ..laws.hysteresis import HysteresisLaw
 from ..laws.resistive_relations import Relation
 from ..numerics.arrays import Array
+from .contacts.distances import Distance
 from .ropes import Ropes
 
 Index = np.ndarray
 
 
 class Springs(NamedTuple):
-    """Spring-dampers on lengths, components, angles and ropes; ``state`` is the index of the spring force or −1.
+    """Constant data of spring-dampers on lengths, components, angles, ropes and distances at rest, in this order.
 
-    Springs in ``resisting`` have a resistive relation ρ of their rate in addition to the damping coefficient;
-    ``steepness`` is its slope ρ'(0); some have ``relation_factors`` of time. Springs in ``lawful`` have an elastic law
+    ``state`` is the index of the state of a spring, its elastic force, or −1. Springs in ``resisting`` have a resistive
+    relation ρ of their rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0), and
+    ``relation_factors`` are factors of some relations as functions of time. Springs in ``lawful`` have an elastic law
     instead of the stiffness, and their extension x as state instead of the force: a state changes by ``gain`` (k or 1)
     times the change of extension. Springs in ``forced`` have a force law, the extension as state, and no energy.
     Springs in ``hysteretic`` have an internal extension as state, and gain 0.
@@ -45,17 +47,18 @@ class Springs(NamedTuple):
     hysteretic: Index = np.zeros(0, dtype=int)
     hysteresis: tuple[HysteresisLaw, ...] = ()
     ropes: Ropes = Ropes()
+    distances: tuple[Distance, ...] = ()
 
     @property
     def angles(self) -> slice:
-        """Springs whose measure is an angle; that of all others is a length [m]."""
+        """Slice of the springs whose extension is an angle [rad]; that of all others is a length [m]."""
         first = self.length_product.size + self.component_product.size
         return slice(first, first + self.sine_product.size)
 
     @property
     def roped(self) -> slice:
-        """Springs that are ropes."""
-        return slice(self.angles.stop, None)
+        """Slice of the springs that are ropes."""
+        return slice(self.angles.stop, self.angles.stop + self.ropes.number)
 
     @property
     def scales(self) -> tuple[float, float]:
@@ -65,7 +68,10 @@ class Springs(NamedTuple):
 
     @property
     def scheduled(self) -> tuple[tuple[int, Callable[[float], float] | None], ...]:
-        """Numbers of the springs whose law has a factor that changes, and these factors, None if an input sets it."""
+        """Springs whose elastic law has a variable factor: pairs of spring number and factor as a function of time.
+
+        The function is None if an input sets the factor.
+        """
         pairs = zip(self.lawful.tolist(), self.laws, strict=True)
         return tuple((i, law.factor) for i, law in pairs if law.varies)
 
@@ -90,14 +96,20 @@ class Springs(NamedTuple):
         return scale
 
     def tensions(self, extension: Array, time: float, rate: Array | None = None) -> Array:
-        """Forces (springs,) at extensions (springs,) and rates, zero by default: k x, V'(x), or F(x, v, t)."""
+        """Forces (springs,) at given extensions and rates: k x, V'(x) of elastic laws, or F(x, v, t) of force laws.
+
+        ``rate`` (springs,) is zero by default.
+        """
         tension = self._with_laws(self.stiffness * extension, at_time(ElasticLaw.force, time), extension)
         for i, law in zip(self.forced.tolist(), self.force_laws, strict=True):
             tension[i] = law.force(float(extension[i]), 0.0 if rate is None else float(rate[i]), time)
         return tension
 
     def slopes(self, extension: Array, time: float, rate: Array | None = None) -> Array:
-        """Stiffness (springs,) at extensions (springs,) and rates, zero by default: k, V''(x), or ∂F/∂x."""
+        """Stiffness (springs,) at given extensions and rates: k, V''(x) of elastic laws, or ∂F/∂x of force laws.
+
+        ``rate`` (springs,) is zero by default.
+        """
         slopes = self._with_laws(self.stiffness, at_time(ElasticLaw.stiffness, time), extension)
         if self.forced.size:
             slopes = slopes.copy()
@@ -126,11 +138,15 @@ class Springs(NamedTuple):
         return slopes
 
     def forces(self, states: Array) -> Array:
-        """Elastic forces (stored,) of states (stored,): the states themselves, or V'(x)."""
+        """Elastic forces (stored,) from the states (stored,): the states themselves, V'(x) for an elastic law."""
         return self._stored(states, states, ElasticLaw.force)
 
     def energies(self, states: Array, time: float = 0.0) -> Array:
-        """Stored energies (stored,) [J] of states (stored,) at a time: ½ e²/k, V(x), or ½ k z²; zero for force laws."""
+        """Stored energies (stored,) [J] from the states (stored,) at a time [s].
+
+        They are ½ e²/k for a force e, V(x) for an elastic law, ½ k z² for an internal extension z, and zero for force
+        laws.
+        """
         k, of = self.stiffness[self.state >= 0], at_time(ElasticLaw.energy, time)
         energies = self._stored(0.5 * states**2 / np.where(k > 0.0, k, 1.0), states, of)
         energies[self.state[self.forced]] = 0.0
@@ -141,11 +157,14 @@ class Springs(NamedTuple):
         return energies
 
     def state_slopes(self, states: Array) -> Array:
-        """Derivatives (stored,) of the elastic forces with respect to the states: 1, or V''(x)."""
+        """Derivatives (stored,) of the elastic forces with respect to the states: 1, V''(x) for an elastic law."""
         return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
 
     def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
-        """Values (springs,), with those of springs with a law replaced by values of the law at their extension."""
+        """Copy of ``values`` (springs,) in which springs with an elastic law have the value ``of(law, x)``.
+
+        x are the entries of these springs in each of ``extension`` (springs,), of which there may be none.
+        """
         if not self.laws:
             return values
         values = values.copy()
@@ -154,7 +173,7 @@ class Springs(NamedTuple):
         return values
 
     def _stored(self, values: Array, states: Array, of: Callable[[ElasticLaw, Any], Any]) -> Array:
-        """Values (stored,), with those of springs with a law replaced by values of the law at their state."""
+        """Copy of ``values`` (stored,) in which springs with an elastic law have the value ``of(law, state)``."""
         if not self.laws:
             return values
         values = values.copy()
@@ -164,5 +183,5 @@ class Springs(NamedTuple):
 
 
 def at_time(of: Callable[[ElasticLaw, Any], Any], time: float) -> Callable[[ElasticLaw, Any], Any]:
-    """Function of a law and an extension that returns ``of(law, x)`` times the factor of the law at a time."""
+    """Function (law, x) that returns ``of(law, x)`` times the factor of the elastic law at the given time."""
     return lambda law, x: law.factor_at(time) * of(law, x)

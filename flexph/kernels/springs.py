@@ -19,14 +19,20 @@ ROUND_OFF = 2e-16
 
 
 def resisting_forces(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
-    """Resistive forces ρ(s) of all relations (relations,) at the rates (springs,), or ρ'(0) s in the mask ``stuck``."""
+    """Resistive forces ρ(s) (relations,) of all relations at the spring rates (springs,).
+
+    Relations in the mask ``stuck`` (relations,) have the viscous force ρ'(0) s instead.
+    """
     rates = rate[springs.resisting]
     forces = np.array([float(r.force(s)) for r, s in zip(springs.relations, rates, strict=True)])
     return forces if stuck is None else np.where(stuck, springs.steepness * rates, forces)
 
 
 def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) -> Array:
-    """Damping slopes c + ρ'(s) at the rates (springs,), or c + ρ'(0) for relations in the mask ``stuck``."""
+    """Derivatives c + ρ'(s) (springs,) of the damping forces with respect to the spring rates s (springs,).
+
+    Relations in the mask ``stuck`` (relations,) have c + ρ'(0) instead.
+    """
     if not springs.relations:
         return springs.damping
     slope = np.array([float(r.slope(s)) for r, s in zip(springs.relations, rate[springs.resisting], strict=True)])
@@ -36,7 +42,7 @@ def damping_slopes(springs: Springs, rate: Array, stuck: Array | None = None) ->
 
 
 def tension_factors(springs: Springs, states: Array) -> Array:
-    """Factors (springs,) on the damping at the spring states (stored,): 0 for slack ropes, else 1."""
+    """Factors (springs,) of the damping: 0 for a rope whose spring has no tension, else 1; ``states`` (stored,)."""
     factors = np.ones(springs.stiffness.size)
     if springs.ropes.number:
         factors[springs.roped] = states[springs.state[springs.roped]] > 0.0
@@ -44,7 +50,7 @@ def tension_factors(springs: Springs, states: Array) -> Array:
 
 
 def resistances(springs: Springs, rate: Array) -> Array:
-    """Resistances c + ρ(s)/s ≥ 0 at the rates (springs,)."""
+    """Resistances c + ρ(s)/s ≥ 0 (springs,), ratios of damping force and rate, at the spring rates s (springs,)."""
     if not springs.relations:
         return springs.damping
     rates = rate[springs.resisting]
@@ -54,5 +60,6 @@ def resistances(springs: Springs, rate: Array) -> Array:
 
 
 def split(springs: Springs, values: Array) -> tuple[Array, ...]:
-    """Split values of all spring-dampers into those of lengths, components, angles and ropes."""
-    return tuple(np.split(values, [springs.length_product.size, springs.angles.start, springs.angles.stop]))
+    """Split values of all spring-dampers into those of lengths, components, angles, ropes and distances."""
+    ends = [springs.length_product.size, springs.angles.start, springs.angles.stop, springs.roped.stop]
+    return tuple(np.split(values, ends))

@@ -36,9 +36,11 @@ class Configuration(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """Quantities derived from a configuration: inertia products, momenta, slopes, node arms, vectors and products.
+    """Quantities derived from a configuration.
 
-    ``on_curves`` are the points on curves.
+    ``Pu`` and ``Pdu`` are the inertia products of u and u̇ (see :func:`inertia_products`), ``p_r`` (b, s) and ``p_u``
+    (n,) the momenta, ``slope`` the slopes in quadratic strains. ``arm`` (k, d) are the arms of the nodes in world axes,
+    ``vector`` (v, d) the world vectors, ``product`` (p,) their products, and ``on_curves`` the points on curves.
     """
 
     Pu: Array
@@ -53,18 +55,21 @@ class Derived(NamedTuple):
 
 
 def body_sum(a: Arrays, x: Array) -> Array:
-    """Sum over the flexible coordinates of each body: (..., n) to (..., b)."""
+    """Sums over the flexible coordinates of each body, (…, b), of an array (…, n)."""
     rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
     return (a.sum_coordinates @ rows.T).T.reshape(*x.shape[:-1], len(a.mass))
 
 
 def contracted(square: Array, w: Array) -> Array:
-    """Sums Σ_b square_ab w_b for every flexible coordinate: (…, s, s, n), (…, s, n) to (…, s, n)."""
+    """Sums Σ_b square_ab w_b over the second spin index, for every flexible coordinate, (…, s, n).
+
+    ``square`` is (…, s, s, n) and ``w`` (…, s, n).
+    """
     return square[..., 0, :] * w if w.shape[-2] == 1 else np.einsum("...abn,...bn->...an", square, w)
 
 
 def over_spins(x: Array) -> Array:
-    """Sum Σ_a x_a over the spins: (s, n) to (n,)."""
+    """Sum Σ_a x_a over the spin axes a of an array (s, n), as (n,)."""
     return x[0] if len(x) == 1 else x.sum(axis=0)
 
 
@@ -74,7 +79,11 @@ def body_spins(a: Arrays, omega: Array) -> Array:
 
 
 def inertia_products(a: Arrays, u: Array) -> Array:
-    """Inertia products M u, N_a u and K_ab u, (1 + s + s², n)."""
+    """Products of the inertia matrices with u, (1 + s + s², n): M u, then N_a u, then K_ab u row by row.
+
+    With the shapes φ about the centre of mass, M = ∫ρφᵀφ, N_a = ∫ρφᵀ(e_a × φ) for the spin axis e_a, and K_ab is the
+    symmetric part of ∫ρ(e_a × φ)ᵀ(e_b × φ).
+    """
     s = a.n.shape[0]
     if a.moments is None:
         y = (a.stack @ u).reshape(1 + s + s * s, u.size)
@@ -88,9 +97,11 @@ def inertia_products(a: Arrays, u: Array) -> Array:
 def momenta(
     a: Arrays, omega: Array, u: Array, du: Array, *, products: tuple[Array, Array] | None = None
 ) -> tuple[Array, Array]:
-    """Momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centre of mass.
+    """Angular momenta p_r (b, s) about the centres of mass, and momenta p_u (n,) of the flexible coordinates.
 
-    ``products``: inertia products of u and u̇, if already computed.
+    They are p_r = J(u) ω + (n + N u)·u̇ and p_u = ω·(n + N u) + M u̇. ``omega`` (b, s) are the spins ω, ``u`` and
+    ``du`` the flexible coordinates and their rates (n,), ``products`` the inertia products of both, if already
+    computed.
     """
     Pu, Pdu = products or (inertia_products(a, u), inertia_products(a, du))
     p_r = turned(a.J, omega)
@@ -104,27 +115,34 @@ def momenta(
 
 
 def rotational_inertia(a: Arrays, u: Array, Pu: Array) -> Array:
-    """Rotational inertia J(u) = J + 2 s·u + uᵀK u of each body, (b, s, s)."""
+    """Rotational inertia J(u) = J + 2 s·u + uᵀK u of each body about its centre of mass, (b, s, s).
+
+    ``Pu`` are the inertia products of u.
+    """
     s = a.n.shape[0]
     quadratic = body_sum(a, (2.0 * a.s + Pu[1 + s :].reshape(s, s, u.size)) * u)
     return a.J + quadratic.transpose(2, 0, 1)
 
 
 def coupled(a: Arrays, Pu: Array, Pdu: Array, w: Array) -> Array:
-    """Spin part (s, n) of a_k = (∂M/∂u_k) w: 2 (s_ab + K_ab u) ω_b − N_a u̇, with ω (n, s) of the body of each u."""
+    """Spin components (s, n) of a_k = (∂M/∂u_k) w, the derivative of the momenta for each flexible coordinate u_k.
+
+    They are 2 (s_ab + K_ab u) ω_b − N_a u̇. ``w`` (n, s) are the spins of the body of each coordinate, ``Pu`` and
+    ``Pdu`` the inertia products of u and u̇.
+    """
     s = a.n.shape[0]
     square = a.s + Pu[1 + s :].reshape(s, s, -1)
     return 2.0 * np.einsum("abn,nb->an", square, w) - Pdu[1 : 1 + s]
 
 
 def turns(a: Arrays, w: Array) -> Array:
-    """Matrix Σ_a w_a N_a, (n, n), with w (n, s)."""
+    """Matrix (n, n) of the sum Σ_a w_a N_a over the spin axes a, with the factors w (n, s) of its rows."""
     n = a.body_u.size
     return sum((w[:, [i]] * a.stack[(1 + i) * n : (2 + i) * n] for i in range(w.shape[1])), start=np.zeros((n, n)))
 
 
 def squares(a: Arrays, w: Array, other: Array) -> Array:
-    """Matrix Σ_ab w_a o_b K_ab, (n, n), with w, o (n, s)."""
+    """Matrix (n, n) of the sum Σ_ab w_a o_b K_ab over spin axes a and b, with factors w and o (n, s) of its rows."""
     n, s = a.body_u.size, w.shape[1]
     form = np.zeros((n, n))
     for i in range(s):
@@ -135,30 +153,39 @@ def squares(a: Arrays, w: Array, other: Array) -> Array:
 
 
 def node_arms(a: Arrays, R: Array, u: Array) -> Array:
-    """Arms R (X + φ u) of all nodes, (k, d): relative to the centre of mass for points; directions themselves."""
+    """Arms R (X + φ u) of all nodes in world axes, (k, d).
+
+    The arm of a point leads from the centre of mass of its body to it. That of a direction is the direction itself.
+    """
     return turned(R.take(a.node_body, axis=0), a.node_position + node_displacement(a, u))
 
 
 def node_points(a: Arrays, r: Array, arm: Array) -> Array:
-    """Positions of all nodes, (k, d), from centres of mass and node arms; for directions the arms."""
+    """Positions of all points, and the directions, in world axes, (k, d).
+
+    ``r`` (b, d) are the centres of mass, ``arm`` (k, d) the arms of the nodes.
+    """
     return a.node_moves[:, None] * r.take(a.node_body, axis=0) + arm
 
 
 def with_means(a: Arrays, nodes: Array) -> Array:
-    """Positions or velocities of all nodes (k, d), including nodes that are means of others, such as ports of cables.
+    """Positions or velocities of all nodes (k, d), with those of nodes that are means of others filled in.
 
-    Vectors of joints use the points themselves instead of their means.
+    Such nodes, ports of cables for instance, have zeros in ``nodes``. They are used in contacts only.
     """
     return nodes if a.node_means is None else nodes + a.node_means @ nodes
 
 
 def touching_points(a: Arrays, r: Array, arm: Array) -> Array:
-    """Positions of all nodes for contacts, (k, d)."""
+    """Positions of all nodes in world axes, (k, d), including nodes for contacts that are means of others."""
     return with_means(a, node_points(a, r, arm))
 
 
 def touching_velocities(a: Arrays, x: Velocities, arm: Array, R: Array) -> Array:
-    """Velocities of all nodes for contacts, (k, d), from the arms of the nodes and the rotations of the bodies."""
+    """Velocities of all nodes in world axes, (k, d), including nodes for contacts that are means of others.
+
+    ``arm`` (k, d) are the arms of the nodes, ``R`` (b, d, d) the rotations of the bodies.
+    """
     return with_means(a, node_velocities(a, x, R, arm))
 
 
@@ -184,7 +211,11 @@ class Velocities(Protocol):
 
 
 def node_velocities(a: Arrays, x: Velocities, frame: Array, lever: Array) -> Array:
-    """Velocities v + (frame ω) × lever + frame φ u̇ of all nodes in world axes, (k, d), with frames (b, d, d)."""
+    """Velocities v + (frame ω) × lever + frame φ u̇ of all nodes in world axes, (k, d).
+
+    ``frame`` (b, d, d) turns body axes into world axes, and ``lever`` (k, d) are the arms of the nodes. Directions have
+    no term v.
+    """
     world = turned_spins(frame, x.omega).take(a.node_body, axis=0)
     moved = sweep(world, lever) + turned(frame.take(a.node_body, axis=0), node_displacement(a, x.du))
     return moved + a.node_moves[:, None] * x.v.take(a.node_body, axis=0)
@@ -196,12 +227,12 @@ def places(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def vectors(a: Arrays, r: Array, arm: Array) -> Array:
-    """World vectors of the joints, (v, d)."""
+    """World vectors (v, d) of joints, springs and strain rows: combinations of nodes plus constant vectors."""
     return a.incidence @ node_points(a, r, arm) + a.vector_fixed
 
 
 def products(a: Arrays, vector: Array) -> Array:
-    """All products V·W, (p,)."""
+    """Dot products V·W of all pairs of world vectors, (p,), from the vectors (v, d)."""
     _, on_second = partners(a, vector)
     return np.vecdot(on_second, vector.take(a.second, axis=0))
 
@@ -211,9 +242,10 @@ QUARTER_TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
 
 
 def partners(a: Arrays, vector: Array) -> tuple[Array, Array]:
-    """Vectors (…, p, d) that multiply the first and the second vector of each product, with ``vector`` (…, v, d).
+    """Derivatives (…, p, d) of each product with respect to its first and to its second vector.
 
-    A product V·W has W and V. A crossed one, (J V)·W with J = [[0, −1], [1, 0]], has JᵀW and JV.
+    A product V·W has W and V. A crossed one, (J V)·W with J = [[0, −1], [1, 0]], has JᵀW and JV. ``vector`` (…, v, d)
+    are all vectors.
     """
     on_first, on_second = vector.take(a.second, axis=-2), vector.take(a.first, axis=-2)
     if a.crossed.size:
@@ -233,19 +265,23 @@ def product_changes(a: Arrays, moved: Array, vector: Array) -> Array:
 
 
 def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
-    """Constraint values g (or rates): coefficients times products, summed by row, minus the offsets; (g,)."""
+    """Constraint values g (g,): the sums of coefficients times products in each row, minus the offsets (g,).
+
+    ``coefficient`` (t,) are those of the terms of all rows. With rates of the products and of the offsets the results
+    are rates.
+    """
     return total(a.term_row, coefficient * product.take(a.term_product), offset.size) - offset
 
 
 def derive(a: Arrays, c: Configuration) -> Derived:
-    """Quantities derived from a configuration."""
+    """Momenta, vectors, products and other quantities that follow from a configuration."""
     arm = node_arms(a, c.R, c.u)
     vector = vectors(a, c.r, arm)
     return derive_at(a, c, (arm, vector, products(a, vector)))
 
 
 def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -> Derived:
-    """Quantities derived from a configuration, with given node arms, vectors and products (``joints``)."""
+    """Quantities that follow from a configuration and ``joints``, the known node arms, vectors and products."""
     Pu, Pdu = inertia_products(a, c.u), inertia_products(a, c.du)
     p_r, p_u = momenta(a, c.omega, c.u, c.du, products=(Pu, Pdu))
     return Derived(Pu, Pdu, p_r, p_u, a.slopes @ c.u, *joints, all_at_state(a.curves, joints[-1]))
@@ -264,12 +300,15 @@ def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Arr
 
 
 def mass_factors(a: Arrays, time: float) -> Array:
-    """Factors of the inertia of all bodies at a time [s], (b,); raises ValueError for one that is an input."""
+    """Factors of the inertia of all bodies at a time [s], (b,).
+
+    Raises ValueError if the factor of a body is set by an input, as a state does not determine it.
+    """
     factors = np.ones(len(a.mass))
     for b, factor in a.mass_factors:
         if factor == "input":
             raise ValueError(
-                f"the mass of frame {b} is an input, which states do not know: take run.ledger for energies, or "
+                f"the mass of frame {b} is an input, which states do not know: use run.ledger for energies, or "
                 "mechanism.with_masses_at(time) for the mass without the input"
             )
         factors[b] = factor(time)
@@ -277,7 +316,10 @@ def mass_factors(a: Arrays, time: float) -> Array:
 
 
 def weighed(a: Arrays, time: float) -> Arrays:
-    """Arrays with the inertia and the weights of the bodies at a time [s]."""
+    """Copy of the arrays with the masses, inertia and weights of the bodies at a time [s].
+
+    It is the same object if no mass changes.
+    """
     if not a.mass_factors:
         return a
     factor = mass_factors(a, time)
@@ -285,7 +327,10 @@ def weighed(a: Arrays, time: float) -> Arrays:
 
 
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
-    """Kinetic, elastic and potential energy of each body (b,), and of each spring and flow, at a time [J]."""
+    """Energies [J] at a time by kind: ``kinetic``, ``elastic``, ``potential``, ``spring`` and ``flow``.
+
+    The first three are those of each body (b,), the others those of each spring (stored,) and each flow (flows,).
+    """
     weighed = mass_factors(a, time)
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
     kinetic += 0.5 * np.einsum("bs,bs->b", c.omega, d.p_r) + 0.5 * body_sum(a, c.du * d.p_u)
@@ -300,12 +345,12 @@ def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
-    """Largest absolute coordinate [m] of centres of mass r (b, d), and of nodes relative to them."""
+    """Largest absolute coordinate [m] of all centres of mass r (b, d), and of points relative to them."""
     return larger_coordinate(r, node_size(a))
 
 
 def node_size(a: Arrays) -> float:
-    """Largest coordinate of a node relative to the centre of mass of its body [m]."""
+    """Largest absolute coordinate [m] of a point relative to the centre of mass of its body."""
     points = a.node_position * a.node_moves[:, None]  # directions have no length
     return float(np.abs(points).max(initial=0.0))
 
@@ -316,9 +361,10 @@ def larger_coordinate(r: Array, size: float) -> float:
 
 
 def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
-    """Sums over the mechanism (4,): Σ m [kg], Σ tr J [kg m²], stiffness to displacements [N/m] and to rotations [N m].
+    """Sums (4,) over the mechanism: masses [kg], traces of inertias [kg m²], and two kinds of stiffness.
 
-    A body has the stiffness m max ω², with ω² = K_ii/M_ii of its flexible coordinates, in 1/s² for any units of these.
+    The stiffness to displacements [N/m] is that of springs on lengths, plus m max ω² of each body, with ω² = K_ii/M_ii
+    of its flexible coordinates [1/s²]. The stiffness to rotations [N m] is that of springs on angles.
     """
     flexible = len(parts["body_u"])
     mass, elastic = parts["stack"].diagonal()[:flexible], (parts["strain"] * parts["rise"]).sum(axis=0)
@@ -336,11 +382,12 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
 
 
 def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: float = 0.0) -> dict[str, Any]:
-    """Fields of the arrays for the scales of constraints, by their names; ``holds_points`` (g,) as in the arrays.
+    """Fields of the arrays that scale constraints, by their names: ``holds_points``, ``of_length`` and ``lengths``.
 
-    ``lengths`` are the largest lever of the bodies alone, which is invariant to rotations and translations of the
-    world, and the largest one if the given points of the ground are included. For bodies held at their centres of mass
-    it is their radius of gyration, for point masses it is one. ``reach`` is a lower bound of both [m].
+    ``holds_points`` (g,) is 1 for constraints that measure lengths. ``lengths`` are the largest lever of a point of the
+    bodies, which is invariant to rotations and translations of the world, and the largest one if fixed points of the
+    ground are included. For bodies held at their centres of mass the lever is the radius of gyration, for point masses
+    one. ``reach`` is a lower bound of both [m].
     """
     fixed = float(np.abs(parts["vector_fixed"] * parts["joins_points"][:, None]).max(initial=0.0))
     lever_length = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))
@@ -352,14 +399,20 @@ def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: fl
 
 
 def constraint_sizes(a: Arrays, vector: Array) -> Array:
-    """Scale of each constraint, (g,), a length [m] or one, with world vectors (v, d)."""
+    """Scales (g,) of the constraint values: a length [m] for constraints that measure lengths, 1 for others.
+
+    The length is the largest of the levers of the bodies and of the world vectors (v, d) between points.
+    """
     reached = np.abs(vector).max(axis=1, initial=0.0) * a.joins_points
     length = max(float(a.lengths[1]), float(reached.max(initial=0.0)))
     return np.where(a.holds_points > 0.0, length, 1.0)
 
 
 def displacement_sizes(a: Arrays, length: float) -> Array:
-    """Scales of displacements (n_v,): a length [m], 1 for rotations, and of equal inertia for flexible coordinates."""
+    """Scales (n_v,) of displacements: ``length`` [m] for translations, 1 for rotations.
+
+    A flexible coordinate has the scale at which its inertia is that of a translation of its body by ``length``.
+    """
     centres, spins, flexible = a.columns
     sizes = np.ones(centres.size + int((spins >= 0).sum()) + flexible.size)
     sizes[centres], sizes[flexible] = length, length * a.of_length
@@ -369,7 +422,8 @@ def displacement_sizes(a: Arrays, length: float) -> Array:
 def lever(a: Arrays) -> float:
     """Reference lever [m], which relates displacements to rotations: largest distance of a point from a centre of mass.
 
-    If that is zero, it is the largest radius of gyration, or 1 for point masses.
+    It is at least the reach that :func:`constraint_measures` was given. If all points are at centres of mass, it is the
+    largest radius of gyration, or 1 for point masses.
     """
     return float(a.lengths[0])
 

@@ -20,7 +20,10 @@ Index = np.ndarray
 
 
 class Strains(NamedTuple):
-    """Constant data of e strain rows: their products, the squares of directors (−1: none), and their stresses."""
+    """Constant data of e strain rows: indices of their products, of the squares of directors, and of their stresses.
+
+    The index of a director that is missing is −1.
+    """
 
     product: Index  # (e,)
     first: Index  # (e,)
@@ -34,12 +37,12 @@ class Strains(NamedTuple):
 
     @property
     def of_undeformed(self) -> Any:
-        """Stiffness in the undeformed state, (e, e)."""
+        """Stiffness matrix (e, e) in the undeformed state, including that of material laws."""
         return self.stiffness if self.undeformed is None else self.undeformed
 
 
 class Gradient(NamedTuple):
-    """Derivatives (e,) of strains with respect to Π and the squares of both directors, at a state or over a step."""
+    """Derivatives (e,) of each strain with respect to its product Π and to the squares of its two directors."""
 
     product: Array
     first: Array
@@ -52,7 +55,7 @@ NONE = Strains(_EMPTY, _EMPTY, _EMPTY, np.zeros(0), _EMPTY, np.zeros((0, 0)), np
 
 
 def _lengths(s: Strains, product: Array) -> tuple[Array, Array, Array]:
-    """Products Π and lengths of the directors, (e,); one for a missing director."""
+    """Products Π (e,), and lengths of the first and of the second director (e,) of each strain row; one if missing."""
     padded = np.append(product, 1.0)
     return product.take(s.product), np.sqrt(padded.take(s.first)), np.sqrt(padded.take(s.second))
 
@@ -64,7 +67,7 @@ def strains(s: Strains, product: Array) -> Array:
 
 
 def strain_stresses(s: Strains, product: Array, time: float = 0.0) -> Array:
-    """Stresses (e,) from the products: σ = C⁻¹ε, or by the law, at a time."""
+    """Stresses (e,) from the products (p,): σ = C⁻¹ε, or those of the material law at the time [s]."""
     strain = strains(s, product)
     stresses: Array = s.stiffness @ strain
     for part in s.laws:
@@ -73,7 +76,7 @@ def strain_stresses(s: Strains, product: Array, time: float = 0.0) -> Array:
 
 
 def law_energies(s: Strains, product: Array, time: float = 0.0) -> list[tuple[Index, Array]]:
-    """Strain rows (k, c) and energies (k,) [J] of each law at a time."""
+    """Strain rows (k, c) and energies (k,) [J] of each material law at a time [s], for its k points of c strains."""
     strain = strains(s, product) if s.laws else product
     return [
         (part.rows, part.factor_at(time) * part.volume * part.law.at(part.strain(strain)).energy) for part in s.laws
@@ -88,7 +91,11 @@ def end_stiffness(s: Strains, product: Array, time: float = 0.0) -> Any:
 
 
 def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -> Any:
-    """Derivative of σ̃ with respect to the end strain of a step, sparse (e, e); ``softened`` (e,): ½ + β/h = ∂σ̃/∂σ."""
+    """Derivative of the stress σ̃ of a step with respect to the strain at its end, sparse (e, e).
+
+    ``products`` are those at the start and at the end. ``softened`` (e,) is ∂σ̃/∂σ = ½ + β/h with the stress σ at the
+    end.
+    """
     before, after = (strains(s, product) if s.laws else product for product in products)
     stiffness = sparse.diags_array(softened) @ sparse.csr_array(s.stiffness)
     if s.laws:
@@ -99,7 +106,10 @@ def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -
 
 
 def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
-    """Stiffness with the blocks (k, c, c) of material laws added in their rows."""
+    """Sparse matrix (e, e): the given stiffness plus the blocks of material laws.
+
+    ``tangents`` has, for each law, an array (k, c, c) of blocks, which are divided by the volumes of their points.
+    """
     whole = sparse.csr_array(stiffness)
     for part, tangent in zip(s.laws, tangents, strict=True):
         values = tangent / part.volume[:, None, None]
@@ -111,14 +121,17 @@ def _with_laws(s: Strains, stiffness: Any, tangents: list[Array]) -> Any:
 
 
 def gradient(s: Strains, product: Array) -> Gradient:
-    """Derivatives of the strains with respect to the products at a state."""
+    """Derivatives of the strains at a state with the products (p,)."""
     value, first, second = _lengths(s, product)
     scale = s.factor / (first * second)
     return Gradient(scale, -0.5 * value * scale / first**2, -0.5 * value * scale / second**2)
 
 
 def mean_gradient(s: Strains, before: Array, after: Array) -> Gradient:
-    """Discrete gradient over a step: Δε is exactly its product with the increments of the products."""
+    """Discrete gradient of the strains over a step, from the products (p,) at its start and its end.
+
+    Its product with the increments of Π and of the squares of both directors is exactly Δε.
+    """
     (v0, a0, b0), (v1, a1, b1) = _lengths(s, before), _lengths(s, after)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
     scale, value = 0.5 * s.factor * (1.0 / (a0 * b0) + 1.0 / (a1 * b1)), s.factor * value
@@ -131,7 +144,7 @@ def _slope(before: Array, after: Array) -> Array:
 
 
 def rows(s: Strains, g: Gradient, count: int) -> Any:
-    """The gradient as a sparse matrix (e, p)."""
+    """Sparse matrix (e, p) of the gradient ``g``; ``count`` is the number p of products."""
     numbers = np.arange(s.product.size)
     index, places = np.concatenate([s.product, s.first, s.second]), np.tile(numbers, 3)
     values, real = np.concatenate(g), index >= 0
@@ -139,9 +152,10 @@ def rows(s: Strains, g: Gradient, count: int) -> Any:
 
 
 def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: Array) -> Any:
-    """Derivative of the forces on products with respect to the products after the step, sparse (p, p).
+    """Derivative (p, p) of the forces of strain rows on products, with respect to the products at the end of a step.
 
-    ``stress`` is σ̃ (e,), ``softened`` (e,) are ½ + β/h, by which it changes with σ at the end.
+    ``products`` are those at the start and at the end, ``stress`` (e,) is the stress σ̃ of the step, and ``softened``
+    (e,) its derivative ½ + β/h with respect to the stress at the end.
     """
     before, after = products
     g, end = mean_gradient(s, before, after), gradient(s, after)
@@ -151,7 +165,7 @@ def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: 
 
 
 def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index, Array]:
-    """Second derivatives ∂²ε_e/∂Π_j∂Π_k of the strains as entries (e, j, k, value)."""
+    """Second derivatives ∂²ε_e/∂Π_j∂Π_k of the strains with respect to products, as indices e, j and k and values."""
     value, a, b = _lengths(s, product)
     scale, squared = s.factor / (a * b), 1.0 / (a * b) ** 2
     mixed = (
@@ -167,13 +181,17 @@ def second_derivatives(s: Strains, product: Array) -> tuple[Index, Index, Index,
 
 
 def second_derivative(s: Strains, product: Array, stress: Array) -> Any:
-    """Sum Σ σ ∂²ε/∂Π∂Π over the strains, symmetric, sparse (p, p)."""
+    """Sum Σ_e σ_e ∂²ε_e/∂Π∂Π over the strain rows with the stresses σ (e,), symmetric, sparse (p, p)."""
     e, j, k, value = second_derivatives(s, product)
     return sparse.coo_array((stress[e] * value, (j, k)), shape=(product.size,) * 2).tocsr()
 
 
 def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
-    """Sum Σ σ̃ ∂(discrete gradient of ε)/∂Π₁ over the strains, sparse (p, p); Π₁ are the products after the step."""
+    """Sum over the strain rows of the stress σ̃ (e,) times the derivative of the discrete gradient, sparse (p, p).
+
+    The derivative is with respect to the products at the end of the step; ``products`` are those at its start and its
+    end.
+    """
     (v0, a0, b0), (v1, a1, b1) = (_lengths(s, product) for product in products)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)
     by_first, by_second = _slope(a0, a1), _slope(b0, b1)
@@ -195,5 +213,5 @@ def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Arra
 
 
 def _quotient_slope(before: Array, after: Array) -> Array:
-    """Derivative of the difference quotient Δm/Δn of :func:`_slope` with respect to n after the step."""
+    """Derivative of the difference quotient Δm/Δn of :func:`_slope` with respect to n at the end of the step."""
     return _slope(before, after) ** 2 * before * (before + 2.0 * after) / (2.0 * after)

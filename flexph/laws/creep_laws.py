@@ -58,18 +58,21 @@ class CreepLaw:
 
     @property
     def spins(self) -> bool:
-        """True if the law has spin: a third slip and a moment."""
+        """True if the law has spin: a third component of slip, and a moment."""
         return any(self.parameters[6:])
 
     def under(self, load: float) -> CreepLaw:
-        """Law at a wheel load N [N], with the limit μN; a law with a given limit is returned as it is."""
+        """Law at a wheel load N [N], with the limit μN.
+
+        A law whose limit does not depend on the load is returned as it is.
+        """
         if not self.by_load:
             return self
         along, across, friction, *others = self.parameters
         return CreepLaw(self.kind, (along, across, friction * max(load, 0.0), *others))
 
     def stiffness(self, size: int) -> Array:
-        """Matrix C (k, k) of the first k components."""
+        """Matrix C (k, k) of the linear forces, over the first k = ``size`` components of slip."""
         along, across, *_, coupled, turning = self.parameters
         C = np.diag([along, across, turning])
         C[1, 2], C[2, 1] = coupled, -coupled
@@ -89,7 +92,7 @@ class CreepLaw:
         return force
 
     def slopes(self, slip: Array, travel: float) -> Array:
-        """Derivatives (k, k + 1) of the force with respect to the components of slip and the rolling speed."""
+        """Derivatives (k, k + 1) of the force (k,) with respect to the k components of slip, then the rolling speed."""
         _, _, limit, _, _, least, *_ = self.parameters
         stiffness, speed = self.stiffness(slip.size), max(abs(travel), least)
         pushed = stiffness @ slip
@@ -107,7 +110,7 @@ class CreepLaw:
         return np.column_stack([by_slip, by_speed])
 
     def ratio(self, x: float) -> tuple[float, float]:
-        """Saturation q(x) of this law, and its slope."""
+        """Saturation q(x) of this law, and its derivative with respect to x."""
         if self.kind == "hyperbolic":
             return 1.0 / (1.0 + x), -1.0 / (1.0 + x) ** 2
         if self.kind == "cubic":
@@ -117,7 +120,10 @@ class CreepLaw:
 
 
 def magic_ratio(x: float, shape: float, curvature: float) -> tuple[float, float]:
-    """Saturation of the Magic Formula, sin(C atan(Bx − E(Bx − atan Bx)))/x with B C = 1, and its slope."""
+    """Saturation q(x) of the Magic Formula, and its derivative with respect to x.
+
+    It is sin(C atan(Bx − E(Bx − atan Bx)))/x with B C = 1, C = ``shape`` and E = ``curvature``.
+    """
     if x < NEAR:
         bend = (curvature + 1.0) / (3.0 * shape**2) + 1.0 / 6.0
         return 1.0 - bend * x * x, -2.0 * bend * x
@@ -132,7 +138,10 @@ def magic_ratio(x: float, shape: float, curvature: float) -> tuple[float, float]
 def _given(
     longitudinal: float, lateral: float | None, bounds: tuple[float | None, float | None], least_speed: float
 ) -> tuple[float, ...]:
-    """Checked parameters c₁, c₂, the bound of ``bounds`` = (limit, friction), and the least speed."""
+    """Parameters c₁, c₂, μN or μ, and the least speed of a creep law, after their checks.
+
+    ``bounds`` are μN and μ, of which one may be given; the third parameter is infinite without both.
+    """
     limit, friction = bounds
     along = check.not_negative("longitudinal", longitudinal)
     across = along if lateral is None else check.not_negative("lateral", lateral)

@@ -37,7 +37,7 @@ WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
 
 class OutOfRange(ValueError):
-    """Error: a law is not defined at an extension."""
+    """Error of a law that is not defined at an extension."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,10 @@ class ElasticLaw(Remade):
 
     @property
     def scale(self) -> float:
-        """Largest stiffness at x = 0 or at a base, as a scale of the forces; zero if none is known."""
+        """Size of the stiffness of the law, by which its forces are judged; zero if it is not known.
+
+        It is the largest magnitude of the stiffness at x = 0 and at the bases of the pieces.
+        """
         with np.errstate(all="ignore"):
             try:
                 known = np.abs(self.stiffness(np.array([0.0, *self.bases])))
@@ -297,7 +300,7 @@ def one_sided(stiffness: float, *, side: Literal["tension", "compression"], beyo
     stiffness : float
         k > 0 [N/m or N m/rad].
     side : {"tension", "compression"}
-        Where it acts: beyond that extension, or below it.
+        ``tension``: the force acts at extensions above ``beyond``; ``compression``: below.
     beyond : float
         Extension at which the force begins [m or rad].
 
@@ -395,7 +398,10 @@ def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> Elastic
         raise ValueError(f"exponent must be at least 1, got {n}")
 
     def log_of(x: float) -> float:
-        """Return log(L/(L + x))."""
+        """Logarithm log(L/(L + x)) of the gas column of length L at the extension x.
+
+        Raises OutOfRange unless x > −L.
+        """
         if x <= -height:
             raise OutOfRange(f"the gas column of {height:.6g} m is compressed by {-x:.6g} m")
         return -log1p(x / height)
@@ -442,7 +448,10 @@ def gravitation(strength: float) -> ElasticLaw:
 def _pieces(
     name: str, edges: Sequence[float], bases: Sequence[float], forces: Sequence[tuple[float, ...]]
 ) -> ElasticLaw:
-    """Law of pieces whose forces are polynomials about their bases, with a continuous energy that is zero at x = 0."""
+    """Law of pieces with forces that are polynomials about the ``bases``, between ``edges`` in ascending order.
+
+    ``forces`` are their coefficients by ascending powers. The energy is continuous, and zero at x = 0.
+    """
     size = 1 + max(map(len, forces))
     energies = [[0.0, *(k / (i + 1) for i, k in enumerate(own))] for own in forces]
     energies = [own + [0.0] * (size - len(own)) for own in energies]
@@ -493,8 +502,8 @@ def scheduled(law: float | ElasticLaw | Relation, factor: Callable[[float], floa
     Returns
     -------
     ElasticLaw or ScheduledRelation
-        For ``law=`` of springs; of a relation for ``damping=`` of :func:`flexph.spring_damper` and
-        :func:`flexph.torsion_spring`.
+        An elastic law for ``law=`` of springs; from a relation, one for ``damping=`` of
+        :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`.
 
     Raises
     ------
@@ -552,9 +561,9 @@ def controlled(law: float | ElasticLaw | Relation) -> ElasticLaw | ScheduledRela
     Returns
     -------
     ElasticLaw or ScheduledRelation
-        For ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`; of a relation for their
-        ``damping=`` and for ``friction=`` of joints. ``Exact`` and ``Decaying`` take it with steps of given lengths,
-        and stiffness also ``Exact4``.
+        An elastic law for ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`; from a relation,
+        one for their ``damping=`` and for ``friction=`` of joints. The methods ``Exact`` and ``Decaying`` integrate
+        both with steps of given lengths, ``Exact4`` elastic laws only.
 
     Raises
     ------
@@ -629,7 +638,10 @@ def _check_derivative(
 def _changes(
     function: Callable[[float], Any], slope: Callable[[float], Any], x: float, change: float
 ) -> tuple[float, float, float] | None:
-    """Values of a function at both ends of a change of x, and the integral of its slope; None if one has no value."""
+    """Values of a function at x and at x + ``change``, and the integral of ``slope`` between them.
+
+    None if one of the two functions has no value there.
+    """
     try:
         with np.errstate(all="ignore"):
             first, last = float(function(x)), float(function(x + change))

@@ -42,9 +42,10 @@ class HysteresisLaw(Remade):
         return self.parameters[0]
 
     def along(self, slips: Array, start: float = 0.0) -> Array:
-        """Inner extensions (n + 1,) of a quasi-static path of slips (n,), by numerical integration.
+        """Inner extensions z (n + 1,) during a slow motion with the successive slips (n,).
 
-        It is for plots and comparisons; steps of runs use the exact solution.
+        They are integrated numerically. ``start`` is z before the first slip. It is for plots and comparisons; steps of
+        runs use the exact solution.
         """
         z = [start]
         for slip in check.array("slips", np.atleast_1d(slips), (None,)).tolist():
@@ -55,7 +56,10 @@ class HysteresisLaw(Remade):
         return np.array(z)
 
     def _slope(self, z: float, sign: float) -> float:
-        """Slope dz/ds at z during a slow slip in the direction ``sign`` (±1)."""
+        """Derivative dz/ds of the inner extension with respect to the slip, at z, during a slow slip in a direction.
+
+        ``sign`` is 1 or −1, the direction.
+        """
         if self.kind == "bristle":
             return 1.0 - sign * self.stiffness * z / self.parameters[3]
         _, beta, gamma, exponent = self.parameters
@@ -63,7 +67,7 @@ class HysteresisLaw(Remade):
 
     @property
     def _size(self) -> float:
-        """Limit of |z| during a long slow slip."""
+        """Magnitude that the inner extension z approaches during a long slow slip in one direction."""
         if self.kind == "bristle":
             return self.parameters[3] / self.stiffness
         _, beta, gamma, exponent = self.parameters

@@ -14,7 +14,9 @@ Piece = tuple[float, tuple[float, ...]]
 
 
 def beyond(law: ElasticLaw, lower: float, upper: float) -> ElasticLaw:
-    """Law of a coordinate q with stops: V(q − upper) above, V(lower − q) below, and no force between.
+    """Law of a coordinate q with stops at its limits, from the law V of one stop.
+
+    It is V(q − upper) above, V(lower − q) below, and has no force between.
 
     Parameters
     ----------
@@ -49,7 +51,11 @@ def _mirrored(powers: tuple[float, ...]) -> tuple[float, ...]:
 def _outside(
     function: Callable[[float], float], lower: float, upper: float, order: int, offset: float
 ) -> Callable[[float], float]:
-    """Make the function of q for the energy (order 0), force (1) or stiffness (2), which is zero between the limits."""
+    """Energy, force or stiffness of a coordinate q with two stops, from the ``function`` of one stop.
+
+    Zero between the limits. The function depends on the distance beyond a limit. ``order`` is 0 if it is the energy, 1
+    force, 2 stiffness. ``offset`` is subtracted from the energy, so that it is zero at the limits.
+    """
     sign, away = -1.0 if order == 1 else 1.0, offset if order == 0 else 0.0
 
     def outside(q: float) -> float:

@@ -72,7 +72,7 @@ class Relation:
         return _each(self.function, s)
 
     def slope(self, rate: Any) -> Any:
-        """Slope ρ'(s) at one rate or many; by central differences for a general relation without derivative."""
+        """Derivative ρ'(s) at one rate s or many; by central differences for a general relation without derivative."""
         s = np.asarray(rate, dtype=float)
         if self.kind == "viscous":
             return np.full_like(s, self.parameters[0])
@@ -88,7 +88,10 @@ class Relation:
         return central(self.force, s, step) / step
 
     def resistance(self, rate: Any) -> Any:
-        """Coefficient ρ(s)/s ≥ 0 for the matrix R ([dg] definition 2); at rest its limit ρ'(0)."""
+        """Quotient ρ(s)/s ≥ 0 at one rate s or many, an entry of the matrix R ([dg] definition 2).
+
+        At rest it is the limit ρ'(0).
+        """
         s = np.asarray(rate, dtype=float)
         unit = self._unit
         moving = np.abs(s) > SMALL * unit
@@ -96,7 +99,10 @@ class Relation:
         return np.where(moving, self.force(safe) / safe, self.slope(s))
 
     def resistance_slope(self, rate: Any) -> Any:
-        """Derivative of ρ(s)/s; zero at rest, as for every odd smooth relation."""
+        """Derivative of ρ(s)/s with respect to s, at one rate s or many.
+
+        It is zero at rest, as for every odd smooth relation.
+        """
         s = np.asarray(rate, dtype=float)
         unit = self._unit
         moving = np.abs(s) > NEAR * unit
@@ -106,11 +112,11 @@ class Relation:
 
     @property
     def _unit(self) -> float:
-        """Rate that is the scale on which the slope of the relation changes."""
+        """Size of a rate over which ρ'(s) changes."""
         return min(self.parameters[1], self.parameters[3]) if self.kind == "coulomb" else 1.0
 
     def _curvature(self) -> float:
-        """Half the second derivative of ρ(s)/s at rest for Coulomb friction, else 0."""
+        """Half the second derivative of ρ(s)/s with respect to s at rest for Coulomb friction; 0 for other kinds."""
         if self.kind != "coulomb":
             return 0.0
         sliding, width, static, stribeck, _ = self.parameters
@@ -134,7 +140,10 @@ class Relation:
         return f"coulomb({self.parameters[0]:.9g}, {rest})"
 
     def _level(self, s: Array) -> tuple[Array, Array]:
-        """Level of Coulomb friction at rates s, which falls from static to sliding, and its derivative by s."""
+        """Magnitude F + (F₀ − F) e^{−(s/v_s)²} of Coulomb friction at rates s, and its derivative with respect to s.
+
+        It falls from the static friction F₀ to the sliding friction F.
+        """
         sliding, _, static, stribeck, _ = self.parameters
         drop = (static - sliding) * np.exp(-((s / stribeck) ** 2))
         return sliding + drop, -2.0 * s / stribeck**2 * drop
@@ -177,7 +186,7 @@ def _each(function: Callable[[float], float], s: Array) -> Array:
 
 
 def _asked(function: Callable[[float], float], rate: float) -> float:
-    """Evaluate a function at a rate; its exceptions become a ValueError that names the rate."""
+    """Value of a function at a rate; an exception that it raises becomes a ValueError that names the rate."""
     try:
         return float(function(rate))
     except Exception as error:
@@ -300,12 +309,15 @@ def resistive(function: Callable[[float], float], derivative: Callable[[float], 
 
 
 def damping_of(name: str, given: Any) -> float | Relation | ScheduledRelation:
-    """Read the damping of a spring as :func:`resisting` does; a relation may also have a factor of time."""
+    """Damping of a spring from the argument ``name``: a coefficient or a relation, which may have a factor of time."""
     return given if isinstance(given, ScheduledRelation) else resisting(name, given)
 
 
 def resisting(name: str, given: Any) -> float | Relation:
-    """Read a coefficient or a relation; a viscous relation is replaced by its coefficient."""
+    """Coefficient or relation from the argument ``name``, after its check.
+
+    A viscous relation becomes its coefficient.
+    """
     if isinstance(given, Relation):
         return given.parameters[0] if given.kind == "viscous" else 0.0 if given.is_nothing else given
     if callable(given):
@@ -314,7 +326,10 @@ def resisting(name: str, given: Any) -> float | Relation:
 
 
 def friction_of(name: str, given: Any) -> float | Relation:
-    """Read the friction of a joint: a relation, or 0 for None."""
+    """Friction of a joint from the argument ``name``: a relation or its viscous coefficient, 0 for None.
+
+    Raises ValueError for anything else.
+    """
     if given is not None and not isinstance(given, Relation):
         raise ValueError(
             f"{name} must be a Relation, e.g. coulomb(force, speed=...) or viscous(c), got {check.shown(given)}"
@@ -323,7 +338,7 @@ def friction_of(name: str, given: Any) -> float | Relation:
 
 
 def check_dissipates(relation: Relation, rate: float, name: str = "a resistive relation") -> None:
-    """Raise ValueError unless ρ is finite and ``s ρ(s) ≥ 0`` at a rate."""
+    """Raise ValueError, with the given name, unless ρ is finite and ``s ρ(s) ≥ 0`` at the rate s."""
     force = float(relation.force(rate))
     if not np.isfinite(force):
         raise ValueError(f"{name} must be finite, got {force} at the rate {rate:.3g}")

@@ -13,7 +13,7 @@ SpringLaw = ElasticLaw | ForceLaw | HysteresisLaw
 
 
 def check_law(name: str, given: Any, *, by_input: bool = False) -> SpringLaw | None:
-    """Check that an argument is a law or None and return it; raises ValueError for anything else.
+    """Law from the argument ``name``, after the check that it is a law of springs or None; raises ValueError otherwise.
 
     Laws with a factor set by an input are admitted only if ``by_input``.
     """

@@ -25,13 +25,13 @@ class ReductionWarning(UserWarning):
 
 
 def project(system: LinearPHDAE, basis: Any, *, kinetic: Array | None = None) -> LinearPHDAE:
-    """Congruent projection x = P x̂: ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB, Ĝ = G P``.
+    """System in the states x̂ with x = P x̂, by congruent projection.
 
-    It keeps the kind of system, H and y, for any basis P (n, r) of full column rank, sparse or dense; Ĝ is dropped if
-    it is round-off ([flex] eq. (47)). Entries of E and R that are round-off of their terms become zero
-    (:func:`flexph.numerics.factors.ldl.semi_definite_product`), so that stiffness damping leaves rigid motions
-    undamped. The result is sparse if the system and P are. ``kinetic`` (r,) marks the new states that are velocities;
-    None if they do not split.
+    ``Ê = PᵀEP, Ĵ = PᵀJP, R̂ = PᵀRP, B̂ = PᵀB, Ĝ = G P``. P is ``basis`` (n, r), of full column rank, sparse or dense.
+    The kind of system, H and y are kept; Ĝ is dropped if it is round-off ([flex] eq. (47)). Entries of E and R that are
+    round-off of their terms become zero (:func:`flexph.numerics.factors.ldl.semi_definite_product`), so that stiffness
+    damping leaves rigid motions undamped. The result is sparse if the system and P are. ``kinetic`` (r,) marks the new
+    states that are velocities; None if they do not split.
     """
     lean = system.is_sparse and sparse.issparse(basis)
     p = sparse.csr_array(basis) if lean else (basis.toarray() if sparse.issparse(basis) else np.asarray(basis))
@@ -127,7 +127,7 @@ def eliminate(system: LinearPHDAE) -> LinearPHDAE:
 
 
 def independent(system: LinearPHDAE) -> LinearPHDAE:
-    """Remove constraints that follow from others, so that multipliers are unique; the motion is unchanged.
+    """System without the constraints that follow from others, so that multipliers are unique; the motion is the same.
 
     Warns with :class:`RedundantConstraintWarning`, which names them.
     """
@@ -144,7 +144,10 @@ def independent(system: LinearPHDAE) -> LinearPHDAE:
 
 
 def _kinetic(system: LinearPHDAE, basis: sparse.csr_array) -> Array | None:
-    """Mask of the new states that are velocities; None if constraints mix velocities with stresses."""
+    """True for each new state that is a velocity, (r,); None if constraints mix velocities with stresses.
+
+    ``basis`` P maps the new states to those of the system.
+    """
     if system.kinetic is None:
         return None
     moving = np.asarray(abs(basis).T @ system.kinetic.astype(float))
@@ -161,19 +164,20 @@ def explain_redundant(names: list[str]) -> str:
 
 
 def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[list[str]]]:
-    """Basis of null G, sparse (n, n − rank), and the names of each redundant row with its dependencies.
+    """Basis of the null space of g, sparse (n, n − rank), and for each redundant row its name and those that imply it.
 
-    It is the identity on states without constraints. States are grouped by the constraints that link them; each group
-    is treated by dense QR, or by sparse elimination if it is large.
+    ``names`` are those of the rows. The basis is the identity on states without constraints. States are grouped by the
+    constraints that link them; each group is treated by dense QR, or by sparse elimination if it is large.
     """
     basis, dependent = null_space_and_redundancy(g)
     return basis, [[names[i] for i in weights] for weights in dependent]
 
 
 def null_space_and_redundancy(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
-    """Basis of null G as in :func:`null_space`, and for each redundant row the weights of a zero combination of rows.
+    """Basis of the null space of g as in :func:`null_space`, and a combination of rows for each redundant row.
 
-    The first weight is 1 and belongs to the redundant row itself.
+    The combination of rows is zero. The combination has weights by index of the row; the first weight is 1 and belongs
+    to the redundant row itself.
     """
     g = sparse.csr_array(g)
     g.eliminate_zeros()
@@ -205,7 +209,10 @@ def _entries(block: Array) -> tuple[Array, Array, Array]:
 
 
 def _near_diagonal(entries: tuple[Array, Array, Array], shape: tuple[int, int]) -> sparse.csr_array:
-    """Matrix from its nonzero entries, with columns reordered so that the largest entries are near the diagonal."""
+    """Matrix with columns reordered so that the largest entry of each is near the diagonal.
+
+    ``entries`` are the rows, columns and values of its nonzero entries.
+    """
     row, column, value = entries
     order = np.lexsort((row, -np.abs(value), column))
     largest = row[order][np.searchsorted(column[order], np.arange(shape[1]))]
@@ -214,7 +221,10 @@ def _near_diagonal(entries: tuple[Array, Array, Array], shape: tuple[int, int]) 
 
 
 def _dense_null_space(g: Array) -> tuple[Array, list[dict[int, float]]]:
-    """Null space of a dense block, and for each dependent row the weights of a zero combination of rows."""
+    """Orthonormal basis of the null space of a dense block, and a combination of rows for each redundant row.
+
+    The combination of rows is zero.
+    """
     if not g.shape[1]:
         return np.zeros((0, 0)), [{k: 1.0} for k in range(g.shape[0])]
     size = np.linalg.norm(g, axis=1)
@@ -282,7 +292,10 @@ def recover_multipliers(system: LinearPHDAE, x: Any, u: Any = None) -> Array:
 
 
 def _left_null_space(g: Any) -> sparse.csr_array:
-    """Left null space N (g, g − rank) of G, Nᵀ G = 0, with one column for each redundant row."""
+    """Basis N, sparse (g, g − rank), of the combinations of rows that vanish, Nᵀ G = 0.
+
+    It has one column for each redundant row.
+    """
     dependent = null_space_and_redundancy(g)[1]
     rows = [i for weights in dependent for i in weights]
     columns = [k for k, weights in enumerate(dependent) for _ in weights]

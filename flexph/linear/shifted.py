@@ -103,52 +103,53 @@ class Shifted(Memo):
 
     @once
     def split(self) -> Split | None:
-        """Blocks of velocities and stresses; None if the system does not split."""
+        """Blocks of velocities and stresses of the system; None if it does not split."""
         return split(self.system)
 
     @once
     def size(self) -> int:
-        """Number of leading unknowns: displacements, or states."""
+        """Number of leading unknowns: displacements q if the system splits, else states x."""
         return int(self.system.size if self.split is None else len(self.split.velocities))
 
     @once
     def columns(self) -> Array:
-        """Columns of B in use."""
+        """Indices of the columns of B that are the load."""
         names = self.system.ports if self.ports is None else self.ports
         taken = [check.lookup("port", name, self.system.ports) for name in names]
         return np.concatenate([np.zeros(0, dtype=int), *(np.arange(t.start, t.stop) for t in taken)])
 
     @once
     def weight(self) -> Any:
-        """Weight of the inner product of leading unknowns: M if the system splits, else E."""
+        """Matrix of the inner product of leading unknowns: M if the system splits, else E."""
         return self.system.E if self.split is None else self.split.M
 
     @once
     def load(self) -> Array:
-        """Right-hand side (B, 0), dense."""
+        """Right-hand side (B, 0) of the inputs, dense."""
         inputs = dense(self.system.B if self.split is None else self.split.B)
         return self.padded(inputs if self.ports is None else inputs[:, self.columns])
 
     def padded(self, leading: Array) -> Array:
-        """Right-hand side with values ``leading`` in the equations of the leading unknowns, and zero elsewhere."""
+        """Right-hand side with the rows ``leading`` first and zeros in all other equations, such as constraints."""
         return np.vstack([leading, np.zeros((len(self._scale) - len(leading), leading.shape[1]))])
 
     def slope(self, s: complex, x: Array) -> Array:
-        """Product P′(s) x."""
+        """Product P′(s) x, with the derivative of P with respect to s."""
         _, a1, a2 = self._matrices
         scaled = self._unscaled(x)
         return self._unscaled(a1 @ scaled + 2.0 * s * (a2 @ scaled))
 
     def curvature(self, x: Array) -> Array:
-        """Product ½ P″ x."""
+        """Product ½ P″ x, with the second derivative of P with respect to s, which is constant."""
         return self._unscaled(self._matrices[2] @ self._unscaled(x))
 
     def factor(self, s: complex, *, audited: bool = True) -> Solver:
-        """Function that solves P(s) X = Y for Y (n, k). Raises :class:`Pole` if s is a pole to round-off.
+        """Factor P(s) and return a function that solves P(s) X = Y for X, with any Y (n, k).
 
-        Solutions are refined by their residuals until they converge. s is a pole if the first correction of a solution
-        with a random right-hand side is as large as a thousandth of it, or if another solution does not converge. With
-        ``audited`` False nothing is refined, and only exact poles are found.
+        Raises :class:`Pole` if s is a pole to round-off. Solutions are refined by their residuals until they converge.
+        s is a pole if the first correction of a solution with a random right-hand side is as large as a thousandth of
+        it, or if another solution does not converge. With ``audited`` False nothing is refined, and only exact poles
+        are found.
         """
         s = complex(s).real if complex(s).imag == 0.0 else complex(s)
         p = self._at(s)
@@ -179,7 +180,7 @@ class Shifted(Memo):
         return lambda y: scale * refined(scale * y, gain)
 
     def resolvent(self, s: complex) -> Solver:
-        """Function that solves ``(s E − J + R) x = f + Gᵀλ, G x = 0`` for x (n, k), with any f (n, k) and s ≠ 0.
+        """Return a function that solves ``(s E − J + R) x = f + Gᵀλ, G x = 0`` for x, with any f (n, k), at s ≠ 0.
 
         Raises :class:`Pole` like :meth:`factor`.
         """
@@ -190,7 +191,7 @@ class Shifted(Memo):
         return lambda f: self.state(s, solve(self.padded(np.vstack([f[v], f[sigma] / -s]))))
 
     def state(self, s: complex, solution: Array) -> Array:
-        """States x of a solution."""
+        """States x of the system from a solution of P(s) X = Y."""
         if self.split is None:
             return solution[: self.size]
         states = np.empty((self.system.size, *solution.shape[1:]), dtype=np.result_type(solution, type(s)))
@@ -199,18 +200,18 @@ class Shifted(Memo):
         return states
 
     def transfer(self, s: complex, solution: Array) -> Array:
-        """Transfer function H(s) (m, m) from a solution with the load."""
+        """Transfer function H(s) (m, m) from the solution with the load (B, 0)."""
         H: Array = self.load[: self.size].T @ solution[: self.size]
         return H if self.split is None else s * H
 
     def transfer_slope(self, solution: Array) -> Array:
-        """Part of dH/ds due to the factor s in front of Bᵀq."""
+        """Part of dH/ds that is due to the factor s in H = s Bᵀq; zero if the system does not split."""
         slope: Array = self.load[: self.size].T @ solution[: self.size]
         return np.zeros_like(slope) if self.split is None else slope
 
     @once
     def _scale(self) -> Array:
-        """Powers of two that scale the unknowns to one unit, the square root of energy.
+        """Powers of two by which the unknowns are scaled to one unit, the square root of energy.
 
         They cause no rounding. Without them factorisations take more than twice the time.
         """
@@ -226,7 +227,7 @@ class Shifted(Memo):
 
     @once
     def _matrices(self) -> tuple[Any, Any, Any]:
-        """Matrices A₀, A₁, A₂, scaled from both sides, on one pattern."""
+        """Matrices A₀, A₁, A₂ of P, scaled from both sides, sparse with the same pattern."""
         x, p, n, total = self.system, self.split, self.size, len(self._scale)
         if p is None:
             blocks = [(0, x.R - x.J, 0, 0), (0, x.G, n, 0), (0, -x.G.T, 0, n), (1, x.E, 0, 0)]
@@ -244,7 +245,7 @@ class Shifted(Memo):
         return tuple(sparse.csc_array((a, indices.astype(np.int32), ends.astype(np.int32)), (total,) * 2) for a in data)
 
     def _at(self, s: complex) -> Any:
-        """Scaled P(s), real for real s."""
+        """Matrix P(s), scaled from both sides; real for real s."""
         a0, a1, a2 = self._matrices
         return sparse.csc_array((a0.data + s * a1.data + s**2 * a2.data, a0.indices, a0.indptr), shape=a0.shape)
 
@@ -253,19 +254,19 @@ class Shifted(Memo):
 
 
 def _unit(squares: Any) -> Array:
-    """Reciprocal square roots of positive numbers, rounded to powers of two; one for zero and negative numbers."""
+    """Numbers 1/√x of positive x, rounded to powers of two; 1 for others."""
     squares = np.asarray(squares)
     return 2.0 ** -np.round(0.5 * np.log2(np.where(squares > 0.0, squares, 1.0)))
 
 
 def _squares(a: Any, scale: Array) -> Array:
-    """Squared norms of the rows of a matrix with scaled columns."""
+    """Squared norms of the rows of a matrix whose columns are multiplied by ``scale``."""
     entries = sparse.coo_array(a)
     return np.bincount(entries.row, (entries.data * scale[entries.col]) ** 2, a.shape[0])
 
 
 def _norms(x: Array) -> Array:
-    """Norms of the columns."""
+    """Norms of the columns of x."""
     return np.sqrt(np.einsum("ij,ij->j", x.conj(), x).real)
 
 
@@ -274,7 +275,10 @@ def _largest(ratios: Array) -> float:
 
 
 def _solver(p: Any) -> Solver:
-    """Solver by sparse LU; RuntimeError if the matrix is exactly singular."""
+    """Factor a sparse matrix by LU and return a function that solves for real or complex right-hand sides.
+
+    Raises RuntimeError if the matrix is exactly singular.
+    """
     if not p.shape[0]:
         return lambda y: y
     factors = splu(p, permc_spec="COLAMD", diag_pivot_thresh=THRESHOLD)

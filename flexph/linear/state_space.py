@@ -40,7 +40,7 @@ class StateSpace(NamedTuple):
     D: Array
 
     def between(self, columns: list[int], rows: list[int]) -> StateSpace:
-        """State space with the same states, and some of the inputs and outputs."""
+        """State space with the same states, and only the inputs ``columns`` and the outputs ``rows``."""
         return StateSpace(self.A, self.B[:, columns], self.C[rows], self.D[np.ix_(rows, columns)])
 
 
@@ -93,14 +93,14 @@ def _without_algebraic_states(e: Array, a: Array, b: Array) -> StateSpace:
 
 
 def _row_scale(a22: Array, a21: Array) -> Array:
-    """Factors that scale algebraic rows to one size, from their diagonal block if it is not zero."""
+    """Factors by which algebraic equations are scaled to one size, from A₂₂ where it is not zero, else from A₂₁."""
     own, other = np.abs(a22).max(axis=1, initial=0.0), np.abs(a21).max(axis=1, initial=0.0)
     noise = float(np.finfo(float).eps * own.max(initial=1e-300))
     return 1.0 / np.where(own > noise, np.sqrt(np.maximum(own, 1e-300)), np.where(other > 0.0, other, 1.0))
 
 
 def audited(model: StateSpace) -> StateSpace:
-    """Return the model after a check that it dissipates: the supply matrix has no positive eigenvalue."""
+    """State space as given, after the check that it creates no energy; raises ArithmeticError otherwise."""
     a, b, c, d = model
     balance = np.block([[a + a.T, b - c.T], [b.T - c, -d - d.T]])
     size = np.abs(np.block([[a, b], [c, d]]))  # for lossless rows the balance itself is round-off
@@ -127,13 +127,13 @@ class StandardForm:
     Parameters
     ----------
     J : array
-        (n, n).
+        Structure matrix (n, n), skew-symmetric.
     R : array
-        (n, n).
+        Dissipation matrix (n, n), symmetric.
     Q : array
-        (n, n).
+        Hessian of the energy, (n, n), symmetric.
     B : array
-        (n, m).
+        Input matrix (n, m).
     lift : array
         Matrix from x to the states that ``parts`` names.
     ports : mapping
@@ -169,7 +169,7 @@ class StandardForm:
 
     @property
     def size(self) -> int:
-        """Number n of states."""
+        """Number n of states x."""
         return len(self.J)
 
     @property
@@ -183,15 +183,15 @@ class StandardForm:
         return self.B.T @ self.Q
 
     def energy(self, x: Array) -> float:
-        """Energy H = ½ xᵀQ x [J]."""
+        """Energy H = ½ xᵀQ x [J] of a state x (n,)."""
         return 0.5 * float(x @ (self.Q @ x))
 
     def expand(self, x: Array) -> Array:
-        """States that ``parts`` names, from x (n,) or (n, k)."""
+        """States of the system from which the standard form was made, from its states x (n,) or (n, k)."""
         return self.lift @ x
 
     def part(self, name: str, x: Array) -> Array:
-        """Named part of a state."""
+        """Entries of one named part of the original states, from states x of the standard form."""
         return self.expand(x)[check.lookup("part", name, self.parts)]
 
 

@@ -1,8 +1,8 @@
 """Mechanisms: the class :class:`flexph.Mechanism` with its methods, and the connection of bodies.
 
-Imports: bodies, contacts, display, drawing, joints, joints.rows, kernels, kernels.surfaces, laws, linear.responses,
-mechanisms.equations, mechanisms.model, mechanisms.poses, mechanisms.statics, mechanisms.steady, numerics, systems,
-units.
+Imports: bodies, contacts, display, drawing, joints, joints.rows, kernels, kernels.contacts, kernels.surfaces, laws,
+linear.responses, mechanisms.equations, mechanisms.model, mechanisms.poses, mechanisms.statics, mechanisms.steady,
+numerics, systems, units.
 """
 
 import lazy_loader

@@ -85,7 +85,10 @@ def connect(
 
 
 def _check_names(name: str, body: AnyBody) -> None:
-    """Refuse ports named as parts of the states of their body, except a port "centre" at the centre of mass."""
+    """Raise ValueError if a port of a body has the name of a part of the state, such as ``deformation``.
+
+    A port may be named ``centre`` if it lies at the centre of mass.
+    """
     if not isinstance(body, Body):
         return
     for port in sorted({*PARTS} & {*body.ports}):

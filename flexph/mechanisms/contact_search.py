@@ -10,6 +10,7 @@ import numpy as np
 from ..contacts.levels import gaps_at
 from ..joints.rows.connection import Connection
 from ..kernels.state import Configuration, derive
+from ..numerics.arrays import Array
 from ..systems.inputs import Forcing, Input
 from .model.model import extent
 from .model.state import Pose, at_rest
@@ -40,7 +41,7 @@ CHANGES = 100
 
 
 class Opens(ArithmeticError):
-    """Error: an equilibrium would need a contact that pulls, so that this contact opens."""
+    """Error of an equilibrium that needs a pulling force at a contact; such a contact opens."""
 
     def __init__(self, contact: str, pull: float) -> None:
         self.contact = contact
@@ -48,10 +49,11 @@ class Opens(ArithmeticError):
 
 
 class Search:
-    """Search for the equilibrium of a mechanism with contacts from a pose, or from the configuration ``start``.
+    """Search for the equilibrium of a mechanism with contacts near a pose.
 
-    ``keeps_pose`` is used for limit loads: a pose of rigid bodies without springs is itself tested for equilibrium, and
-    messages do not say by how much the friction is too small.
+    It starts from the configuration ``start``, by default the pose at rest, with bodies deformed by the coordinates
+    ``bent`` (n,). ``keeps_pose`` is used for limit loads: if all bodies and contacts are rigid and there are no
+    springs, forces must balance in the pose itself, and messages do not say by how much the friction is too small.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Search:
         start: Configuration | None = None,
         *,
         keeps_pose: bool = False,
+        bent: Array | None = None,
     ) -> None:
         self.mechanism, self.pose, self.inputs, self.time = mechanism, pose, inputs, time
         self.start = at_rest(mechanism, pose.centres, pose.rotations) if start is None else start
@@ -70,38 +73,45 @@ class Search:
         self.size = extent(mechanism, pose.centres, pose.rotations)
         self.rigid = [touch for touch in self.touches if touch.is_rigid]
         self._explains = not keeps_pose
+        self._bent = bent
         self._stays = keeps_pose and _is_stiff(mechanism) and len(self.rigid) == len(self.touches)
         self._tried: set[str] = set()  # contacts without a gap that were closed once
         self._others = [c for c in mechanism.connections if not c.touches]
-        self._springs = [touch.spring() for touch in self.touches if not touch.is_rigid]
+        self._springs = [t.spring() for t in self.touches if not t.is_rigid]
 
     def is_stable(self, rested: Rested) -> bool:
-        """True if the equilibrium is a minimum of the energy."""
+        """True if an equilibrium with its closed contacts replaced by joints is a minimum of the energy."""
         resting, anchors = rested.mechanism, rested.state.anchors
         steady = steady_rotation(resting, None, None)
         given = problem(resting, anchors, self.time, inputs=self.inputs, steady=steady)
         return is_minimum(given, rested.configuration)
 
     def moved(self, rested: Rested) -> float:
-        """Largest displacement of a body from the start divided by the size, or largest change of a rotation entry."""
+        """Distance of an equilibrium from the start of the search, without unit.
+
+        It is the largest displacement of a body divided by the size of the mechanism, or the largest change of a
+        rotation entry if that is larger.
+        """
         c = rested.configuration
         apart = np.linalg.norm(c.r - self.start.r, axis=1).max(initial=0.0) / self.size
         return float(max(apart, np.abs(c.R - self.start.R).max(initial=0.0)))
 
     def closed_in_pose(self) -> tuple[set[str], Pose]:
-        """Names of the rigid contacts that are closed in the pose, and the pose."""
+        """Names of the rigid contacts whose gaps are closed at the start of the search, and the given pose."""
         gaps = self._gaps(self.start)
         return {touch.name for touch in self.rigid if gaps[touch.name] <= PLACED * self.size}, self.pose
 
     def begins_closed(self, held: Sequence[Touch]) -> bool:
-        """True if all contacts ``held``, which friction may hold, are points on planes and closed in the pose."""
+        """True if each of the contacts ``held`` is a point on a plane and closed at the start of the search."""
         gaps = self._gaps(self.start)
         return all(t.has_tangents and abs(gaps[t.name]) <= PLACED * self.size for t in held)
 
     def settled(self, held: Sequence[Touch], *, in_place: bool = False) -> Rested:
-        """Equilibrium by closing and releasing rigid contacts; ``held`` are held along their tangents by friction.
+        """Find the equilibrium by closing and releasing rigid contacts, one after the other, until all conditions hold.
 
-        ``in_place``: contacts that are closed in the pose stay so or open, and no others close.
+        The contacts ``held`` do not slide: friction holds them along their tangents. With ``in_place``, the contacts
+        that are closed in the pose start closed and may open, but no others close. Raises Opens if a contact would have
+        to pull, Slips if friction would exceed its bound, and ArithmeticError if no equilibrium is found.
         """
         self._tried = set()
         closed, pose = self.closed_in_pose() if in_place or not self.rigid else self._pressed(held)
@@ -132,7 +142,10 @@ class Search:
         raise ArithmeticError(f"no equilibrium was found: contacts open and close alternately, {change!r} last")
 
     def cause(self, error: ArithmeticError) -> ArithmeticError:
-        """Error that names the contact that must pull if all contacts of the pose stay closed; else the given error."""
+        """Error that explains why there is no equilibrium with all contacts of the pose closed.
+
+        It is Opens, with the contact that would have to pull most, or the given error if none would.
+        """
         gaps = self._gaps(self.start)
         closed = [t for t in self.touches if gaps[t.name] <= PLACED * self.size]
         open_ones = [t.spring() for t in self.touches if not t.is_rigid and t not in closed]
@@ -144,10 +157,10 @@ class Search:
         return Opens(change, pull) if change is not None and pull else error
 
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
-        """Names of the rigid contacts that close when soft springs replace them, and the pose at rest on these springs.
+        """Names of the rigid contacts that touch when soft springs replace them, and the pose at rest on these springs.
 
         Newton's method may cycle between open and closed contacts; softer springs, which act further, converge. Rims
-        that touch in the pose stay closed, as springs cannot measure their gaps.
+        that touch in the pose stay closed, as springs cannot measure their gaps. Springs also hold the points ``held``.
         """
         mechanism, dim = self.mechanism, self.mechanism.layout.dim
         loads = Forcing(mechanism.network.input_slices, self.inputs, dim).at(self.time)
@@ -189,9 +202,10 @@ class Search:
         *,
         springs: Sequence[Connection] | None = None,
     ) -> Rested:
-        """Equilibrium of the mechanism with its contacts replaced, and with points held in place by friction.
+        """Equilibrium of the mechanism near a pose with other connections in place of its contacts.
 
-        ``contacts`` and ``springs`` replace the rigid and the compliant contacts; by default there are all springs.
+        ``contacts`` replace the rigid contacts, and ``springs`` the compliant ones, by default all of them. Constraints
+        or springs hold the contacts ``held`` along their tangents.
         """
         dim, springs = self.mechanism.layout.dim, self._springs if springs is None else springs
         rows = [touch.held(dim) if touch.is_rigid else touch.sprung(touch.holding, dim) for touch in held]
@@ -208,24 +222,28 @@ class Search:
             if not balance_at(given, at_rest(resting, *at)).holds(given):
                 raise ArithmeticError("forces do not balance in the pose")
         placed = Pose(*at, anchors, self.pose.bodies)
-        state = equilibrium(resting, placed, self.inputs, spin=None, about=None, time=self.time, redundant="least_norm")
+        options: dict[str, Any] = {"spin": None, "about": None, "redundant": "least_norm", "bent": self._bent}
+        state = equilibrium(resting, placed, self.inputs, time=self.time, **options)
         return Rested(self.touches, resting, state)
 
     def _pose(self, c: Configuration) -> Pose:
         return Pose(c.r, c.R, self.pose.anchors, self.pose.bodies)
 
     def _anchors(self, resting: Mechanism) -> Anchors:
-        """Anchors of the mechanism at rest (contacts replaced), measured at the start configuration."""
+        """Anchors of the mechanism ``resting``, whose contacts are replaced, measured at the start configuration."""
         return anchor(resting, derive(resting.network.arrays, self.start).product)
 
     def _gaps(self, c: Configuration) -> dict[str, float]:
-        """Gaps of all contacts by name."""
+        """Gaps [m] of all contacts at a configuration, by the names of their substitutes."""
         a = self.mechanism.network.arrays
         gaps = gaps_at(a, c, derive(a, c)).before
         return dict(zip((touch.name for touch in self.touches), gaps.tolist(), strict=True))
 
     def _wrong(self, rested: Rested, closed: set[str]) -> tuple[str | None, float]:
-        """Contact that pulls most with its pull, else the one that penetrates most; None if all conditions hold."""
+        """Name of the contact that violates the conditions most, and its pull [N]; None if the conditions hold.
+
+        It is the closed one that pulls most or, if none pulls, the open one that penetrates most; the pull is then 0.
+        """
         forces = rested.normal
         largest = max(map(abs, forces.values()), default=0.0)
         name = min(forces, key=lambda name: forces[name], default=None)
@@ -237,7 +255,7 @@ class Search:
         return min(entered, key=lambda name: entered[name]) if entered else None, 0.0
 
     def _touching(self, c: Configuration, closed: set[str]) -> set[str]:
-        """Names of rigid contacts, treated as open, whose gap is zero; each is returned once, to be tried as closed."""
+        """Names of the rigid contacts not in ``closed`` whose gap is zero. Each is returned only once in a search."""
         gaps = self._gaps(c)
         touching = {t.name for t in self.rigid if t.name not in closed and abs(gaps[t.name]) <= ENTERED * self.size}
         touching, self._tried = touching - self._tried, self._tried | touching

@@ -3,11 +3,12 @@
 The distance of a ball to a face is V·n − c with a normal n fixed in the section, that to a corner the distance to a
 point. Edges, which are far away in most pairs, are replaced by their tangent planes, also for two boxes or capsules.
 An equilibrium with the replaced surfaces is one with the surfaces themselves if, at each closed contact of either,
-both gaps are the same.
+both gaps are the same. Where bodies touch at edges or on several faces, the distance itself stays.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -33,11 +34,15 @@ SQUARE, FIRST, SECOND = 0, 1, 2
 
 
 class Feature(NamedTuple):
-    """Gap to a surface [m], the name of its contact, and the kind of the closest edge; empty for faces and corners."""
+    """Gap to a surface [m], the name of its contact, and the kind of the closest edge; empty for faces and corners.
+
+    On meshes, capsules and plates, which are no box, balls may lie on several faces or on an edge.
+    """
 
     gap: float
     contact: str
     edge: str
+    is_box: bool = True
 
 
 def has_surfaces(mechanism: Mechanism) -> bool:
@@ -45,17 +50,22 @@ def has_surfaces(mechanism: Mechanism) -> bool:
     return any(gap.kind in KINDS for c in mechanism.connections for gap in c.form.gaps)
 
 
-def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Feature]]:
-    """Mechanism whose surfaces are replaced by their closest faces and corners, and the features of all surfaces."""
+def on_faces(mechanism: Mechanism, c: Configuration, exact: Collection[int] = ()) -> tuple[Mechanism, list[Feature]]:
+    """Mechanism whose surfaces are replaced by their closest faces and corners, and the features of all surfaces.
+
+    The surfaces with numbers in ``exact`` stay.
+    """
     a = mechanism.network.arrays
     vectors, k = gaps_at(a, c, derive(a, c)).vectors[1], 0
-    joints, features = [], []
+    joints: list[Connection] = []
+    features: list[Feature] = []
     for own in mechanism.connections:
         gaps = []
         for gap in own.form.gaps:
             if gap.kind in KINDS:
                 stand_in = _closest if gap.kind == "shape" else _crossing
-                gap, feature = stand_in(own, gap, vectors[:, k])
+                plane, feature = stand_in(own, gap, vectors[:, k])
+                gap = gap if len(features) in exact else plane
                 features.append(feature)
             gaps.append(gap)
             k += 1
@@ -63,39 +73,50 @@ def on_faces(mechanism: Mechanism, c: Configuration) -> tuple[Mechanism, list[Fe
     return mechanism.replace(joints=joints), features
 
 
-def gaps_agree(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float, what: str) -> bool:
-    """True if surfaces and the faces that replace them have equal gaps wherever one of the two is ≤ ``closed`` [m].
+class Agreement(NamedTuple):
+    """Result of :func:`compare_gaps`: whether all closed gaps agree, and the numbers of surfaces touched at edges."""
 
-    Raises ValueError, naming the contact and the method ``what``, if a closed contact touches edges in space or
-    several faces.
+    holds: bool
+    edges: set[int]
+
+
+def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float) -> Agreement:
+    """Compare the gaps of surfaces and of the faces that replace them, wherever one of the two is ≤ ``closed`` [m].
+
+    Edges in space and several faces, which planes replace to first order only, are named by their numbers.
     """
-    features, a = iter(on_faces(mechanism, c)[1]), local.network.arrays
+    features, a = iter(enumerate(on_faces(mechanism, c)[1])), local.network.arrays
     gaps = iter(gaps_at(a, c, derive(a, c)).after.tolist())
-    for gap in (gap for own in mechanism.connections for gap in own.form.gaps):
+    holds, edges = True, set()
+    pairs = zip(mechanism.connections, local.connections, strict=True)
+    for gap, replaced in ((g, r) for one, other in pairs for g, r in zip(one.form.gaps, other.form.gaps, strict=True)):
         stand_in = next(gaps)
         if gap.kind not in KINDS:
             continue
-        own = next(features)
-        if own.edge and own.gap <= closed:
-            raise ValueError(
-                f"{what} takes surfaces that touch by faces and corners only, and {own.contact!r} touches {own.edge}: "
-                "integrate a damped run until it rests"
-            )
-        if min(own.gap, stand_in) <= closed and abs(own.gap - stand_in) > closed:
-            return False
-    return True
+        number, own = next(features)
+        if replaced.kind in KINDS or min(own.gap, stand_in) > closed:
+            continue
+        if own.edge:
+            edges.add(number)
+        holds = holds and not own.edge and abs(own.gap - stand_in) <= closed
+    return Agreement(holds, edges)
 
 
 def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Gap to the closest face or corner of a surface, from the vectors V, W, U, D (4, d), and this feature."""
+    """Gap to the plane or corner that is closest on a surface, to replace the gap to the surface, and its feature.
+
+    ``vectors`` (4, d) are the world vectors V, W, U, D of the gap: V from the section to the ball, the others its axes.
+    """
     dim = vectors.shape[1]
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
     distance(gap.shape, 0, dim, places, gap.blend, (near, bent))
     own = near[0]
+    assert gap.shape is not None
     bends = own[CURVATURE : CURVATURE + 9].reshape(3, 3).trace() * own[SIZE] * own[SIGN]
     edge = "several faces" if own[CODE] < 0.0 else "" if own[FLAT] or round(bends) == dim - 1 else "an edge"
-    feature = Feature(float(own[VALUE] - gap.offset), contact.name, edge)
+    is_box = gap.shape.root[0] < 0 and bool(gap.shape.half[0, :dim].min() > 0.0)
+    feature = Feature(float(own[VALUE] - gap.offset), contact.name, edge, is_box)
     axes = np.array([v.fixed if v.plus is None else v.plus.direction for v in gap.vectors[1:]])
     assert gap.sides is not None
     port, none = gap.sides[1], Vector(fixed=(0.0,) * dim)
@@ -112,7 +133,10 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
 
 
 def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Plane between the closest points of two edges, from the vectors V, W, U, D (4, d), and the edge as a feature."""
+    """Gap along the line between the closest points of two edges, to replace the gap between them, and its feature.
+
+    ``vectors`` (4, d) are the world vectors of the gap: V between the middles of the edges, W and U half of each.
+    """
     V, W, U = vectors[:3]
     products, found, bent = [V @ V, V @ W, V @ U, W @ U, W @ W, U @ U], np.zeros((2, PLACES)), np.zeros((5, 4))
     squares(np.array([products] * 2), found, bent)
@@ -129,7 +153,7 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
 
 
 def _ahead(vector: Vector, offset: Array) -> Vector:
-    """Vector whose end is shifted by an offset in the axes of the section at its end."""
+    """World vector whose end is moved by an ``offset`` in the axes of the section there, or of the world."""
     if vector.plus is None:
         return replace(vector, fixed=tuple((np.array(vector.fixed) + offset).tolist()))
     before = np.zeros(offset.size) if vector.plus.offset is None else np.array(vector.plus.offset)
@@ -137,7 +161,7 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
 
 
 def _shifted(vector: Vector, port: Any, offset: Array) -> Vector:
-    """Vector whose start is shifted by an offset in the axes of the section at the surface's port."""
+    """World vector whose start is moved by an ``offset``, in the axes of the section at ``port``, or of the world."""
     if isinstance(port, Ground):
         return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))
     assert vector.minus is not None

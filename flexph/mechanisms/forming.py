@@ -16,9 +16,9 @@ from ..numerics import checks as check
 
 
 def formed(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> tuple[Connection, ...]:
-    """Connections in their form for the plane or for space, with the welds of split bodies.
+    """Connections in their form for the plane or for space, followed by the welds between the parts of split bodies.
 
-    Raises ValueError for unknown ports and for connections of the same name.
+    Raises ValueError for a single connection, unknown ports and connections of the same name.
     """
     if isinstance(connections, Connection):
         raise ValueError("connections must be a list of joints and force elements, got a single one")
@@ -35,7 +35,7 @@ def formed(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> 
 
 
 def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:
-    """Welds between the frames of split bodies."""
+    """Welds that join the frames of each split body, one body of several frames."""
     pairs = [(name, *pair) for name, body in bodies.items() if isinstance(body, SplitBody) for pair in body.joints]
     return [weld(f"{name}.{first}", f"{name}.{second}") for name, first, second in pairs]
 

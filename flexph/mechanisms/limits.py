@@ -9,6 +9,7 @@ from ..systems.inputs import Input
 from .contact_search import Opens, Search
 from .model.state import Pose, State
 from .rested import Slips
+from .substitutes import OF_DISTANCES
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, whose module imports this one."""
@@ -19,9 +20,10 @@ LIGHT = 1e-6
 
 
 class Held(NamedTuple):
-    """Equilibrium on contacts: its state, or None with the cause and a message of the failure.
+    """Result of the search for an equilibrium with the contacts of a pose closed.
 
-    ``open`` names the contact that is about to open, as its force is almost zero.
+    ``state`` is the equilibrium; if there is none it is None, with a ``cause`` and a ``message``. ``open`` names the
+    contact that is about to open, as its force is almost zero.
     """
 
     state: State | None
@@ -31,7 +33,16 @@ class Held(NamedTuple):
 
 
 def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
-    """Equilibrium in which contacts that touch in the pose stay closed; those with friction are held tangentially."""
+    """Equilibrium near a pose in which the contacts that touch in the pose stay closed, or the cause if there is none.
+
+    Friction holds these contacts, and compliant ones, along their tangents. Raises ValueError for other shapes than
+    points, balls and planes.
+    """
+    if others := [c.name for c in mechanism.connections if any(gap.kind in OF_DISTANCES for gap in c.form.gaps)]:
+        raise ValueError(
+            f"limit_load takes contacts of points and balls, and {others[0]!r} touches a box, capsule, mesh or skin: "
+            "take ports at its corners on a Plane"
+        )
     search = Search(mechanism, pose, inputs, time, keeps_pose=True)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]

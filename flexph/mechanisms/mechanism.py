@@ -45,7 +45,7 @@ from .steady.steady_spectrum import has_relative_motion, steady_spectrum
 
 
 def _drawing(mechanism: Mechanism) -> str:
-    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is none."""
+    """HTML drawing of a mechanism in the pose assembled without a guess, or the reason why there is no such pose."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of bodies without a place
@@ -108,7 +108,7 @@ class Mechanism(Model):
         joints: Sequence[Connection] | None = None,
         gravity: Sequence[float] | None = None,
     ) -> Mechanism:
-        """Mechanism of the same bodies with other joints or another gravity.
+        """Make a mechanism of the same bodies with other joints or another gravity.
 
         The new mechanism can continue a run of this one: ``integrate(other, run, times)``.
 
@@ -285,11 +285,11 @@ class Mechanism(Model):
         joints: Literal["free", "at rest"] | None = None,
         time: float = 0.0,
     ) -> State:
-        """State that satisfies all constraints and their rates at ``time``.
+        """State at ``time`` that satisfies all constraints and their rates, with given velocities of bodies.
 
-        Given velocities are kept if the joints and drives allow all of them; the other ones are those of least kinetic
-        energy, without deformation rates if possible. If the given ones contradict the joints, each other or the
-        drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
+        Given velocities are kept if the joints and drives allow all of them. Velocities that are not given are those of
+        least kinetic energy, without deformation rates if possible. If the given velocities contradict the joints, each
+        other or the drives, the state has the admissible velocities nearest to them in kinetic energy, with a warning.
 
         Example of the choice of ``joints``: a blade hangs on a driven hub by a free hinge. With the least kinetic
         energy it swings back; with ``joints="at rest"`` it turns with the hub.
@@ -386,8 +386,8 @@ class Mechanism(Model):
 
         With contacts, gaps are ≥ 0, normal forces N ≥ 0, and N = 0 at open gaps. Points that touch planes in the pose
         stay there if friction can hold them, |T| ≤ μN. Otherwise the method searches for an equilibrium without
-        friction, which is an equilibrium for any coefficient of friction. :meth:`with_closed_contacts` gives the
-        forces.
+        friction, which is an equilibrium for any coefficient of friction. A ball on a skin may lie on several faces,
+        with equal gaps and shares of N. :meth:`with_closed_contacts` gives the forces.
 
         Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model, and of a mechanism
         of up to 300 velocities at rest if the equilibrium is unstable, with the number of negative eigenvalues of its
@@ -437,11 +437,14 @@ class Mechanism(Model):
     def with_closed_contacts(
         self, state: State, *, inputs: Mapping[str, Input] | None = None
     ) -> tuple[Mechanism, State]:
-        """Mechanism whose closed contacts are joints, and its state, for contact forces and small motions.
+        """Replace the contacts that are closed at an equilibrium by joints and springs.
 
-        A closed rigid contact is a constraint ``NAME: normal``, a compliant one a spring ``NAME``. Points on planes
-        with friction stick: constraints ``NAME: friction: tangent 1``. Contacts of several gaps have numbers,
-        ``NAME: 2``.
+        Return the new mechanism and its state. Its multipliers and springs give the contact forces, and it can be
+        linearised for small motions. A closed rigid contact becomes a constraint ``NAME: normal``, a compliant one a
+        spring ``NAME``. Points on planes with friction stick: constraints ``NAME: friction: tangent 1``. Contacts of
+        several gaps have numbers, ``NAME: 2``. Further faces of a skin that carry a ball are constraints of equal gaps,
+        ``NAME: 2: share``. A mechanism with contacts closed at edges, in grooves or on skins has statics and small
+        motions, but no runs.
 
         Parameters
         ----------
@@ -479,10 +482,10 @@ class Mechanism(Model):
     def linearize(self, about: Pose | State, *, inputs: Mapping[str, Input] | None = None) -> LinearPHDAE:
         """Linearise about an unloaded pose at rest ([flex] eq. (45)), or about an equilibrium under load.
 
-        At a pose, the states are the body-frame velocities at P and the stresses, and joints are constraints. At a
-        state from :meth:`equilibrium`, the geometric stiffness of stresses, joint forces and loads is included and
-        constraints are eliminated; contacts that are closed there stay closed. :meth:`LinearPHDAE.part` gives the same
-        named parts of both.
+        About a pose, the states of the linear system are the stresses and the velocities of the bodies at P in body
+        axes, and joints are constraints. About a state from :meth:`equilibrium`, the system includes the geometric
+        stiffness of stresses, joint forces and loads, constraints are eliminated, and contacts that are closed stay
+        closed. :meth:`LinearPHDAE.part` finds parts of both systems by the same names.
 
         Parameters
         ----------
@@ -508,7 +511,7 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
-        """Lowest ``count`` natural frequencies ω > 0 at rest at k unloaded poses, ascending.
+        """Lowest ``count`` natural frequencies ω > 0 [rad/s] at each of k unloaded poses at rest, ascending.
 
         They equal ``eigenfrequencies(mechanism.linearize(pose), count)``, with drives locked. For small undamped
         mechanisms without springs, all terms that do not depend on the pose are computed once.
@@ -628,7 +631,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """The mechanism and state, with closed contacts replaced by joints if the mechanism has contacts."""
+        """This mechanism and a state, or both with closed contacts replaced by joints if there are contacts."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state
@@ -721,10 +724,9 @@ class Mechanism(Model):
 
     @computing(_unknowns)
     def consistent_multipliers(self, state: State, *, inputs: Mapping[str, Input] | None = None) -> State:
-        """State with the joint forces of its motion as multipliers.
+        """State with the joint forces of its motion as multipliers; :meth:`consistent_state` leaves them zero.
 
-        The multipliers keep the rates of all constraints zero and follow from the accelerations (index reduction);
-        :meth:`consistent_state` leaves them zero.
+        With the accelerations that these forces cause, the rates of all constraints remain zero (index reduction).
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ from .model.constraints import rates_at, spring_extensions
 from .model.state import State, configuration, flat
 from .model.time_table import table_of
 from .poses.passage import copied_state
-from .substitutes import Touch
+from .substitutes import Touch, name_of
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, whose module imports this one."""
@@ -32,23 +32,26 @@ SLIPS = 1e-6
 
 
 class Slips(ArithmeticError):
-    """Error: friction would have to exceed its bound."""
+    """Error of an equilibrium in which friction at a contact would have to exceed its bound."""
 
 
 class Rested:
-    """Equilibrium ``state`` of a substitute ``mechanism``, in which joints and springs replace the closed contacts."""
+    """Equilibrium ``state`` of a ``mechanism`` in which joints and springs replace closed contacts.
+
+    ``touches`` are the gaps of all contacts of the original mechanism.
+    """
 
     def __init__(self, touches: Sequence[Touch], mechanism: Mechanism, state: State) -> None:
         self.touches, self.mechanism, self.state = touches, mechanism, state
 
     @property
     def configuration(self) -> Configuration:
-        """Configuration of the bodies."""
+        """Configuration of the bodies in this equilibrium."""
         return configuration(self.mechanism, self.state.x)
 
     @cached_property
     def tensions(self) -> dict[str, float]:
-        """Tensions of all springs by name."""
+        """Tensions [N or N m] of all springs of the mechanism by name."""
         mechanism, time, springs = self.mechanism, self.state.time, self.mechanism.network.arrays.springs
         extensions = spring_extensions(mechanism, self.configuration, table_of(mechanism, self.state.anchors), time)
         names = (name for name, _ in measures(mechanism.connections))
@@ -56,28 +59,41 @@ class Rested:
 
     @cached_property
     def multipliers(self) -> dict[str, float]:
-        """Multipliers of all rows by name."""
+        """Multipliers of all constraint rows of the mechanism by name."""
         return dict(zip(self.mechanism.constraint_names, self.state.multipliers.tolist(), strict=True))
 
     @property
     def normal(self) -> dict[str, float]:
-        """Normal forces of the closed rigid contacts by name: multipliers, which for rims are N over a sine."""
+        """Normal forces [N] of the closed rigid contacts by name.
+
+        They are the multipliers of the constraints in their place; for a rim this is the force divided by the sine of
+        the angle between the axis of the disc and the normal.
+        """
         own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches}
         return {name: sign * self.multipliers[row] for name, (sign, row) in own.items() if row in self.multipliers}
 
     @property
     def pressing(self) -> dict[str, float]:
-        """Normal forces of all closed contacts, rigid and compliant, by name."""
-        return self.normal | {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if not t.is_rigid}
+        """Normal forces [N] of all closed contacts, rigid and compliant, by name."""
+        forces = {t.name: -t.gap.sign * self.tensions[t.name] for t in self.touches if t.is_sprung}
+        for touch in self.touches:
+            if touch.lead is not None and not touch.is_rigid:
+                share = self.multipliers[f"{touch.name}: share"]
+                forces[touch.name] = share
+                forces[next(t.name for t in self.touches if t.gap is touch.lead)] -= share
+        return self.normal | forces
 
     def with_contacts(self, mechanism: Mechanism) -> State:
-        """Equilibrium as a state of the original mechanism with contacts."""
+        """State of the original mechanism, with contacts, at the equilibrium found with joints and springs for them."""
         whole = self._with_anchors(mechanism, copied_state(self.mechanism, mechanism, self.state))
         multipliers = np.array([self.multipliers[name] for name in mechanism.constraint_names])
         return replace(whole, multipliers=multipliers, joint_forces=True)
 
     def _friction(self) -> dict[str, Array]:
-        """Friction (d,) in world axes by the names of compliant contacts, from the springs that hold them."""
+        """Friction forces (d,) [N] in world axes of the compliant contacts, by name.
+
+        They are the tensions of the springs that hold these contacts along their tangents.
+        """
         a = self.mechanism.network.arrays
         tangents = derive(a, self.configuration).vector[a.pairs[1][a.springs.component_product]]
         components = [name for name, measure in measures(self.mechanism.connections) if measure.kind == "component"]
@@ -89,19 +105,20 @@ class Rested:
         return forces
 
     def _with_anchors(self, mechanism: Mechanism, state: State) -> State:
-        """State whose anchors of compliant contacts have the forces of friction."""
+        """State of the original mechanism, in which anchors of sticking contacts carry their friction."""
         contacts, c, forces = mechanism.network.arrays.contacts, configuration(mechanism, state.x), self._friction()
         spring, dim = c.spring.copy(), mechanism.layout.dim
-        for touch, first in zip(self.touches, contacts.anchor.tolist(), strict=True):
-            if touch.name in forces and first >= 0:
-                spring[first : first + dim] = forces[touch.name]
+        names = [name_of(own, k) for own in mechanism.connections for k in range(len(own.form.gaps))]
+        for name, first in zip(names, contacts.anchor.tolist(), strict=True):
+            if name in forces and first >= 0:
+                spring[first : first + dim] = forces[name]
         return replace(state, x=flat(mechanism, c._replace(spring=spring)))
 
     def within_cones(self, held: Sequence[Touch], *, explains: bool) -> Rested:
-        """Equilibrium whose friction at ``held`` contacts is within its bounds; raises Slips if there is none.
+        """Equilibrium in which friction at the contacts ``held`` is within its bounds; raises Slips if there is none.
 
         The forces are those of least norm or, if these exceed a bound, those with the least sum of normal forces. If
-        ``explains``, the message contains the coefficients of friction that would be needed.
+        ``explains``, the message says how much larger the coefficients of friction would have to be.
         """
         pressing, forces = self.pressing, self.multipliers | self.tensions
         needed = {t.name: float(np.linalg.norm(_friction_of(forces, t))) for t in held}
@@ -121,7 +138,10 @@ class Rested:
         raise Slips(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
     def _least_factor(self, held: Sequence[Touch]) -> float:
-        """Least factor of all coefficients of friction with which friction holds the bodies; infinite if none does."""
+        """Least common factor of the coefficients of friction of ``held`` contacts with which they hold the bodies.
+
+        It is infinite if friction of no size holds them.
+        """
         low, high = 0.0, 1.0
         while self._shared(held, factor=np.exp(high)) is None:
             if high >= np.log(MOST):
@@ -133,10 +153,10 @@ class Rested:
         return float(np.exp(high))
 
     def _shared(self, held: Sequence[Touch], factor: float = 1.0) -> Array | None:
-        """Multipliers with the same generalised forces that satisfy all bounds, with the least sum of normal forces.
+        """Multipliers (g,) of the same total forces that keep friction at ``held`` contacts within its bounds.
 
-        They follow from a linear programme with polygons inside the friction cones; None if there are none.
-        Coefficients of friction are multiplied by ``factor``.
+        They have the least sum of normal forces, by a linear programme with polygons inside the friction cones.
+        Coefficients of friction are multiplied by ``factor``. None if there are no such multipliers.
         """
         mechanism, state, c = self.mechanism, self.state, self.configuration
         names, place = list(mechanism.constraint_names), (c, derive(mechanism.network.arrays, c))
@@ -158,7 +178,10 @@ class Rested:
 
 
 def _cone(touch: Touch, names: Sequence[str], factor: float) -> list[Array]:
-    """Rows r of a polygon r·λ ≤ 0 within the friction cone of a contact, for multipliers λ in the order of names."""
+    """Rows r (g,) of conditions r·λ ≤ 0 that bound the friction of a contact by a polygon within its friction cone.
+
+    λ are the multipliers of the constraints with the given names; ``factor`` multiplies the coefficient of friction.
+    """
     own = [k for k, name in enumerate(names) if name.startswith(f"{touch.name}{FRICTION}")]
     reach = factor * touch.friction * (np.cos(np.pi / WAYS) if len(own) > 1 else 1.0)
     rows = []
@@ -171,5 +194,5 @@ def _cone(touch: Touch, names: Sequence[str], factor: float) -> list[Array]:
 
 
 def _friction_of(forces: Mapping[str, float], touch: Touch) -> list[float]:
-    """Friction forces [N] of a contact along its tangents."""
+    """Friction forces [N] of a contact along each tangent, from ``forces`` by names of rows and springs."""
     return [force for name, force in forces.items() if name.startswith(f"{touch.name}{FRICTION}")]

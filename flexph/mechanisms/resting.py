@@ -8,28 +8,31 @@ which is one for any friction; if there is none, friction holds them along the t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..kernels.state import derive
+from ..kernels.state import Configuration, derive
+from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from .contact_search import Search
-from .faces_at_rest import gaps_agree, has_surfaces, on_faces
+from .faces_at_rest import Feature, compare_gaps, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
 from .model.constraints import rates_at
 from .model.model import extent
 from .model.state import Pose, State, at_rest, configuration
 from .model.time_table import table_of
 from .rested import Rested, Slips
+from .skins_at_rest import carrying_sets, changed_sets, has_skins, nearest_faces, numbers, tied_sets, together
 from .statics.stability import warn_if_unstable
 
 Mechanism = Any
 """A :class:`flexph.Mechanism`, whose module imports this one."""
-WHAT = "mechanism.equilibrium"
 CHANGES = 20
 """Largest number of changes of the faces that balls touch on surfaces."""
-CLOSED = 1e-9
-"""Gap, relative to the size of the mechanism, up to which a surface counts as touched."""
+CLOSED, PLACED = 1e-9, 1e-6
+"""Gaps, relative to the size of the mechanism, up to which a surface counts as touched, at the end and in the pose."""
+NEARBY, NEAREST = 0.2, 20
+"""Gap, relative to the size of the mechanism, and number of surfaces that stay themselves if their faces fail."""
 
 
 def equilibrium_with_contacts(
@@ -44,16 +47,22 @@ def equilibrium_with_contacts(
         c = configuration(mechanism, whole.x)
         place, table = (c, derive(mechanism.network.arrays, c)), table_of(mechanism, whole.anchors)
         if names := explain_redundancy(mechanism, rates_at(mechanism, place, table, time)[0]):
-            raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
+            raise ValueError(f"{names}. The joint forces are not unique: use redundant='least_norm'")
     return whole
 
 
 def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-    """Mechanism whose closed contacts are joints and springs, and its state; points on planes stick by friction."""
+    """Mechanism with joints and springs in place of the closed contacts of an equilibrium, and its state.
+
+    Points that touch planes with friction stick.
+    """
     c = configuration(mechanism, state.x)
     pose = Pose(c.r, c.R, state.anchors, tuple(mechanism.bodies))
+    if has_skins(mechanism):
+        size = extent(mechanism, c.r, c.R)
+        mechanism = together(mechanism, tied_sets(mechanism, c, size, CLOSED * size))
     if has_surfaces(mechanism):
-        mechanism, _ = on_faces(mechanism, c)
+        mechanism, _ = on_faces(mechanism, c, _touched_edges(mechanism, c, extent(mechanism, c.r, c.R)))
     search = Search(mechanism, pose, inputs, state.time, c)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and (t.name in closed or not t.is_rigid)]
@@ -62,34 +71,94 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
 
 
 def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Rested:
-    """Equilibrium near a pose, of a mechanism whose closed contacts are joints and springs.
+    """Equilibrium near a pose, as one of a mechanism with joints and springs in place of closed contacts.
 
-    Raises ArithmeticError if there is none, ValueError for contacts that equilibria do not support.
+    Surfaces are replaced by the faces that bodies touch. Raises ArithmeticError if there is no equilibrium, ValueError
+    for contacts that equilibria do not support.
     """
+    if not has_skins(mechanism):
+        return _rest_on_surfaces(mechanism, pose, inputs, time=time)
+    size = extent(mechanism, pose.centres, pose.rotations)
+    c, bent = at_rest(mechanism, pose.centres, pose.rotations), None
+    for _ in range(CHANGES):  # each face alone, which shows where the balls come to rest
+        sets = numbers(nearest_faces(mechanism, c))
+        rested = _rest_on_surfaces(together(mechanism, sets, alone=True), pose, inputs, time=time, bent=bent)
+        c = rested.configuration
+        pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u
+        if sets == numbers(nearest_faces(mechanism, c)):
+            break
+    sets = carrying_sets(mechanism, rested, size)
+    for _ in range(CHANGES):
+        rested = _rest_on_surfaces(together(mechanism, sets), pose, inputs, time=time, bent=bent)
+        c = rested.configuration
+        pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u
+        before, sets = sets, changed_sets(mechanism, rested, sets, CLOSED * size, size)
+        if sets == before:
+            return rested
+    raise ArithmeticError(
+        "no equilibrium was found: balls pass from face to face of a skin; integrate a damped run until they rest"
+    )
+
+
+def _rest_on_surfaces(
+    mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, **options: Any
+) -> Rested:
+    """Equilibrium near a pose, with given faces of skins; ``options`` are those of :func:`_rest`."""
     if not has_surfaces(mechanism):
-        return _rest(mechanism, pose, inputs, time=time)
+        return _rest(mechanism, pose, inputs, time=time, **options)
     size = extent(mechanism, pose.centres, pose.rotations)
     c = at_rest(mechanism, pose.centres, pose.rotations)
+    exact = _nearby([own if own.edge else None for own in on_faces(mechanism, c)[1]], size)
+    exact |= _touched_edges(mechanism, c, size)
+    failed: ArithmeticError | None = None
     for _ in range(CHANGES):
-        local, _ = on_faces(mechanism, c)
-        rested = _rest(local, pose, inputs, time=time, in_pose=True)
+        local, features = on_faces(mechanism, c, exact)
+        try:
+            rested = _rest(local, pose, inputs, time=time, in_pose=True, **options)
+        except ArithmeticError as error:
+            failed = failed or error
+            if exact.issuperset(more := _nearby(features, size)):
+                raise failed from None
+            exact |= more  # a ball may pass from face to face before it rests, or lie on several
+            continue
         c = rested.configuration
-        if gaps_agree(mechanism, local, c, CLOSED * size, WHAT):
+        agreement = compare_gaps(mechanism, local, c, CLOSED * size)
+        if agreement.holds:
             return rested
+        exact |= agreement.edges
         pose = Pose(c.r, c.R, pose.anchors, pose.bodies)
     raise ArithmeticError(
         "no equilibrium was found: bodies pass from face to face of a surface; integrate a damped run until it rests"
     )
 
 
-def _rest(
-    mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, in_pose: bool = False
-) -> Rested:
-    """Equilibrium near a pose of a mechanism without surfaces.
+def _touched_edges(mechanism: Mechanism, c: Configuration, size: float) -> set[int]:
+    """Numbers of the surfaces that bodies touch at edges or on several faces."""
+    features = on_faces(mechanism, c)[1]
+    return {k for k, own in enumerate(features) if own.edge and own.gap <= PLACED * size}
 
-    If ``in_pose``, friction holds only contacts that touch in the pose.
+
+def _nearby(features: Sequence[Feature | None], size: float) -> set[int]:
+    """Numbers of the nearest of these surfaces that are no boxes, up to the gap ``NEARBY``."""
+    others = ((own.gap, k) for k, own in enumerate(features) if own is not None and not own.is_box)
+    near = sorted((gap, k) for gap, k in others if gap <= NEARBY * size)
+    return {k for _, k in near[:NEAREST]}
+
+
+def _rest(
+    mechanism: Mechanism,
+    pose: Pose,
+    inputs: Mapping[str, Input],
+    *,
+    time: float,
+    in_pose: bool = False,
+    bent: Array | None = None,
+) -> Rested:
+    """Equilibrium near a pose of a mechanism whose contacts are not with surfaces (boxes, capsules, meshes).
+
+    With ``in_pose``, friction holds only contacts that touch in the pose.
     """
-    search = Search(mechanism, pose, inputs, time)
+    search = Search(mechanism, pose, inputs, time, bent=bent)
     held = [touch for touch in search.touches if touch.friction > 0.0]
     held = [touch for touch in held if search.begins_closed([touch])] if in_pose else held
     slipped: ArithmeticError | None = None

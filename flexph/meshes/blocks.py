@@ -19,12 +19,13 @@ class _Block(meshio.CellBlock):
         self.tags: list[str] = []
 
 
-BESIDE = ("wedge15", "pyramid13")
+NO_CELL_BLOCK = ("wedge15", "pyramid13")
 """Cell types that meshio reads and writes, but from which it cannot make a ``CellBlock``."""
 
 
 def cell_blocks(cells: Iterable[tuple[str, Any]]) -> list[meshio.CellBlock]:
     """Blocks of cells (type, nodes) for a mesh of meshio."""
     return [
-        _Block(kind, nodes) if kind in BESIDE else meshio.CellBlock(kind, np.asarray(nodes)) for kind, nodes in cells
+        _Block(kind, nodes) if kind in NO_CELL_BLOCK else meshio.CellBlock(kind, np.asarray(nodes))
+        for kind, nodes in cells
     ]

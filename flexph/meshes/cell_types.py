@@ -26,9 +26,10 @@ def dimension(kind: str) -> int:
 
 
 def refuse_unknown(cells: Iterable[tuple[str, Any]], known: Iterable[str] = (), *, dim: int | None = None) -> None:
-    """Raise ValueError, with type and count, if some of the cells (type, nodes) have a type unknown to meshio.
+    """Raise ValueError, with type and count, if some of the cells (type, nodes) have a type that meshio does not have.
 
-    With ``dim``, cells of that dimension must also have one of the types ``known``. Cells are numbered from 0.
+    With ``dim``, the types of all cells of this dimension must also be among ``known``. The first such cell is named by
+    its number from 0.
     """
     names, words, first = tuple(known), list[str](), 0
     for kind, nodes in cells:
@@ -43,7 +44,10 @@ def refuse_unknown(cells: Iterable[tuple[str, Any]], known: Iterable[str] = (), 
 
 
 def nodes_of(kind: str, data: Any, points: int) -> Array:
-    """Node indices (k, nodes) of the cells of one type; raises ValueError for indices out of range."""
+    """Node indices ``data`` (k, nodes) of the cells of one type, checked to be those of a mesh with ``points`` points.
+
+    Raises ValueError for other indices.
+    """
     cells = np.asarray(data)
     wrong = (cells < 0) | (cells >= points)
     if wrong.any():
@@ -117,7 +121,7 @@ SHAPE = {name: name.rstrip("0123456789") for name in NODES}
 
 @lru_cache(maxsize=256)
 def facet_nodes(kind: str, number: int) -> tuple[str, list[int]]:
-    """Cell type of a facet of a cell, and its nodes as indices into the nodes of the cell."""
+    """Cell type of facet ``number`` of a cell of type ``kind``, and its nodes as indices into the nodes of the cell."""
     corners = FACETS[SHAPE[kind]][number]
     places = {frozenset(node): i for i, node in enumerate(NODES[kind])}
     count = sum(node <= set(corners) for node in places)

@@ -30,7 +30,10 @@ class Place(NamedTuple):
 
 @dataclass
 class DeckFiles:
-    """Main file and its included files, which must be in the same folder; ``read`` counts the included files."""
+    """Main file and its included files, which must be in the same folder.
+
+    ``read`` counts the included files.
+    """
 
     deck: Path
     read: int = -1
@@ -76,7 +79,8 @@ class PointMass:
 class SpreadMass:
     """A mass, in units of the file, distributed over a region of cells.
 
-    ``by``: ``value`` is a mass per volume, or a total mass distributed in proportion to mass or to volume.
+    ``value`` is a mass per volume if ``by`` is "per volume"; otherwise it is the total mass, distributed in proportion
+    to mass or to volume.
     """
 
     region: str
@@ -109,11 +113,11 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Coupling:
-    """Coupling of a region to a reference point, which becomes a port by its name.
+    """Coupling of points to a reference point, which a body takes as a port of the coupling's name.
 
     ``how``: ``rigid`` (RBE2, kinematic coupling, rigid body) or ``mean`` (RBE3, distributing coupling). ``region``:
-    name of its region; ``points`` (k,): points of the mesh; ``at`` (3,): reference point; ``weights`` (k,) of the
-    points in a mean, None for one over areas.
+    name of the region of the points; ``points`` (k,): their indices in the mesh; ``at`` (3,): reference point;
+    ``weights`` (k,) of the points in the mean, None to weight them by area.
     """
 
     name: str
@@ -206,9 +210,10 @@ class MeshContents:
 def refuse_left_out(
     contents: MeshContents, changes: Iterable[Change], *, masses: bool = False, ports: Iterable[str] = ()
 ) -> None:
-    """Raise ValueError that names the unsupported parts of a file with one of the effects ``changes``.
+    """Raise ValueError if a file has unsupported parts whose effect on the body is one of ``changes``.
 
-    ``masses``: True to refuse additional masses of the file, too. ``ports``: names of couplings that become ports.
+    ``masses``: True to refuse additional masses of the file, too. ``ports``: names of couplings that become ports, and
+    thus are supported.
     """
     wanted, ports = set(changes), set(ports)
     left_out = [
@@ -228,11 +233,11 @@ def refuse_left_out(
 
 
 def _hint(left_out: list[LeftOut]) -> str:
-    """Text on the argument that makes the first coupling among unsupported parts a port; empty without couplings."""
+    """Text that suggests the argument ``ports`` by which the first unsupported coupling becomes a port; or empty."""
     named = next((part.port for part in left_out if part.port), None)
-    return f", or take them as ports, such as ports={{'hub': {named!r}}}" if named else ""
+    return f", or use them as ports, such as ports={{'hub': {named!r}}}" if named else ""
 
 
 def shortened(words: list[str], most: int = 5) -> list[str]:
-    """The first entries of a long list, followed by the total number."""
+    """The first ``most`` of a list of words, followed by the number of all if there are more."""
     return words if len(words) <= most else [*words[:most], f"… ({len(words)} in all)"]

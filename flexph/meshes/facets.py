@@ -28,7 +28,10 @@ MONOMIALS = {
 
 
 def boundary(cells: Iterable[Facets]) -> list[Facets]:
-    """Facets (type, nodes) that belong to one cell only, of cells (type, nodes (k, n))."""
+    """Facets on the boundary of cells, as (type, nodes): those that belong to one cell only.
+
+    The cells are given in blocks (type, nodes (k, n)).
+    """
     candidates = [
         (kind, nodes[:, local], len(FACETS[SHAPE[name]][i]))
         for name, nodes in cells
@@ -46,7 +49,7 @@ def boundary(cells: Iterable[Facets]) -> list[Facets]:
 
 
 def samples(points: Array, facets: Facets) -> tuple[Array, Array]:
-    """Shape functions (q, n) at the quadrature points of facets, and quadrature weights times area (k, q)."""
+    """Shape functions (q, n) at q quadrature points of k facets, and weights (k, q) that sum to the areas."""
     kind, nodes = facets
     shapes, slopes, weights = _rule(kind)
     tangents = np.einsum("kni,qnj->kqji", points[nodes], slopes)
@@ -56,7 +59,11 @@ def samples(points: Array, facets: Facets) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=16)
 def _rule(kind: str) -> tuple[Array, Array, Array]:
-    """Shape functions (q, n), their gradients (q, n, d) and weights (q,) at the Gauss points of a facet type."""
+    """Shape functions (q, n), their gradients (q, n, d) and weights (q,) at the Gauss points of a facet type.
+
+    q is the number of Gauss points, n that of nodes, d the dimension of the facet; gradients are with respect to
+    reference coordinates.
+    """
     corners = REFERENCE[SHAPE[kind]]
     nodes = np.array([corners[list(node)].mean(axis=0) for node in NODES[kind]])
     dim = corners.shape[1]

@@ -23,7 +23,11 @@ Members = dict[int, Array]
 
 
 def cell_groups(mesh: meshio.Mesh) -> dict[str, Members]:
-    """Groups of cells by name: numbered groups (gmsh: physical groups), other integer cell data, cell sets."""
+    """Groups of cells by name.
+
+    A group is given by indices of its cells in each block. The groups are the numbered groups of the mesh (gmsh:
+    physical groups), groups of equal integers of other cell data, and cell sets.
+    """
     groups: dict[str, Members] = {}
     none = np.zeros(0, dtype=int)
     for key in NUMBERED:
@@ -41,7 +45,10 @@ def cell_groups(mesh: meshio.Mesh) -> dict[str, Members]:
 
 
 def _by_value(key: str, data: list[Array]) -> dict[str, Members]:
-    """Groups named ``key value`` of cells with equal integers; none for other data or more than MOST values."""
+    """Groups of cells with equal integers in the cell data ``key``, named ``key value``.
+
+    Empty for data that are no integers, and for more than MOST different values.
+    """
     held = [values for values in data if len(values)]
     if not held or any(values.dtype.kind not in "iu" or values.ndim != 1 for values in held):
         return {}
@@ -57,9 +64,10 @@ def _by_value(key: str, data: list[Array]) -> dict[str, Members]:
 
 
 def _numbered(mesh: meshio.Mesh, key: str) -> list[tuple[int, int, str]]:
-    """Block, number and name of each group of cells in ``cell_data[key]``; the number 0 is no group.
+    """Block, number and name of each group of cells in ``cell_data[key]``.
 
-    A group without a name is named by its number, or ``volume 1``, ``surface 1`` if several dimensions use the number.
+    The number 0 is no group. A group without a name is named by its number, or ``volume 1``, ``surface 1`` if several
+    dimensions use the number.
     """
     tags = mesh.cell_data.get(key, [])
     own = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]
@@ -74,7 +82,10 @@ def _numbered(mesh: meshio.Mesh, key: str) -> list[tuple[int, int, str]]:
 
 
 def _names_of_tags(mesh: meshio.Mesh, key: str) -> Callable[[int, int], list[str]]:
-    """Function from number and dimension of a group to its names: one in gmsh, several in MED, none elsewhere."""
+    """Function from the number of a group and its dimension to its names.
+
+    There is one name in gmsh, several in MED; the list is empty if the file has no names.
+    """
     if key == "gmsh:physical":
         known = {(int(tag), int(dim)): name for name, (tag, dim) in mesh.field_data.items()}
         return lambda tag, dim: [known[tag, dim]] if (tag, dim) in known else []

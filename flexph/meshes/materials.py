@@ -24,7 +24,7 @@ ORTHOTROPIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2), (3, 3), (4, 4), (
 
 
 class Row(NamedTuple):
-    """Constants of one kind at a temperature."""
+    """Values of the constants of one kind, such as density or isotropic moduli, at one temperature."""
 
     kind: Kind
     temperature: float
@@ -52,7 +52,7 @@ class FileMaterial:
     held_beyond: bool = True
 
     def with_rows(self, rows: tuple[Row, ...]) -> FileMaterial:
-        """Material with constants of one kind added: as a table if there are several temperatures."""
+        """Material with constants of one kind added: as a table if ``rows`` has several temperatures."""
         return _with(self, rows[0]) if len(rows) == 1 else replace(self, rows=(*self.rows, *rows))
 
     def at(self, temperature: float | None) -> FileMaterial:
@@ -79,7 +79,11 @@ class FileMaterial:
         return f"{kinds} at {len(at)} temperatures from {at[0]:g} to {at[-1]:g}"
 
     def scaled(self, stress: float, density: float, time: float) -> FileMaterial:
-        """Material with its constants multiplied by a factor for each quantity, for other units."""
+        """Material with its constants in other units.
+
+        Moduli, density and damping are multiplied by the factors ``stress``, ``density`` and ``time`` of their units;
+        damping in proportion to mass is divided by ``time``.
+        """
         factors = {kind: density if kind == "density" else stress for kind in CONSTANTS}
         return replace(
             self,
@@ -91,14 +95,17 @@ class FileMaterial:
         )
 
     def modulus(self) -> float | None:
-        """Young's modulus, or a modulus of the same order from C; None without elastic constants."""
+        """Young's modulus, or the largest of C₁₁, C₂₂ and C₃₃ of a stiffness C; None without elastic constants."""
         if self.stiffness is not None:
             return float(np.diag(self.stiffness)[:3].max())
         return self.young
 
 
 def _scaled(row: Row, factor: float) -> tuple[float, ...]:
-    """Constants of a row with moduli times ``factor``; Poisson's ratios are unchanged."""
+    """Constants of a row with moduli times ``factor``.
+
+    Poisson's ratios are unchanged.
+    """
     ratios = {"isotropic": (1,), "engineering constants": (3, 4, 5)}.get(row.kind, ())
     return tuple(value if i in ratios else factor * value for i, value in enumerate(row.values))
 
@@ -112,7 +119,7 @@ def _with(material: FileMaterial, row: Row) -> FileMaterial:
 
 
 def stiffness_of(kind: Kind, values: tuple[float, ...]) -> Array:
-    """Stiffness C (6, 6) over (xx, yy, zz, yz, xz, xy) from constants as Abaqus orders them.
+    """Stiffness C (6, 6) over (xx, yy, zz, yz, xz, xy) from the constants ``values`` of one kind, ordered as in Abaqus.
 
     Raises ValueError for moduli that are zero, or that have no inverse.
     """

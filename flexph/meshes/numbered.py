@@ -38,14 +38,17 @@ class NumberedMesh:
         return max((dimension(block.kind) for block in self.cells), default=0)
 
     def rows(self, numbers: Array) -> Array:
-        """Indices of nodes by their numbers, −1 for unknown ones."""
+        """Indices (k,) in the mesh of the nodes with the given numbers (k,); −1 for unknown ones."""
         if not len(self.numbers):
             return np.full(np.shape(numbers), -1)
         rows = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
         return np.where(self.numbers[rows] == numbers, rows, -1)
 
     def mesh(self, element_groups: Mapping[str, Array], node_groups: Mapping[str, Array]) -> meshio.Mesh:
-        """Mesh with groups of elements and of nodes by their numbers; unknown members are left out."""
+        """Mesh with groups of elements and of nodes by their numbers.
+
+        Unknown members are left out.
+        """
         blocks = [(block.kind, self._nodes(block)) for block in self.cells]
         sets = {
             name: [np.flatnonzero(np.isin(block.numbers, members)) for block in self.cells]

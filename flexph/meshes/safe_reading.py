@@ -102,7 +102,10 @@ def refuse_outside_data(path: Path) -> None:
 
 
 def deck_lines(path: Path) -> list[str]:
-    """Lines of a text file of any encoding; a UTF-8 byte order mark is removed."""
+    """Lines of a text file of any encoding.
+
+    A UTF-8 byte order mark is removed.
+    """
     return path.read_text(encoding="latin-1").removeprefix("\xef\xbb\xbf").split("\n")
 
 

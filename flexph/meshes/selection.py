@@ -55,9 +55,10 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
 
 
 def _kept(mesh: meshio.Mesh, members: dict[int, Array], name: str) -> dict[int, Array]:
-    """Indices of cells by block: those of the group with its highest dimension, and all cells on their facets.
+    """Indices, by block, of the cells to keep with a group ``members``, which is named in errors.
 
-    Cells of still lower dimension are kept if all of their nodes are nodes of these cells.
+    They are the group's cells of its highest dimension, all cells on facets of these, and cells of still lower
+    dimension whose nodes are all nodes of these. Raises ValueError for a group without volume or surface cells.
     """
     dims = {b: dimension(mesh.cells[b].type) for b in members}
     top = max(dims.values(), default=0)
@@ -88,7 +89,10 @@ def _keys(corners: Array) -> Array:
 
 
 def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshio.Mesh:
-    """Mesh of the kept cells with their groups; all points remain, so that point indices do not change."""
+    """Mesh of the cells ``kept`` (indices by block) with their groups; all points remain, with their indices.
+
+    ``body``: indices of the points of the selected cells, to which groups of points are restricted.
+    """
     blocks = sorted(kept)
     sets: dict[str, list[Array]] = {}
     for name, members in cell_groups(mesh).items():
@@ -104,7 +108,10 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
 
 
 def _left_out(contents: MeshContents, body: Array, top: int) -> tuple[tuple[LeftOut, ...], list[LeftOut]]:
-    """Unsupported parts that act on the selected cells only, and those that join them to other cells."""
+    """Unsupported parts that only act on the selected cells, and those that join them to other cells.
+
+    ``body``: indices of the points of the selected cells, which have the dimension ``top``.
+    """
     counting, joining = [], []
     for part in contents.left_out:
         inside = None if part.reach is None else np.isin(part.reach, body)

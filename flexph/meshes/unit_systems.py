@@ -94,7 +94,10 @@ def in_metres(contents: MeshContents, unit: float) -> MeshContents:
 
 
 def told(contents: MeshContents, unit: float) -> UnitSystem | None:
-    """System of units with lengths in ``unit`` [m] that fits the materials of a file; None unless exactly one fits."""
+    """System of units with lengths in ``unit`` [m] that fits the materials of a file.
+
+    None if no such system fits, or several.
+    """
     known = [s for s in fitting(contents.materials.values()) if abs(s.length - unit) <= 1e-6 * unit]
     return known[0] if len(known) == 1 else None
 

@@ -66,7 +66,7 @@ COMPANIONS = {"solid-bar": ("bar.msh",)}
 
 
 def write_example(path: Path, like: str) -> list[Path]:
-    """Copy an example to ``path``, with the suffix .yaml, and the files that it refers to; return the paths written.
+    """Copy the example called ``like`` to ``path``, with the suffix .yaml, and files that it needs; return the paths.
 
     Raises FileExistsError instead of replacing a file, and FileNotFoundError if the folder does not exist.
     """
@@ -111,7 +111,10 @@ def refusals() -> Iterator[None]:
 
 
 def loaded(file: Path, settings: Sequence[str] = (), *, trust: bool = False) -> Any:
-    """Load a model file with changed settings; end the command with a message if the file has errors."""
+    """Load a model file with changed settings.
+
+    If the file has errors, the command ends with a message that lists them.
+    """
     with refusals():
         from .loading import load_model  # it loads scipy, pydantic and pint
 
@@ -145,7 +148,10 @@ def check(file: Path, settings: Sequence[str], trust: bool, as_json: bool) -> No
 
 
 def _problems(refusal: click.ClickException) -> list[dict[str, Any]]:
-    """Errors of a model file as values for JSON; line and column are null for an error without a position."""
+    """Errors of a model file as values for JSON.
+
+    Line and column are null for an error without a position.
+    """
     cause = refusal.__cause__
     if not isinstance(cause, ModelError):
         return [{"line": None, "column": None, "path": "", "message": refusal.message}]

@@ -129,7 +129,7 @@ class ModelFile:
             check_optimisation(optimisation, self.tree, self.document.runs, self.builder.at("optimisations", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
-        """Raise Misfit unless the inputs, outputs and method of a run exist."""
+        """Raise Misfit unless the inputs, prescribed motions, changes, outputs and method that a run names exist."""
         known = [c.name for c in self.mechanism.connections if c.input is not None]
         sections = ("inputs", "motion") if isinstance(entry, InverseDynamicsRun) else ("inputs",)
         for section in sections:
@@ -219,7 +219,7 @@ class ModelFile:
 
     @checked
     def prepared(self, name: str) -> tuple[State, Any, dict[str, Any], Integrate]:
-        """Initial state, method, controllers and entry of a run in time. Raises ModelError."""
+        """Initial state, method, controllers by name, and entry of the run in time ``name``. Raises ModelError."""
         self.refuse_unknown([name])
         entry: Any = self.document.runs[name]
         here = self.builder.at("runs", name)
@@ -258,12 +258,18 @@ class ModelFile:
         return model_of_tree(tree, self.builder.folder, trust=self.builder.trust, mechanism=mechanism)
 
     def located(self, compute: Callable[[], _Value]) -> _Value:
-        """Result of ``compute()``; a Misfit raised by it becomes a ModelError with the line in the file."""
+        """Result of ``compute()``.
+
+        If it raises Misfit, a ModelError with the line in the file is raised instead.
+        """
         return located(self.tree, compute)
 
 
 def located(tree: Tree, compute: Callable[[], _Value]) -> _Value:
-    """Result of ``compute()`` on a parsed file; a Misfit raised by it becomes a ModelError with the line."""
+    """Result of ``compute()``.
+
+    If it raises Misfit, a ModelError with the line in the parsed file ``tree`` is raised instead.
+    """
     try:
         return compute()
     except Misfit as error:
@@ -300,7 +306,11 @@ def load_model(path: str | Path, *, trust: bool = False, settings: Mapping[str, 
 
 
 def model_of_tree(tree: Tree, folder: Path, *, trust: bool, mechanism: Mechanism | None = None) -> ModelFile:
-    """Model of a parsed tree; a given ``mechanism`` must be one of the same sections. Raises ModelError."""
+    """Model of the parsed file ``tree`` in a folder. Raises ModelError.
+
+    A given ``mechanism`` is used instead of a new one; it must have been built from a file with the same bodies and
+    connections.
+    """
     document, builder = document_of(tree, folder, trust=trust)
     built = mechanism or located(tree, lambda: build_mechanism(document, builder))
     return ModelFile(tree, document, builder, built)
@@ -314,9 +324,11 @@ def document_of(tree: Tree, folder: Path, *, trust: bool) -> tuple[Any, Builder]
 
 
 def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings: Any) -> Mapping[str, Any]:
-    """Summary numbers of a run with changed settings by path: ``**{"bodies.rod.elements": 8}``. Raises ModelError.
+    """Summary numbers, by name, of a run of a model file with changed settings. Raises ModelError.
 
-    ``digest`` is a checksum of the file's content, so that studies of a changed file do not reuse old results.
+    Settings are keywords that are paths, given as ``**{"bodies.rod.elements": 8}``. ``digest`` is not used here: as a
+    checksum of the file's content it is part of the arguments that studies record, so that they do not reuse results of
+    an older file.
     """
     return load_model(path, trust=trust, settings=settings).run(run).figures()
 

@@ -34,7 +34,7 @@ EXTREMES: Mapping[str, Callable[[Array], Any]] = {"max": np.max, "min": np.min, 
 
 @dataclass(frozen=True)
 class First(Functional):
-    """Reading at the first time, Φ = s₀."""
+    """Functional Φ of the readings sₖ of a sensor at n times: the reading at the first time, Φ = s₀."""
 
     def value(self, times: Array, readings: Array) -> float:
         """Value Φ of the first reading."""
@@ -49,7 +49,7 @@ class First(Functional):
 
 @dataclass(frozen=True)
 class Mean(Functional):
-    """Mean of the readings, Φ = Σ sₖ/n."""
+    """Functional Φ of the readings sₖ of a sensor at n times: their mean, Φ = Σ sₖ/n."""
 
     def value(self, times: Array, readings: Array) -> float:
         """Value Φ of the mean."""
@@ -62,7 +62,7 @@ class Mean(Functional):
 
 @dataclass(frozen=True)
 class RootMeanSquare(Functional):
-    """Root mean square of the readings, Φ² = Σ sₖ²/n."""
+    """Functional Φ of the readings sₖ of a sensor at n times: their root mean square, Φ² = Σ sₖ²/n."""
 
     def value(self, times: Array, readings: Array) -> float:
         """Value Φ of the root mean square."""
@@ -75,17 +75,17 @@ class RootMeanSquare(Functional):
 
 @dataclass(frozen=True)
 class Shifted(Functional):
-    """Functional ``of`` of the readings minus a target."""
+    """Functional whose value is that of another one, ``of``, for the readings minus a target."""
 
     of: Functional = field(kw_only=True)
     target: float = field(kw_only=True)
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value of the functional ``of`` at the readings minus the target."""
+        """Value of the functional ``of`` for the readings (n,) minus the target."""
         return self.of.value(times, readings - self.target)
 
     def slopes(self, times: Array, readings: Array) -> Array:
-        """Derivatives of the functional with respect to the readings."""
+        """Derivatives (n,) of the value with respect to the readings (n,)."""
         return self.of.slopes(times, readings - self.target)
 
 
@@ -127,13 +127,19 @@ def _is_stress(field: str) -> bool:
 
 
 def level_of(measure: Measure, given: float | str) -> float:
-    """Target or margin of a measure in SI units. Raises ValueError for the unit of another quantity."""
+    """Target or margin ``given`` for a measure, in SI units.
+
+    A plain number is in SI units already. Raises ValueError for the unit of another quantity.
+    """
     units = units_of(measure.of) if isinstance(given, str) else ()
     return read_quantity(given, *units) if units else read_size(given)
 
 
 def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:
-    """Functional with the value of a measure of a sensor; None for extremes without a margin, as not smooth."""
+    """Functional of the readings of the sensor ``quantity`` whose value is a measure of a run.
+
+    None for a largest or smallest reading without a margin, which has no derivatives.
+    """
     if measure.take in FUNCTIONALS:
         own = FUNCTIONALS[measure.take](quantity, measure.component)
     elif measure.margin is None:

@@ -54,9 +54,10 @@ def _check_ends(entry: Any, bodies: dict[str, Body], here: Builder) -> None:
 
 
 def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
-    """Yield the ports and ground points in an end of a connection, with their positions in the file.
+    """Yield each port and each ground point of one end of a connection, with the Builder of its position in the file.
 
-    An end is a port, a ground point, a contact shape with one or more ports, or a list of these.
+    The value ``given`` of the end is a port, a ground point, a contact shape with one or more ports, or a list of
+    these.
     """
     if isinstance(given, list):
         for i, one in enumerate(given):
@@ -72,14 +73,20 @@ def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
 
 
 def check_motions(document: Any, builder: Builder, time: float, when: str = "the start") -> None:
-    """Raise Misfit for a drive whose function has no value at a time [s], which ``when`` names in the error."""
+    """Raise Misfit if the function of a driven connection has no value at a time [s].
+
+    ``when`` names the time in the error.
+    """
     for i, entry in enumerate(document.connections):
         if isinstance(entry, Driven):
             entry.check_at(time, builder.at("connections", i), when)
 
 
 def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -> None:
-    """Raise Misfit for a port that no body has, naming the nearest one."""
+    """Raise Misfit if ``given``, written ``body.port``, is no port of the bodies; the error names the nearest one.
+
+    ``loads``: True to look for a load port, which a body has besides those for connections.
+    """
     body, _, port = given.partition(".")
     if body not in bodies:
         raise here.misfit(f"no body {body!r}: {nearest(body, bodies)}")
@@ -99,7 +106,7 @@ def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: floa
 
 
 def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
-    """Initial state of a run. Raises Misfit."""
+    """Initial state of a run: assembled pose and consistent velocities from its start entry. Raises Misfit."""
     check_names(start.velocities, mechanism.bodies, builder.at("velocities"), "body")
     pose = pose_of(mechanism, start, builder, start.time)
     with builder.refusals(start):
@@ -110,7 +117,10 @@ def state_of(mechanism: Mechanism, start: Start, builder: Builder) -> State:
 
 
 def check_names(given: Iterable[str], known: Iterable[str], here: Builder, kind: str) -> None:
-    """Raise Misfit for an unknown name, naming the nearest one."""
+    """Raise Misfit if one of the names ``given`` is not among the ``known`` ones; the error names the nearest one.
+
+    ``kind`` is the word for what is named, such as body.
+    """
     names = list(known)
     for name in given:
         if name not in names:

@@ -36,9 +36,9 @@ UNRELATED = ("optimisations", "studies", "description")
 
 
 class Search(NamedTuple):
-    """Search for the optimum of a model file: arguments of :func:`flexph.studies.optimise`.
+    """Optimisation of a model file, as arguments of :func:`flexph.studies.optimise`.
 
-    ``obstacle`` is the reason if the function has no gradients, else an empty text.
+    ``obstacle`` is the reason why the function has no gradients, or an empty text if it has them.
     """
 
     function: FiguresOfRun
@@ -80,7 +80,9 @@ def search_of(model: ModelFile, name: str) -> Search:
 
 @dataclass(frozen=True)
 class FiguresOfRun:
-    """Summary numbers of a run as a function of settings by path; workers receive the data of the file.
+    """Function from settings by path to the summary numbers of a run.
+
+    It holds the content of the file, so that worker processes do not read the file again.
 
     Attributes
     ----------
@@ -101,12 +103,15 @@ class FiguresOfRun:
 
     @property
     def __wrapped__(self) -> Callable[..., Any]:
-        """Method :meth:`__call__`, whose signature and source identify the function in records of studies."""
+        """Method :meth:`__call__`: records of studies take signature and source code of the function from it."""
         return self.__call__
 
     @property
     def settings(self) -> tuple[Any, ...]:
-        """Data that a record must share to be resumed: run, measures and mechanism, but not bounds and limits."""
+        """Data that must be equal for results of an earlier optimisation to be used again: run, measures and mechanism.
+
+        Bounds and limits may differ.
+        """
         data = {key: own for key, own in json.loads(self.data).items() if key not in UNRELATED}
         return self.entry.run, self.entry.measures, json.dumps(data, sort_keys=True)
 
@@ -122,16 +127,19 @@ class FiguresOfRun:
         return own
 
     def __call__(self, **settings: float) -> dict[str, Any]:
-        """Summary numbers of the run with the given settings by path."""
+        """Summary numbers, by name, of the run with ``settings``: values by path in the file."""
         return self.model.with_settings(settings).run(self.entry.run).figures()
 
 
 @dataclass(frozen=True)
 class ResponsesOfRun(FiguresOfRun):
-    """Summary numbers of a run, with derivatives of the measures in objective and constraints."""
+    """Function from settings to the summary numbers of a run, with derivatives of the measures to be optimised."""
 
     def derivatives(self, **settings: float) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Values of the measures at settings, and the derivatives of each measure by setting."""
+        """Values of the measures at the given settings, and derivatives of each measure with respect to each setting.
+
+        Both are by name of the measure; a derivative is then by path of the setting.
+        """
         measures = _measures(self.model, self.entry)
         values: dict[str, Any] = {}
         by: dict[str, dict[str, Any]] = {}
@@ -149,7 +157,11 @@ class ResponsesOfRun(FiguresOfRun):
         return _made(self.model.with_settings(settings), self.entry.run)
 
     def _masses(self, bodies: Mapping[str, str], settings: Mapping[str, float]) -> tuple[dict[str, Any], Any]:
-        """Masses of bodies by measure, and their derivatives by finite differences of fourth order."""
+        """Masses [kg], for each measure that is the mass of a body, and their derivatives with respect to the settings.
+
+        ``bodies``: name of the body by measure. Derivatives are finite differences of fourth order, by measure and
+        path.
+        """
 
         def masses(at: Mapping[str, float]) -> dict[str, float]:
             tree = with_settings(self.model.tree, at)
@@ -181,7 +193,7 @@ def _made(model: ModelFile, run: str) -> tuple[Any, Any, Any]:
 
 
 def _times(model: ModelFile, entry: Optimisation) -> Array:
-    """Times of the run [s]."""
+    """Times (k,) [s] of the run that an optimisation repeats."""
     run: Any = model.document.runs[entry.run]
     start = model.document.start if run.start is None else run.start
     return times_of(run, start.time)
@@ -197,7 +209,10 @@ def _measures(model: ModelFile, entry: Optimisation) -> dict[str, Functional | s
 
 
 def _differentiable(name: str, measure: Measure) -> Functional | str:
-    """Functional of a measure, or the body whose mass it is."""
+    """Functional of a measure, or the name of the body if the measure is its mass.
+
+    Raises ValueError for a measure without derivatives.
+    """
     if isinstance(measure.of, Reading) and measure.of.what == "mass":
         return measure.of.of
     quantity = quantity_of(measure.of)

@@ -25,12 +25,15 @@ from .schema.runs import Outputs, Reading
 
 
 def headings(name: str, width: int) -> list[str]:
-    """Headings of a column with one or several components."""
+    """Headings of the components of a reading in a table: the name, followed by a number if there are several."""
     return [name] if width == 1 else [f"{name} {i}" for i in range(width)]
 
 
 def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
-    """Columns of a table by heading: the common times, and each component of each reading."""
+    """Table of readings of a run: its times under ``t [s]``, and each component of each reading, by heading.
+
+    ``columns`` are the readings by name; all must have the same times.
+    """
     table: dict[str, Array] = {}
     for name, reading in columns.items():
         times, values = series_of(run, reading)
@@ -40,7 +43,10 @@ def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
 
 
 def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit if a sensor does not fit the mechanism; the sensor is not read."""
+    """Raise Misfit if a sensor does not fit the mechanism.
+
+    The sensor is not read.
+    """
     quantity, none = sensor.build(here), np.zeros(0)
     with here.refusals():
         StepPanel(mechanism, {"it": quantity}, Anchors(none, none))
@@ -100,9 +106,7 @@ def _check_files(outputs: Outputs, here: Builder) -> None:
     for k, path in enumerate(paths):
         for other in (*paths[:k], *paths[k + 1 :]):
             if path == other or path in other.parents:
-                raise here.at(*places[k]).misfit(
-                    "two outputs would be one file, or one in the other: take another name"
-                )
+                raise here.at(*places[k]).misfit("two outputs would be one file, or one in the other: use another name")
 
 
 SEVERAL = 9
@@ -118,7 +122,7 @@ def _check_headings(file: str, columns: dict[str, Any], mechanism: Mechanism, he
         for heading in headings(name, _width(reading, mechanism, place)):
             if heading in known:
                 of = f"of column {known[heading]!r}" if known[heading] else "of the times"
-                raise place.misfit(f"its heading {heading!r} is that {of}, too: take another name")
+                raise place.misfit(f"its heading {heading!r} is that {of}, too: use another name")
             known[heading] = name
 
 
@@ -141,7 +145,7 @@ def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None
         check_reading(measure.of, mechanism, place.at("of"))
         if measure.margin is not None and quantity_of(measure.of) is None:
             raise place.at("margin").misfit(
-                f"{measure.of.what} of {measure.of.of!r} has no smooth bound: take a sensor, {{measure: …}}"
+                f"{measure.of.what} of {measure.of.of!r} has no smooth bound: use a sensor, {{measure: …}}"
             )
         for setting, given in (("target", measure.target), ("margin", measure.margin)):
             if given is not None:

@@ -56,7 +56,7 @@ class RunOfFile(ABC):
 
     @abstractmethod
     def figures(self) -> dict[str, Any]:
-        """Summary numbers of the run, also for studies."""
+        """Summary numbers of the run by name, for its summary file and for studies."""
 
     @abstractmethod
     def write(self, folder: Path) -> None:
@@ -65,14 +65,20 @@ class RunOfFile(ABC):
 
 @dataclass(frozen=True)
 class RunInTime(RunOfFile):
-    """Run in time, or an equilibrium with a single instant; ``solution`` is a result of :func:`flexph.integrate`."""
+    """Result of a run in time, or of an equilibrium, which has a single instant.
+
+    ``solution`` has its states, as :func:`flexph.integrate` returns them.
+    """
 
     solution: Any
     outputs: Outputs
     inputs: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def figures(self) -> dict[str, Any]:
-        """Summary numbers: measures of the run, and the residual of the energy balance."""
+        """Summary numbers: measures of the run, number of saved times, and largest residual of the energy balance.
+
+        The residual is relative to the energy. For an equilibrium there are measures only.
+        """
         ledger = self.solution.ledger
         measures = {name: number_of(self.solution, measure) for name, measure in self.outputs.measures.items()}
         if len(self.solution.times) > 1:
@@ -83,7 +89,7 @@ class RunInTime(RunOfFile):
         return measures
 
     def write(self, folder: Path) -> None:
-        """Write the run, the ledger, tables, and the files of moving bodies for viewers."""
+        """Write the run, its ledger, tables, loads on bodies, and the files of moving bodies for viewers."""
         self.solution.save(folder / "solution.h5")
         if len(self.solution.times) > 1:
             write_ledger(folder / "ledger.csv", self.solution)
@@ -135,7 +141,7 @@ class FrequencyRun(RunOfFile):
 
 
 def times_of(run: TimedRun, start: float) -> Array:
-    """Times of a run [s]."""
+    """Times (k,) [s] of a run that begins at ``start`` [s]: the listed ones, or those of equal steps."""
     if run.times is not None:
         return np.array(run.times)
     return np.linspace(start, run.end, run.steps + 1)
@@ -144,9 +150,10 @@ def times_of(run: TimedRun, start: float) -> Array:
 def integrate_run(
     mechanism: Mechanism, run: Integrate, start: State, builder: Builder, *, progress: bool, live: bool = False
 ) -> RunInTime:
-    """Compute a run in time; ``live``: True to show it in a page of the browser.
+    """Compute a run in time from the state ``start``.
 
-    Raises Misfit, and the errors of ``integrate`` once the run has begun.
+    ``live``: True to show it in a page of the browser. Raises Misfit, and the errors of ``integrate`` once the run has
+    begun.
     """
     method, inputs = builder.of(run.method, "method"), inputs_of(run, builder)
     solution = integrate(
@@ -173,7 +180,11 @@ def _live_of(run: Integrate, builder: Builder) -> Any:
 
 
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
-    """Raise Misfit if a run of a mechanism could not start; ``place`` is the position of the start in the file."""
+    """Raise Misfit if the run ``run`` of a mechanism could not begin at the state ``start``.
+
+    The reason may be its method, inputs, live view, changes or initial penetrations, which are reported at ``place``,
+    the position of the start entry in the file.
+    """
     method = builder.of(run.method, "method") or Exact()
     if not isinstance(method, MechanismMethod):
         return
@@ -202,7 +213,10 @@ def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder)
 
 
 def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder) -> None:
-    """Raise Misfit if the motion of inverse dynamics has the wrong size or cannot start from the pose."""
+    """Raise Misfit if the motion of inverse dynamics has the wrong size, or no value at the end of the run.
+
+    Also if it cannot start from the pose.
+    """
     begin = 0.0 if run.start is None else run.start.time
     elastic = "undeformed" if run.start is None else run.start.elastic
     motion = motion_of(run, builder)
@@ -214,9 +228,10 @@ def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, buil
 
 
 def invert_run(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder, start: Start) -> InverseRun:
-    """Compute inverse dynamics from a pose, with deformation and free velocities of ``start``.
+    """Compute inverse dynamics from a pose.
 
-    Raises Misfit, and the errors of ``integrate`` once the run has begun.
+    Initial deformations, and velocities that the motion does not determine, are those of the entry ``start``. Raises
+    Misfit, and the errors of ``integrate`` once the run has begun.
     """
     motion, method, inputs = motion_of(run, builder), builder.of(run.method, "method"), inputs_of(run, builder)
     begin = 0.0 if run.start is None else run.start.time

@@ -88,7 +88,7 @@ def _figures(run: Any) -> list[str]:
 
 
 def start_of(search: Optimisation, tree: Tree) -> dict[str, float]:
-    """Settings in SI units at which a search begins: values of the file, else the middle of the bounds.
+    """Initial value of each parameter of an optimisation in SI units: that of the file, else the middle of its bounds.
 
     Raises ValueError for a setting that is no number, or lies outside of its bounds.
     """
@@ -154,7 +154,7 @@ def _refuse_ragged(row: Mapping[str, Any], first: Mapping[str, Any], here: Build
 
 
 def _try(rows: Iterable[Mapping[str, Any]], tree: Tree, here: Builder) -> None:
-    """Raise Misfit for a row of settings that the file does not accept."""
+    """Raise Misfit if the file does not accept one of the ``rows``, each of which is settings by path."""
     for row in rows:
         try:
             validated(with_settings(tree, row))

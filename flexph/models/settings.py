@@ -12,7 +12,10 @@ from .reading.tree import ModelError, Path, Problem, Tree, read_text
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Path and value of ``path=value``; the value is parsed as YAML. Raises ModelError."""
+    """Path and value of ``path=value``.
+
+    The value is parsed as YAML. Raises ModelError.
+    """
     path, equals, value = text.partition("=")
     if not (path.strip() and equals and value.strip()):
         raise ModelError("--set", [Problem((), f"got {text[:60]!r}: write a path and a value, bodies.rod.elements=8")])
@@ -39,7 +42,7 @@ def setting_at(tree: Tree, path: str) -> Any:
 
 
 def _parts(path: str) -> list[str]:
-    """Names and numbers of which a path consists."""
+    """Names and indices of a path: ``connections[2].first`` gives ``connections``, ``2`` and ``first``."""
     return [part for part in re.split(r"\.|\[(\d+)\]", path) if part]
 
 

@@ -72,7 +72,10 @@ def _remedy(kind: str, message: str, context: Mapping[str, Any]) -> str:
 
 
 def _path(data: Any, location: tuple[str | int, ...]) -> Path:
-    """Path in the data from the location of a pydantic error, without the names of kinds and shapes in unions."""
+    """Path in the file's data for the location of a pydantic error.
+
+    The location also has names of types in unions, which do not occur in the data and are left out.
+    """
     path: list[str | int] = []
     for part in location:
         known = data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()

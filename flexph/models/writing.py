@@ -96,14 +96,20 @@ def write_model(path: Path, mechanism: Mechanism) -> None:
 
 @dataclass
 class _Writer:
-    """Converter of recorded calls to the data of a model file; equal materials and sections share one name."""
+    """Converter of recorded calls to the data of a model file.
+
+    Equal materials and sections share one name.
+    """
 
     folder: PurePath | None = None
     named: dict[str, dict[str, Any]] = field(default_factory=lambda: {"materials": {}, "sections": {}})
     known: list[tuple[Any, str]] = field(default_factory=list)
 
     def body(self, recipe: Recipe | Lost | None, path: str) -> dict[str, Any]:
-        """Entry of a body, from its recorded call."""
+        """Entry of a body, from the call that created it.
+
+        ``path`` names it in errors. Raises ValueError if the call was not recorded or has no kind of entry.
+        """
         if not isinstance(recipe, Recipe):
             raise ValueError(f"{path} cannot be written: the call that created this body was not recorded")
         given = dict(recipe.arguments)
@@ -119,7 +125,10 @@ class _Writer:
         return self.entry(kinds[recipe.function], given, path)
 
     def connection(self, connection: Connection, path: str) -> dict[str, Any]:
-        """Entry of a joint or force element."""
+        """Entry of a joint or force element, from the call that created it.
+
+        ``path`` names it in errors.
+        """
         call = connection.__dict__.get("_call")
         kinds = {_name(kind.makes): kind for kind in CONNECTIONS}
         kind = None if call is None else kinds.get(_name(call[0]))
@@ -129,7 +138,10 @@ class _Writer:
         return self.entry(kind, dict(zip(names, call[1], strict=False)) | dict(call[2]), path)
 
     def entry(self, kind: type[Entry], given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Entry of a kind from the arguments of its call."""
+        """Entry of a kind from the arguments ``given`` of a recorded call.
+
+        ``path`` names it in errors.
+        """
         settings = {name: value for name, value in kind.written(given).items() if value is not None}
         for name in settings.keys() - kind.model_fields.keys():
             raise ValueError(f"{path}.{name} cannot be written: a file has no {name} of kind {kind_of(kind)}")
@@ -141,11 +153,14 @@ class _Writer:
         return PurePath(path if self.folder is None else relpath(path, self.folder)).as_posix()
 
     def values(self, given: Mapping[str, Any], path: str) -> dict[str, Any]:
-        """Arguments as plain data of a file, without those that are None."""
+        """Arguments by name, converted to plain data, without those that are None."""
         return {name: self.value(v, f"{path}.{name}") for name, v in given.items() if v is not None}
 
     def value(self, value: Any, path: str) -> Any:
-        """A value as plain data of a file. Raises ValueError for a type that a file cannot contain."""
+        """Plain data of a model file for a value.
+
+        ``path`` names it in errors. Raises ValueError for a type that a file cannot contain.
+        """
         match value:
             case Lost(kind=kind):
                 raise ValueError(f"{path} cannot be written: {kind} in memory; save it to a file and give its path")
@@ -187,14 +202,20 @@ class _Writer:
         return self.other(value, path)
 
     def motion(self, motion: Motion, path: str) -> dict[str, Any]:
-        """Entry of a motion."""
+        """Plain data of the entry for a motion.
+
+        ``path`` names it in errors.
+        """
         try:
             return written_motion(motion)
         except ValueError as error:
             raise ValueError(f"{path} cannot be written: {error}") from None
 
     def law(self, law: Any, path: str) -> dict[str, Any]:
-        """Entry of the law of a spring."""
+        """Plain data of the entry for the law of a spring.
+
+        ``path`` names it in errors.
+        """
         call = law.__dict__.get("_call")
         if call is None:
             raise ValueError(f"{path} cannot be written: no function of flexph.laws made {law}")
@@ -222,7 +243,10 @@ class _Writer:
         raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")
 
     def name_of(self, section: str, kind: type[Entry], value: Any, path: str) -> str:
-        """Name of a material or section; its entry is added at the first use."""
+        """Name under which a section of the file, materials or sections, contains a value.
+
+        An equal value has the name that it was given first; otherwise an entry of the type ``kind`` is added.
+        """
         for other, name in self.known:
             if other is value or (type(other) is type(value) and kind_of(kind) != "anisotropic" and other == value):
                 return name
@@ -238,7 +262,7 @@ def _name(makes: Any) -> str:
 
 
 def _changed(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each field of a dataclass that differs from its default."""
+    """Yield name and value of each field of a dataclass instance that differs from the field's default."""
     for entry in fields(value):
         given = getattr(value, entry.name)
         if isinstance(given, np.ndarray) or given != entry.default:
@@ -275,5 +299,5 @@ def _import_path(function: Any, path: str) -> str:
     name, module = getattr(function, "__qualname__", ""), getattr(function, "__module__", "")
     if not name or not module or "." in name or "<" in name or module == "__main__":
         what = name or type(function).__name__
-        raise ValueError(f"{path} cannot be written: {what} has no import path; take a formula, or def it in a module")
+        raise ValueError(f"{path} cannot be written: {what} has no import path; use a formula, or def it in a module")
     return f"{module}:{name}"

@@ -20,7 +20,11 @@ Check = Callable[[str, Any], Any]
 
 
 class Condition(NamedTuple):
-    """Condition of an annotation: its description, a test for values of its kind, and a check of such values."""
+    """Condition that an annotation sets for values: text that describes them, test of their kind, and check.
+
+    ``meant`` is True for values of the right kind, such as a number, which may still be wrong. ``check(name, value)``
+    raises ValueError for a wrong value.
+    """
 
     words: str
     meant: Callable[[Any], bool]
@@ -32,7 +36,7 @@ class Condition(NamedTuple):
 
 
 def condition_of(hint: Any) -> Condition:
-    """Condition that a value of this type hint must satisfy."""
+    """Condition for the values of a type hint."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (Union, types.UnionType):
         return _one_of(inner)
@@ -67,7 +71,7 @@ def _is_list_of_numbers(hint: Any) -> bool:
 
 
 def _one_word(known: tuple[Any, ...]) -> Condition:
-    """Condition of a Literal type: one of some words or numbers."""
+    """Condition of a Literal type: a value must be one of the words or numbers ``known``."""
     if all(isinstance(word, str) for word in known):
         return Condition(
             listed_words([repr(w) for w in known]),
@@ -78,7 +82,10 @@ def _one_word(known: tuple[Any, ...]) -> Condition:
 
 
 def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
-    """Condition with the test ``meant`` and description ``words``; errors add the hint ``misplaced`` of the value."""
+    """Condition that a value passes the test ``meant``, which ``words`` describe.
+
+    Its error ends with the text ``misplaced`` of the class of the value, if there is one.
+    """
 
     def ask(name: str, value: Any) -> None:
         if not meant(value):
@@ -89,7 +96,10 @@ def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
 
 
 def _one_of_kind(kind: type) -> Condition:
-    """Condition of a class; its ``remedy`` says in messages where such values come from."""
+    """Condition that a value is an instance of a class.
+
+    Its error has the text ``remedy`` of the class, which says where such values come from.
+    """
     words, remedy = _article(kind.__name__), f", {kind.remedy}" if hasattr(kind, "remedy") else ""
 
     def ask(name: str, value: Any) -> None:
@@ -101,7 +111,7 @@ def _one_of_kind(kind: type) -> Condition:
 
 
 def _one_of(hints: tuple[Any, ...]) -> Condition:
-    """Condition of a union: a value must satisfy the check of a kind that it belongs to."""
+    """Condition of a union: a value must pass the check of one of the types to whose kind it belongs."""
     is_path = any((typing.get_origin(hint) or hint) in (Path, os.PathLike) for hint in hints)
     kinds = [kind for kind in map(condition_of, hints) if not (is_path and kind is _PLAIN[str])]
     kinds = list({kind.words if kind.in_arrays else kind: kind for kind in kinds}.values())
@@ -125,7 +135,10 @@ def _one_of(hints: tuple[Any, ...]) -> Condition:
 
 
 def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
-    """Condition of a list with entries of one type, or of a tuple of given length."""
+    """Condition of a list whose entries have one type, or of a tuple with a type for each entry.
+
+    ``kind`` is the class of the annotation, ``inner`` are the types.
+    """
     each = [condition_of(hint) for hint in inner if hint is not ...] or [_ANYTHING]
     length = len(inner) if kind is tuple and ... not in inner else None
     ordered = kind in (Sequence, list, tuple)
@@ -157,7 +170,7 @@ def _entries(kind: Any, inner: tuple[Any, ...]) -> Condition:
 
 
 def _entries_by_name(inner: tuple[Any, ...]) -> Condition:
-    """Condition of a dict with keys and values of given types."""
+    """Condition of a dict whose keys and values have the types ``inner``."""
     key, entry = [condition_of(hint) for hint in inner] or [_ANYTHING, _ANYTHING]
     words = f"a dict of names with {_many(entry)}"
 
@@ -177,7 +190,7 @@ def _numbers(name: str, value: Any, *, complex_too: bool = False) -> None:
 
 
 def _is_many(value: Any) -> bool:
-    """True for iterables of entries, except texts, mappings and sparse matrices."""
+    """True for values that can be iterated over, except texts, mappings, sparse matrices and arrays without axes."""
     if type(value) is np.ndarray:  # the usual case
         return value.ndim > 0
     single = isinstance(value, str | bytes | Mapping) or sparse.issparse(value) or getattr(value, "ndim", 1) == 0
@@ -209,7 +222,7 @@ def _article(noun: str) -> str:
 
 
 def listed_words(words: list[str], last: str = "or") -> str:
-    """Join words by commas, with ``last`` before the last one."""
+    """Text that joins words by commas, with the word ``last`` instead of the last comma."""
     return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 

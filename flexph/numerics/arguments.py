@@ -41,10 +41,11 @@ LARGE = 1000
 
 
 class _OneThread(AbstractContextManager[None]):
-    """Limit of the process to one thread while the Python thread that entered it first is in its outermost block.
+    """Context in which linear algebra of the process runs in one thread.
 
-    The number of threads is a property of the process. Another Python thread would read the limit meanwhile and, if it
-    restored that value at its end, make it permanent.
+    It may be entered repeatedly; the limit holds until the Python thread that entered first leaves its outermost block.
+    Other Python threads change nothing meanwhile: they would read the limit and, restoring it at their end, make it
+    permanent.
     """
 
     def __init__(self) -> None:
@@ -81,7 +82,7 @@ def _of_process() -> _OneThread:
 
 
 def one_thread(unknowns: int = 0) -> AbstractContextManager[None]:
-    """Context that limits linear algebra to one thread; from a thousand unknowns on, the user's setting applies."""
+    """Context in which linear algebra runs in one thread; with a thousand unknowns or more it changes nothing."""
     return _of_process() if unknowns < LARGE else nullcontext()
 
 
@@ -93,7 +94,7 @@ PASSED = {"flexph", "fem", "rigid", "numpy", "scipy", *sys.stdlib_module_names}
 
 
 def checked(public: Public) -> Public:
-    """Decorate a function, method or class to raise ValueError for arguments that violate their annotations."""
+    """Decorate a function, method or class so that it raises ValueError for arguments that violate its annotations."""
     if isinstance(public, type):
         public.__init__ = _checked(public.__init__, public)  # type: ignore[misc]
         return public
@@ -101,7 +102,10 @@ def checked(public: Public) -> Public:
 
 
 def computing(unknowns: Callable[[Any], int]) -> Callable[[Public], Public]:
-    """Decorator as :func:`checked`, with linear algebra in one thread if ``unknowns(first argument)`` are few."""
+    """Decorator as :func:`checked`, which also limits linear algebra to one thread for small problems.
+
+    ``unknowns(first argument)`` is the number of unknowns, by which :func:`one_thread` decides.
+    """
 
     def of(public: Public) -> Public:
         return typing.cast(Public, _checked(public, public, unknowns))
@@ -149,7 +153,10 @@ def _checked(
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn with the location of the user's line, the innermost one outside of this package and the libraries."""
+    """Warn, with the line of user code that called the library as the location.
+
+    It is the innermost line outside of this package, its companions, NumPy, SciPy and the standard library.
+    """
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED:
         frame = frame.f_back
@@ -159,9 +166,10 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function: Any, owner: Any) -> TypeError | None:
-    """TypeError for unknown, missing or repeated arguments, which lists those that the function takes; else None.
+    """TypeError for a call with unknown, missing or repeated arguments, which lists those of the function; else None.
 
-    ``call`` holds the number of positional arguments and the named arguments; ``error`` is the exception of the call.
+    ``call`` are the number of positional arguments and the named arguments, ``error`` is the exception of the call, and
+    ``owner`` the function or class whose name is shown.
     """
     if not isinstance(error, TypeError) or error.__traceback__ is None or error.__traceback__.tb_next is not None:
         return None
@@ -190,7 +198,7 @@ def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function:
 
 
 def _sibling_classes(owner: Any) -> set[type]:
-    """Public classes with the same abstract base."""
+    """Public classes, other than ``owner``, that are derived from the same abstract base class."""
     bases: list[Any] = (
         [base for base in owner.__mro__[1:] if inspect.isabstract(base)] if isinstance(owner, type) else []
     )
@@ -199,7 +207,10 @@ def _sibling_classes(owner: Any) -> set[type]:
 
 
 def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
-    """ValueError for an exception caused by a function among the arguments or a number that overflows; else None."""
+    """ValueError that explains an exception by the arguments of a call; None if they do not explain it.
+
+    Reasons are a function among the arguments whose call failed, or a number so large that the calculation overflows.
+    """
     if error.__traceback__ is not None and error.__traceback__.tb_next is None:
         return None  # unknown names or a wrong number of arguments
     what = f"{type(error).__name__}: {error}"
@@ -215,7 +226,7 @@ def _reason(error: Exception, given: Mapping[str, Any]) -> Exception | None:
 
 
 def _checks_of(function: Any, owner: Any) -> tuple[tuple[tuple[str, Check | None], ...], dict[str, Check]]:
-    """Checks of the arguments of a function, by position and by name."""
+    """Checks of a function's arguments: those of positional arguments as pairs of name and check, and all by name."""
     hints = typing.get_type_hints(owner if hasattr(owner, "__dataclass_fields__") else function)
     names = {name: condition_of(hint).check for name, hint in hints.items() if name != "return" and hint is not Any}
     places: list[tuple[str, Check | None]] = []

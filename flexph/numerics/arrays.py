@@ -22,14 +22,14 @@ ComplexArray = NDArray[np.complexfloating]
 
 
 def dense(a: Any) -> Array:
-    """Convert a matrix to a dense array."""
+    """Dense array of a matrix that may be sparse."""
     if type(a) is np.ndarray:  # a test for sparse matrices takes a microsecond
         return a
     return a.toarray() if sparse.issparse(a) else np.asarray(a)
 
 
 def compact(a: Any) -> Any:
-    """Convert a sparse matrix to the CSR format, with 32-bit indices if these suffice."""
+    """Copy of a sparse matrix in the CSR format, with 32-bit indices if these suffice."""
     matrix = sparse.csr_array(a)
     if max(*matrix.shape, matrix.nnz) > np.iinfo(np.int32).max:
         return matrix
@@ -38,7 +38,7 @@ def compact(a: Any) -> Any:
 
 
 def no_entries(rows: int, columns: int) -> sparse.csr_array:
-    """Matrix of zeros in the CSR format; empty ones are cached, as SciPy takes 70 µs to create one."""
+    """Sparse matrix (rows, columns) of zeros; cached if it has no rows or no columns, as SciPy takes 70 µs for one."""
     return sparse.csr_array((rows, columns)) if rows and columns else _empty(rows, columns)
 
 
@@ -80,7 +80,10 @@ def sparse_block_diag(blocks: Iterable[Any]) -> Any:
 
 
 def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Any:
-    """Sum of sparse or dense blocks, each at its first row and column, in the CSR format."""
+    """Sparse matrix of a given shape that is the sum of blocks, in the CSR format.
+
+    Each of ``blocks`` is a first row, a first column and a sparse or dense matrix.
+    """
     rows, columns, values = [], [], []
     for row, column, block in blocks:
         own = block.tocoo() if sparse.issparse(block) else sparse.coo_array(block)
@@ -94,13 +97,20 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
 
 
 def over_rows(function: Callable[[Array], Array], rows: Array) -> Array:
-    """Values of a function of rows (k, n), computed block by block, as all rows at once may not fit in memory."""
+    """Values of a function of many points, the rows of an array (k, n), concatenated.
+
+    The function receives some rows at a time, as the values at intermediate points of all of them may not fit in
+    memory.
+    """
     at_once = max(1, AT_ONCE // max(rows.shape[1], 1))
     return np.concatenate([function(rows[k : k + at_once]) for k in range(0, max(len(rows), 1), at_once)])
 
 
 def dense_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]) -> Array:
-    """Sum of sparse or dense blocks, each at its first row and column, as a dense matrix."""
+    """Dense matrix of a given shape that is the sum of blocks.
+
+    Each of ``blocks`` is a first row, a first column and a sparse or dense matrix.
+    """
     matrix = np.zeros(shape)
     for row, column, block in blocks:
         matrix[row : row + block.shape[0], column : column + block.shape[1]] += dense(block)
@@ -108,7 +118,7 @@ def dense_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]])
 
 
 def widened(rows: Any, first: int, size: int) -> Any:
-    """Extend rows to ``size`` columns, starting at column ``first``, in the CSR format."""
+    """Sparse matrix with ``size`` columns: those of ``rows`` from column ``first`` on, and zeros elsewhere."""
     if not rows.shape[1]:
         return no_entries(rows.shape[0], int(size))
     own = sparse.csr_array(rows)
@@ -116,7 +126,7 @@ def widened(rows: Any, first: int, size: int) -> Any:
 
 
 def stacked(parts: Sequence[Any], columns: int) -> Any:
-    """Rows (r, columns) of sparse matrices in the CSR format, one below the other; three times as fast as SciPy's."""
+    """Sparse matrices with ``columns`` columns on top of each other, in CSR format; three times as fast as SciPy's."""
     own = [p for p in parts if p.shape[0]]
     if len(own) == 1:
         return own[0]
@@ -129,7 +139,11 @@ def stacked(parts: Sequence[Any], columns: int) -> Any:
 
 
 def rows_at(values: Array, columns: Array, size: int) -> Any:
-    """Sparse rows (k·…, size) with values (k, …, n) in the columns (k, n); values (q, n) are repeated for all k."""
+    """Sparse matrix (k·q, size) with q rows for each of k groups of n columns.
+
+    ``values`` (k, q, n) are the entries, or (q, n) for the same entries in all groups; ``columns`` (k, n) are the
+    columns.
+    """
     k, n = columns.shape
     wide = (np.broadcast_to(values, (k, *values.shape)) if values.ndim == 2 else values).reshape(k, -1, n)
     where = np.broadcast_to(columns[:, None, :], wide.shape)

@@ -44,7 +44,10 @@ _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 
 
 def shown(value: Any) -> str:
-    """Text of a value for a message; if it has many entries, their number or its shape instead. Long texts are cut."""
+    """Text of a value for a message, cut if it is long.
+
+    Of a value with many entries it is their number, or the shape of the array.
+    """
     match value:
         case np.ndarray() if value.size > FEW:
             return f"an array of shape {value.shape}"
@@ -60,20 +63,20 @@ def shown(value: Any) -> str:
 
 
 def unit_hint(value: Any) -> str:
-    """Hint for an error if a text such as "30 deg" was given where only numbers are read; empty otherwise."""
+    """Text to add to an error about numbers if the value is a text such as "30 deg"; empty for other values."""
     entries = value if isinstance(value, list | tuple) else [value]
     is_quantity = any(isinstance(entry, str) and _QUANTITY.match(entry) for entry in entries)
     return ": texts are not read here, write numbers of SI units" if is_quantity else ""
 
 
 def real(name: str, value: Any) -> None:
-    """Raise ValueError for complex numbers, whose imaginary parts numpy would drop."""
+    """Raise ValueError for complex numbers, whose imaginary parts NumPy would drop."""
     if isinstance(value, complex | np.complexfloating) or getattr(getattr(value, "dtype", None), "kind", "") == "c":
         raise ValueError(f"{name} must be real, got complex numbers")
 
 
 def number(name: str, value: Any) -> float:
-    """Check a finite number; texts, truth values and dates are refused."""
+    """Value as a float; raises ValueError unless it is a finite number. Texts, truth values and dates are none."""
     real(name, value)
     try:
         if isinstance(value, _NO_NUMBERS) or (isinstance(value, np.ndarray) and value.ndim):
@@ -89,7 +92,7 @@ def number(name: str, value: Any) -> float:
 
 
 def positive(name: str, value: float, unit: str = "") -> float:
-    """Check a finite number > 0."""
+    """Value as a float; raises ValueError unless it is a finite number > 0."""
     result = number(name, value)
     if result <= 0.0:
         raise ValueError(f"{name} must be positive, got {value}{' ' + unit if unit else ''}")
@@ -97,7 +100,7 @@ def positive(name: str, value: float, unit: str = "") -> float:
 
 
 def value_of(name: str, function: Callable[[Any], Any], at: Any) -> Any:
-    """Value function(at); its exceptions become a ValueError with ``name`` and the time ``at`` (if a number)."""
+    """Value ``function(at)``; its exceptions become a ValueError with ``name`` and, if ``at`` is a number, the time."""
     try:
         return function(at)
     except Exception as error:
@@ -106,12 +109,15 @@ def value_of(name: str, function: Callable[[Any], Any], at: Any) -> Any:
 
 
 def result_of(name: str, function: Callable[..., Any], at: Any, *, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Call a function and check its value: a finite float array of the given shape."""
+    """Value ``function(at)`` as a read-only float array; raises ValueError unless it is finite and has the given shape.
+
+    None in the shape is any length.
+    """
     return array(f"the value of {name}", value_of(name, function, at), shape)
 
 
 def not_negative(name: str, value: float, unit: str = "") -> float:
-    """Check a finite number >= 0."""
+    """Value as a float; raises ValueError unless it is a finite number >= 0."""
     result = number(name, value)
     if result < 0.0:
         raise ValueError(f"{name} must not be negative, got {value}{' ' + unit if unit else ''}")
@@ -119,7 +125,7 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 
 def whole(name: str, value: Any) -> int:
-    """Check a whole number of Python or numpy; 2.0 is refused."""
+    """Value as an int; raises ValueError unless it is a whole number of Python or NumPy. 2.0 is none."""
     try:
         if isinstance(value, (*_NO_NUMBERS, np.ndarray)):
             raise TypeError
@@ -129,7 +135,7 @@ def whole(name: str, value: Any) -> int:
 
 
 def count(name: str, value: int, least: int = 1) -> int:
-    """Check a whole number >= least."""
+    """Value as an int; raises ValueError unless it is a whole number >= ``least``."""
     result = whole(name, value)
     if result < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
@@ -139,7 +145,7 @@ def count(name: str, value: int, least: int = 1) -> int:
 
 
 def choice(name: str, value: str, known: Iterable[str]) -> str:
-    """Check that a word is one of the ``known`` ones; returns it."""
+    """The word itself; raises ValueError unless it is one of the ``known`` words."""
     names = list(known)
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {shown(value)}")
@@ -147,14 +153,21 @@ def choice(name: str, value: str, known: Iterable[str]) -> str:
 
 
 def name(of: str, given: Any) -> str:
-    """Check a name that can name a group in a file: not empty, not ".", without "/", NUL and lone surrogates."""
+    """The name itself; raises ValueError unless it is a text that can name a group in a file.
+
+    It must not be empty, "." or "..", and must not contain "/", NUL or lone surrogates. ``of`` says what is named.
+    """
     if not isinstance(given, str) or not _NAME.fullmatch(given):
         raise ValueError(f"the name of {of} must be a text without '/', and not empty or '.', got {shown(given)}")
     return given
 
 
 def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> Any:
-    """Return known[name]; the error for an unknown name lists the known ones, of many the nearest and the first."""
+    """Entry ``known[name]``; raises ValueError, which lists the known names, for an unknown one.
+
+    ``kind`` says what is named, ``owner`` what has the names. Of many names the error lists the first ones and the
+    nearest.
+    """
     if isinstance(name, str) and name in known:
         return known[name]
     names, hint = ", ".join(map(repr, list(known)[:NAMES])) or "none", ""
@@ -165,7 +178,10 @@ def lookup(kind: str, name: str, known: Mapping[str, Any], owner: str = "") -> A
 
 
 def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
-    """Check finite real numbers of any shape; texts, truth values, dates and masked entries are refused."""
+    """Value as an array of finite real numbers of any shape; raises ValueError for other values.
+
+    Texts, truth values, dates and masked entries are refused; complex numbers, too, unless ``complex_too``.
+    """
     if type(value) is np.ndarray and value.dtype == np.float64 and np.isfinite(value).all():  # the usual case
         return value
     try:
@@ -187,7 +203,10 @@ def numbers(name: str, value: Any, *, complex_too: bool = False) -> np.ndarray:
 
 
 def broadcast(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Check finite real numbers of a shape, or one number for all entries."""
+    """Read-only view of finite real numbers with the given shape; a single number stands for all entries.
+
+    Raises ValueError for other values and shapes.
+    """
     given = numbers(name, value)
     try:
         return np.broadcast_to(given, shape)
@@ -196,7 +215,10 @@ def broadcast(name: str, value: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
-    """Check a finite float array of the given shape (None: any length); the result is read-only."""
+    """Read-only copy of a value as a float array; raises ValueError unless it is finite and has the given shape.
+
+    None in the shape is any length.
+    """
     result = np.array(numbers(name, value))
     if result.ndim != len(shape) or any(
         want is not None and want != have for want, have in zip(shape, result.shape, strict=False)
@@ -208,7 +230,10 @@ def array(name: str, value: Any, shape: tuple[int | None, ...]) -> np.ndarray:
 
 
 def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
-    """Check a finite matrix of the given shape; the result is a read-only array, or a CSR array if sparse."""
+    """Read-only copy of a matrix as a float array, or a CSR array if it is sparse.
+
+    Raises ValueError unless it is finite and has the given shape.
+    """
     if not sparse.issparse(value):
         return array(name, value, shape)
     real(name, value)
@@ -221,7 +246,7 @@ def matrix(name: str, value: Any, shape: tuple[int, int]) -> Any:
 
 
 def path(name: str, value: Any) -> Path:
-    """Check a path or the text of a path; the result is a Path."""
+    """Value as a Path; raises ValueError unless it is a path or the text of one."""
     try:
         usable = isinstance(value, str | os.PathLike) and b"\0" not in os.fsencode(value) and os.fspath(value)
     except UnicodeEncodeError:  # lone surrogate
@@ -232,7 +257,7 @@ def path(name: str, value: Any) -> Path:
 
 
 def two_dimensional(name: str, value: Any) -> tuple[int, int]:
-    """Check a dense or sparse matrix; returns its shape."""
+    """Shape of a dense or sparse matrix; raises ValueError for values that do not have two axes."""
     try:
         shape = value.shape if sparse.issparse(value) else np.asarray(value).shape
     except (TypeError, ValueError):  # rows of different lengths, or not numbers
@@ -243,7 +268,10 @@ def two_dimensional(name: str, value: Any) -> tuple[int, int]:
 
 
 def spans(what: str, value: Any, of: str) -> None:
-    """Check a mapping of names to slices start:stop; ``of`` names the entries, such as "columns of B"."""
+    """Raise ValueError unless a value is a dict of names with slices start:stop.
+
+    ``what`` is the name of the argument. ``of`` says what the slices select, such as "columns of B".
+    """
     if not isinstance(value, Mapping):
         raise ValueError(f"{what} must be a dict of names with slices, got {value!r}")
     for key, span in value.items():
@@ -254,7 +282,7 @@ def spans(what: str, value: Any, of: str) -> None:
 
 
 def covering(ports: Mapping[str, slice], inputs: int) -> None:
-    """Check that ports cover every column of B once."""
+    """Raise ValueError unless the slices of ports cover each column of B once; ``inputs`` is the number of columns."""
     for port in ports:
         name("a port", port)
     covered = sorted(i for s in ports.values() for i in range(s.start or 0, s.stop))
@@ -263,7 +291,7 @@ def covering(ports: Mapping[str, slice], inputs: int) -> None:
 
 
 def listed(numbers: Any) -> str:
-    """Text that lists the first of many numbers."""
+    """Text that lists the first of many integers, and how many there are in all."""
     shown = ", ".join(str(int(n)) for n in numbers[:LISTED])
     return shown + (f", … ({len(numbers)} in all)" if len(numbers) > LISTED else "")
 
@@ -274,19 +302,19 @@ def norm(a: Any) -> float:
 
 
 def symmetric(name: str, a: Any) -> None:
-    """Check A = Aᵀ up to round-off."""
+    """Raise ValueError unless a matrix is symmetric up to round-off."""
     a = _dense_if_small(a)
     _vanishes(f"{name} must be symmetric: ‖{name} − {name}ᵀ‖/‖{name}‖", a - a.T, a)
 
 
 def skew(name: str, a: Any) -> None:
-    """Check A = −Aᵀ up to round-off."""
+    """Raise ValueError unless a matrix is skew-symmetric up to round-off."""
     a = _dense_if_small(a)
     _vanishes(f"{name} must be skew-symmetric: ‖{name} + {name}ᵀ‖/‖{name}‖", a + a.T, a)
 
 
 def _dense_if_small(a: Any) -> Any:
-    """Dense array of a small sparse matrix, for which each operation of SciPy takes 0.1 ms."""
+    """Dense array of a small sparse matrix, for which operations are faster; other matrices are returned unchanged."""
     return a.toarray() if sparse.issparse(a) and a.shape[0] * a.shape[1] <= SMALL else a
 
 

@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 class Corrected(NamedTuple, Generic[Value]):
-    """Result of an iteration: the last value, its defect, and True in ``settled`` if it converged."""
+    """Result of an iteration: the last value, its defect, and in ``settled`` True if it converged."""
 
     value: Value
     defect: float
@@ -23,7 +23,7 @@ class Corrected(NamedTuple, Generic[Value]):
 
 @dataclass(frozen=True)
 class Corrections:
-    """Limits of an iteration, on the defect: the size of a correction, or of the residual after it.
+    """Limits of an iteration that makes a defect small: the size of a correction, or of the residual after it.
 
     The iteration converges if the defect is at most ``settled``, or at most ``stagnated`` and more than ``slow`` times
     the previous defect (round-off). It fails after ``most`` corrections, or if the defect exceeds ``diverged`` or
@@ -42,7 +42,7 @@ class Corrections:
         return defect <= self.settled or (defect <= self.stagnated and defect > self.slow * previous)
 
     def run(self, start: Value, correct: Callable[[Value], tuple[Value, float]]) -> Corrected[Value]:
-        """Iterate ``correct``, which maps a value to the next one and its defect."""
+        """Iterate from ``start`` until the limits end it; ``correct`` maps a value to the next one and its defect."""
         value, defect, previous = start, np.inf, np.inf
         for _ in range(self.most):
             value, defect = correct(value)
@@ -55,7 +55,10 @@ class Corrections:
 
 
 def least_norm_step(jacobian: Array, residual: Array, *, rcond: float) -> Array:
-    """Least-squares solution δ of ``Jδ = −r`` of least norm, with rows scaled to largest entries of one."""
+    """Correction δ of least norm that minimises |J δ + r|, with each row of J scaled to a largest entry of one.
+
+    Singular values of J up to ``rcond`` times the largest one count as zero.
+    """
     largest = np.abs(jacobian).max(axis=1, initial=0.0)
     scale = np.where(largest > 0.0, largest, 1.0)
     return np.linalg.lstsq(jacobian / scale[:, None], -residual / scale, rcond=rcond)[0]

@@ -25,9 +25,11 @@ COMPLEX_STEP = 1e-30
 
 
 def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
-    """Sizes of states for difference steps: absolute values, at least a tenth of the largest one in the same part.
+    """Sizes (n,) of states, by which steps of finite differences are chosen.
 
-    Entries of a part share a unit. Without parts, the lower bound is a tenth of the largest state, but at most one.
+    The size of a state is its absolute value, or if that is smaller a tenth of the largest one in the same of
+    ``parts``. Entries of a part share a unit. Without parts, the lower bound is a tenth of the largest state, but at
+    most one.
     """
     largest = float(np.abs(x).max(initial=0.0))
     floor = np.full(x.size, min(0.1 * largest, 1.0) if largest > 0.0 else 1.0)
@@ -40,9 +42,10 @@ def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
 def forward(
     function: Callable[[Array], Array], x: Array, here: Array, steps: Array, *, directions: Array | None = None
 ) -> Array:
-    """Forward differences ``(f(x + h d) − f(x))/h`` (m, k), f(x) = ``here``, steps h (k,), directions d (n, k).
+    """Forward differences ``(f(x + h d) − f(x))/h`` (m, k) of a function along directions d.
 
-    By default the directions are those of the states; h is then the exact difference of the rounded states.
+    ``here`` is f(x), ``steps`` (k,) are the h, and ``directions`` (n, k) the d. By default the directions are those of
+    the states; h is then the exact difference of the rounded states.
     """
     if directions is None:
         directions, steps = np.eye(x.size), (x + steps) - x
@@ -51,27 +54,30 @@ def forward(
 
 
 def central(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
-    """Central difference ``½(f(x + m) − f(x − m))``, the change of a function over a displacement m."""
+    """Half of the difference ``f(x + m) − f(x − m)`` for a displacement m, ``move``: about the derivative times m."""
     return 0.5 * (function(x + move) - function(x - move))
 
 
 def central_of_order_four(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
-    """Fourth-order difference ``(8 (f(x + m) − f(x − m)) − (f(x + 2m) − f(x − 2m)))/12``."""
+    """Estimate ``(8 (f(x + m) − f(x − m)) − (f(x + 2m) − f(x − 2m)))/12`` of fourth order of a derivative times m."""
     return (8.0 * central(function, x, move) - central(function, x, 2.0 * move)) / 6.0
 
 
 def central_of_order_six(function: Callable[[Any], Any], x: Any, move: Any) -> Any:
-    """Sixth-order difference ``(45 (f(x + m) − f(x − m)) − 9 (f(x + 2m) − f(x − 2m)) + f(x + 3m) − f(x − 3m))/60``."""
+    """Estimate of sixth order of a derivative times m, ``move``, from six values of the function.
+
+    It is ``(45 (f(x + m) − f(x − m)) − 9 (f(x + 2m) − f(x − 2m)) + f(x + 3m) − f(x − 3m))/60``.
+    """
     return sum(weight * (function(x + k * move) - function(x - k * move)) for k, weight in ORDER_SIX.items())
 
 
 def derivative(
     function: Callable[[Array], Any], x: Array, *, directions: Array | None = None, sizes: Array | None = None
 ) -> Array:
-    """Derivative ``∂f/∂x`` (…, k) along directions (n, k), by default the states, by fourth-order central differences.
+    """Derivatives ``∂f/∂x`` (…, k) along k directions, by central differences of fourth order.
 
-    ``sizes`` (n,) are those of :func:`state_sizes`. The relative error is about ACCURACY if f is smooth over STEP times
-    its argument.
+    ``directions`` (n, k) are by default those of the states, ``sizes`` (n,) those of :func:`state_sizes`. The relative
+    error is about ACCURACY if f is smooth over STEP times its argument.
     """
     x = np.asarray(x, dtype=float)
     sizes = state_sizes(x) if sizes is None else sizes
@@ -88,7 +94,10 @@ def derivative(
 
 
 def _length(way: Array, sizes: Array) -> float:
-    """Step length along a direction over which some state changes by its size."""
+    """Factor of a direction ``way`` (n,) for which no state changes by more than its size, and one by just that.
+
+    0 for a direction of zeros.
+    """
     most = float(np.max(np.abs(way) / sizes, initial=0.0))
     return 1.0 / most if most > 0.0 else 0.0
 
@@ -107,7 +116,7 @@ def complex_derivative(function: Callable[[Array], Any], x: Array) -> Array:
         value = np.asarray(function(moved))
         if not np.iscomplexobj(value):
             raise ValueError(
-                "a function for complex steps must return complex numbers for complex states, got real ones: take "
+                "a function for complex steps must return complex numbers for complex states, got real ones: use "
                 "differences"
             )
         slopes.append(value.imag / COMPLEX_STEP)

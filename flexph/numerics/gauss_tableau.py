@@ -37,7 +37,7 @@ class Tableau(NamedTuple):
 
 @cache
 def gauss_points(points: int) -> tuple[Array, Array]:
-    """Gauss points on [0, 1] and their weights, exact for polynomials of degree 2·points − 1."""
+    """Points and weights (points,) of Gauss quadrature on [0, 1], exact for polynomials of degree 2·points − 1."""
     nodes, weights = leggauss(points)
     return 0.5 * (nodes + 1.0), 0.5 * weights
 
@@ -84,13 +84,16 @@ def gauss(stages: int) -> Tableau:
 
 
 def _interpolant(given: Array, at: Array) -> tuple[Array, Array]:
-    """Matrices (k, n) from values at ``given`` (n,) to the interpolating polynomial and its rate at ``at`` (k,)."""
+    """Matrices (k, n) from values at the points ``given`` (n,) to their interpolating polynomial and its derivative.
+
+    Both are evaluated at ``at`` (k,).
+    """
     value, slopes = _lagrange(given, at), 1.0 / (at[:, None] - given)  # derivatives of ln |x − x_k|
     return value, value * (slopes.sum(axis=1, keepdims=True) - slopes)
 
 
 def _lagrange(nodes: Array, points: Array) -> Array:
-    """Lagrange polynomials of the nodes (s,) at points (…), as an array (…, s), accurate to round-off."""
+    """Values (…, s) of the Lagrange polynomials of s nodes at points (…), accurate to round-off."""
     others = [np.delete(nodes, j) for j in range(nodes.size)]
     return np.stack(
         [np.prod((points[..., None] - o) / (x - o), axis=-1) for x, o in zip(nodes, others, strict=True)], -1

@@ -33,7 +33,7 @@ class UnknownName(KeyError):
 class Named(dict[Key, Value]):
     """Dictionary whose error for an unknown name lists the known ones.
 
-    ``why`` maps names that a user might expect to the reasons for their absence.
+    ``what`` says what is named. ``why`` maps names that a user might expect to the reasons for their absence.
     """
 
     def __init__(self, values: Mapping[Key, Value], what: str = "", why: Mapping[Key, str] | None = None) -> None:
@@ -49,7 +49,7 @@ class Named(dict[Key, Value]):
 
 
 class NamedFields:
-    """Base of frozen dataclasses with dictionaries as fields; errors for unknown names mention the field."""
+    """Base of frozen dataclasses whose dictionaries are made :class:`Named`, with the name of the field in errors."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
@@ -70,7 +70,7 @@ copyreg.pickle(MappingProxyType, _reduced)  # pickle does not support it by itse
 
 
 class Remade:
-    """Base of values that hold functions of the library, pickled as the public call that made them.
+    """Base of values that hold functions of the library; they are pickled as the public call that made them.
 
     The arguments of the call are values and user functions. Copies in the same process share the functions.
     """
@@ -85,7 +85,10 @@ class Remade:
         return super().__reduce_ex__(protocol) if call is None else (_remade, call)
 
     def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Record the first call that made the value; a class as first argument belongs to a class method."""
+        """Record the call that made the value, unless one is recorded already or the value is one of its arguments.
+
+        If the first argument is a class, ``function`` is one of its class methods.
+        """
         if "_call" in self.__dict__ or any(self is given for given in (*arguments, *named.values())):
             return
         if arguments and isinstance(arguments[0], type):
@@ -94,7 +97,10 @@ class Remade:
 
 
 def _refuse_local_functions(value: Any, call: tuple[Any, ...] | None) -> None:
-    """Raise PicklingError for a user function that other processes cannot import by name."""
+    """Raise PicklingError if a value, or an argument of the call that made it, is a lambda or nested function.
+
+    Other processes cannot import such functions by name.
+    """
     if call is None:
         owner, given = type(value).__name__, value.__dict__
     else:
@@ -123,10 +129,10 @@ def _remade(function: Callable[..., Any], arguments: tuple[Any, ...], named: Map
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """Recipe of a value: the public function that made it, by name, and lightweight copies of its arguments.
+    """Name of the public function that made a value, and lightweight copies of its arguments.
 
     Large arrays, and values that contain such, as meshes do, are replaced by :class:`Lost` with the name of their type,
-    described values by their recipes.
+    and values with a recipe of their own by that.
     """
 
     function: str
@@ -140,18 +146,18 @@ class Lost(NamedTuple):
 
 
 class Described:
-    """Base of values with a recipe, the public call that made them.
+    """Base of values that remember, as their recipe, the public call that made them.
 
     The recipe is not part of the value: it is not compared, and ``dataclasses.replace`` drops it.
     """
 
     @property
     def recipe(self) -> Recipe | None:
-        """Outermost public call that made the value; None if unknown."""
+        """Recipe of the outermost public call that made the value; None if unknown."""
         return self.__dict__.get("_recipe")
 
     def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Record the call, unless it returned one of its arguments."""
+        """Record a call as the recipe of this value, unless the value is one of its arguments."""
         given = _by_name(function, arguments, named)
         if not any(self is value for value in given.values()):
             light = {name: _light_copy(value) for name, value in given.items()}
@@ -159,7 +165,7 @@ class Described:
 
 
 def _light_copy(value: Any) -> Any:
-    """Lightweight copy of an argument for a recipe."""
+    """Argument as a recipe keeps it: the value itself, the recipe of a described value, or :class:`Lost` if large."""
     match value:
         case Described():
             return value.recipe or Lost(type(value).__name__)
@@ -179,14 +185,14 @@ def _light_copy(value: Any) -> Any:
 
 
 class Memo:
-    """Base of immutable values with cached derived quantities, such as kernel arrays, account names or solvers.
+    """Base of immutable values that cache quantities computed from them, such as kernel arrays or solvers.
 
     The cache is not part of the value: it is neither compared nor pickled, and values derived from this one start
     without it.
     """
 
     def once(self, compute: Callable[[Self], Value]) -> Value:
-        """Cached result of ``compute(self)``; the function or class ``compute`` is the key."""
+        """Result of ``compute(self)``, computed at the first call and cached by the function or class ``compute``."""
         memo: dict[Any, Any] = self.__dict__.setdefault("_memo", {})
         if compute not in memo:
             memo[compute] = compute(self)
@@ -213,5 +219,5 @@ class once(cached_property[Value]):
 
 @cache
 def _computed(kind: type) -> frozenset[str]:
-    """Names of attributes that hold cached quantities of a class."""
+    """Names of the attributes in which values of a class cache quantities."""
     return frozenset({"_memo", *(n for k in kind.__mro__ for n, member in vars(k).items() if isinstance(member, once))})

@@ -26,10 +26,10 @@ EVEN = 2.0
 
 
 def equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
-    """Equilibrate a matrix: A (m, n), r (m,), c (n,) with ``M = diag(r) A diag(c)``, rows and columns of like length.
+    """Matrix A (m, n) with rows and columns of similar length, and factors r (m,), c (n,): ``M = diag(r) A diag(c)``.
 
-    Rows and columns are divided by their lengths in turn (R. Sinkhorn, P. Knopp, Pacific J. Math. 21, 1967), so that
-    the numerical rank of A does not depend on the units of M. Zero rows and columns are unchanged.
+    Rows and columns of M, ``matrix``, are divided by their lengths in turn (R. Sinkhorn, P. Knopp, Pacific J. Math. 21,
+    1967), so that the numerical rank of A does not depend on the units of M. Zero rows and columns are unchanged.
     """
     A = np.array(matrix, dtype=float)
     r, c = _sizes(np.abs(A).max(axis=1, initial=0.0)), np.ones(A.shape[1])
@@ -46,10 +46,10 @@ def equilibrated(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def rank_of(matrix: Array, *, tolerance: float = RANK) -> int:
-    """Rank of a matrix (m, n): the number of singular values above ``tolerance`` in its connected blocks.
+    """Rank of a matrix (m, n), independent of the units of its rows and columns.
 
-    Rows and columns that share an entry belong to one block, which is equilibrated. ``tolerance`` is at least the
-    round-off of the decomposition.
+    It is the number of singular values of the equilibrated connected blocks above ``tolerance`` times the largest one
+    of the block. ``tolerance`` is at least the round-off of the decomposition.
     """
     matrix, rank = np.asarray(matrix, dtype=float), 0
     for rows, columns in _blocks(matrix):
@@ -91,10 +91,10 @@ class SingularVectors(NamedTuple):
 def singular_vectors(
     matrix: Array, *, tolerance: float, size: float | None = None, economy: bool = False
 ) -> SingularVectors:
-    """Singular value decomposition of a scaled matrix, with its numerical rank.
+    """Singular value decomposition of a matrix (m, n), with its numerical rank.
 
-    Singular values above ``tolerance`` times ``size`` (by default the largest one) count. ``economy`` omits the
-    singular vectors beyond the smaller dimension.
+    Singular values above ``tolerance`` times ``size`` (by default the largest one) count. With ``economy`` the singular
+    vectors beyond the smaller dimension are omitted.
     """
     left, values, right = np.linalg.svd(matrix, full_matrices=not economy)
     size = float(values.max(initial=0.0)) if size is None else size
@@ -102,12 +102,15 @@ def singular_vectors(
 
 
 def kernel(rows: Array) -> Array:
-    """Orthonormal basis (n, n − m) of the kernel of independent rows (m, n)."""
+    """Orthonormal basis (n, n − m) of the x with A x = 0, for A (m, n), ``rows``, with independent rows."""
     return np.linalg.svd(rows)[2][len(rows) :].T
 
 
 def pivots(matrix: Array) -> Array:
-    """Column order of a QR decomposition with column pivoting: independent columns first."""
+    """Indices (n,) of all columns of a matrix in the order of a QR decomposition with column pivoting.
+
+    As many as the rank are first, and are independent.
+    """
     return qr(matrix, mode="r", pivoting=True)[1]
 
 
@@ -127,7 +130,7 @@ class Subspaces:
 
 
 def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
-    """Four subspaces of a matrix (m, n), with the rank of :func:`rank_of`."""
+    """Orthonormal bases of the four subspaces of a matrix (m, n), with the rank of :func:`rank_of`."""
     matrix = np.asarray(matrix, dtype=float)
     m, n = matrix.shape
     left, right = _Basis(m), _Basis(n)
@@ -140,7 +143,7 @@ def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
 
 
 class _Basis:
-    """Orthonormal bases of a subspace of ℝⁿ and its complement, built block by block."""
+    """Orthonormal bases of a subspace of ℝⁿ and of its complement, which are added block by block."""
 
     def __init__(self, n: int) -> None:
         self._n = n
@@ -149,7 +152,7 @@ class _Basis:
         self._left = np.ones(n, dtype=bool)
 
     def add(self, place: Array, null: Array) -> None:
-        """Add a block whose null space has the columns ``null`` in the entries ``place``."""
+        """Add the coordinates ``place``: ``null`` spans their part of the complement, the rest is in the subspace."""
         self._left[place] = False
         own = np.eye(self._n)[:, place]
         if null.shape[1]:
@@ -159,14 +162,17 @@ class _Basis:
         self._spanned.append(own)
 
     def columns(self) -> tuple[Array, Array]:
-        """Bases of the subspace (n, r) and its complement (n, n − r), ordered by positions of largest entries."""
+        """Bases of the subspace (n, r) and of its complement (n, n − r), both ordered by positions of largest entries.
+
+        Coordinates that were not added belong to the complement.
+        """
         empty = np.zeros((self._n, 0))
         null = [*self._null, np.eye(self._n)[:, self._left]]
         return _ordered(np.hstack([empty, *self._spanned])), _ordered(np.hstack(null))
 
 
 def _complete(columns: Array) -> Array:
-    """Complete independent columns to an orthogonal matrix whose first columns have the same span.
+    """Orthogonal matrix (n, n) whose first k columns span the same space as ``columns`` (n, k), which are independent.
 
     With pivoting and rows in descending order, small rows keep their accuracy (A. J. Cox, N. J. Higham, Stability of
     Householder QR factorization for weighted least squares problems, 1998).
@@ -188,12 +194,12 @@ def _sizes(lengths: Array) -> Array:
 
 
 def _least(shape: tuple[int, ...], tolerance: float) -> float:
-    """Tolerance, but at least the round-off of the decomposition."""
+    """Tolerance of singular values of a matrix of a shape: the given one, or the round-off if this is larger."""
     return max(tolerance, 10.0 * max(shape) * float(np.finfo(float).eps))
 
 
 def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
-    """Yield rows and columns of each connected block; zero rows and columns belong to none."""
+    """Yield the connected blocks of a matrix, each by its rows and its columns, without zero rows and columns."""
     row, column = np.nonzero(matrix)
     if row.size == matrix.size > 0:
         yield np.arange(matrix.shape[0]), np.arange(matrix.shape[1])
@@ -202,7 +208,10 @@ def _blocks(matrix: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def null_space(rows: Any) -> sparse.csr_array:
-    """Sparse basis Z of the u with rows · u = 0; column pivoting selects the dependent coordinates."""
+    """Sparse basis Z (n, n − m) of the u with A u = 0, for A (m, n), ``rows``, with independent rows.
+
+    Z is the identity in the free coordinates; column pivoting selects the m dependent ones.
+    """
     full = rows.toarray() if sparse.issparse(rows) else rows
     rank, size = full.shape
     held = np.sort(pivots(full)[:rank])

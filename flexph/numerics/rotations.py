@@ -46,7 +46,7 @@ _TURN = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, -1.0, 1.0, 0.0]])
 
 
 def cross(dim: int) -> Array:
-    """Skew matrices of the unit spins, shape (1, 2, 2) in the plane and (3, 3, 3) in space."""
+    """Skew matrices [e_a]× of the unit spins e_a: (1, 2, 2) in the plane, (3, 3, 3) in space."""
     if dim not in (2, 3):
         raise ValueError(f"dim must be 2 (plane) or 3 (space), got {dim}")
     return _PLANE if dim == 2 else _SPACE
@@ -58,63 +58,66 @@ def spins(dim: int) -> int:
 
 
 def skew(omega: Array, dim: int) -> Array:
-    """Skew matrices [ω]× of a stack of spins: (n, spins) to (n, dim, dim)."""
+    """Skew matrices [ω]× (…, dim, dim) of spins (…, spins)."""
     return (omega @ _SKEW[dim]).reshape(*omega.shape[:-1], dim, dim)
 
 
 def moment(lever: Array, force: Array) -> Array:
-    """Moments lever × force of stacks of vectors: (n, dim), (n, dim) to (n, spins)."""
+    """Moments lever × force (n, spins) of forces (n, dim) at levers (n, dim)."""
     if lever.shape[-1] == 2:
         return (lever[..., 0] * force[..., 1] - lever[..., 1] * force[..., 0])[..., None]
     return cross_product(lever, force)
 
 
 def cross_product(a: Array, b: Array) -> Array:
-    """Vector product a × b in space, ten times as fast as NumPy's for short stacks."""
+    """Cross products a × b of vectors in space (…, 3), ten times as fast as NumPy's for few vectors."""
     return a.take(_NEXT, -1) * b.take(_AFTER, -1) - a.take(_AFTER, -1) * b.take(_NEXT, -1)
 
 
 def sweep(spin: Array, lever: Array) -> Array:
-    """Velocities spin × lever of stacks: (n, spins), (n, dim) to (n, dim)."""
+    """Velocities spin × lever (n, dim) of points at levers (n, dim) of bodies with spins (n, spins)."""
     return spin * (lever @ _LEVERS[2]) if lever.shape[-1] == 2 else cross_product(spin, lever)
 
 
 def unit_sweeps(lever: Array) -> Array:
-    """Velocities e_s × lever for unit spins: (n, dim) to (n, spins, dim)."""
+    """Velocities e_s × lever (n, spins, dim) of points at levers (n, dim) for unit spins e_s."""
     dim = lever.shape[-1]
     return (lever @ _LEVERS[dim]).reshape(len(lever), spins(dim), dim)
 
 
 def rigid_motions(lever: Array) -> Array:
-    """Displacements (n, dim, dim + spins) of points by unit translations and rotations about the origin."""
+    """Displacements (n, dim, dim + spins) of points at ``lever`` (n, dim) for unit translations, then unit rotations.
+
+    The rotations are about the origin.
+    """
     count, dim = lever.shape
     return np.concatenate([np.tile(np.eye(dim), (count, 1, 1)), unit_sweeps(lever).transpose(0, 2, 1)], axis=2)
 
 
 def spin_skew(a: Array) -> Array:
-    """Skew matrices [a]× of stacks of spins, (n, spins, spins); zero in the plane."""
+    """Skew matrices [a]× (n, spins, spins) of angular momenta or spins (n, spins); zero in the plane."""
     return np.zeros((*a.shape, 1)) if a.shape[-1] == 1 else skew(a, 3)
 
 
 def spin_map(frame: Array) -> Array:
-    """Action of frames (n, d, d) on spins and torques, (n, spins, spins); the identity in the plane."""
+    """Matrices (n, spins, spins) that rotate spins and torques by frames (n, d, d); the identity in the plane."""
     return np.ones((len(frame), 1, 1)) if frame.shape[-1] == 2 else frame
 
 
 def turned(frame: Array, vectors: Array) -> Array:
-    """Vectors (n, d) rotated by frames (n, d, d)."""
+    """Vectors (n, d) rotated by frames R (n, d, d): R v."""
     return np.matvec(frame, vectors)
 
 
 def turned_spins(frame: Array, values: Array) -> Array:
-    """Spins or torques (n, spins) rotated by frames (n, d, d), see :func:`spin_map`."""
+    """Spins or torques (n, spins) rotated by frames (n, d, d); unchanged in the plane."""
     return values if frame.shape[-1] == 2 else turned(frame, values)
 
 
 def cayley(half_turn: Array, dim: int) -> Array:
-    """Cayley rotation (I − [a]×)⁻¹ (I + [a]×) = I + 2([a]× + [a]×²)/(1 + |a|²), a = ½hω: (n, spins) to (n, dim, dim).
+    """Rotations (n, dim, dim) by the Cayley map of half turns a = ½hω (n, spins): (I − [a]×)⁻¹ (I + [a]×).
 
-    In the plane the angle is 2 atan(a).
+    It is computed as I + 2([a]× + [a]×²)/(1 + |a|²). In the plane the angle is 2 atan(a).
     """
     return _cayley(skew(half_turn, dim), half_turn)
 
@@ -125,14 +128,15 @@ def _cayley(a: Array, half_turn: Array) -> Array:
 
 
 def is_scipy_rotation(given: Any) -> bool:
-    """True for a ``scipy.spatial.transform.Rotation``; its module, slow to import, is not loaded for numbers."""
+    """True for a ``scipy.spatial.transform.Rotation``; false for numbers without an import of that slow module."""
     return not isinstance(given, np.ndarray | Sequence | Real) and isinstance(given, scipy.spatial.transform.Rotation)
 
 
 def rotation_matrix(name: str, given: Any) -> Array:
-    """Check a spatial rotation, given as a matrix (3, 3) or a ``scipy.spatial.transform.Rotation``; returns its matrix.
+    """Matrix (3, 3) of a spatial rotation, given as a matrix or a ``scipy.spatial.transform.Rotation``.
 
-    A matrix with rounded digits is replaced by the nearest rotation, U Vᵀ of its singular value decomposition.
+    A matrix with rounded digits is replaced by the nearest rotation, U Vᵀ of its singular value decomposition. Raises
+    ValueError, with ``name``, for other values.
     """
     try:
         matrix = given.as_matrix() if is_scipy_rotation(given) else np.asarray(given, dtype=float)
@@ -154,27 +158,27 @@ def rotation_matrix(name: str, given: Any) -> Array:
 
 
 def rotation(angle: float) -> Array:
-    """Planar rotation matrix of an angle [rad], shape (2, 2)."""
+    """Rotation matrix (2, 2) in the plane for an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s], [s, c]])
 
 
 def finite_rotation(turn: Array, dim: int) -> Array:
-    """Rotation matrices of rotation vectors [rad]: (…, spins) to (…, dim, dim)."""
+    """Rotation matrices (…, dim, dim) of rotation vectors (…, spins) [rad]."""
     if dim == 2:
         return from_entries(np.concatenate([np.cos(turn), np.sin(turn)], axis=-1), dim)
     return scipy.spatial.transform.Rotation.from_rotvec(turn.reshape(-1, 3)).as_matrix().reshape(*turn.shape, 3)
 
 
 def entries(matrix: Array) -> Array:
-    """Stored entries of rotation matrices: (n, 2, 2) to (n, 2) = (c, s); (n, 3, 3) to (n, 9)."""
+    """Entries by which rotation matrices are stored: (n, 2) = (c, s) of (n, 2, 2), or (n, 9) of (n, 3, 3)."""
     if matrix.shape[-1] == 2:
         return matrix[..., :, 0]
     return matrix.reshape(*matrix.shape[:-2], 9)
 
 
 def from_entries(kept: Array, dim: int) -> Array:
-    """Rotation matrices from their stored entries, the inverse of :func:`entries`."""
+    """Rotation matrices (…, dim, dim) from their stored entries, the inverse of :func:`entries`."""
     if dim == 3:
         return kept.reshape(*kept.shape[:-1], 3, 3)
     if kept.ndim == 1:
@@ -189,12 +193,15 @@ def entry_count(dim: int) -> int:
 
 
 def planar_angle(matrix: Array) -> Array:
-    """Angle [rad] of planar rotation matrices, in (−π, π]."""
+    """Angles [rad] in (−π, π] of rotation matrices (…, 2, 2) in the plane."""
     return np.arctan2(matrix[..., 1, 0], matrix[..., 0, 0])
 
 
 def nearest_rotation(before: Array, after: Array) -> Array:
-    """Rotation (d, d) that maps points (n, d) nearest to others, both about their means (Kabsch)."""
+    """Rotation (d, d) that turns the points ``before`` (n, d) as nearly as possible to ``after`` (n, d) (Kabsch).
+
+    Both sets of points are taken about their means.
+    """
     left, _, right = np.linalg.svd((after - after.mean(axis=0)).T @ (before - before.mean(axis=0)))
     sign = np.ones(before.shape[1])
     sign[-1] = np.linalg.det(left @ right)

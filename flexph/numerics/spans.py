@@ -16,12 +16,12 @@ def width(span: slice) -> int:
 
 
 def widths(spans: Mapping[str, slice]) -> dict[str, int]:
-    """Numbers of entries by name."""
+    """Numbers of entries of slices, by name."""
     return {name: width(span) for name, span in spans.items()}
 
 
 def consecutive(sizes: Mapping[str, int], start: int = 0) -> dict[str, slice]:
-    """Consecutive slices of these sizes."""
+    """Slices by name, one after the other from ``start`` on, with the given numbers of entries."""
     spans = {}
     for name, size in sizes.items():
         spans[name], start = slice(start, start + size), start + size
@@ -29,19 +29,20 @@ def consecutive(sizes: Mapping[str, int], start: int = 0) -> dict[str, slice]:
 
 
 def consecutive_of(spans: Mapping[str, slice], names: Iterable[str], start: int = 0) -> dict[str, slice]:
-    """Consecutive slices with the sizes of some of the given ones."""
+    """Slices of the given names, one after the other from ``start`` on, with the sizes that they have in ``spans``."""
     return consecutive({name: width(spans[name]) for name in names}, start)
 
 
 def moved(spans: Mapping[str, slice], by: int) -> dict[str, slice]:
-    """Slices shifted by a number of entries."""
+    """Copies of slices by name, all shifted by a number of entries."""
     return {name: slice((span.start or 0) + by, span.stop + by) for name, span in spans.items()}
 
 
 def divided(spans: Mapping[str, slice], name: str, parts: Mapping[str, int]) -> dict[str, slice]:
-    """Slices with one of them divided into consecutive parts, given by name and size in order.
+    """Copy of slices by name in which consecutive parts take the place of the slice ``name``.
 
-    Raises ValueError for an unknown name, sizes that do not add up, or a name that is taken.
+    ``parts`` are names and sizes in order. Raises ValueError for an unknown name, sizes that do not add up, or a name
+    that is taken.
     """
     span = check.lookup("port", name, spans)
     for part, size in parts.items():
@@ -59,5 +60,5 @@ def divided(spans: Mapping[str, slice], name: str, parts: Mapping[str, int]) -> 
 
 
 def indices(spans: Iterable[slice]) -> Array:
-    """Indices of the entries of some slices, in their order."""
+    """Indices of all entries of some slices, slice by slice."""
     return np.concatenate([np.zeros(0, dtype=int), *(np.arange(span.start or 0, span.stop) for span in spans)])

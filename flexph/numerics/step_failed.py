@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class StepFailed(ArithmeticError):
-    """Exception: a time step failed, with the number of iterations and the last relative correction.
+    """Error: a time step failed, with the number of iterations and the last relative correction.
 
     ``span`` are the times of the step or substep, if known.
     """
@@ -16,13 +16,13 @@ class StepFailed(ArithmeticError):
 
 
 class TimedError(ValueError):
-    """Exception of a user's function whose message already names the time."""
+    """Error in a function of the user or of a controller, whose message already names the time."""
 
 
 class MotionEnded(StepFailed):
-    """Exception: the range of a model ends after the fraction ``share`` of a step; not a failure of the solver.
+    """Error: the motion reached the end of the range of a model within a step, which is no failure of the solver.
 
-    ``advice`` tells what to do.
+    ``share`` is the fraction of the step until then, ``advice`` tells what to do.
     """
 
     def __init__(self, reason: str, iterations: int, *, share: float = 1.0, advice: str) -> None:

@@ -18,27 +18,27 @@ MEMBER = 1e-10
 
 
 def unit_rows(matrix: Array) -> Array:
-    """Normalise rows; zero rows are unchanged."""
+    """Matrix whose rows are divided by their lengths; zero rows are unchanged."""
     size = np.linalg.norm(matrix, axis=1, keepdims=True)
     return matrix / np.where(size > 0.0, size, 1.0)
 
 
 def unit_columns(matrix: Array, *, floor: float = 0.0) -> Array:
-    """Normalise columns; those not longer than ``floor`` are unchanged."""
+    """Matrix whose columns are divided by their lengths; columns not longer than ``floor`` are unchanged."""
     size = np.linalg.norm(matrix, axis=0)
     return matrix / np.where(size > floor, size, 1.0)
 
 
 def rank_of(rows: Array) -> int:
-    """Rank of a matrix, independent of the units of rows and columns, with the tolerance ``RANK`` of this module."""
+    """Rank of a matrix, independent of the units of its rows and columns, with the tolerance ``RANK`` of the module."""
     return ranks.rank_of(rows, tolerance=RANK)
 
 
 def left_null(matrix: Array) -> Array:
-    """Basis N of the left null space, N M = 0, by elimination with complete pivoting.
+    """Rows N, a basis of the left null space of M: N M = 0, by elimination with complete pivoting.
 
-    Entries of M are of size one; values below RANK count as zero. Zero rows give rows of the unit matrix, and N stays
-    sparse: rows of different units are mixed only if M mixes them.
+    Entries of M, ``matrix``, are of size one; values below RANK count as zero. Zero rows give rows of the unit matrix,
+    and N stays sparse: rows of different units are mixed only if M mixes them.
     """
     work, rows = np.array(matrix, dtype=float), np.eye(len(matrix))
     for k in range(min(work.shape)):
@@ -56,12 +56,12 @@ def left_null(matrix: Array) -> Array:
 
 
 def null_space(rows: Array) -> Array:
-    """Orthonormal basis of ``{x : A x = 0}``, with the rank of :func:`rank_of`."""
+    """Orthonormal basis of the x with A x = 0, for A given by its rows, with the rank of :func:`rank_of`."""
     return ranks.subspaces(rows, tolerance=RANK).null
 
 
 def echelon(columns: Array) -> tuple[Array, Array]:
-    """Basis (n, k) of the span of independent columns with a unit matrix in k pivot rows, and these rows.
+    """Basis (n, k) of the span of k independent columns, a unit matrix in k pivot rows, and the indices of these.
 
     Pivots are the largest entries in turn, so that no entry is much larger than one; round-off is set to zero.
     """
@@ -83,19 +83,19 @@ def echelon(columns: Array) -> tuple[Array, Array]:
 
 
 def with_unit_rows(basis: Array, pivots: Array) -> Array:
-    """Basis (n, k) of the span of ``basis`` with a unit matrix in the k rows ``pivots``."""
+    """Basis (n, k) of the span of ``basis`` (n, k) that is a unit matrix in the k rows ``pivots``."""
     return np.linalg.solve(basis[pivots].T, basis.T).T
 
 
 def principal_angles(one: Array, other: Array) -> Array:
-    """Principal angles [rad] of two column spaces of the same shape, largest first."""
+    """Principal angles [rad] between the spans of the columns of two matrices of the same shape, largest first."""
     if one.shape != other.shape:
         raise ValueError(f"subspaces to compare must have the same dimension, got {one.shape[1]} and {other.shape[1]}")
     return np.asarray(subspace_angles(one, other)) if one.size else np.zeros(0)
 
 
 def relative(residual: Array, scale: Array | float) -> float:
-    """Largest residual, relative to its scale."""
+    """Largest absolute entry of a residual divided by its scale, by entry; where the scale is zero it is kept."""
     return float(np.max(np.abs(residual) / np.where(np.asarray(scale) > 0.0, scale, 1.0), initial=0.0))
 
 
@@ -105,15 +105,16 @@ of the solution it came from."""
 
 
 def orthonormal(vectors: Array, weight: Any, deflation: float = DEFLATION) -> Array:
-    """Basis Q (n, k), QᵀWQ = 1, of the span of vectors (n, p); see :func:`extend`."""
+    """Basis Q (n, k) of the span of vectors (n, p) with QᵀWQ = 1, W = ``weight``; see :func:`extend`."""
     return extend(np.zeros((len(vectors), 0)), vectors, weight, deflation)
 
 
 def extend(basis: Array, vectors: Array, weight: Any, deflation: float = DEFLATION) -> Array:
-    """Extend a basis Q (n, k), QᵀWQ = 1, by vectors (n, p) in their order; dependent ones are left out.
+    """Basis Q (n, k) with QᵀWQ = 1, W = ``weight``, that begins with ``basis`` and also spans given vectors (n, p).
 
-    Gram-Schmidt is done twice, as one pass loses orthogonality in inverse proportion to the length of the remainder.
-    Raises ValueError for a vector v ≠ 0 with vᵀWv = 0.
+    The vectors are added in their order, and dependent ones are left out. Gram-Schmidt is done twice, as one pass loses
+    orthogonality in inverse proportion to the length of the remainder. Raises ValueError for a vector v ≠ 0 with vᵀWv =
+    0.
     """
     whole = np.empty((len(basis), basis.shape[1] + vectors.shape[1]))
     count = basis.shape[1]

@@ -17,9 +17,10 @@ ROUND: dict[str, PartKind] = {"hole": "joint", "socket": "joint", "pin": "force"
 
 
 def scene_of_drawing(path: Path) -> Scene:
-    """Scene of the solids of a STEP, IGES or BREP file; a file without unit has numbers in metres.
+    """Scene of the solids of a STEP, IGES or BREP file.
 
-    Raises ValueError for a file that cannot be read, ImportError without gmsh.
+    A file without unit has numbers in metres. Raises ValueError for a file that cannot be read, ImportError without
+    gmsh.
     """
     without = FORMATS[path.suffix.lower()] in WITHOUT_UNIT
     surfaces = part_surfaces(path, unit=1.0 if without else None)
@@ -30,7 +31,7 @@ def scene_of_drawing(path: Path) -> Scene:
 
 
 def _parts(surface: PartSurface) -> list[Part]:
-    """Faces of each port, named such as ``rod.hole1``, and those of no port."""
+    """Parts that show a part of a drawing: the faces of each port, named such as ``rod.hole1``, and all other faces."""
     own, left = surface.part, np.ones(len(surface.triangles), dtype=bool)
     parts = []
     for port in own.ports:

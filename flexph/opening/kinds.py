@@ -68,9 +68,9 @@ def _scene(times: Array, parts: list[Part], path: Path) -> Scene:
 
 
 def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) -> list[Part]:
-    """Parts with the cells of the highest dimension, one part for each cell type.
+    """Parts of the picture of a mesh: its cells of the highest dimension, one part for each cell type.
 
-    ``points`` (k, p, 3) [m]; ``data`` (k, p, …) at points by name.
+    ``points`` (k, p, 3) [m] at k times; ``data`` (k, p, …) at points by name.
     """
     filled = [(kind, nodes) for kind, nodes in cells if len(nodes)]
     largest = max((dimension(kind) for kind, _ in filled), default=0)
@@ -84,7 +84,10 @@ def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) ->
 
 
 def _surface(name: str, points: Array, kind: str, nodes: Array, data: Mapping[str, Array]) -> Part:
-    """Part with the outer triangles of cells, and with the scalars and vectors at their points."""
+    """Part with the outer triangles of cells of the type ``kind``, and with scalars and vectors at their points.
+
+    ``nodes``: point indices of the cells; ``data``: values at points by name.
+    """
     triangles = outer_triangles(nodes, kind)
     used, numbers = np.unique(triangles, return_inverse=True)
     fields = {title: _field(values[:, used]) for title, values in data.items() if _is_shown(values)}
@@ -96,7 +99,10 @@ def _is_shown(values: Any) -> bool:
 
 
 def _field(values: Array) -> Field:
-    """Field without unit; a scalar is signed if it has positive and negative values."""
+    """Field without unit.
+
+    A scalar is signed if it has positive and negative values.
+    """
     own = np.asarray(values, dtype=float)
     return Field("1", own, signed=own.ndim == 2 and bool((own < 0.0).any() and (own > 0.0).any()))
 

@@ -55,7 +55,7 @@ def legend_above(axes: Axes, columns: int = 1, **options: Any) -> None:
 
 
 def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -> list[Axes]:
-    """List of ``count`` axes: the given ones, or those of a new pyplot figure with ``size`` in inches.
+    """List of ``count`` axes: the given ones ``ax``, or if that is None those of a new figure of ``size`` in inches.
 
     ``options`` are passed to ``Figure.subplots``; by default one column. Raises ValueError for a wrong number of axes.
     """
@@ -76,7 +76,10 @@ def axes_of(ax: Any, count: int, *, size: tuple[float, float], **options: Any) -
 
 
 def draw(panels: Sequence[Panel], ax: Any, *, size: tuple[float, float]) -> list[Axes]:
-    """Draw panels on axes, one below another, with legends above them; return the axes."""
+    """Draw panels, each on its axes with a legend above; return the axes.
+
+    ``ax``: given axes, one for each panel, or None for new ones one below another in a figure of ``size`` in inches.
+    """
     heights = [panel.height for panel in panels]
     axes = axes_of(ax, len(panels), size=size, height_ratios=heights)
     for panel, own in zip(panels, axes, strict=True):
@@ -109,7 +112,10 @@ def draw_panel(panel: Panel, axes: Axes) -> None:
 
 
 def _whole_decades(axes: Axes) -> None:
-    """Set the limits of a logarithmic y axis to powers of ten, at least one decade, to avoid overlapping labels."""
+    """Set the limits of a logarithmic y axis to powers of ten if it has less than two decades.
+
+    Labels between powers of ten are left out, as they would overlap.
+    """
     from matplotlib.ticker import NullFormatter
 
     low, high = axes.get_ylim()

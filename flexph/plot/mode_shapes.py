@@ -103,7 +103,11 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
 
 
 def _moved(shapes: ModeShapes, mode: int, length: float) -> list[tuple[Array, list[Array], Array, Array]]:
-    """For each body: points at rest, outlines, displaced points, and displacement sizes relative to the largest one."""
+    """Points at rest, outlines, displaced points, and sizes of the displacements of each body in a mode.
+
+    ``mode`` is the index of the mode. The largest displacement is drawn with ``length`` [m]; the sizes (p,) are
+    relative to it.
+    """
     return [
         (points, outlines(view), points + length * moved, np.linalg.norm(moved, axis=1))
         for (*_, view), points, moved in zip(shapes.shown, shapes.points, shapes.displacements[mode], strict=True)

@@ -35,7 +35,10 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Curves of a quantity with a common x axis, labelled ``over``; ``log`` names the logarithmic axes."""
+    """Curves of a quantity in one diagram: quantity and unit of the y axis, and label ``over`` of the x axis.
+
+    ``log`` names the logarithmic axes; ``height`` is relative to other panels.
+    """
 
     curves: tuple[Curve, ...]
     quantity: str
@@ -67,9 +70,9 @@ def prefix_of(values: Sequence[Array], unit: str) -> str:
 
 
 def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> tuple[Curve, ...]:
-    """The ``most`` curves with the largest values, in the given order, and the sum of all other curves.
+    """The ``most`` curves with the largest values, in the given order.
 
-    ``rest`` is the name of the sum; if it is empty, the other curves are left out.
+    The sum of all other curves counts as one of these if it has the name ``rest``; otherwise they are left out.
     """
     if len(curves) <= most:
         return tuple(curves)
@@ -84,5 +87,8 @@ def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> 
 
 
 def short(name: str) -> str:
-    """Name for a legend; the middle of a long name is left out."""
+    """Name for a legend.
+
+    The middle of a long name is left out.
+    """
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 16]}…{name[-15:]}"

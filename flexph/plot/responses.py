@@ -59,7 +59,10 @@ def bode(responses: Any, ax: Any = None, *, output: str | None = None, input: st
 def bode_panels(
     responses: Responses, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> list[Panel]:
-    """Panels of magnitude and phase against the frequencies ω > 0."""
+    """Panels of magnitude and phase [deg] of frequency responses against the frequencies ω > 0.
+
+    A response is from the port ``input`` to the port ``output``.
+    """
     named = _all_of("responses", responses, FrequencyResponse)
     size, phase = [], []
     for k, (name, response) in enumerate(named.items()):
@@ -78,10 +81,10 @@ def bode_panels(
 def nyquist(
     responses: Any, ax: Any = None, *, output: str | None = None, input: str | None = None, unit: str = ""
 ) -> Any:
-    """Draw the Nyquist plot of H(iω), ω ≥ 0, of one or several responses; the mirrored curve is that of ω < 0.
+    """Draw the Nyquist plot of H(iω), ω ≥ 0, of one or several responses.
 
-    For force and velocity of one port, the curve of a passive system is in the right half plane; the left
-    half is shaded.
+    The mirrored curve is that of ω < 0. For force and velocity of one port, the curve of a passive system is in the
+    right half plane; the left half is shaded.
 
     Parameters
     ----------
@@ -173,7 +176,10 @@ def _cross(axes: Axes, real: str, imaginary: str) -> None:
 
 
 def _all_of(argument: str, given: Any, kind: type) -> dict[str, Any]:
-    """Objects by name from a single one (named "") or a dict; raises ValueError if any is not of this kind."""
+    """Objects of the type ``kind`` by name, from a single one, which is named "", or a mapping of several.
+
+    Raises ValueError, with the name of the argument, for any other value.
+    """
     if isinstance(given, kind):
         return {"": given}
     if not isinstance(given, Mapping) or not given:
@@ -195,7 +201,10 @@ def _label(name: str, response: FrequencyResponse) -> str:
 
 
 def _multiples(step: float, limits: tuple[float, float]) -> Any:
-    """Ticks at multiples of ``step``, doubled until at most about 8 ticks are within the limits."""
+    """Locator of matplotlib for ticks at multiples of ``step``, which is doubled until at most 8 intervals are shown.
+
+    ``limits``: lower and upper end of the axis.
+    """
     from matplotlib.ticker import MultipleLocator
 
     while (limits[1] - limits[0]) / step > 8.0:
@@ -231,7 +240,10 @@ def campbell(sweep: Sweep, ax: Any = None, *, orders: Sequence[float] = (), labe
 
 
 def campbell_panel(sweep: Sweep, *, orders: Sequence[float] = (), label: str = "") -> Panel:
-    """Panel with a curve for each mode, and a line for each order up to the highest frequency."""
+    """Panel of natural frequencies against a parameter: a curve for each mode, and a line ω = nΩ for each order n.
+
+    The lines end at the highest frequency.
+    """
     modes = [Curve(sweep.values, omega, f"mode {k}") for k, omega in enumerate(sweep.frequencies.T, 1)]
     top = float(sweep.frequencies.max())
     lines = []

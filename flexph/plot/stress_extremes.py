@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StressExtremes:
-    """Lowest and highest value of a stress quantity at c points of a body over the saved times.
+    """Lowest and highest value of a stress quantity at c points of a body over k saved times.
 
-    ``places`` (c, d) [m] in body axes are the centres of the drawn cells and the ends of a line. The value of a tensor
-    is the largest von Mises stress in the cell. ``times`` (k,) [s]: evaluated times; ``largest`` (k,): largest
-    magnitude at each of them; ``worst``: index of the point with the largest magnitude, which occurs at ``time``.
+    The points ``places`` (c, d) [m], in body axes, are the centres of the drawn cells, and for a quantity that is
+    linear along a line also the ends of the line. Values ``lowest`` and ``highest`` are (c,); those of a tensor are
+    largest von Mises stresses in cells. ``times`` (k,) [s]: evaluated times; ``largest`` (k,): largest magnitude at
+    each of them; ``worst``: index of the point with the largest magnitude of all, which occurs at ``time``.
     """
 
     body: str
@@ -47,9 +48,10 @@ class StressExtremes:
 
 @dataclass(frozen=True)
 class StressQuantity:
-    """Stress quantity ``of(state)`` (k, c) of the drawn cells of a body; ``numbers``: memory needed for each time.
+    """Stress quantity of a body: ``of`` is the function from states at k times to its values (k, c) in the drawn cells.
 
-    ``ends``: True if the quantity is linear along a line, and is extrapolated to its ends.
+    ``numbers``: numbers in memory that it needs for each time. ``ends``: True if it is linear along a line, and
+    extrapolated to its ends.
     """
 
     name: str
@@ -60,7 +62,7 @@ class StressQuantity:
 
 
 def quantities(body: AnyBody) -> dict[str, StressQuantity]:
-    """Stress quantities of a body by name: largest stresses in cells, tensors, and fields."""
+    """Stress quantities of a body by name: largest stress in cells, von Mises stress of tensors, and components."""
     view, points, kind = body.view, stress_points(body), kind_of(body)
     if view is None or not body.stress_size:
         return {}
@@ -70,7 +72,10 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
 
 
 def reported_quantities(body: AnyBody) -> list[str]:
-    """Names of the quantities in a report; a single tensor is left out, as it is equal to the largest stress."""
+    """Names of the stress quantities of a body that a report lists.
+
+    If the body has one stress tensor only, its von Mises stress is left out, as it is the largest stress.
+    """
     points = stress_points(body)
     return [name for name in quantities(body) if len(points) > 1 or name not in points]
 
@@ -186,7 +191,10 @@ def _along(axes: Axes, extremes: StressExtremes) -> None:
 
 
 def _over(axes: Axes, extremes: StressExtremes) -> None:
-    """Draw cells, seen along the shortest side of the body, coloured by the largest magnitude, the largest on top."""
+    """Draw the centres of cells, coloured by the largest magnitude of a quantity, seen along the body's shortest side.
+
+    Larger values are drawn over smaller ones.
+    """
     factor, unit = _label(extremes)
     sizes = factor * np.maximum(np.abs(extremes.lowest), np.abs(extremes.highest))
     places = extremes.places

@@ -15,7 +15,9 @@ LABELLED = 40
 
 @checked
 def structure(structure: DiracStructure, ax: Any = None) -> Any:
-    """Draw the sparsity pattern of ``w = J v`` of a Dirac structure: red and blue by sign, with labelled ports.
+    """Draw which outputs w of a Dirac structure ``w = J v`` depend on which inputs v, as a pattern of squares.
+
+    Entries of J are red if positive and blue if negative; rows and columns have the names of the ports.
 
     Parameters
     ----------

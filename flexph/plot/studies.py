@@ -57,7 +57,7 @@ def study(results: Any, name: str, ax: Any = None) -> Any:
 
 
 def varied(results: Any) -> list[str]:
-    """Names of the parameters that have more than one value."""
+    """Names of the parameters of a study that have more than one value."""
     return [str(name) for name in results.coords if len(np.unique(results[name].values)) > 1]
 
 

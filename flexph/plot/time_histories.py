@@ -59,9 +59,9 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
 
 
 def motion_panels(run: Result, names: Sequence[str] = ()) -> list[Panel]:
-    """Panels of position coordinates of ports and bodies, then of parts of the states.
+    """Panels of position coordinates of ports and bodies, then of parts of the states, as ``names`` say.
 
-    Raises ValueError for an unknown name.
+    By default those of all bodies, or of all parts of a system. Raises ValueError for an unknown name.
     """
     if isinstance(run, Solution):
         return _of_mechanism(run, names)
@@ -90,7 +90,10 @@ def _of_mechanism(run: Solution, names: Sequence[str]) -> list[Panel]:
 
 
 def _coordinates(times: Array, positions: dict[str, Array]) -> list[Panel]:
-    """Panels of the coordinates in which a position changes, or of all coordinates if none changes."""
+    """Panels of positions against time, one for each coordinate in which a position changes.
+
+    If none changes, there is one for all coordinates. ``positions`` (k, d) [m] by name.
+    """
     if not positions:
         return []
     axes = range(next(iter(positions.values())).shape[1])
@@ -106,7 +109,7 @@ def _angle(rotation: Array) -> Array:
 
 
 def _of_part(run: Result, name: str) -> Panel:
-    """Panel with a curve for each entry of a part of the states, or of multipliers."""
+    """Panel with a curve for each entry of the part ``name`` of the states, or of multipliers."""
     values = run[name]
     times = run.times[-len(values) :]  # multipliers belong to steps
     entries = [Curve(times, v, f"[{k}]" if values.shape[1] > 1 else "") for k, v in enumerate(values.T)]
@@ -160,7 +163,10 @@ def _energies(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
-    """Curves of accumulated work of ports and drives, of accumulated dissipation, and of the change of energy."""
+    """Curves of accumulated work of ports and drives, of accumulated dissipation, and of the change of energy.
+
+    Small works and losses are summed.
+    """
     work = [Curve(times[1:], np.cumsum(values), f"work of {name}") for name, values in account.work.items()]
     lost = [Curve(times[1:], np.cumsum(v), f"dissipated in {k}", "dashed") for k, v in _lost(account).items()]
     change = Curve(times, account.total_energy - account.total_energy[0], "change of energy", "dotted", "black")
@@ -168,7 +174,7 @@ def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
 
 
 def _lost(account: Ledger) -> dict[str, Array]:
-    """Dissipation of each account that is not always zero."""
+    """Energies dissipated in each step [J], by account, without accounts that are always zero."""
     return {name: values for name, values in account.dissipation.items() if np.any(values)}
 
 

@@ -32,7 +32,10 @@ HEIGHT, SHARES = 220.0, (0.7, 1.3)
 
 
 def chart(panels: Sequence[Panel], name: str) -> str:
-    """HTML ``<div>`` with the id ``name`` for a column of panels; the page needs :func:`charts_script` once."""
+    """HTML ``<div>`` with the id ``name`` for a column of panels.
+
+    The page needs :func:`charts_script` once.
+    """
     shares = np.array([panel.height for panel in panels])
     heights = HEIGHT * np.clip(shares / shares.mean(), *SHARES)
     contents = [_panel(panel.prefixed(), height) for panel, height in zip(panels, heights.tolist(), strict=True)]
@@ -51,7 +54,10 @@ def charts_script() -> str:
 
 
 def packed(values: Array) -> dict[str, str]:
-    """Numbers as base64 of their bytes, in single precision if this is exact to 1e-6 and distinguishes all values."""
+    """Numbers as base64 of their bytes, with their ``kind``, single or double precision.
+
+    Single precision is used if no number changes by more than 1e-6 of it, and different numbers remain different.
+    """
     single = values.astype(np.float32)
     fits = np.allclose(single, values, rtol=1e-6, atol=0.0, equal_nan=True) and len(np.unique(single)) == len(
         np.unique(values)
@@ -61,7 +67,10 @@ def packed(values: Array) -> dict[str, str]:
 
 
 def _panel(panel: Panel, height: float) -> dict[str, Any]:
-    """Panel as values for JSON; the range of a logarithmic axis is a pair of exponents of ten."""
+    """Panel as values for JSON, with a height in pixels.
+
+    On a logarithmic axis the range of the values is a pair of exponents of ten.
+    """
     content = {"label": panel.label, "over": panel.over, "log": panel.log, "height": round(height)}
     ends = _decades(panel.curves) if "y" in panel.log else None
     return content | {"curves": [_curve(curve) for curve in panel.curves]} | ({"range": ends} if ends else {})
@@ -85,7 +94,10 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Curve reduced to at most MOST points: minimum and maximum of each part, and the ends."""
+    """Points x and y of a curve with at most MOST points that looks like the given one.
+
+    In equal parts of the curve only the smallest and largest value are kept, and both ends of the curve.
+    """
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
     parts = np.array_split(np.arange(len(x)), MOST // 2 - 1)
@@ -100,7 +112,10 @@ FIRST, REST = 20, 80
 
 @dataclass(frozen=True)
 class Text:
-    """Paragraph of plain text; ``look``: ``code`` for a shell command, ``warning`` for a warning."""
+    """Paragraph of plain text.
+
+    ``look``: ``code`` for a shell command, ``warning`` for a warning.
+    """
 
     kind: ClassVar[str] = "text"
     text: str
@@ -109,7 +124,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """Table with a header row; numbers are printed with six digits."""
+    """Table with a header row.
+
+    Numbers are printed with six digits.
+    """
 
     kind: ClassVar[str] = "table"
     head: tuple[str, ...]
@@ -117,7 +135,7 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """Texts of the displayed rows, the first ones."""
+        """Texts of the cells of the rows that are displayed, which are the first rows of the table."""
         return [[_cell(value) for value in row] for row in self.rows[: FIRST + REST]]
 
     @property
@@ -145,7 +163,10 @@ class Html:
 
 @dataclass(frozen=True)
 class View(Html):
-    """HTML of a 3-D view; the library for it is included once in the page."""
+    """HTML of a 3-D view.
+
+    The library for it is included once in the page.
+    """
 
 
 @dataclass(frozen=True)
@@ -172,7 +193,10 @@ Block = Text | Table | Chart | Html | View | Picture
 
 @dataclass(frozen=True)
 class Section:
-    """Section of blocks with a heading of level 2, or 3 within a section; ``folded``: True to hide it until a click."""
+    """Section of a report: a heading, and blocks such as texts, tables and charts.
+
+    ``level``: that of the heading in HTML, 2, or 3 within a section; ``folded``: True to hide the blocks until a click.
+    """
 
     title: str
     blocks: Sequence[Block] = field(default_factory=tuple)

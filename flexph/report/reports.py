@@ -71,8 +71,9 @@ def write_case_report(
 ) -> Path:
     """Write the report of a case into the folder of its files; return the path.
 
-    ``record`` and ``figures`` are those of the summary of the case. ``about`` contains ``summary``, ``command``,
-    ``warnings``, further ``scenes`` by name, which are not scenes of runs, and ``checks``, None if not requested.
+    ``record`` has name, parameters, start, computing time and versions of the case, as in its summary; ``figures`` are
+    its summary numbers, ``result`` what it returned. ``about`` contains ``summary``, ``command``, ``warnings``, further
+    ``scenes`` by name, which are not scenes of runs, and ``checks``, None if not requested.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     runs = _of_parts(result)
@@ -124,7 +125,10 @@ def _tolerance(check: Any) -> str:
 
 
 def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
-    """Names of files with their sizes in bytes; a folder of many files is one entry."""
+    """Names of files with their sizes in bytes.
+
+    A folder of many files is one entry.
+    """
     own = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
     rows = []
     for parent, inside in sorted(own.items()):
@@ -185,7 +189,10 @@ def figure_words(name: str) -> str:
 
 
 def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield pairs of a name and a value from nested summary numbers; a list becomes text."""
+    """Yield pairs of a name and a value from nested summary numbers.
+
+    A list becomes text.
+    """
     for key, value in figures.items():
         own = f"{name} {key}".strip()
         if isinstance(value, Mapping):

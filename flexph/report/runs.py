@@ -36,7 +36,10 @@ SURFACE = 100_000
 
 
 def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Section]:
-    """Sections of a run, whose headings start with ``name``; ``view``: False to leave out the 3-D view."""
+    """Report sections of a run, whose headings start with ``name``.
+
+    ``view``: False to leave out the 3-D view.
+    """
     prefix = f"{name}: " if name else ""
     charts = [Section("Energy", [Chart(ledger_panels(run))], level=3)]
     if len(run.times) > 1:
@@ -62,7 +65,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
 
 
 def _largest_forces(blocks: list[Block]) -> list[LargestForce]:
-    """Largest force of each joint, from the table of forces."""
+    """Largest force of each joint, read from the table among the report blocks on forces."""
     rows = next((block.rows for block in blocks if isinstance(block, Table)), ())
     return [LargestForce(row[0], row[2], row[3]) for row in rows if row[2]]
 
@@ -158,7 +161,10 @@ def _forces(run: Solution) -> list[Block]:
 
 
 def fewer_steps(run: Solution, most: int) -> Solution:
-    """Run with at most ``most`` of its saved steps, equally spaced."""
+    """Run with ``most`` of its saved steps, equally spaced, and its initial state.
+
+    A run with fewer steps is returned unchanged.
+    """
     steps = len(run.times) - 1
     if steps <= most:
         return run
@@ -174,7 +180,7 @@ def fewer_steps(run: Solution, most: int) -> Solution:
 
 
 def _extremes(run: Solution) -> list[StressExtremes]:
-    """Extremes of each stress quantity of the first bodies that have stresses."""
+    """Largest stresses over time, of each stress quantity, for the first BODIES bodies that have stresses."""
     own = _stressed(run)
     times = times_to_look_at(run.mechanism.bodies.values(), len(run.times)) if own else np.zeros(0, dtype=int)
     return [
@@ -211,7 +217,7 @@ def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
 
 
 def prefixed(extremes: StressExtremes) -> tuple[float, str]:
-    """Largest stress as a number, and its unit with a prefix for which the number is short."""
+    """Largest stress over the run as a number, and its unit with a prefix, such as MPa, that makes the number short."""
     prefix = prefix_of([extremes.largest], extremes.unit)
     return float(extremes.largest.max()) / PREFIXES[prefix], prefix + extremes.unit
 

@@ -50,7 +50,11 @@ def _parameters(best: Any, bounds: Mapping[str, tuple[float, float]]) -> Table:
 
 
 def _history(runs: Any, facts: Mapping[str, Any]) -> list[Panel]:
-    """Panels against the run number: objective, limited values relative to their limits, parameters within bounds."""
+    """Panels with curves against the number of the run: objective, values with limits, and parameters.
+
+    Values are divided by the larger of their limits; parameters are scaled to 0 and 1 at their bounds. ``runs`` are the
+    recorded runs, ``facts`` as for :func:`write_search_report`.
+    """
     numbers = np.arange(1, runs.sizes["sample"] + 1, dtype=float)
     own = sum(weight * runs[name].values for name, weight in facts["weights"].items())
 
@@ -69,7 +73,11 @@ def _history(runs: Any, facts: Mapping[str, Any]) -> list[Panel]:
 
 
 def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) -> list[Block]:
-    """Table of the limits of values, with the derivative of the optimal objective by each active one."""
+    """Table of the values with limits at the optimum, and a text on them.
+
+    For active limits it has the derivatives of the optimal objective with respect to them; the text says how well these
+    balance the gradient of the objective.
+    """
     head = ("value", "at the optimum", "lower limit", "upper limit", "at its limit", "objective per unit of the limit")
     rows = []
     for name, ends in limits.items():
@@ -88,9 +96,12 @@ def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) 
 
 
 def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
-    """Bars of the relative derivatives of objective and limited values by parameters scaled to their bounds."""
+    """Bar charts of the derivatives of objective and limited values with respect to the parameters, at the optimum.
+
+    They are multiplied by the width between the bounds of the parameter, in per cent of the value.
+    """
     if not best.derivatives:
-        return [Text("The search takes no derivatives.")]
+        return [Text("The search uses no derivatives.")]
     words = "Derivatives times the widths of the bounds of the parameters, in per cent of the value."
     blocks: list[Block] = [Text(words)]
     names = {"The objective": facts["weights"], **{name: {name: 1.0} for name in facts["limits"]}}
@@ -107,12 +118,18 @@ def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
 
 
 def _sum(derivatives: Mapping[str, Mapping[str, Array]], weights: Mapping[str, float], parameter: str) -> float:
-    """Derivative of a weighted sum by a parameter."""
+    """Derivative of a weighted sum of values with respect to a parameter.
+
+    ``derivatives``: by value and parameter.
+    """
     return float(sum(weight * np.ravel(derivatives[name][parameter])[0] for name, weight in weights.items()))
 
 
 def bars(shares: Mapping[str, float], unit: str) -> str:
-    """HTML of a chart with bars to the left and right of a line, the largest first."""
+    """HTML of a bar chart of values by name, to the left of a line for negative and to the right for positive ones.
+
+    The largest magnitude is first; ``unit`` follows the numbers.
+    """
     ordered = sorted(shares.items(), key=lambda item: -abs(item[1]))
     largest = max((abs(value) for value in shares.values()), default=0.0) or 1.0
     rows = "".join(_bar(k, name, value, largest, unit) for k, (name, value) in enumerate(ordered))
@@ -126,7 +143,10 @@ def bars(shares: Mapping[str, float], unit: str) -> str:
 
 
 def _bar(row: int, name: str, value: float, largest: float, unit: str) -> str:
-    """SVG of one row of a bar chart: name, bar and number."""
+    """SVG of the row with index ``row`` of a bar chart: name, bar and number.
+
+    ``largest`` is the magnitude of a bar of full length.
+    """
     size, y = 0.5 * BARS * abs(value) / largest, ROW * row
     start = NAMES + 0.5 * BARS - (size if value < 0.0 else 0.0)
     text = f'y="{y + 0.7 * ROW:.1f}"'

@@ -97,7 +97,7 @@ def _sum(losses: Mapping[str, Array], name: str) -> float | str:
 
 
 def _held(run: Solution) -> list[Block]:
-    """Table, and charts against time, of the inputs that sampled controllers and feedback set."""
+    """Table, and charts against time, of the inputs that sampled controllers and feedback give to the mechanism."""
     kinds = {c.name: c.input.kind for c in run.mechanism.connections if c.input is not None}
     rows = []
     by_kind: dict[tuple[str, str], list[Curve]] = {}

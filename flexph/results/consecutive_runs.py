@@ -18,10 +18,10 @@ from .result import Occurrences
 
 
 def joined(runs: Sequence[Any], union: Model) -> Any:
-    """Solution of consecutive runs in the layout of a mechanism with all their connections.
+    """One solution of consecutive runs, in the layout of ``union``, a mechanism with the connections of all of them.
 
-    Each run begins with the last saved state of the previous run. During a run without some joint, this joint is open
-    and its forces are zero.
+    Each run begins with the last saved state of the previous run, which is kept only once. While a run lacks a joint,
+    its multipliers are zero and the mask ``holding`` is zero.
     """
     changes = any(_names(run.mechanism) != _names(union) or run.holding.size for run in runs)
     parts = [_spread(run, union) if changes else run for run in runs]
@@ -58,7 +58,10 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 
 
 def booked(ledger: Ledger, booking: Booking) -> Ledger:
-    """Add losses, work, impulses and residual of a change between runs to the first row of a run's ledger."""
+    """Ledger of a run with the balance of a change of joints before it booked in the first row.
+
+    Losses, work and impulses are added; the residual is the larger one of both.
+    """
     accounts: dict[str, Any] = {}
     given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
     for account, own in given.items():
@@ -73,9 +76,9 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
 
 
 def with_first_state(whole: Any, before: Any) -> Any:
-    """Solution ``whole`` with the first state and energies of ``before``, a solution with a single instant.
+    """Solution whose first state and energies are replaced by those of ``before``, a solution with one instant.
 
-    Both have the layout of one mechanism.
+    Both solutions have the layout of the same mechanism.
     """
     states, energy = whole.states.copy(), {}
     states[0] = before.states[0]
@@ -86,12 +89,12 @@ def with_first_state(whole: Any, before: Any) -> Any:
 
 
 def restricted(union: Any, holds: Array) -> Any:
-    """Mechanism with the connections of ``union`` for which the mask ``holds`` is true."""
+    """Mechanism with those connections of ``union`` for which the mask ``holds`` (connections,) is true."""
     return union.replace(joints=[c for c, own in zip(union.connections, holds, strict=True) if own])
 
 
 def narrowed(own: Model, union: Model, at: tuple[Array, Array, Anchors]) -> tuple[Array, Array, Anchors]:
-    """State, multipliers and anchors of the mechanism ``union``, in the layout of one with fewer connections."""
+    """State, multipliers and anchors of the mechanism ``union``, in the layout of ``own`` with fewer connections."""
     x, multipliers, anchors = at
     places = dict(zip(union.constraint_names, law_values(union), strict=True))
     values = [anchors.rows[places[name]] for name in own.constraint_names]
@@ -106,7 +109,7 @@ def _names(mechanism: Model) -> list[str]:
 
 
 def _spread(run: Any, union: Model) -> Any:
-    """Run of a mechanism, in the layout of a mechanism with more connections."""
+    """Run of a mechanism with fewer connections, in the layout of ``union``; a run that already has it is returned."""
     own = run.mechanism
     if own is union and run.holding.size:
         return run
@@ -129,7 +132,7 @@ def _spread(run: Any, union: Model) -> Any:
 
 
 def _places(own: Model, union: Model) -> list[int]:
-    """Indices of the states of a mechanism in the layout of a mechanism with more connections."""
+    """Indices that the states of the mechanism ``own`` have in the state of ``union``, which has more connections."""
     parts = union.layout.parts
     return [
         i
@@ -140,14 +143,14 @@ def _places(own: Model, union: Model) -> list[int]:
 
 
 def _put(values: Array, columns: Sequence[int], width: int) -> Array:
-    """Matrix of ``width`` columns with ``values`` in the given columns, else zero."""
+    """Matrix (k, width) with the columns of ``values`` (k, c) at the indices ``columns``, and zeros elsewhere."""
     whole = np.zeros((len(values), width))
     whole[:, columns] = values
     return whole
 
 
 def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
-    """Anchors in the layout of a mechanism with more connections; NaN for connections that are not active."""
+    """Anchors of a run of the mechanism ``own`` in the layout of ``union``; NaN for connections that ``own`` lacks."""
     places = dict(zip(union.constraint_names, law_values(union), strict=True))
     rows = np.full(sum(part.stop - part.start for part in places.values()), np.nan)
     for name, part in zip(own.constraint_names, law_values(own), strict=True):
@@ -159,9 +162,9 @@ def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
 
 
 def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
-    """Anchors of all connections, each from the last run in which the connection is active.
+    """Anchors of all connections of ``union``, each from the last run with the connection; they are NaN in the others.
 
-    Connections that are active in no run have the anchor zero, driven ones NaN.
+    A connection without an anchor in any run gets the anchor zero, or NaN if it is driven.
     """
     rows, springs = anchors[0].rows.copy(), anchors[0].springs.copy()
     for later in anchors[1:]:
@@ -176,14 +179,17 @@ def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
 
 
 def _held(run: Any, port: str, runs: Sequence[Any]) -> Array:
-    """Inputs of controllers at a port in a run, as zeros if no controller sets the port."""
+    """Inputs (steps, components) that controllers set at a port in a run; zeros if it has no controller for the port.
+
+    The number of components is that in one of the ``runs`` whose controllers set the port.
+    """
     width = next(part.controls[port].shape[1] for part in runs if port in part.controls)
     held: Array = run.controls.get(port, np.zeros((len(run.times) - 1, width)))
     return held
 
 
 def _joined_events(runs: Sequence[Mapping[str, Occurrences]]) -> dict[str, Occurrences]:
-    """Concatenated events of consecutive runs by name; an event can be missing in some runs."""
+    """Events of consecutive runs by name, each with times and states of all runs; some runs may lack an event."""
     whole: dict[str, Occurrences] = {}
     for name in dict.fromkeys(name for events in runs for name in events):
         own = [events[name] for events in runs if name in events]

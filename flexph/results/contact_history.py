@@ -53,7 +53,7 @@ class ContactHistory:
 
 
 def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, Array]:
-    """Gaps of a contact at states (k, n), and the mask of closed gaps, (k, c) each."""
+    """Gaps of a contact or stop at states (k, n), and the mask of closed gaps, both (k, c)."""
     own = gaps_of(mechanism, contact).all()
     read = (gaps_in(mechanism, own, x) for x in states)
     rows = [(gaps.after, is_closed(mechanism, c, gaps.after)) for _, (c, _), gaps in read]
@@ -61,9 +61,10 @@ def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, 
 
 
 class ContactPoints(NamedTuple):
-    """Gaps of a contact at k states: values and mask of closed gaps (k, c), positions and normals (k, c, d).
+    """Gaps of a contact at k states, the mask of closed gaps, and where they lie: points and normals.
 
-    A position is that of the point of the first shape nearest to the second; a normal points out of the second shape.
+    ``gap`` and ``touches`` are (k, c), ``place`` and ``normal`` (k, c, d). A place is the point of the first shape that
+    is nearest to the second; a normal points out of the second shape.
     """
 
     gap: Array
@@ -73,7 +74,7 @@ class ContactPoints(NamedTuple):
 
 
 def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoints:
-    """Gaps of a contact at states (k, n), with positions and normals."""
+    """Gaps of a contact at states (k, n), with the points and the normals of the two shapes."""
     own = gaps_of(mechanism, contact).all()
     rows = [_at(mechanism, own, x) for x in states]
     gap, touches, place, normal = (np.array([row[i] for row in rows]) for i in range(4))
@@ -81,7 +82,7 @@ def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoin
 
 
 def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
-    """Gaps of contacts at a state (c,), mask of closed gaps (c,), positions and normals (c, d)."""
+    """Gaps (c,) of contacts at a state x, mask of closed gaps (c,), points and normals (c, d) as in ContactPoints."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     points = touching_points(a, c.r, node_arms(a, c.R, c.u))
     vectors = vectors_of(own, points)

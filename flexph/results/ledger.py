@@ -164,7 +164,7 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def relative_residual(self) -> Array:
-        """Balance residuals minus the effect of round-off of positions, divided by ``scale``, (k,)."""
+        """Balance residuals between saved times, minus the effect of rounded positions, divided by ``scale``, (k,)."""
         return self.relative(self.residual)
 
     @property
@@ -182,17 +182,17 @@ class Ledger(NamedFields, Labelled):
 
     @property
     def scale(self) -> float:
-        """Reference energy of relative errors [J].
+        """Energy to which balance errors are relative [J].
 
-        It is the largest of three values: the sum of the magnitudes of all energies at one time, that of the
-        magnitudes of work and dissipation between two saved times, and ``exchanged``. It does not depend on the zero
-        of H.
+        It is the largest of three values: the sum of the magnitudes of all energies at one time, the sum of the
+        magnitudes of work and dissipation between two saved times, and ``exchanged``. Only the first one depends on the
+        zero of H.
         """
         flows = [*self.work.values(), *self.dissipation.values()]
         return max(_largest_sum(self.energy.values()), _largest_sum(flows), self.exchanged)
 
     def relative(self, error: Array, steps: Array | float = 1.0) -> Array:
-        """Balance errors over ``steps`` steps, minus the effect of round-off of positions, divided by ``scale``.
+        """Balance errors of ``steps`` steps, minus the effect of rounded positions in these, divided by ``scale``.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class Ledger(NamedFields, Labelled):
 
     @checked
     def kind(self, word: str) -> Array:
-        """Energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``), summed over all bodies [J].
+        """Energy of one kind (``kinetic``, ``elastic``, ``potential``, ``stored``), summed over its parts [J].
 
         Parameters
         ----------
@@ -220,7 +220,12 @@ class Ledger(NamedFields, Labelled):
         Returns
         -------
         array
-            (k + 1,) [J].
+            (k + 1,) [J], zero if there is no such part.
+
+        Raises
+        ------
+        ValueError
+            For another word.
         """
         check.choice("kind", word, ("kinetic", "elastic", "potential", "stored"))
         parts = [v for k, v in self.energy.items() if k.split()[0] == word]
@@ -232,7 +237,10 @@ def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, fl
 
 
 def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
-    """Accounts of a ledger as labelled arrays; the coordinate of steps is their number, or the saved ``times`` [s]."""
+    """Accounts and checks of a ledger as labelled arrays; ``largest_residual``, ``drift``, ``scale`` are attributes.
+
+    The coordinates of saved times and of ends of steps are the ``times`` (k + 1,) [s], or without these their numbers.
+    """
     ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
     starts = np.arange(len(ledger.residual) + 1) if times is None else times
     unit, word = ("", "number of the step") if times is None else ("s", "end of the step")
@@ -254,9 +262,10 @@ def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
 
 
 def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) -> Array:
-    """Relative balance errors (k,): max(|error| − resolution, 0)/scale, with 0/0 = 0; all arguments in [J].
+    """Balance errors (k,) relative to an energy: max(|error| − resolution, 0)/scale.
 
-    An error below the ``resolution`` of the states is zero, as all energies of a system at rest can be that small.
+    All arguments are in [J]. An error below the ``resolution`` of the states counts as zero, as all energies of a
+    system at rest can be that small. If ``scale`` is zero, other errors are infinite.
     """
     beyond = np.maximum(np.abs(error) - resolution, 0.0)
     if scale > 0.0:
@@ -265,12 +274,15 @@ def relative_error(error: Array, scale: float, resolution: Array | float = 0.0) 
 
 
 def _largest_sum(accounts: Iterable[Array]) -> float:
-    """Largest entry of the sum (k,) of the magnitudes of all accounts, each (k,) [J]."""
+    """Largest value in time of the sum of the magnitudes of all accounts, each (k,) [J]; 0 without any."""
     return float(np.abs(np.array(list(accounts))).sum(axis=0).max(initial=0.0))
 
 
 def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
-    """Ledger of consecutive runs; an account that is missing in a run is zero during this run."""
+    """One ledger of consecutive runs; an account that is missing in a run is zero during this run.
+
+    Energies at a common saved time are those of the earlier run; values of the whole run are the largest of all runs.
+    """
     sizes = [len(ledger.residual) for ledger in ledgers]
     joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}
     for name in {f.name for f in fields(Ledger)} - {*_LARGEST, "energy"}:
@@ -281,7 +293,10 @@ def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
 
 
 def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
-    """Concatenate rows of consecutive parts; an account that is missing in a part is zero during this part."""
+    """Rows of an account of consecutive runs in one array, or of accounts by name; zeros for a run that lacks one.
+
+    ``sizes`` are the numbers of rows of the runs. The array is empty if it is empty in all runs.
+    """
     if not isinstance(parts[0], Mapping):
         if not any(len(part) for part in parts):
             return np.zeros(0)
@@ -294,9 +309,10 @@ def _joined(parts: Sequence[Any], sizes: Sequence[int]) -> Any:
 def make_ledger(
     accounts: Accounts, energy: Array, flows: Array, audit: Sequence[Any], *, resolution: Resolution
 ) -> Ledger:
-    """Ledger of a mechanism from arrays: energies (k + 1, …), flows (k, …) and the columns (k,) of ``audit``.
+    """Ledger of a mechanism from arrays of energies (k + 1, …) and flows (k, …), and from columns (k,) of ``audit``.
 
-    Columns of energies and flows are in the order of the names in ``accounts``.
+    Columns of energies and flows are in the order of the names in ``accounts``, those of ``audit`` in the order of
+    AUDIT.
     """
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     rows = iter(flows.T)
@@ -314,7 +330,7 @@ def make_ledger(
 
 
 def system_ledger(energy: Array, dissipation: Array, **others: Any) -> Ledger:
-    """Ledger of a general system: H (k + 1,), its dissipation (k,), and other accounts by name."""
+    """Ledger of a general system from its energy (k + 1,) and dissipation (k,) [J], and other accounts by name."""
     return Ledger(energy={SYSTEM: energy}, dissipation={SYSTEM: dissipation}, **others)
 
 
@@ -344,9 +360,9 @@ def exchanged_energy(system: PHDAE, states: Array) -> float:
 
 
 def carried_energy(system: PHDAE, x: Array) -> float:
-    """Energy ½ Σ|xᵢ| max(|∇H|ᵢ, |∇²H x|ᵢ) [J], whose relative round-off gives the error of H for rounded states.
+    """Energy ½ Σ|xᵢ| max(|∇H|ᵢ, |∇²H x|ᵢ) [J] at a state x; times round-off, it is the error of H by the rounding of x.
 
-    For H = ½ xᵀQx with a diagonal Q ≥ 0 it is equal to H. It does not depend on the zero of a potential energy.
+    For H = ½ xᵀQx with a diagonal Q ≥ 0 it is equal to H. A constant in H does not change it.
     """
     slope, nearer = (_gradient(system, y) for y in (x, (1.0 - NEARER) * x))
     curved = (slope - nearer) / NEARER
@@ -355,6 +371,6 @@ def carried_energy(system: PHDAE, x: Array) -> float:
 
 
 def _gradient(system: PHDAE, x: Array) -> Array:
-    """Gradient ∇H = Eᵀz of the energy at a state."""
+    """Gradient ∇H = Eᵀz of a system's energy H at a state x (n,)."""
     gradient: Array = system.E(x).T @ system.z(x)
     return gradient

@@ -20,7 +20,8 @@ from ..numerics.rotations import entry_count, from_entries, skew, spins, sweep
 class MotionByName:
     """Positions, rotations and velocities of a mechanism's bodies and ports by name, for a state or a run.
 
-    For runs all arrays have a leading axis k (saved times); for a single state they do not: ``self[part]`` is (…, n).
+    Shapes are those of a run, with a leading axis k of the saved times, which arrays of a single state do not have. A
+    subclass returns a part of the state by name, ``self["rod.centre"]``.
     """
 
     __slots__ = ()
@@ -31,7 +32,7 @@ class MotionByName:
         raise NotImplementedError
 
     def _body(self, name: str) -> tuple[AnyBody, int, tuple[int, ...]]:
-        """Body with a name, dimension of the mechanism, and leading shape of all arrays."""
+        """Body with a name, dimension d of the mechanism, and leading shape of arrays: (k,) for runs, () for states."""
         body: AnyBody = check.lookup("body", name, self.mechanism.bodies)
         return body, self.mechanism.layout.dim, self[f"{name}.centre"].shape[:-1]
 
@@ -67,9 +68,10 @@ class MotionByName:
         return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
 
     def points(self, body: str, positions: Array, shape: Any) -> Array:
-        """World positions (k, p, d) [m] of material points, given in body axes, with shape rows (p·d, n).
+        """World positions (k, p, d) [m] of material points of a body, at undeformed ``positions`` (p, d) in body axes.
 
-        For a body of N nodes ``shape`` (p, N) are weights of the nodes: a point moves with their weighted mean.
+        ``shape`` (p·d, n) gives the displacements of the points by flexible coordinates. For a body of N nodes it is
+        (p, N), weights of the nodes: a point moves with their weighted mean.
         """
         own, dim, lead = self._body(body)
         if isinstance(own, NodalBody):
@@ -83,7 +85,7 @@ class MotionByName:
         return self[f"{body}.centre"][..., None, :] + np.einsum("...ij,...pj->...pi", self.rotations(body), local)
 
     def velocities(self, body: str, positions: Array, shape: Any) -> Array:
-        """World velocities (k, p, d) [m/s] of material points with shape rows (p·d, n)."""
+        """World velocities (k, p, d) [m/s] of material points of a body; arguments are those of :meth:`points`."""
         own, dim, _ = self._body(body)
         if isinstance(own, NodalBody):
             return self._by_node(body, "velocity", shape) + self._arms(body, positions, shape)[1]
@@ -99,12 +101,12 @@ class MotionByName:
         return velocities
 
     def _by_node(self, body: str, part: str, weights: Any) -> Array:
-        """Weighted means (k, p, d), with weights (p, N), of a ``part`` of the states of the nodes."""
+        """Sums (k, p, d) of a ``part`` of the states of N nodes, such as ``centre``, with weights (p, N) of nodes."""
         values = self[f"{body}.{part}"]
         return _weighted(sparse.csr_array(weights), values.reshape(*values.shape[:-1], weights.shape[1], -1))
 
     def _arms(self, body: str, positions: Array, weights: Any) -> tuple[Array, Array]:
-        """Weighted sums (k, p, d) of the world vectors from the nodes' centres of mass to points, and their rates."""
+        """Sums (k, p, d) of world vectors from centres of mass of nodes to points, by weights (p, N); their rates."""
         own, of = self.mechanism.bodies[body], sparse.coo_array(weights)
         point, node = of.row, of.col
         spread = sparse.csr_array((of.data, (point, np.arange(of.nnz))), shape=(len(positions), of.nnz))
@@ -113,12 +115,12 @@ class MotionByName:
         return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
     def _of_frames(self, body: str, part: str) -> Array:
-        """Values (k, N, d) of a ``part`` of the state for the N frames of a split body."""
+        """One ``part`` of the state of a split body, such as ``centre``, by frame, (k, N, d)."""
         _, dim, lead = self._body(body)
         return self[f"{body}.{part}"].reshape(*lead, -1, dim)
 
     def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """World vectors (k, p, d) to points of a split body, each from the centre of mass of its frame ``owner``."""
+        """World vectors (k, p, d) from centres of mass to points of a split body; ``owner`` (p,) are their frames."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         u = self.deformation(body)
@@ -127,7 +129,7 @@ class MotionByName:
         return np.asarray(np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local))
 
     def _frame_velocities(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """World velocities (k, p, d) of points of a split body, each in the frame ``owner`` (p,)."""
+        """World velocities (k, p, d) of points of a split body; ``owner`` (p,) are the points' frames."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         arm, rate = self._levers(body, positions, shape, owner), self[f"{body}.deformation_rate"]
@@ -172,32 +174,35 @@ class MotionByName:
         return (at.shape @ self.deformation(body).T).T
 
     def _port(self, port: str) -> tuple[str, Port, int | None]:
-        """Body of a port, the port, and the index of its node or frame; None if the body has one frame."""
+        """Name of the body of a port, the port itself, and the index of its node or frame in a body of several.
+
+        The index is None for a body with a single frame.
+        """
         (index, at), name = find_port(port, self.mechanism.bodies), str(port).partition(".")[0]
         several = isinstance(self.mechanism.bodies[name], FramedBody)
         return name, at, index - first_frame(name, self.mechanism.bodies) if several else None
 
     def _at_node(self, body: str, part: str, node: int) -> Array:
-        """Values (k, d) of a ``part`` of the state of one node."""
+        """One ``part`` of the state of a node, such as ``centre``, (k, d)."""
         dim = self.mechanism.layout.dim
         return self[f"{body}.{part}"][..., dim * node : dim * node + dim]
 
     def _arm(self, body: str, at: Port, node: int) -> Array:
-        """Vector in world axes from the centre of mass of a node to its port, (k, d)."""
+        """World vector (k, d) from the centre of mass of a node to a port that belongs to it."""
         own = self.mechanism.bodies[body]
         assert isinstance(own, NodalBody)
         return np.asarray(self.rotations(body)[..., node, :, :] @ (at.position - own.frames[node].centre))
 
 
 def _weighted(weights: Any, values: Array) -> Array:
-    """Weighted sums (…, p, d) of values (…, n, d), by sparse weights (p, n)."""
+    """Weighted sums (…, p, d) over the second to last axis of values (…, n, d), with sparse weights (p, n)."""
     moved = np.moveaxis(values, -2, 0)
     summed = (weights @ moved.reshape(moved.shape[0], -1)).reshape(weights.shape[0], *moved.shape[1:])
     return np.moveaxis(summed, 0, -2)
 
 
 def _single_frame_body(name: str, body: AnyBody) -> Body:
-    """Body as given; raises ValueError if it has no single frame."""
+    """Body as given; raises ValueError for a body of several nodes or frames."""
     if isinstance(body, FramedBody):
         kind = "nodes without a common frame" if isinstance(body, NodalBody) else f"{len(body.frames)} frames"
         raise ValueError(f"{name!r} is a body of {kind}: use its ports")

@@ -34,16 +34,16 @@ PARTS = {
 
 
 def time_of(times: Array) -> Variable:
-    """Labelled coordinate of the saved times."""
+    """Labelled array of the saved times [s], the coordinate of the dimension ``time``."""
     return Variable(("time",), np.asarray(times), "s", "time")
 
 
 def state_variables(
     parts: Mapping[str, slice], states: Array, *, dim: int
 ) -> tuple[dict[str, Variable], dict[str, Variable]]:
-    """Labelled variables for the parts of states (k, n), and coordinates of their dimensions.
+    """Labelled arrays of the parts of states (k, n) by name, and coordinates of their dimensions by name.
 
-    ``dim`` is 0 for general systems.
+    ``dim`` is the dimension of a mechanism, or 0 for general systems, whose parts have no unit.
     """
     variables: dict[str, Variable] = {}
     coordinates: dict[str, Variable] = {}
@@ -64,7 +64,7 @@ def state_variables(
 
 
 def _is_vector(axis: str, values: Array, dim: int) -> bool:
-    """True if a part of the state has one entry for each world axis; bodies of several nodes have more."""
+    """True if a part of the state has the number of entries of one frame along ``axis``, not those of several nodes."""
     sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
     return sizes.get(axis) == values.shape[1]
 
@@ -72,7 +72,7 @@ def _is_vector(axis: str, values: Array, dim: int) -> bool:
 def sensor_labels(
     times: Array, quantities: tuple[Any, ...], measured: Callable[[Any], Array], attrs: Mapping[str, Any]
 ) -> Labels:
-    """Readings of sensors at the saved times as labelled arrays."""
+    """Readings of sensors at saved times as labelled arrays, with attributes ``attrs``; ``measured`` reads a sensor."""
     variables, coordinates = dict[str, Variable](), {"time": time_of(times)}
     for quantity in quantities:
         values, name = np.asarray(measured(quantity)), str(quantity)
@@ -90,7 +90,10 @@ GROUP = "flexph.saved"
 
 
 def write_companions(run: Any, file: h5py.File) -> None:
-    """Add the data of all entry points to the file of a run; warn of entry points that raise an error."""
+    """Add the data of all entry points ``flexph.saved`` to the file of a run; warn of those that raise an error.
+
+    An OSError is not caught, as the file itself is then incomplete.
+    """
     for entry in entry_points(group=GROUP):
         try:
             entry.load()(run, file)

@@ -79,12 +79,12 @@ class Result(NamedFields, Labelled):
     @property
     @abstractmethod
     def parts(self) -> Mapping[str, slice]:
-        """Slices of the states by name."""
+        """Slices of a state (n,) by name of its parts."""
 
     @property
     @abstractmethod
     def final(self) -> Any:
-        """Last state, from which a run can be continued."""
+        """Last state of the run, from which another run can continue."""
 
     @property
     @abstractmethod
@@ -94,7 +94,7 @@ class Result(NamedFields, Labelled):
     @classmethod
     @abstractmethod
     def signature(cls, system: Any) -> list[str]:
-        """Lines of text that must be equal for a file and its system; an error quotes the first difference."""
+        """Lines of text on a system, which must equal those in a file of its run; an error quotes a difference."""
 
     def __getitem__(self, part: str) -> Array:
         return self.states[:, check.lookup("part", part, self.parts)]
@@ -117,19 +117,19 @@ class Result(NamedFields, Labelled):
 
     @property
     def _dim(self) -> int:
-        """Dimension of a mechanism; 0 for a general system."""
+        """Dimension of the space for a mechanism, 0 for a general system."""
         return 0
 
     @abstractmethod
     def _described(self) -> str:
-        """Short text that describes the simulated system."""
+        """Short text on the simulated system for ``repr``, such as ``of crank, rod``."""
 
     @abstractmethod
     def _view(self, x: Array) -> StateView:
-        """State with named parts."""
+        """State x (n,) with named parts."""
 
     def at(self, time: float) -> StateView:
-        """State at a saved time [s], with named parts. Raises ValueError for a time that was not saved."""
+        """State at a saved time [s], with named parts; raises ValueError for a time that was not saved."""
         nearest = int(np.argmin(np.abs(self.times - time)))
         if not abs(self.times[nearest] - time) <= SAME_TIME * (self.times[-1] - self.times[0]):
             raise ValueError(f"no state was saved at t = {time} s: the nearest is at {self.times[nearest]} s")
@@ -186,7 +186,7 @@ class Result(NamedFields, Labelled):
 
     @classmethod
     def _read(cls, file: h5py.File, system: Any, own: list[str], *, leaf: Leaf = values_of) -> Self:
-        """Run from a file. Shapes are compared before any values are read."""
+        """Run of a system from an open file; the signature and all shapes are checked before any values are read."""
         stored = get_texts(file, "format") if "format" in file.attrs else [None]
         if stored != [cls._format()]:
             raise OSError(f"format is {stored[0]!r}, expected {cls._format()!r}")
@@ -205,7 +205,7 @@ class Result(NamedFields, Labelled):
             raise _Another(f"the saved run belongs to another {cls.SYSTEM}: {there!r} there, {here!r} here")
 
     def _check_shapes(self) -> None:
-        """Raise OSError unless the shapes of the arrays of a file are consistent with each other and the system."""
+        """Raise OSError unless the arrays of a run from a file have the shapes that its times and system require."""
         if not self.times.size:
             raise OSError("times is empty")
         for name, values, shape in self._shapes():
@@ -213,7 +213,11 @@ class Result(NamedFields, Labelled):
                 raise OSError(f"{name} has shape {values.shape}, expected {shape}")
 
     def _check_values(self) -> None:
-        """Raise OSError unless the arrays of a file are numbers and times ascend."""
+        """Raise OSError unless the arrays of a run from a file are finite numbers and times ascend.
+
+        Arrays that are left in the file are not read. NaN is allowed in arrays whose values may be missing, see
+        LACKING.
+        """
         for name, values, _ in self._shapes():
             if isinstance(values, StoredArray):
                 continue
@@ -226,7 +230,7 @@ class Result(NamedFields, Labelled):
             raise OSError("times must ascend, got an instant twice")
 
     def _shapes(self) -> Iterator[tuple[str, Array, tuple[int, ...]]]:
-        """Yield name, array and required shape of each array in a file."""
+        """Yield name, array and required shape of all arrays that a file of the run contains."""
         k, n = len(self.times) - 1, self._size
         yield "times", self.times, (k + 1,)
         yield "states", self.states, (k + 1, n)
@@ -246,4 +250,4 @@ class Result(NamedFields, Labelled):
 
 
 class _Another(ValueError):
-    """Error for a valid file that belongs to another mechanism or system."""
+    """Error for an undamaged file whose run belongs to another mechanism or system."""

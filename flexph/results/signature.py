@@ -30,7 +30,11 @@ NOISE = 1e-10
 
 
 def mechanism_signature(mechanism: Model) -> list[str]:
-    """Lines of text that must be equal for a saved run and its mechanism: parts, accounts, constants."""
+    """Lines of text on a mechanism, which must be equal to those in a file of its run.
+
+    They contain the parts of the state, names of accounts, laws of joints, constants of bodies and springs, and
+    gravity. Functions are compared by their values at a few points.
+    """
     accounts = mechanism.once(Accounts)
     parts = [f"{k} {s.start} {s.stop}" for k, s in mechanism.layout.parts.items()]
     names = [*accounts.energy, *accounts.work, *accounts.joint_work, *accounts.dissipation]
@@ -46,12 +50,12 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 
 
 def _measured(law: Law) -> Any:
-    """Data that defines the law of a constraint: products, or weighted products with revolutions."""
+    """Data of the law of a constraint: its products, or weighted products and turns for a law that has such terms."""
     return (law.weighed, law.turns) if law.weighed else law.products
 
 
 def _elastic(measure: Measure) -> str:
-    """Text on the stiffness or law of a spring; functions are represented by their values at a few points."""
+    """Text on the elastic law of a spring, or its stiffness; functions are represented by values at a few points."""
     match measure.law:
         case None:
             return f"{measure.stiffness:.9g}"
@@ -69,7 +73,7 @@ def _law(law: ElasticLaw) -> str:
 
 
 def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
-    """Hash of the values of functions of ``count`` numbers at a few points."""
+    """Hash of the values of functions at a few points; each function takes the first ``count`` of three numbers."""
     texts = []
     for function in functions:
         for x in PROBES:
@@ -97,12 +101,12 @@ def _rubs(bearing: Bearing) -> str:
 
 
 def _digest(products: Any) -> str:
-    """Hash of the text of any values."""
+    """Twelve hexadecimal digits of the hash of ``repr`` of any object."""
     return hashlib.sha256(repr(products).encode()).hexdigest()[:12]
 
 
 def _constants(body: Body) -> str:
-    """Text on mass, inertia, flexibility, damping and ports of a body, to 9 digits of the largest of each kind."""
+    """Text on mass, inertia, flexibility, damping and ports of a body; see :func:`digits` for its numbers."""
     inertia, elastic = body.inertia, body.elasticity
     numbers = [
         [body.mass],
@@ -122,7 +126,7 @@ def _constants(body: Body) -> str:
 
 
 def _strains(body: NodalBody) -> str:
-    """Text on node positions, strains, stiffness and damping of a body of nodes."""
+    """Text on positions of nodes, strains, stiffness, damping and flow of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
     flow = "" if body.flow is None else _flowing(body.flow)
@@ -135,20 +139,20 @@ def _flowing(flow: BodyFlow) -> str:
 
 
 def _stored(energy: Any) -> str:
-    """Text on a law of strains; laws of rods and cables are represented by values of their functions."""
+    """Text on the energy of strains; laws of rods and cables are represented by values of their functions."""
     return _law(energy.law) if isinstance(energy, LineEnergy) else repr(energy)
 
 
 def _sizes(matrix: Any) -> Array:
-    """Euclidean norms of the rows of a matrix, dense or sparse."""
+    """Euclidean norms of the rows of a matrix, dense or sparse, as a flat array; independent of signs."""
     squares = matrix.multiply(matrix) if sparse.issparse(matrix) else np.square(matrix)
     return np.sqrt(np.asarray(squares.sum(axis=-1), dtype=float).ravel())
 
 
 def digits(values: Iterable[Any]) -> Iterator[str]:
-    """Yield the numbers of arrays as text, to nine digits of each array's largest number.
+    """Yield the numbers of arrays as text, rounded to nine digits; numbers below NOISE of the array's largest are zero.
 
-    The text is then equal on all processors.
+    Round-off, which depends on the processor, thus does not change the text.
     """
     for value in values:
         numbers = np.ravel(np.asarray(value, dtype=float))

@@ -109,7 +109,7 @@ class Solution(MotionByName, Result, Memo):
 
     @property
     def parts(self) -> Mapping[str, slice]:
-        """Slices of the states, and of the multipliers, which are numbered after the states, by name."""
+        """Slices of the states and of the multipliers by name; multipliers are numbered after the states."""
         return self.mechanism.layout.parts
 
     @property
@@ -118,7 +118,7 @@ class Solution(MotionByName, Result, Memo):
 
     @classmethod
     def signature(cls, system: Mechanism) -> list[str]:
-        """Lines of text that must be equal for a file and a mechanism, see :func:`mechanism_signature`."""
+        """Lines of text on a mechanism that a file of its run contains, see :func:`mechanism_signature`."""
         if not isinstance(system, Mechanism):
             raise ValueError(f"mechanism must be a Mechanism, got {type(system).__name__}")
         return mechanism_signature(system)
@@ -136,7 +136,7 @@ class Solution(MotionByName, Result, Memo):
 
     @property
     def final(self) -> State:
-        """Last state, from which a run can be continued, with the states of controllers by name."""
+        """Last state of the run, from which another run can continue, with the states of controllers by name."""
         own_mechanism, last = self.final_mechanism, np.zeros(self.mechanism.layout.multipliers)
         x, anchors = self.states[-1], self.anchors
         last = self.multipliers[-1] if len(self.multipliers) else last
@@ -154,7 +154,7 @@ class Solution(MotionByName, Result, Memo):
 
     @property
     def final_mechanism(self) -> Mechanism:
-        """Mechanism with the joints that are active at the end, to which :attr:`final` belongs."""
+        """Mechanism with the joints that are active at the end of the run; :attr:`final` is a state of it."""
         if not self.holding.size:
             return self.mechanism
         holds = self.holding[-1] > 0.0
@@ -346,7 +346,7 @@ class Solution(MotionByName, Result, Memo):
         write_companions(self, file)
 
     def _repr_html_(self) -> str:
-        """HTML of the interactive view, for notebooks."""
+        """HTML of the interactive animation, which notebooks show for a solution."""
         return html_of(self)
 
     def linear_momentum(self) -> Array:
@@ -399,7 +399,7 @@ class Solution(MotionByName, Result, Memo):
         return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
 
     def _middles(self) -> Motion:
-        """Poses in the middle of the steps that end at the saved times, by extrapolation."""
+        """Poses at ``multiplier_times``, middles of the steps that end at saved times, extrapolated back from these."""
         return motion_before(
             self.mechanism, self.multiplier_times, self.times[1:] - self.multiplier_times, self.states[1:]
         )
@@ -416,6 +416,11 @@ class Solution(MotionByName, Result, Memo):
         -------
         Solution
             Both runs as one.
+
+        Raises
+        ------
+        ValueError
+            If the later run starts at another time or from another state.
         """
         if later.times[0] != self.times[-1] or not np.array_equal(later.states[0], self.final.x):
             raise ValueError(f"the later run must start from the final state of this one, at t = {self.times[-1]} s")

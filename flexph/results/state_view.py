@@ -19,7 +19,7 @@ from .motion import MotionByName
 
 
 class StateView(NDArrayOperatorsMixin):
-    """State with named parts: ``state["q"]``; the flat array (n,) is ``state.x``.
+    """State of a system with named parts, ``state["q"]``, that behaves like the flat array (n,), ``state.x``.
 
     Indices, slices, operators and NumPy functions act on the flat array.
     """
@@ -50,9 +50,9 @@ class StateView(NDArrayOperatorsMixin):
 
 
 class MechanismView(MotionByName, StateView):
-    """State of a mechanism: ``state["crank.spin"]``, ``state.spin("crank")``, ``state.position("rod.tip")``.
+    """State of a mechanism with the motion of its bodies and ports by name, such as ``state.position("rod.tip")``.
 
-    ``state.x`` is the flat array (n,).
+    Parts are ``state["crank.spin"]``; ``state.x`` is the flat array (n,).
     """
 
     __slots__ = ("mechanism",)
@@ -75,14 +75,14 @@ class MechanismView(MotionByName, StateView):
 
 
 class _Panels:
-    """Cache of sensor panels by the identity of the sensor, as equal sensors can have different axes."""
+    """Cache of the panels that read single sensors; keys are identities, as equal sensors can have different axes."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._known: dict[int, tuple[Quantity, Panel]] = {}
 
     def of(self, quantity: Quantity) -> Panel:
-        """Panel of a sensor, created at the first call."""
+        """Panel that reads a sensor, created at the first call; raises ValueError for anything else."""
         if id(quantity) not in self._known:
             if not isinstance(quantity, Quantity):
                 raise ValueError(f"quantity must be one of flexph.sensors, such as joint_angle(…), got {quantity!r}")
@@ -91,6 +91,6 @@ class _Panels:
 
 
 def state_parts(mechanism: Model) -> Mapping[str, slice]:
-    """Slices of a mechanism's state by name, without multipliers."""
+    """Slices of a mechanism's state by name of its parts, without those of the multipliers."""
     layout = mechanism.layout
     return read_only({name: part for name, part in layout.parts.items() if part.start < layout.size})

@@ -31,7 +31,7 @@ class StaticSolution(Solution):
 
     @property
     def final(self) -> State:
-        """The only state, with joint forces and controllers."""
+        """State of the solution as it was given, with joint forces and controllers."""
         return self.state
 
 

@@ -32,7 +32,7 @@ class StepAccount(NamedTuple):
         return float(sum(self.energy.values()))
 
     def then(self, after: StepAccount) -> StepAccount:
-        """Combined account of this step and the following step ``after``."""
+        """Account of this step and the following step ``after`` as one: energies of the latter, sums of all others."""
         work, lost = (
             {name: value + second[name] for name, value in first.items()}
             for first, second in ((self.work, after.work), (self.dissipation, after.dissipation))

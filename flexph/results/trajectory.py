@@ -16,9 +16,9 @@ from .state_view import StateView
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class SystemResult(Result):
-    """Result of a system with named ports.
+    """Result of a run of a system with named ports: times, states, energy ledger, and outputs of the ports.
 
-    ``outputs`` are by port (l, m) at ``output_times`` (l,) [s]; ``method`` is the name of the method.
+    ``outputs`` are by port (l, m) at ``output_times`` (l,) [s]; ``method`` is the name of the integration method.
     """
 
     system: Any
@@ -30,13 +30,13 @@ class SystemResult(Result):
 
     @property
     def parts(self) -> Mapping[str, slice]:
-        """Slices of the states by name."""
+        """Slices of a state (n,) by name of its parts."""
         parts: Mapping[str, slice] = self.system.parts
         return parts
 
     @property
     def final(self) -> Array:
-        """Last state, from which a run can be continued."""
+        """Last state (n,), from which another run can continue."""
         return self.states[-1]
 
     @property
@@ -45,13 +45,13 @@ class SystemResult(Result):
 
     @classmethod
     def signature(cls, system: Any) -> list[str]:
-        """Lines of text that must be equal for a file and a system: parts of the states, number of states, ports."""
+        """Lines of text on a system that a file of its run contains: parts of the states, number of states, ports."""
         parts = [f"{name} {part.start} {part.stop}" for name, part in system.parts.items()]
         return [*parts, f"{system.size} states", *sorted(f"port {name} ({m})" for name, m in cls._widths(system))]
 
     @classmethod
     def _widths(cls, system: Any) -> list[tuple[str, int]]:
-        """Names and widths of the ports."""
+        """Names of a system's ports, and the number of outputs of each."""
         return [(name, part.stop - (part.start or 0)) for name, part in system.ports.items()]
 
     def _view(self, x: Array) -> StateView:
@@ -124,8 +124,10 @@ class Trajectory(SystemResult):
 
         Raises
         ------
+        FileNotFoundError
+            If there is no such file.
         ValueError
-            If the file is missing, damaged or of another format, or the system has other states, parts or ports.
+            If the file is damaged or of another format, or the system has other states, parts or ports.
         """
         own = from_linear(system) if isinstance(system, LinearPHDAE) else system
         if not isinstance(own, PHDAE):

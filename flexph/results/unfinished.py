@@ -14,7 +14,7 @@ class Unfinished(BaseException):
         self.solution = solution
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """State for pickling, without the solution if this contains functions that cannot be pickled."""
+        """Arguments with which pickle rebuilds the exception; the solution is dropped if it cannot be pickled."""
         try:
             pickle.dumps(self.solution)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
@@ -23,11 +23,11 @@ class Unfinished(BaseException):
 
 
 class IntegrationError(Unfinished, ArithmeticError):
-    """Error of a step that could not be solved; ``solution`` contains the finished steps."""
+    """Error of a run with a step that could not be solved; ``solution`` contains the finished steps."""
 
 
 class InputError(Unfinished, ValueError):
-    """Error in data of a step, usually in a function of a drive or an input; the cause is chained.
+    """Error of a run with invalid data in a step, usually from a function of a drive or an input; the cause is chained.
 
     ``solution`` contains the finished steps.
     """

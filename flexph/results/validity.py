@@ -49,7 +49,7 @@ LOOKED_AT = 20
 
 
 def warn_of_doubts(solution: Solution, h: float) -> None:
-    """Warn if results of a run are doubtful; h is its longest step [s]."""
+    """Warn (ValidityWarning) of all signs that results of a run are doubtful; h is its longest step [s]."""
     warn_of_range(solution.mechanism, solution.times, solution.states)
     for doubt in (
         *_defects(solution),
@@ -63,7 +63,7 @@ def warn_of_doubts(solution: Solution, h: float) -> None:
 
 
 def moves_from_rest(solution: Solution) -> bool:
-    """True if a run starts at rest and ends elsewhere, so that no speed indicates the length of its steps."""
+    """True if a run starts at rest and ends elsewhere: its first state has no speed from which to choose steps."""
     layout, (first, last) = solution.mechanism.layout, solution.states[[0, -1]]
     if first[layout.parts_of_motion].any():
         return False
@@ -75,11 +75,11 @@ def moves_from_rest(solution: Solution) -> bool:
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
-    """Warnings about steps that are too long for accuracy, though the structure is preserved.
+    """Warning about a body that turns so far in a step that its phase is inaccurate, though its energy is kept.
 
-    For a vibration of frequency ω, a step of ``Exact`` changes the phase by 2 atan(½ωh), a step of ``Exact4`` consists
-    of six such steps of which h is the longest, and a step of ``ExactGauss`` has the phase of the Padé approximation
-    (3, 3) of the exponential.
+    h is the longest step [s]. For a vibration of frequency ω, a step of ``Exact`` changes the phase by 2 atan(½ωh), a
+    step of ``Exact4`` consists of six such steps of which h is the longest, and a step of ``ExactGauss`` has the phase
+    of the Padé approximation (3, 3) of the exponential.
     """
     every = solution.states[:, solution.mechanism.layout.spins]
     if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
@@ -93,12 +93,12 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     return [
         f"{name!r} turns by up to {h * spins[name]:.2g} rad in a step of {h:.3g} s: energy and constraints are "
         "kept, but the phase is not accurate: it is off by (ωh)²/12, with Exact4() by (ωh)⁴/127, with "
-        "ExactGauss() by (ωh)⁶/100800; take shorter steps"
+        "ExactGauss() by (ωh)⁶/100800; use shorter steps"
     ]
 
 
 def _missed_rebounds(solution: Solution) -> list[str]:
-    """Warnings about impacts without restitution, because several impacts follow within a step."""
+    """Warning about contacts with restitution that closed without it, as several impacts followed within a step."""
     ledger, names = solution.ledger, solution.mechanism.once(_contacts_with_restitution)
     if not names:
         return []
@@ -125,7 +125,7 @@ def _contacts_with_restitution(mechanism: Mechanism) -> list[str]:
 
 
 def _inaccurate_impacts(solution: Solution) -> list[str]:
-    """Warnings about contact laws that were solved inaccurately, as in impacts of many contacts."""
+    """Warning about laws of rigid contacts that were solved inaccurately, as in impacts of many contacts."""
     missed = solution.ledger.complementarity_residual
     worst = int(np.argmax(missed)) if len(missed) else -1
     if worst < 0 or missed[worst] <= UNMET:
@@ -179,7 +179,7 @@ def _hanging_bodies(solution: Solution) -> list[str]:
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Warnings about driven angles whose axis no joint fixes, so that s² + c² = 1 is violated."""
+    """Warning about a driven angle in space whose axis no joint holds: sine and cosine do not satisfy s² + c² = 1."""
     m = solution.mechanism
     angles = m.once(_driven_angles)
     if not angles:
@@ -199,12 +199,12 @@ def _axes(solution: Solution) -> list[str]:
 
 
 def _driven_angles(m: Mechanism) -> list[int]:
-    """Indices of the laws that drive angles in space."""
+    """Indices of the laws of a mechanism that drive angles in space; none in the plane, where axes are fixed."""
     return [] if m.layout.dim == 2 else [i for i, law in enumerate(laws(m)) if isinstance(law, Angle)]
 
 
 def _defects(solution: Solution) -> list[str]:
-    """Warnings about large residuals in the ledger."""
+    """Warnings about a large energy residual, and about velocities that leave the constraints at the ends of steps."""
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
     missed = float(ledger.residual.max(initial=0.0))
     balanced = missed <= UNBALANCED * ledger.exchanged  # part of the scale, as is what is stored at the end
@@ -223,12 +223,12 @@ def _defects(solution: Solution) -> list[str]:
         doubts.append(
             f"the energy balance is off by {ledger.residual[worst]:.2g} J, {ledger.largest_residual:.0e} of the "
             f"energies, in a step up to t = {solution.times[worst + 1]:.6g} s: its iteration ended above round-off; "
-            "take shorter steps"
+            "use shorter steps"
         )
     if jump > JUMP * speed:
-        cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or take shorter steps"
+        cause = "a drive changes its rate abruptly, or steps are too long; smooth the drive or use shorter steps"
         if not any(c.is_driven for c in solution.mechanism.connections):
-            cause = "steps are too long, or forces change abruptly; take shorter steps"
+            cause = "steps are too long, or forces change abruptly; use shorter steps"
         doubts.append(
             f"velocities leave the constraints by up to {jump:.2g} at the ends of steps, of speeds up to {speed:.2g}: "
             f"{cause}"
@@ -237,10 +237,11 @@ def _defects(solution: Solution) -> list[str]:
 
 
 def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False) -> str:
-    """Text on a drive that moves too far in a step, with a step size that suffices; empty if there is none.
+    """Text on a drive that moves too far in a step ``span``, with a step size that suffices; empty if there is none.
 
     A step only evaluates sine and cosine of an angle: more than half a turn cannot be distinguished from less in the
-    other direction, and more than a quarter may fail. In ``solved`` steps, displacements are unlimited.
+    other direction, and more than a quarter may fail. For a ``solved`` step the limit is half a turn, and displacements
+    are unlimited.
     """
     try:
         before, after = (table.values(t) for t in span)
@@ -252,13 +253,13 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
             name, moves = mechanism.constraint_names[k], "turns" if unit == "rad" else "moves"
             return (
                 f"{name} {moves} by {moved:.3g} {unit} from t = {span[0]:.6g} s to {span[1]:.6g} s, and a step follows "
-                f"less than {most:.3g} {unit}: take steps shorter than {abs(span[1] - span[0]) * most / moved:.2g} s"
+                f"less than {most:.3g} {unit}: use steps shorter than {abs(span[1] - span[0]) * most / moved:.2g} s"
             )
     return ""
 
 
 def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
-    """Text of :func:`of_long_drives` for a sample of the solved steps between the times of a grid."""
+    """Text of :func:`of_long_drives` on the first drive that moves too far, for some steps between times of a grid."""
     table, steps = table_of(mechanism, anchors), len(grid) - 1
     if not table.varies or steps < 1:
         return ""
@@ -268,7 +269,7 @@ def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
 
 
 def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:
-    """Distance by which a drive moves in a step, the largest allowed distance, and their unit."""
+    """Distance that a drive moves from its values ``before`` a step to those ``after`` it, a limit, and their unit."""
     if isinstance(law, Alignment):
         cosine = 0.5 * (np.sum(before * after) - 1.0)
         return float(np.arccos(np.clip(cosine, -1.0, 1.0))), 0.5 * np.pi, "rad"

@@ -36,7 +36,10 @@ class Twist(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Rigid motion from home of the bodies that a joint moves: rotation (d, d), translation (d,), and joint twist."""
+    """Rigid motion x → R x + t of the bodies that a joint moves, from home to given coordinates.
+
+    ``turn`` is R (d, d), ``shift`` t (d,), and ``twist`` that of the joint at these coordinates.
+    """
 
     turn: Array
     shift: Array
@@ -44,7 +47,7 @@ class Moved(NamedTuple):
 
 
 class Chain:
-    """Product of exponentials Π exp(ξ_i Δq_i), with the twist ξ_i of each joint at home and the bodies that it moves.
+    """Product of exponentials Π exp(ξ_i Δq_i) of an open chain, with the twist ξ_i of each joint at home.
 
     ``is_open`` is False if a coordinate moves bodies by different twists, as in a loop, or if two coordinates move the
     same bodies.
@@ -71,7 +74,7 @@ class Chain:
             self._order()
 
     def joints(self, target: Array) -> list[Moved]:
-        """Rigid motion of the bodies of each joint from home to the coordinates ``target`` (n,)."""
+        """For each joint, the rigid motion from home to the coordinates ``target`` (n,) of the bodies that it moves."""
         dim = self.home[0].shape[1]
         moved: list[Moved | None] = [None] * len(self.twists)
         for n, parent in self._parents:
@@ -84,7 +87,7 @@ class Chain:
         return [one for one in moved if one is not None]
 
     def pose(self, target: Array) -> Placed:
-        """Pose at given coordinates (n,)."""
+        """Pose at the coordinates ``target`` (n,): centres of mass and rotations of the bodies."""
         centres, rotations = (part.copy() for part in self.home)
         joints = self.joints(target)
         for body, n in enumerate(self._last):
@@ -94,9 +97,11 @@ class Chain:
         return centres, rotations
 
     def place(self, joints: list[Moved], body: int, point: Array) -> tuple[Array, Array, Array]:
-        """Position (d,) of a body point that is ``point`` in the home pose, rotation (d, d), and Jacobian (d + s, n).
+        """Position (d,) of a point of a body, rotation (d, d) of the body, and their Jacobian (d + s, n).
 
-        The columns of the Jacobian are the velocity of the point and the spin of the body at unit rates.
+        ``point`` (d,) is the position of the point in the home pose, ``joints`` the result of :meth:`joints` at the
+        wanted coordinates. The columns of the Jacobian are the velocity of the point and the spin of the body at unit
+        rates.
         """
         n, R = self._last[body], self.home[1][body]
         place = point if n < 0 else joints[n].turn @ point + joints[n].shift
@@ -107,7 +112,11 @@ class Chain:
         return place, R if n < 0 else joints[n].turn @ R, jacobian
 
     def _order(self) -> None:
-        """Sort the joints from the base outward; record predecessors of joints (−1: none) and last joints of bodies."""
+        """Sort the joints from the base outward.
+
+        Store each joint with the next one towards the base (−1 for none), and for each body the last joint that moves
+        it.
+        """
         sizes = self.moved.sum(axis=1)
         order = np.argsort(-sizes, kind="stable")
         parents = []
@@ -119,7 +128,10 @@ class Chain:
         self._last = [int(own[-1]) if own else -1 for own in inner]
 
     def _read(self, unit_velocities: Array) -> bool:
-        """Set the twists and the moved bodies; return False if a coordinate moves bodies by different twists."""
+        """Store the twist of each joint at home, and which bodies it moves, from the rigid velocities at unit rates.
+
+        Returns False if a coordinate moves bodies by different twists.
+        """
         centres, rotations = self.home
         bodies, dim = centres.shape
         velocity = unit_velocities[: bodies * dim].reshape(bodies, dim, -1)
@@ -140,7 +152,10 @@ class Chain:
         return True
 
     def _is_tree(self) -> bool:
-        """True if the bodies that two joints move are nested or disjoint, and never the same."""
+        """True if the joints form a tree, judged by the set of bodies that each joint moves.
+
+        Of any two of these sets, one must contain the other or they must be disjoint, and no two may be equal.
+        """
         sets = self.moved.astype(int)
         common, sizes = sets @ sets.T, sets.sum(axis=1)
         nested = (common == 0) | (common == np.minimum.outer(sizes, sizes))

@@ -28,9 +28,10 @@ LEAST, MOST, FIRST = 1e-16, 1e8, 1e-6
 
 
 def reached(space: JointSpace, target: Target, *, start: Array, ends: tuple[Array, Array], attempts: int) -> Array:
-    """Coordinates within limits for which a port reaches its target.
+    """Coordinates (n,) within limits at which a port reaches its target, found by at most ``attempts`` searches.
 
-    ``ends`` are the lower and upper limits (n,). Raises ValueError with the smallest distance reached.
+    ``start`` (n,) is where the first search begins, ``ends`` are the lower and upper limits (n,). Raises ValueError
+    with the smallest distance reached.
     """
     best, unimproved = None, 0
     for first in _starts(space, start, ends, attempts):
@@ -64,7 +65,10 @@ def _out_of_reach(space: JointSpace, target: Target, best: Trial | None, attempt
 
 
 def _starts(space: JointSpace, start: Array, ends: tuple[Array, Array], attempts: int) -> Iterator[Array]:
-    """Yield initial coordinates of searches: the given ones, home, then random ones that are equal in all calls."""
+    """Yield the coordinates (n,) at which searches begin, at most ``attempts``, within the limits ``ends``.
+
+    They are ``start``, home, and for an open chain random ones, which are equal in all calls.
+    """
     lower, upper = ends
     yield np.clip(start, lower, upper)
     rng = np.random.default_rng(0)
@@ -78,7 +82,10 @@ def _starts(space: JointSpace, start: Array, ends: tuple[Array, Array], attempts
 
 
 def _searched(space: JointSpace, target: Target, first: Array, ends: tuple[Array, Array]) -> Trial:
-    """Trial nearest to the target in a search from ``first``; damping grows if a step does not reduce the distance."""
+    """Trial nearest to the target in a search from the coordinates ``first``, within the limits ``ends``.
+
+    The damping grows if a step does not reduce the distance.
+    """
     here, damping = _trial(space, target, first), FIRST
     for _ in range(ROUNDS):
         before = here.distance
@@ -96,7 +103,11 @@ def _searched(space: JointSpace, target: Target, first: Array, ends: tuple[Array
 
 
 def _stepped(space: JointSpace, here: Trial, damping: float, ends: tuple[Array, Array]) -> Array:
-    """Coordinates (n,) after a damped step; coordinates at a limit that the step would exceed are not changed."""
+    """Coordinates (n,) after a damped least-squares step from the trial ``here`` towards the target, within ``ends``.
+
+    Coordinates at a limit that the step would exceed are not changed. ``damping`` is relative to the largest squared
+    singular value of the Jacobian.
+    """
     units, (lower, upper) = space.units, ends
     free = np.ones(here.q.size, dtype=bool)
     step = np.zeros(here.q.size)

@@ -16,8 +16,9 @@ STEPS = 200
 def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[Array, Array]) -> Trial | None:
     """Trial of a mechanism with loops nearest to the target; None if no pose has the coordinates ``first``.
 
-    Each step v of the rigid motions has the least change C v of the coordinates among the steps that close the joints,
-    G v = −g, and reach the target, T v = e. Coordinates beyond a limit are set to it.
+    Each step v of the rigid motions closes the joints, G v = −g with their gaps g and the Jacobian G, and reaches the
+    target, T v = e with the error e of the port and its Jacobian T. Of all such steps it has the least change C v of
+    the coordinates. Coordinates beyond one of the limits ``ends`` are set to it.
     """
     try:
         at, _ = space.pose(first)
@@ -45,7 +46,11 @@ def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[A
 
 
 def _loop_step(space: JointSpace, here: Equations, now: Trial, held: Array, back: Array) -> Array:
-    """Step of the rigid motions (n_v,), scaled so that no coordinate changes by more than ``STRIDE`` units."""
+    """Step of the rigid motions (n_v,) of :func:`searched_loop` from the trial ``now`` with the equations ``here``.
+
+    Coordinates at a limit, those True in ``held`` (n,), change by ``back`` (n,). The step is scaled so that no
+    coordinate changes by more than STRIDE of its units.
+    """
     count = here.gap.size
     G, C = here.rows[:count] / space.sizes[:count, None], here.rows[count:] / space.units[:, None]
     rows = np.vstack([G, now.jacobian / space.length, C[held]])

@@ -115,7 +115,10 @@ class _Law:
 
 
 def _gains(what: str, given: Gains, names: tuple[str, ...]) -> Array:
-    """Gains as an array (n,). Raises ValueError for missing or negative gains."""
+    """Gains as an array (n,), from one number for all coordinates, one for each by name, or an array.
+
+    ``what`` names the gains in errors. Raises ValueError for missing or negative gains.
+    """
     if isinstance(given, Mapping):
         for name in given:
             check.lookup("coordinate", name, dict.fromkeys(names), what)

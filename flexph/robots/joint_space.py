@@ -1,6 +1,7 @@
 """Joints and coordinates of a mechanism as equations in rigid motions of undeformed bodies.
 
-0 = g(r, R),   q = m(r, R);   [G; C] v = (0, q̇),   [G; C] v̇ = (0, q̈) − [Ġ; Ċ] v
+With centres r and rotations R of the bodies, the joints are 0 = g(r, R) and the coordinates q = m(r, R). The rigid
+velocities v satisfy [G; C] v = (0, q̇) and [G; C] v̇ = (0, q̈) − [Ġ; Ċ] v, with the Jacobians G of g and C of m.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ class SingularPose(ValueError):
 
 
 class Equations(NamedTuple):
-    """Gaps g of the joints, values m of the coordinates, and the Jacobian [G; C] of both, at a pose.
+    """Gaps g of the joints, values m of the coordinates, and ``rows`` [G; C], the Jacobian of both.
 
-    The Jacobian ``rows`` multiplies rigid velocities. ``vector`` and ``product`` are the vectors, and the products of
-    vectors, from which these are computed.
+    The Jacobian is with respect to rigid motions of the bodies: it multiplies rigid velocities. ``vector`` and
+    ``product`` are the world vectors of the mechanism and the products of vectors, from which these are computed.
     """
 
     gap: Array
@@ -103,7 +104,7 @@ class JointSpace:
         return np.where(self.turning, 1.0, self.length)
 
     def configuration(self, at: Placed, v: Array | None = None) -> Configuration:
-        """Configuration of a pose, with rigid velocities."""
+        """Configuration of undeformed bodies at a pose, with rigid velocities ``v`` (n_v,), by default zero."""
         c = at_rest(self.model, *at)
         if v is None:
             return c
@@ -124,20 +125,26 @@ class JointSpace:
         return Equations(gap, _measured(a.springs, product)[self.order], rows, vector, product)
 
     def differences(self, value: Array, target: Array) -> Array:
-        """Differences target − value (n,) of coordinates; those of angles are between −π and π."""
+        """Differences target − value (n,) of coordinates.
+
+        Those of angles are between −π and π.
+        """
         difference = target - value
         turns = 2.0 * np.pi * np.round(difference / (2.0 * np.pi))
         return np.where(self.turning, difference - turns, difference)
 
     def unit_velocities(self, here: Equations) -> Array:
-        """Rigid velocities (n_v, n) at unit rate of each coordinate; raises SingularPose."""
+        """Rigid velocities (n_v, n) at unit rate of each coordinate.
+
+        Raises SingularPose if the coordinates do not determine the velocities at this pose.
+        """
         count = here.gap.size
         return self._solved(here.rows, np.vstack([np.zeros((count, len(self.names))), np.eye(len(self.names))]))
 
     def closed(self, at: Placed, target: Array) -> tuple[Placed, Equations]:
-        """Pose with closed joints and the coordinates ``target``, by Newton's method from a given pose.
+        """Pose with closed joints and the coordinates ``target``, and its equations.
 
-        Raises SingularPose.
+        It is found by Newton's method from the pose ``at``. Raises SingularPose if it is not found.
         """
 
         def corrected(now: tuple[Placed, Equations]) -> tuple[tuple[Placed, Equations], float]:
@@ -175,7 +182,10 @@ class JointSpace:
         return bool(np.abs(missing / self.sizes).max(initial=0.0) <= FITS)
 
     def bias(self, at: Placed, here: Equations, v: Array) -> Array:
-        """Rigid accelerations at zero accelerations of the coordinates, −[G; C]⁻¹ [Ġ; Ċ] v."""
+        """Rigid accelerations v̇ = −[G; C]⁻¹ [Ġ; Ċ] v (n_v,) at zero accelerations of the coordinates.
+
+        ``here`` are the equations at the pose ``at``, ``v`` (n_v,) the rigid velocities.
+        """
         a, c = self.model.network.arrays, self.configuration(at, v)
         arm = node_arms(a, c.R, c.u)
         spin = turned_spins(c.R, c.omega).take(a.node_body, axis=0)
@@ -194,7 +204,10 @@ class JointSpace:
         return ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, values, strict=True))
 
     def _solved(self, rows: Array, right: Array) -> Array:
-        """Least-squares solution of ``rows`` x = ``right``; raises SingularPose if the rank is below the size of x."""
+        """Least-squares solution x of ``rows`` x = ``right``.
+
+        Raises SingularPose if the rank of ``rows`` is below the size of x.
+        """
         if rows.shape[0] == rows.shape[1]:
             try:
                 solution = np.linalg.solve(rows, right)
@@ -208,7 +221,10 @@ class JointSpace:
         return solution
 
     def _home_velocities(self, here: Equations) -> Array:
-        """Rigid velocities (n_v, n) at unit rates at home; raises ValueError unless coordinates fix all motions."""
+        """Rigid velocities (n_v, n) at unit rate of each coordinate, at home with the equations ``here``.
+
+        Raises ValueError if joints and coordinates leave a motion free, or if coordinates depend on each other.
+        """
         scaled = here.rows / self.sizes[:, None]
         scaled[:, : self.model.network.arrays.weight.size] *= self.length
         values = np.linalg.svd(scaled, compute_uv=False)
@@ -232,13 +248,19 @@ class JointSpace:
 
 
 def _measured(springs: Springs, product: Array) -> Array:
-    """Values of the coordinates (lengths, components and angles) from the products."""
+    """Values (k,) of all lengths, components and angles that ``springs`` measure, in this order.
+
+    They follow from the products of world vectors, ``product``.
+    """
     angles = np.arctan2(product[springs.sine_product], product[springs.cosine_product])
     return np.concatenate([np.sqrt(product[springs.length_product]), product[springs.component_product], angles])
 
 
 def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) -> Array:
-    """Second rates of lengths, components and angles from the products and their first and second rates."""
+    """Second time derivatives (k,) of all lengths, components and angles that ``springs`` measure, in this order.
+
+    They follow from the products of world vectors, and their first and second time derivatives ``rate`` and ``second``.
+    """
     s = springs
     length = np.sqrt(product[s.length_product])
     first = 0.5 * rate[s.length_product] / length
@@ -252,7 +274,11 @@ def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) 
 
 
 def _second_rates_of_gears(a: Arrays, product: Array, rate: Array, second: Array) -> Array:
-    """Time derivatives (g,) of the gear constraints Σ w Π_by Π̇, from first and second rates of the products."""
+    """Time derivatives (g,) of the rates of the gear constraints, which are sums of w Π_b Π̇ with weights w.
+
+    ``product``, ``rate`` and ``second``: products Π of world vectors, and their first and second time derivatives. Π_b
+    is the product by which a term is multiplied.
+    """
     t = a.rolling
     gain = gains(a, product, product)
     terms = gain * second[t.product] + t.weight * rate[t.by] * rate[t.product]
@@ -265,7 +291,7 @@ def listed(names: tuple[str, ...]) -> str:
 
 
 def _vectors(model: Model, at: Placed) -> tuple[Array, Array]:
-    """Arms of the nodes and world vectors at an undeformed pose."""
+    """Vectors from the centres of mass to the nodes, and world vectors of the network, at an undeformed pose."""
     a = model.network.arrays
     arm = node_arms(a, at[1], np.zeros(model.layout.flexible))
     return arm, vectors(a, at[0], arm)
@@ -280,7 +306,10 @@ def _check_bodies(mechanism: Mechanism) -> None:
 
 
 def _is_joint(connection: Connection, mechanism: Mechanism) -> bool:
-    """True for a joint of positions and directions, False for drives; raises ValueError for constraints of rates."""
+    """True for a joint of positions and directions, or a gear that drives a rotor; False for drives and forces.
+
+    Raises ValueError for other constraints of rates.
+    """
     if not connection.rows or connection.is_driven:
         return False
     for row in connection.rows:
@@ -295,9 +324,10 @@ def _is_joint(connection: Connection, mechanism: Mechanism) -> bool:
 
 
 def _turns(gear: Connection, mechanism: Mechanism) -> bool:
-    """True if a gear drives a rotor, a body whose other joints are with the ground only.
+    """True if a gear drives a rotor: a body with other joints, all of which connect it with the ground.
 
-    Its rotation about a fixed axis has an angle, the integral of the rate along any path.
+    The angle of such a body about its fixed axis is the integral of its rate, along any path; a gear, which constrains
+    rates, then determines angles.
     """
     bodies = [port.partition(".")[0] for port in gear.ports if isinstance(port, str)]
     others = [c.ports for c in mechanism.connections if c.rows and c is not gear]

@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 class _Here(NamedTuple):
-    """Pose at given coordinates, with its equations and the rigid velocities at unit rates of the coordinates."""
+    """Pose at given coordinates, its :class:`Equations`, and rigid velocities (n_v, n) at unit rates there."""
 
     at: Placed
     equations: Equations
@@ -62,15 +62,16 @@ class _Here(NamedTuple):
 class Kinematics(Memo):
     """Poses, Jacobians, inverse kinematics and inverse dynamics of a mechanism in joint coordinates.
 
-    Coordinates q are sensors that, together with the joints, determine the pose: 0 = g and q = m. The pose of an open
-    chain, whose coordinates are angles and offsets of its joints, is a product of exponentials; other poses are found
-    by continuation from ``home``. Newton's method then closes the joints to round-off. With N from [G; C] N = (0, 1),
-    rigid velocities are v = N q̇, and the efforts of a motion are
+    Coordinates q are sensors m that, together with the gaps g of the joints, determine the pose: 0 = g and q = m. The
+    pose of an open chain, whose coordinates are angles and offsets of its joints, is a product of exponentials; other
+    poses are found by continuation from ``home``. Newton's method then closes the joints to round-off. With the
+    Jacobians G of g and C of m, and N from [G; C] N = (0, 1), rigid velocities are v = N q̇, and the efforts of a
+    motion are
 
         τ = Nᵀ(M(N q̈ + γ) − Γ v − f),   [G; C] γ = −[Ġ; Ċ] v,
 
-    with the forces f of gravity, springs and dampers. Bodies are undeformed; drives, contacts and dry friction are
-    disregarded.
+    with the mass matrix M of the bodies, gyroscopic forces Γ v, and the forces f of gravity, springs and dampers.
+    Bodies are undeformed; drives, contacts and dry friction are disregarded.
 
     Parameters
     ----------
@@ -166,7 +167,10 @@ class Kinematics(Memo):
         return here
 
     def _values(self, what: str, given: Values | None) -> Array:
-        """Values of the coordinates as an array (n,)."""
+        """Values of the coordinates as an array (n,), from an array or by name.
+
+        Missing ones are zero. ``what`` names the values in errors.
+        """
         if given is None:
             return np.zeros(len(self.names))
         if isinstance(given, Mapping):
@@ -177,11 +181,17 @@ class Kinematics(Memo):
 
     @checked
     def values(self, pose: Pose) -> Array:
-        """Coordinates (n,) [rad, m] at a pose; angles are between −π and π."""
+        """Coordinates (n,) [rad, m] at a pose.
+
+        Angles are between −π and π.
+        """
         return self._space.equations((pose.centres, pose.rotations)).value
 
     def difference(self, q: Array, target: Array) -> Array:
-        """Differences target − q (n,) of coordinates; those of angles are between −π and π."""
+        """Differences target − q (n,) of coordinates.
+
+        Those of angles are between −π and π.
+        """
         return self._space.differences(q, target)
 
     @checked
@@ -314,7 +324,10 @@ class Kinematics(Memo):
 
     @checked
     def mass_matrix(self, q: Values) -> Array:
-        """Mass matrix NᵀMN (n, n) [kg m², kg m, kg] of the coordinates."""
+        """Mass matrix (n, n) of the coordinates at ``q``, by which the kinetic energy is ½ q̇ᵀ M q̇.
+
+        Entries are in kg m² for two angles, kg m for an angle and a length, and kg for two lengths.
+        """
         here, a = self._at(q), self.mechanism.network.arrays
         M = dense(rigid_mass(a, np.zeros(self.mechanism.layout.flexible)))
         return np.asarray(here.unit_velocities.T @ M @ here.unit_velocities)
@@ -390,7 +403,7 @@ class Kinematics(Memo):
 
 
 def _ends(name: str, given: Any) -> tuple[float, float]:
-    """Lower and upper limit of a coordinate, checked."""
+    """Lower and upper limit of the coordinate ``name``; raises ValueError unless they are numbers in this order."""
     try:
         lower, upper, *_ = (float(x) for x in given)
     except (TypeError, ValueError):

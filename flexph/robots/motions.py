@@ -125,7 +125,10 @@ class Motion(Memo):
 
     @once
     def _pieces(self) -> tuple[tuple[list[float], list[list[list[float]]]], ...]:
-        """Times, and coefficients (highest power first) by piece and coordinate, of value and two derivatives."""
+        """Times and coefficients of the value, its first and its second derivative, a pair for each.
+
+        Coefficients are by piece and coordinate, highest power first.
+        """
         times, rows = self.times.tolist(), self.coefficients
         orders = []
         for _ in range(3):

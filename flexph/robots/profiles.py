@@ -26,7 +26,10 @@ SAME = 1e-9
 
 
 def _numbers(what: str, given: Values | None, like: Coordinates) -> Array:
-    """Values of the coordinates as an array (n,), from a number for all, numbers by name, or an array; None is zero."""
+    """Values of the coordinates as an array (n,), from a number for all, numbers by name, or an array; None is zero.
+
+    ``like`` has number and names of the coordinates; ``what`` names the values in errors.
+    """
     names, size = like.names, like.size
     if given is None:
         return np.zeros(size)
@@ -41,7 +44,10 @@ def _numbers(what: str, given: Values | None, like: Coordinates) -> Array:
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Number and names of the coordinates of a motion; ``scalar``: True for one coordinate given by a number."""
+    """Number and names of the coordinates of a motion.
+
+    ``scalar``: True for one coordinate given by a number.
+    """
 
     size: int
     names: tuple[str, ...]
@@ -298,6 +304,9 @@ def sequence(*motions: Motion) -> Motion:
 
 
 def _of_degree(motion: Motion, degree: int) -> Array:
-    """Coefficients of a motion, padded by zeros up to the power ``degree``."""
+    """Coefficients (p, n, degree) of a motion.
+
+    Those of powers that it does not have are zero. ``degree`` is their number, one more than the highest power.
+    """
     more = degree - motion.coefficients.shape[2]
     return np.pad(motion.coefficients, ((0, 0), (0, 0), (0, more)))

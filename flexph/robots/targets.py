@@ -21,7 +21,11 @@ MET = 1e-11
 
 
 class Target(NamedTuple):
-    """Port, index of its body, position (d,) at home; target position (d,) and rotation (d, d), None if free."""
+    """Target of inverse kinematics: position and rotation that a port must reach.
+
+    ``body``: index of the body of the port; ``at_home`` (d,): position of the port at the home pose. ``position`` (d,)
+    and ``rotation`` (d, d) are those to be reached, None if free.
+    """
 
     port: str
     body: int
@@ -31,9 +35,10 @@ class Target(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Coordinates, remaining displacement and rotation (m,) to the target [m], and the Jacobian (m, n) of the port.
+    """Coordinates ``q`` (n,), error ``missing`` (m,) [m] by which the port misses its target, and its Jacobian (m, n).
 
-    Rotations are multiplied by a length of the mechanism.
+    The error consists of the displacement and the rotation vector to the target, the latter times a length of the
+    mechanism. The Jacobian is that of position and rotation, in the same units, with respect to the coordinates.
     """
 
     q: Array
@@ -42,12 +47,19 @@ class Trial(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Distance from the target [m]; rotations are multiplied by a length of the mechanism."""
+        """Distance from the target [m].
+
+        Rotations are multiplied by a length of the mechanism.
+        """
         return float(np.linalg.norm(self.missing))
 
 
 def trial(space: JointSpace, target: Target, q: Array, there: tuple[Array, Array, Array]) -> Trial:
-    """Trial at coordinates ``q``; ``there``: position, rotation and unit velocities of the port by :func:`placed`."""
+    """Trial for a target at the coordinates ``q`` (n,).
+
+    ``there``: position, rotation and velocities at unit rates of the port at ``q``. It is the result of :func:`placed`,
+    or of :meth:`Chain.place` for an open chain.
+    """
     place, turned, rates = there
     dim, rows, missing = place.size, [], []
     if target.position is not None:
@@ -69,7 +81,7 @@ def placed(space: JointSpace, port: str, at: Placed, unit_velocities: Array) -> 
 
 
 def _rotation_vector(turn: Array) -> Array:
-    """Rotation vector (s,) of a rotation (d, d)."""
+    """Rotation vector of a rotation matrix (d, d): the angle (1,) [rad] for d = 2, a vector (3,) for d = 3."""
     if len(turn) == 2:
         return np.array([float(planar_angle(turn))])
     vector: Array = scipy.spatial.transform.Rotation.from_matrix(turn).as_rotvec()

@@ -35,7 +35,7 @@ def spatial(vectors: Array) -> Array:
 
 
 def axes_from(x: Array, y: Array) -> Array:
-    """Orthonormal axes as columns (k, 3, 3): the first along x (k, 3), the third across x and y."""
+    """Orthonormal axes as columns (k, 3, 3), the first along x (k, 3), the third perpendicular to x and y (k, 3)."""
     x = x / np.linalg.norm(x, axis=1, keepdims=True)
     z = _cross(x, y)
     z /= np.linalg.norm(z, axis=1, keepdims=True)
@@ -50,7 +50,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PortPlaces:
-    """Positions (k, 3) and axes (k, 3, 3) of ports and of the ground at the k times of a motion.
+    """World positions and section axes of the ports of a mechanism at the k times of a motion, for pictures.
 
     A ground point without a position is at the first position of the port ``anchor``. ``undeformed``: True to leave out
     the deformation of bodies with a floating frame.
@@ -63,7 +63,7 @@ class PortPlaces:
 
     @property
     def mechanism(self) -> Model:
-        """Mechanism of the ports."""
+        """Mechanism whose ports these are."""
         return self.motion.mechanism
 
     def position(self, port: PortName) -> Array:
@@ -79,7 +79,7 @@ class PortPlaces:
         return places - self._deflection(port) if self.undeformed and self.deformed([port]) else places
 
     def _deflection(self, port: str) -> Array:
-        """Displacement (k, 3) [m] of a port by the deformation of its body, in world axes."""
+        """Displacement (k, 3) [m] of a port due to the deformation of its body, in world axes."""
         (body, at), (name, _, own) = self._owner(port), port.partition(".")
         rotations = self.motion.rotations(name)
         if isinstance(body, SplitBody):
@@ -88,7 +88,10 @@ class PortPlaces:
         return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
 
     def axes(self, port: PortName) -> Array:
-        """Section axes of a port as columns (k, 3, 3), turned by the rotation vector ψu and made orthonormal."""
+        """Axes of the section at a port as columns (k, 3, 3) at k times; those of the world for a ground point.
+
+        The axes of the body are turned by the rotation vector ψu of its deformation and made orthonormal.
+        """
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(3), (self.times, 3, 3))
         (body, at), dim, name = self._owner(port), self.mechanism.layout.dim, port.partition(".")[0]
@@ -113,12 +116,12 @@ class PortPlaces:
         return axes_from(x, y)
 
     def deformed(self, ports: Sequence[PortName]) -> bool:
-        """True if a body of the ports deforms relative to a floating frame."""
+        """True if one of the ports is on a body that deforms relative to a floating frame."""
         owners = (self._owner(port)[0] for port in ports if not isinstance(port, Ground))
         return any(body.size and not isinstance(body, NodalBody) for body in owners)
 
     def _owner(self, port: str) -> tuple[AnyBody, Port]:
-        """Body of a port, and the port."""
+        """Body to which a port ``body.port`` belongs, and the port."""
         return self.mechanism.bodies[port.partition(".")[0]], find_place(port, self.mechanism.bodies)[1]
 
     def _of_ground(self, ground: Ground) -> Array:
@@ -141,9 +144,10 @@ SLIGHT = 1e-9
 
 
 class Pull(NamedTuple):
-    """Named force (k, 3) [N] at positions (k, 3) [m]; its arrow starts there, or ends there if ``ends`` is True.
+    """Force (k, 3) [N] to be drawn as an arrow at positions (k, 3) [m], with its name.
 
-    ``undeformed``: positions (k, 3) without the deformation of the body.
+    The arrow starts at the position, or ends there if ``ends`` is True. ``undeformed`` are positions (k, 3) without the
+    deformation of the body.
     """
 
     name: str
@@ -154,9 +158,9 @@ class Pull(NamedTuple):
 
 
 def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: float) -> list[Part]:
-    """Arrows of joints, contacts and weights at saved times, and balls at closed contacts.
+    """Arrows of the forces of joints, of contacts and of weights in a run, and balls at its closed contacts.
 
-    The longest arrow of each kind is ``longest`` [m].
+    They are at the saved times with the indices ``rows``. The longest arrow of each kind is ``longest`` [m].
     """
     return [
         part
@@ -184,7 +188,10 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 
 
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
-    """Forces of joints on their first bodies at saved times: means over the previous step, at the start the first."""
+    """Forces of joints on their first bodies at the saved times ``rows``, each the mean over the step before.
+
+    At the start it is that over the first step.
+    """
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
         return []
@@ -207,9 +214,9 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
 
 
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
-    """Resultant normal forces of contacts on their first shapes at saved times, as means over the previous step.
+    """Normal forces of contacts on their first shapes at the saved times ``rows``, each the mean over the step before.
 
-    Contacts with closed gaps of different normals are left out.
+    It is the resultant of all gaps; contacts whose closed gaps have different normals are left out.
     """
     pulls = []
     for name in _touching(solution):
@@ -227,7 +234,7 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
 
 
 def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
-    """Balls of a radius [m] at closed gaps, one part for each contact."""
+    """Balls of a radius [m] at the closed gaps of each contact, at the saved times ``rows``."""
     ball, parts = sphere_shape(radius), []
     for name in _touching(solution):
         at = contact_points(solution.mechanism, name, solution.states[rows])
@@ -242,14 +249,20 @@ def _points(solution: Solution, rows: Array, *, radius: float) -> list[Part]:
 
 
 def _touching(solution: Solution) -> list[str]:
-    """Names of the contacts between shapes with few gaps; stops of joints, which have no position, are left out."""
+    """Names of the contacts to be drawn: those between shapes, with few gaps.
+
+    Stops of joints are left out, as they have no position.
+    """
     mechanism = solution.mechanism
     placed = (c for c in mechanism.connections if c.touches and all(gap.sides is not None for gap in c.form.gaps))
     return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]
 
 
 def _weights(motion: MotionByName, count: int) -> list[Pull]:
-    """Weights of the bodies at their centres of mass; for nodal bodies at the mean of the node centres."""
+    """Weights of all bodies at their centres of mass, or for nodal bodies at the mean of the node centres.
+
+    ``count`` is the number of times of the motion.
+    """
     mechanism = motion.mechanism
     gravity, dim = spatial(np.array(mechanism.gravity, dtype=float)), mechanism.layout.dim
     pulls = []

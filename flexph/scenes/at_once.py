@@ -27,7 +27,10 @@ Draw = Callable[[MotionByName, int, int, bool], Part]
 
 
 class Copies(MotionByName):
-    """One state of a mechanism as a motion of the first of several equal bodies, with one row for each body."""
+    """Single state of a mechanism as a motion of one body: each row is the state of one of several equal bodies.
+
+    ``tables`` are the indices of its quantities in the state.
+    """
 
     __slots__ = ("_state", "_tables", "mechanism")
 
@@ -40,7 +43,11 @@ class Copies(MotionByName):
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """Parts that are drawn together, by number, and indices in the state of each quantity of their bodies."""
+    """Parts of equal flexible bodies that are drawn together.
+
+    ``numbers`` are those of the parts, ``tables`` the indices of the bodies' quantities in the state, a row for each
+    body.
+    """
 
     numbers: tuple[int, ...]
     tables: dict[str, Array]
@@ -91,7 +98,10 @@ class AtOnce:
         )
 
     def parts(self, motion: Rows, *, scalable: bool) -> list[Part]:
-        """Parts at the first state of a motion."""
+        """Parts of all bodies and connections at the first state of a motion.
+
+        ``scalable`` as in :meth:`Drawing.scene`.
+        """
         parts: dict[int, Part] = self._fixed.parts(motion)
         state = motion.state
         for group in self._groups:
@@ -106,7 +116,7 @@ class AtOnce:
 
 
 class _Fixed:
-    """Parts fixed to rigid bodies, by number, with the names of the bodies and the points in body axes."""
+    """Parts that are fixed to rigid bodies, by number, drawn by moving their points, known in body axes."""
 
     def __init__(self, motion: Rows, parts: dict[int, tuple[str, Part]]) -> None:
         self._parts = {number: part for number, (_, part) in parts.items()}
@@ -124,14 +134,14 @@ class _Fixed:
             self._local = np.einsum("pji,pj->pi", rotations[self._owner], points - centres[self._owner])
 
     def _frames(self, motion: Rows) -> tuple[Array, Array]:
-        """Centres (n, 3) and rotations (n, 3, 3) of the bodies."""
+        """Centres (n, 3) and rotations (n, 3, 3) of the bodies at the first state of a motion."""
         state, d = motion.state, self._dim
         rotations = np.tile(np.eye(3), (len(self._centre), 1, 1))
         rotations[:, :d, :d] = from_entries(state[self._rotation], d)
         return spatial(state[self._centre]), rotations
 
     def parts(self, motion: Rows) -> dict[int, Part]:
-        """Parts at the first state of a motion."""
+        """Parts, by number, at the first state of a motion."""
         if not self._parts:
             return {}
         centres, rotations = self._frames(motion)
@@ -149,7 +159,10 @@ def _is_rigid(body: AnyBody) -> bool:
 
 
 def _owner_of(connection: Connection) -> tuple[str, Hashable]:
-    """Body to whose ports all symbols of a connection are fixed ("" for none), and a key of the symbols' geometry."""
+    """Name of the only body to which all symbols of a connection are fixed, and a key that is equal for equal symbols.
+
+    The name is "" if there is no such body.
+    """
     names, key = set(), []
     for sign in connection.signs:
         if type(sign) is not Solid or not all(isinstance(port, str) for port in (sign.port, sign.axes or sign.port)):
@@ -162,12 +175,15 @@ def _owner_of(connection: Connection) -> tuple[str, Hashable]:
 
 
 def _deforms(motion: Rows, connection: Connection) -> bool:
-    """True if the symbols of a connection depend on the scale of deformations."""
+    """True if the deformation of a body, which may be enlarged in pictures, moves symbols of a connection."""
     return not connection.touches and PortPlaces(motion, 1, connection.ports[0]).deformed(connection.ports)
 
 
 def _tables(mechanism: Model, names: Sequence[str]) -> dict[str, Array]:
-    """Indices (n, m) in the state, by quantity, of n bodies that have the same quantities."""
+    """Indices (n, m) of each quantity of n bodies in the flat state, by the name of the quantity.
+
+    The bodies with the given names have the same quantities.
+    """
     if not names[0]:
         return {}
     parts, first = mechanism.layout.parts, names[0]
@@ -177,7 +193,7 @@ def _tables(mechanism: Model, names: Sequence[str]) -> dict[str, Array]:
 
 
 def _row(part: Part, row: int, name: str) -> Part:
-    """Part at one of its times, with another name."""
+    """Part at the time with the index ``row`` only, with another name."""
     pick = slice(row, row + 1)
     fields = {own: replace(field, values=field.values[pick]) for own, field in part.point_fields.items()}
     deformation = part.deformation[pick] if len(part.deformation) > 1 else part.deformation

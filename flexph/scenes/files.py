@@ -32,7 +32,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
     Parameters
     ----------
     path : path
-        Path of the file.
+        Path of the file to be written.
     scene : Scene
         The scene.
 
@@ -47,7 +47,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
 
 
 def put_scene(file: h5py.File, scene: Scene) -> None:
-    """Write a scene into an open file."""
+    """Write a scene into an open HDF5 file, in the format VTKHDF."""
     about = {name: getattr(scene, name) for name in ("size", "dim", "title", "unit", "scale", "captions")}
     if scene.account is not None:
         about["account"] = scene.account.thinned().as_lists()
@@ -62,7 +62,7 @@ def read_scene(path: str | Path) -> Scene:
     Parameters
     ----------
     path : path
-        File written by one of these functions.
+        File written by :func:`write_scene`, or run saved by :meth:`flexph.Solution.save`.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def read_scene(path: str | Path) -> Scene:
 
 
 def block_of(part: Part, group: str | None = None) -> Block:
-    """VTKHDF block of a part, by default in the group of its kind."""
+    """Part as a block of a VTKHDF file, in a ``group``, by default that of its kind."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
     attributes = {kind: {name: _attributes(f) for name, f in own.items()} for kind, own in fields.items()}
     about = {"kind": part.kind, "fields": attributes}
@@ -93,7 +93,7 @@ def block_of(part: Part, group: str | None = None) -> Block:
 
 
 def _attributes(own: Field) -> dict[str, Any]:
-    """Attributes of a field, all data except its values."""
+    """Unit, sign and limits of a field, which a file stores as attributes."""
     return {"unit": own.unit, "signed": own.signed, "limits": None if own.limits is None else list(own.limits)}
 
 
@@ -104,7 +104,7 @@ def _field(attributes: Mapping[str, Any], values: Array) -> Field:
 
 
 def _frames(part: Part) -> Frames:
-    """Arrays of a part over time in single precision."""
+    """Points, deformation and fields of a part at all its times, in single precision."""
     points, inside = (
         {n: f.values.astype(np.float32) for n, f in own.items()} for own in (part.point_fields, part.cell_fields)
     )

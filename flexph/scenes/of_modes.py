@@ -80,7 +80,10 @@ def _caption(modes: Eigenmodes, k: int, length: float) -> str:
 
 
 def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
-    """Three rows: the state at rest, and states displaced by a small positive and negative amount along a mode."""
+    """State of a mechanism at rest, and states displaced along a mode by a small amount, forwards and backwards.
+
+    x is the flat state at rest, ``shape`` that of the mode, and ``extent`` [m] the size of the mechanism.
+    """
     c = configuration(mechanism, x)
     r, turn, u = _rates(mechanism, c, shape)
     fastest = max(float(np.abs(turn).max(initial=0.0)), float(np.abs(r).max(initial=0.0)) / extent)
@@ -92,7 +95,7 @@ def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows
 
 
 def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Array, Array]:
-    """Velocities of centres ṙ (b, d), spins ω (b, s) and rates u̇ (n,) of a mode.
+    """Velocities of centres ṙ (b, d), spins ω (b, s) and rates u̇ (n,) of all frames in a mode with unit amplitude.
 
     The entries of ``shape`` are velocity of the origin P, spin and u̇ of each frame.
     """
@@ -112,7 +115,11 @@ def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Arr
 
 
 def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
-    """Bodies, joints and force elements in a mode, whose largest displacement of a point is ``swing`` (k,) [m]."""
+    """Bodies, joints and force elements of a mechanism that swings in a mode.
+
+    ``around`` are the states of :func:`_around`, ``swing`` (k,) [m] is the displacement of the point that moves
+    furthest, and ``size`` [m] that of symbols.
+    """
     mechanism = around.mechanism
     bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     moved = [part.points[1] - part.points[2] for part in bodies]
@@ -125,7 +132,7 @@ def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
 
 
 def _swung(part: Part, direction: Array, swing: Array) -> Part:
-    """Part of a body with its points displaced by ``swing`` (k,) times directions (p, 3)."""
+    """Part of a body with its points displaced by ``direction`` (p, 3) times ``swing`` (k,)."""
     moved = swing[:, None, None] * direction
     sizes = np.tile(np.linalg.norm(direction, axis=1), (len(swing), 1))
     fields = {DISPLACEMENT: Field("1", sizes)}
@@ -133,7 +140,7 @@ def _swung(part: Part, direction: Array, swing: Array) -> Part:
 
 
 def _in_a_row(parts: Sequence[Part]) -> Part:
-    """Concatenate the parts of all modes in time to one part."""
+    """Part whose times are those of all given parts, one after the other: a body or connection in all modes."""
     fields = {
         name: replace(f, values=np.concatenate([part.point_fields[name].values for part in parts]))
         for name, f in parts[0].point_fields.items()
@@ -144,7 +151,7 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 
 @dataclass(frozen=True, eq=False)
 class _Swinging:
-    """Positions and axes of ports displaced along a mode by ``ways`` (k,).
+    """Positions and axes of ports that are displaced along a mode by multiples ``ways`` (k,).
 
     ``places`` has three rows, those of :func:`_around`; the direction is the difference between the last two.
     """

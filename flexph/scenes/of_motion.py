@@ -65,7 +65,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
 
 
 def scene_at(solution: Solution, rows: Array) -> Scene:
-    """Scene of a run at the saved times of these indices, with field limits over these times."""
+    """Scene of a run at the saved times with the indices ``rows``; the limits of fields are those at these times."""
     scene = scene_of(_rows(solution, rows), np.asarray(solution.times)[rows], "s")
     if not solution.holding.size:
         return scene
@@ -75,7 +75,10 @@ def scene_at(solution: Solution, rows: Array) -> Scene:
 
 
 def _only_where(part: Part, holds: Array | None) -> Part:
-    """Part of a connection, shrunk to a point at the times at which the connection is not active."""
+    """Part of a connection that is shrunk to a point at the times at which the connection does not act.
+
+    ``holds`` (k,) is True where it acts; None for a connection that always does.
+    """
     if holds is None or holds.all():
         return part
     points = np.repeat(part.points, len(holds), axis=0) if len(part.points) == 1 else part.points.copy()
@@ -109,12 +112,12 @@ def pose_scene(mechanism: Mechanism, about: Pose | State) -> Scene:
 
 
 def scene_of(motion: Rows, times: Array, unit: str) -> Scene:
-    """Scene of states at given times."""
+    """Scene of the states of a motion at given times, whose unit is ``unit``."""
     return Drawing(motion).scene(motion, times, unit)
 
 
 class Drawing:
-    """Surfaces and symbols of a mechanism, prepared at a first state, that can be drawn at any other states."""
+    """Surfaces of bodies and symbols of connections, prepared at the first state of a motion, to draw any states."""
 
     def __init__(self, motion: Rows) -> None:
         self.mechanism, self.size = motion.mechanism, size_of_signs(motion)
@@ -126,7 +129,10 @@ class Drawing:
         self._at_once: AtOnce | None = None
 
     def scene(self, motion: Rows, times: Array, unit: str = "s", *, scalable: bool = True) -> Scene:
-        """Scene of states at given times; ``scalable``: True to include the deformations of parts."""
+        """Scene of the states of a motion at given times.
+
+        ``scalable``: True to add the deformations of parts, so that they can be enlarged.
+        """
         count = len(times)
         if self._at_once is not None and count == 1:
             moving = self._at_once.parts(motion, scalable=scalable)
@@ -141,7 +147,10 @@ class Drawing:
         return Scene(times, (*moving, *self._ground), self.size, dim, unit=unit)
 
     def _part(self, motion: MotionByName, count: int, number: int, scalable: bool) -> Part:
-        """Part of the body or connection with a number, at ``count`` times."""
+        """Part with the index ``number`` at ``count`` times: bodies come first, then connections.
+
+        ``scalable`` is that of :meth:`scene`.
+        """
         if number < len(self._names):
             name = self._names[number]
             return body_part(motion, name, self.size, self._surfaces[name], scalable=scalable)
@@ -151,12 +160,12 @@ class Drawing:
 
 
 def extent_of(motion: Rows) -> float:
-    """Diagonal of the box around all bodies at the first time [m]."""
+    """Diagonal [m] of the box around all bodies at the first time of a motion."""
     return _diagonal(_ends(motion.first))
 
 
 def size_of_signs(motion: Rows) -> float:
-    """Size of symbols [m] from the box around all bodies, and all ports of connections, at the first time."""
+    """Size of symbols [m], a share of the box around bodies and ports at the first time of a motion."""
     start, places = motion.first, _ends(motion.first)
     for connection in shown_connections(motion.mechanism):
         if not connection.touches:  # planes are unbounded
@@ -166,7 +175,7 @@ def size_of_signs(motion: Rows) -> float:
 
 
 def _ends(start: Rows) -> list[Array]:
-    """World positions (n, 3) of the points of each body at the first time [m]."""
+    """World positions (n, 3) [m] of the drawn points of each body at the first time of a motion."""
     return [
         spatial(start.points(name, body.view.points, body.view.shape)[0])
         for name, body in start.mechanism.bodies.items()
@@ -175,7 +184,7 @@ def _ends(start: Rows) -> list[Array]:
 
 
 def _diagonal(places: list[Array]) -> float:
-    """Diagonal of the box around points (n, 3) [m]; 1 without points, or if they are all equal."""
+    """Diagonal [m] of the box around all points of the arrays (n, 3); 1 without points, or if they are all equal."""
     return float(np.linalg.norm(np.ptp(np.vstack(places), axis=0))) or 1.0 if places else 1.0
 
 
@@ -187,9 +196,9 @@ def shown_connections(mechanism: Model) -> list[Connection]:
 def body_part(
     motion: MotionByName, name: str, size: float, surface: Surface | None = None, *, scalable: bool = True
 ) -> Part:
-    """Part with the surface and the stresses of a body, and with its deformation if ``scalable``.
+    """Drawn part of the body ``name`` in a motion: its surface and stresses, and if ``scalable`` its deformation.
 
-    ``surface``: surface prepared earlier, if any.
+    ``surface`` is one that was prepared earlier, if any; ``size`` [m] is that of symbols.
     """
     body = motion.mechanism.bodies[name]
     assert body.view is not None
@@ -205,7 +214,7 @@ def body_part(
 
 
 def connection_part(places: Places, connection: Connection, size: float) -> Part:
-    """Part with the symbols of a joint or force element."""
+    """Drawn part of a joint or force element, with its symbols of a ``size`` [m]."""
     own = [sign.surface(places, size) for sign in connection.signs]
     starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])
     triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
@@ -216,7 +225,7 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
 
 
 def _connection(places: PortPlaces, connection: Connection, size: float) -> Part:
-    """Part with the symbols of a connection, which depend on the scale of deformations."""
+    """Drawn part of a connection as of :func:`connection_part`, with the deformation that it shares with its bodies."""
     part = connection_part(places, connection, size)
     if part.kind == "contact" or not places.deformed(connection.ports):
         return part
@@ -225,7 +234,10 @@ def _connection(places: PortPlaces, connection: Connection, size: float) -> Part
 
 
 def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] = ()) -> list[Part]:
-    """Part with bearing blocks at joints with the ground, on the side away from the bodies; an empty list for none."""
+    """Part with bearing blocks at the joints with the ground, in a list; the list is empty without such joints.
+
+    The blocks are on the side away from the ``bodies``, those at the first of ``count`` times.
+    """
     dim = motion.mechanism.layout.dim
     places = set()
     for connection in (c for c in motion.mechanism.connections if not c.touches):  # contacts draw the ground
@@ -244,7 +256,10 @@ def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] =
 
 
 def bearing_block(size: float, dim: int, hangs: bool) -> Shape:
-    """Shape of a bearing block: a plate with a foot that narrows to the pin at the origin; above it if ``hangs``."""
+    """Shape of a bearing block: a plate with a foot that narrows to the pin at the origin.
+
+    The block is below the pin, or above it if ``hangs``.
+    """
     edges = np.full(3, 1.5)
     edges[dim - 1] = 1.3
     foot = box_shape(tuple(size * edges)).points.copy()

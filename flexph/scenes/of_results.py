@@ -29,7 +29,10 @@ Sought = TypeVar("Sought")
 def values_of(
     value: Any, kinds: tuple[type[Sought], ...], name: str = "", depth: int = DEPTH
 ) -> Iterator[tuple[str, Sought]]:
-    """Yield the values of given types with their paths, from fields of dataclasses, mappings and lists."""
+    """Yield all values of given types in a result, with their paths.
+
+    They are sought in fields of dataclasses, mappings and lists, down to a ``depth``.
+    """
     if isinstance(value, kinds):
         yield name, value
         return
@@ -54,7 +57,7 @@ FEWEST, POINTS = 21, 400_000
 
 
 def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = None) -> dict[str, Scene]:
-    """Scenes by name, as returned by ``own(result)``; by default a scene of each run in the result."""
+    """Scenes of a result by name: those that ``own(result)`` returns, or by default one of each run in the result."""
     if own is not None:
         return dict(own(result))
     runs = {id(run): (name, run) for name, run in values_of(result, (Solution,))}  # each once
@@ -62,7 +65,7 @@ def scenes_of(result: Any, own: Callable[[Any], Mapping[str, Scene]] | None = No
 
 
 def titled(scenes: Mapping[str, Scene], title: str) -> dict[str, Scene]:
-    """Scenes with titles: a missing title becomes ``title``, with the name added for all scenes except the first.
+    """Scenes with a title each: a missing title becomes ``title``, followed by the name except for the first scene.
 
     Existing titles are unchanged.
     """
@@ -71,7 +74,7 @@ def titled(scenes: Mapping[str, Scene], title: str) -> dict[str, Scene]:
 
 
 def frames_of(run: Solution) -> int:
-    """Number of times in the scene of a run, which is smaller for bodies with many points."""
+    """Number of times to be shown in the scene of a run; the more points its bodies have, the smaller it is."""
     views = [body.view for body in run.mechanism.bodies.values() if body.view is not None]
     points = sum(len(view.points) * (1 if view.sweep is None else view.sweep.corners) for view in views)
     return int(np.clip(POINTS // max(points, 1), FEWEST, FRAMES))
@@ -83,7 +86,7 @@ def run_scene(run: Solution) -> Scene:
 
 
 def keep_scene(run: Solution, file: h5py.File) -> None:
-    """Write the scene of a run to its file (entry-point group ``flexph.saved``); nothing if no body has a view."""
+    """Write the scene of a run to the file of the run, if any body has a view (entry-point group ``flexph.saved``)."""
     if any(body.view is not None for body in run.mechanism.bodies.values()):
         put_scene(file, run.once(run_scene))
 
@@ -95,6 +98,9 @@ def write_scenes(folder: Path, scenes: Mapping[str, Scene]) -> list[Path]:
 
 
 def scene_files(folder: Path) -> dict[str, Path]:
-    """Scene files in a folder and its subfolders by name, ``scene.vtkhdf`` of each folder first."""
+    """Scene files in a folder and its subfolders, by their path in the folder without suffix.
+
+    In each folder ``scene.vtkhdf`` comes first.
+    """
     files = sorted(folder.rglob(f"{NAME}*{SUFFIX}"), key=lambda path: (path.parent, path.stem != NAME, path.stem))
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in files}

@@ -24,7 +24,7 @@ SERIES = ("times", "stored", "work", "dissipated")
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """Energies at k times [J] as sums from the start of a run.
+    """Stored energy, work and loss [J] of a run at k times, each as a sum from its start.
 
     Attributes
     ----------
@@ -47,23 +47,23 @@ class Account:
     residual: float
 
     def thinned(self, most: int = POINTS) -> Account:
-        """Account at no more than ``most`` of its times, equally spaced."""
+        """Account at no more than ``most`` of its times, equally spaced by index."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, most).round().astype(int))
         return replace(self, **{name: getattr(self, name)[rows] for name in SERIES})
 
     def as_lists(self) -> dict[str, Any]:
-        """Account as lists for JSON, with five digits."""
+        """Numbers of the account as lists for JSON, by name, with five digits."""
         series = {name: [float(f"{value:.5g}") for value in getattr(self, name)] for name in SERIES}
         return series | {"residual": self.residual}
 
 
 def account_from(lists: Mapping[str, Any]) -> Account:
-    """Account from the lists of :meth:`Account.as_lists`."""
+    """Account from the lists that :meth:`Account.as_lists` returned."""
     return Account(residual=float(lists["residual"]), **{name: np.array(lists[name], dtype=float) for name in SERIES})
 
 
 def account_of(ledger: Ledger, times: Array) -> Account:
-    """Account of a run from its ledger and its saved times."""
+    """Energy account of a run for its scene, from its ledger and its saved times."""
     energy = ledger.total_energy
     work, dissipated = (np.append(0.0, np.cumsum(flow)) for flow in (ledger.total_work, ledger.total_dissipation))
     return Account(np.asarray(times), energy - energy[0], work, dissipated, ledger.largest_residual)
@@ -96,7 +96,7 @@ class Field:
 
     @property
     def extremes(self) -> tuple[float, float]:
-        """Smallest and largest value over the run."""
+        """Smallest and largest value of the field over the scene; widened to its ``limits`` if it has any."""
         shown = float(np.nanmin(self.values)), float(np.nanmax(self.values))
         return shown if self.limits is None else (min(shown[0], self.limits[0]), max(shown[1], self.limits[1]))
 
@@ -148,7 +148,7 @@ class Part:
 
     @property
     def moves(self) -> bool:
-        """True if the part has points for each time."""
+        """True if the part has its own points at each time, False if it is at rest."""
         return len(self.points) > 1
 
     @property
@@ -158,12 +158,12 @@ class Part:
         return points - self.deformation if self.deformation.shape[1] else points
 
     def at(self, row: int) -> Array:
-        """Points at the time of a row, (p, 3) [m]."""
+        """Points (p, 3) [m] at the time with the index ``row``."""
         points: Array = self.points[row if self.moves else 0]
         return points
 
     def deformed(self, scale: float) -> Part:
-        """Part with its deformation multiplied by a factor."""
+        """Part whose deformation is multiplied by ``scale``, with its points moved accordingly."""
         if not self.deformation.shape[1]:
             return self
         return replace(
@@ -171,7 +171,7 @@ class Part:
         )
 
     def mapped(self, change: Callable[[Array], Array]) -> Part:
-        """Part with the function ``change``, such as a choice of rows, applied to all arrays that depend on time."""
+        """Copy of the part with ``change``, such as a choice of times, applied to all arrays that depend on time."""
         own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
         return replace(
             self,
@@ -226,7 +226,7 @@ class Scene:
         return html_of(self)
 
     def deformed(self, scale: float) -> Scene:
-        """Scene with the deformations of the run multiplied by ``scale``."""
+        """Scene in which the deformations of the run are multiplied by ``scale``."""
         factor = check.not_negative("scale", scale)
         largest = max((np.abs(part.deformation).max(initial=0.0) for part in self.parts), default=0.0)
         if largest * factor > LARGEST * self.size * self.scale:
@@ -234,14 +234,14 @@ class Scene:
         return replace(self, parts=tuple(p.deformed(factor / self.scale) for p in self.parts), scale=factor)
 
     def picked(self, rows: Sequence[int] | Array) -> Scene:
-        """Scene at the times of the given rows."""
+        """Scene at the times with the indices ``rows``."""
         rows = np.asarray(rows)
         captions = tuple(self.captions[row] for row in rows) if self.captions else ()
         parts = tuple(p.mapped(lambda a: a[rows]) for p in self.parts)
         return replace(self, times=self.times[rows], parts=parts, captions=captions)
 
     def thinned(self, frames: int) -> Scene:
-        """Scene at no more than ``frames`` of its times, equally spaced."""
+        """Scene at no more than ``frames`` of its times, equally spaced by index."""
         rows = np.unique(np.linspace(0, len(self.times) - 1, frames).round().astype(int))
         return self if len(rows) == len(self.times) else self.picked(rows)
 
@@ -261,12 +261,12 @@ class Scene:
         return {name: f.unit for name, f in fields if f.values.ndim == 2}
 
     def limits(self, name: str) -> tuple[float, float]:
-        """Smallest and largest value of a field at points over all times of the run and all parts."""
+        """Smallest and largest value of the point field ``name`` in all parts, over all times of the run."""
         ends = [f.extremes for f in self._fields(name)]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def is_signed(self, name: str) -> bool:
-        """True if the sign of a point field has a meaning."""
+        """True if the sign of the point field ``name`` has a meaning, as for axial stress."""
         return any(f.signed for f in self._fields(name))
 
     def _fields(self, name: str) -> list[Field]:

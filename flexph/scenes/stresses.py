@@ -31,7 +31,7 @@ from .surfaces import outer_triangles
 
 
 class Rows(MotionByName):
-    """States of a mechanism at several times; ``rows[part]`` (k, n) is a named part of the states."""
+    """Motion given by the states of a mechanism at k times; ``rows[part]`` (k, n) is a named part of the states."""
 
     __slots__ = ("_states", "mechanism")
 
@@ -43,23 +43,26 @@ class Rows(MotionByName):
 
     @property
     def state(self) -> Array:
-        """First state as a flat array (n,)."""
+        """First state of the motion as a flat array (n,)."""
         return np.asarray(self._states[0])
 
     @property
     def first(self) -> Rows:
-        """Motion that consists of the first state only."""
+        """Motion that consists of the first state of this one only."""
         return Rows(self.mechanism, self._states[:1])
 
 
 def stress_fields(motion: MotionByName, name: str) -> Mapping[str, Field]:
-    """Stresses at the points of the surface of a body; empty for rigid bodies."""
+    """Stresses of the body ``name`` in a motion at the points of its surface, by field; empty for rigid bodies."""
     body = motion.mechanism.bodies[name]
     return stresses_of(body, body_state(body, lambda part: motion[f"{name}.{part}"])) if body.stress_size else {}
 
 
 def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
-    """Stress fields by name at the points of the surface of a body at k times, first the largest stress in cells."""
+    """Stresses of a body at the points of its surface, by field, in states at k times.
+
+    The first field is the largest stress in the cells that meet at a point, if it can be computed.
+    """
     view, kind = body.view, kind_of(body)
     assert view is not None
     drawn: CellsAtPoints = body.once(_cells_at_points)
@@ -81,7 +84,7 @@ def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
 
 
 class CellsAtPoints(NamedTuple):
-    """Cells that meet at each drawn point of the surface of a body.
+    """Cells of a body that meet at each of its p drawn points.
 
     ``cells``: indices of the cells at each of n nodes, concatenated; ``first`` (n,) and ``numbers`` (n,): start and
     count for each node; ``used``: indices of the nodes of the surface; ``node`` (p,): which of the n nodes each drawn
@@ -95,13 +98,16 @@ class CellsAtPoints(NamedTuple):
     node: Array
 
     def values(self, of_cells: Array, combine: np.ufunc) -> Array:
-        """Values (k, p) at points from values of cells (k, c): maximum or mean over adjacent cells (``combine``)."""
+        """Values (k, p) at the points from values of the cells (k, c).
+
+        ``combine`` is np.maximum for the largest of the cells that meet at a point, or np.add for their mean.
+        """
         values = combine.reduceat(of_cells[:, self.cells], self.first, axis=1)
         return np.asarray((values / self.numbers if combine is np.add else values)[:, self.node])
 
 
 def _cells_at_points(body: AnyBody) -> CellsAtPoints:
-    """Cells at the drawn points of a body with a view; points around a swept section have the value of their node."""
+    """Cells that meet at each drawn point of a body with a view; points around a swept section count as their node."""
     view = body.view
     assert view is not None
     if view.sweep is None and view.cell_type == "line":  # points of a bar take the value of the bar
@@ -119,7 +125,10 @@ def _cells_at_points(body: AnyBody) -> CellsAtPoints:
 
 
 def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
-    """Scene with the limits of its stresses over the whole run; ``shown`` are the indices of its times."""
+    """Scene whose stress fields have limits over the whole run.
+
+    ``shown`` are the indices of the saved times in the scene.
+    """
     if not any(part.kind == "body" and part.point_fields for part in scene.parts):
         return scene
     times = times_to_look_at(solution.mechanism.bodies.values(), len(solution.times))
@@ -127,7 +136,10 @@ def over_run(scene: Scene, solution: Solution, shown: Array) -> Scene:
 
 
 def _over_run(part: Part, solution: Solution, hidden: Array) -> Part:
-    """Part with limits of its fields that include the times that are not shown."""
+    """Part of a body whose fields have limits that include saved times that are not shown.
+
+    ``hidden`` are the indices of these times.
+    """
     if part.kind != "body" or not part.point_fields:
         return part
     size = max(ENTRIES // numbers_of(solution.mechanism.bodies[part.name]), 1)

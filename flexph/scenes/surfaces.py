@@ -26,9 +26,10 @@ FACETS = {
 
 
 class Surface(NamedTuple):
-    """Surface: points X (p, d), heights above the plane (p,) [m], displacement matrix (p·d, n), triangles (t, 3).
+    """Drawn surface of a body: points X (p, d) in body axes [m], and triangles (t, 3), the indices of their corners.
 
-    For a nodal body of N nodes the matrix contains the weights (p, N) of the nodes.
+    ``heights`` (p,) [m] are those above the plane in two dimensions. ``shape`` (p·d, n) is the displacement matrix; for
+    a nodal body of N nodes it contains the weights (p, N) of the nodes.
     """
 
     points: Array
@@ -38,7 +39,7 @@ class Surface(NamedTuple):
 
 
 def surface_of(view: View, size: float) -> Surface:
-    """Surface of a view; mass points and lines without a section are as thick as symbols of the given ``size`` [m]."""
+    """Surface of a body from its view; ``size`` [m] is the thickness of mass points and of lines without a section."""
     if view.sweep is not None:
         return _swept(view)
     if view.cell_type in ("vertex", "line"):
@@ -52,7 +53,7 @@ def surface_of(view: View, size: float) -> Surface:
 
 
 def outer_triangles(cells: Array, cell_type: str) -> Array:
-    """Triangles (t, 3), as node indices, of the facets that belong to one cell only."""
+    """Triangles (t, 3), as node indices, of the outer surface of cells: of all facets that belong to one cell only."""
     facets = FACETS[cell_type.rstrip("0123456789")]
     triangles = []
     for corners in (3, 4):
@@ -81,7 +82,10 @@ def _swept(view: View) -> Surface:
 
 
 def _thin(view: View, size: float) -> Surface:
-    """Surface of a view of mass points (balls) or lines without a section (bars), which do not deform."""
+    """Surface of a view of mass points, drawn as balls, or of lines without a section, drawn as bars.
+
+    Balls and bars do not deform; ``size`` [m] is that of symbols.
+    """
     d = view.points.shape[1]
     places = np.pad(view.points, [(0, 0), (0, 3 - d)])
     shapes = [sphere_shape(0.9 * size, centre=x) for x in places[np.unique(view.cells)]] if _is_mass(view) else []
@@ -102,7 +106,7 @@ def _thin(view: View, size: float) -> Surface:
 
 
 def _nearer(points: Array, ends: Array) -> Array:
-    """Index (0 or 1) of the nearer of two ends for each point."""
+    """Index, 0 or 1, of the nearer one of two ends (2, 3) for each point (p, 3)."""
     return np.linalg.norm(points[:, None] - ends, axis=2).argmin(axis=1)
 
 

@@ -19,11 +19,12 @@ LINE_OUTSIDE = 1e-6
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
-    """Indices of cells and their weights in the value at a point; raises ValueError for a point outside the body.
+    """Cells whose stresses give the stress at a point of a body, by index, with their weights.
 
-    In general the result is the cell with the nearest centre, with weight 1. Along a line, values are interpolated
-    linearly between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are
-    linear, so that this gives the moment at a clamped root instead of that in the middle of the last piece.
+    In general it is the cell with the nearest centre, with weight 1. Along a line, values are interpolated linearly
+    between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are linear, so
+    that this gives the moment at a clamped root instead of that in the middle of the last piece. ``at`` is the point in
+    body axes [m]. Raises ValueError for a point outside the body.
     """
     cell = nearest_cell(view, body, at)
     if view.cell_type != "line":
@@ -33,14 +34,20 @@ def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
 
 
 def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
-    """Index of the drawn cell with the nearest centre; raises ValueError for a point outside the body."""
+    """Index of the drawn cell of a body with the centre nearest to the point ``at`` (body axes [m]).
+
+    Raises ValueError for a point outside the body.
+    """
     given = inside(view, body, at)
     centres = view.points[view.cells][:, :, : given.size].mean(axis=1)
     return int(((centres - given) ** 2).sum(axis=1).argmin())
 
 
 def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
-    """Pieces of a line and their weights in the value at a point of one of them."""
+    """Pieces of a line, by index, with the weights of their values in the value at a point of the piece ``cell``.
+
+    ``corners`` are the ends of all pieces.
+    """
     centres = corners.mean(axis=1)
     along = corners[cell, -1] - corners[cell, 0]
     if not along.any():  # a piece across the given coordinates
@@ -56,10 +63,10 @@ def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
 
 
 def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
-    """Points (q, d) at which stresses of drawn cells are evaluated, and sparse weights (q, c) of the cells there.
+    """Points (q, d) at which drawn stresses are evaluated, and weights (q, c), sparse, of cells in them.
 
-    The points are the middles of the cells in order and, with ``ends``, the ends of a line, where moments are largest;
-    see :func:`shares`.
+    There are c cells. The points are the middles of the cells in order and, with ``ends``, the ends of a line, where
+    moments are largest; see :func:`shares`.
     """
     corners, count = view.points[view.cells], len(view.cells)
     centres = corners.mean(axis=1)
@@ -78,14 +85,17 @@ def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
 
 
 def _share_a_point(corners: Array, one: int, other: int) -> bool:
-    """True if the later of two pieces of a line starts where the earlier one ends."""
+    """True if the later of the pieces ``one`` and ``other`` of a line starts where the earlier one ends."""
     first, second = sorted((one, other))
     size = np.abs(corners[first, 1] - corners[first, 0]).max()
     return bool(np.allclose(corners[first, 1], corners[second, 0], rtol=0.0, atol=LINE_OUTSIDE * size))
 
 
 def inside(view: View, body: str, at: Sequence[float]) -> Array:
-    """Return the given coordinates of a point; raises ValueError for a point outside the body."""
+    """Coordinates of a point as given by a user, as an array.
+
+    Raises ValueError for a point outside of the drawn body.
+    """
     given = check.array("at", at, (None,))
     if given.size > view.points.shape[1]:
         raise ValueError(f"at must have {view.points.shape[1]} coordinates at most, got {given.size}")
@@ -104,7 +114,10 @@ def inside(view: View, body: str, at: Sequence[float]) -> Array:
 
 
 def _half_widths(view: View) -> Array:
-    """Largest distance of a swept section from its line along each axis (3,) [m]; zeros without a section."""
+    """Half widths (3,) [m] of the swept section of a body along its axes, zeros for a body without a swept section.
+
+    They are the largest distances of its outline from the line of the body.
+    """
     if view.sweep is None:
         return np.zeros(3)
     return np.append(0.0, np.abs(view.sweep.outline).max(axis=0))

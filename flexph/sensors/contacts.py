@@ -138,7 +138,7 @@ def friction_force(contact: str) -> Quantity:
 
 
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
-    """Arrays of the gaps of a contact in a mechanism; the gaps of a mutual contact are one group.
+    """Arrays of the gaps of a contact; those of a contact between many balls are one group.
 
     Raises ValueError, listing the existing names, for an unknown contact.
     """
@@ -149,13 +149,16 @@ def gaps_of(mechanism: Model, contact: str) -> Contacts:
 
 
 def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
-    """Mask of the gaps that are closed, at a configuration."""
+    """True for each gap that is closed at a configuration, from the values of the gaps."""
     closed: Array = gaps <= TOUCHING * max(coordinate_size(mechanism.network.arrays, c.r), 1e-300)
     return closed
 
 
 def pressed(mechanism: Model, own: Contacts, x: Array, component: Component) -> Array:
-    """Normal or friction forces of compliant contacts at a state, (c,) [N]; for groups only at closed gaps."""
+    """Normal or friction forces (c,) [N] of the compliant contacts ``own`` at a flat state, as ``component`` says.
+
+    Groups have forces for their closed gaps only.
+    """
     a = mechanism.network.arrays
     own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
     moved = rates_of(own, touching_velocities(a, c, arm, c.R))
@@ -175,7 +178,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, component: Component) -> 
 def gaps_in(
     mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
-    """Contacts at a state, its configuration with the arms of the nodes, and the gaps.
+    """Contacts at a flat state with all their gaps, the configuration with the arms of the nodes, and the gaps.
 
     If ``closed``, groups contain only their closed gaps.
     """
@@ -186,14 +189,17 @@ def gaps_in(
 
 
 class _LastState:
-    """Cache for the last state, as several sensors read one state in turn."""
+    """Cache of the positions of contact nodes at the last state, as several sensors read one state in turn."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism
         self.last: tuple[Array, tuple[Configuration, Array, Array]] | None = None
 
     def of(self, x: Array) -> tuple[Configuration, Array, Array]:
-        """Configuration of a flat state, and the arms and positions of the contact nodes."""
+        """Configuration of a flat state, with the arms and positions of the contact nodes.
+
+        For the last state they come from the cache.
+        """
         if self.last is None or not np.array_equal(self.last[0], x):
             a, c = self.mechanism.network.arrays, configuration(self.mechanism, x.copy())
             arm = node_arms(a, c.R, c.u)

@@ -102,13 +102,16 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
-    """Raise ValueError, as the quantity ``label`` exists over steps only, not in a state."""
+    """Raise ValueError for the quantity ``label``, which exists over steps only, where one of a state is needed."""
     reason = f"the {label} exists over steps only, not in a state"
     raise ValueError(f"{reason}: use run.measured(...) after the run, or read it by a Sampled controller")
 
 
 def at_saved_times(times: Array, middles: Array, values: Array) -> Array:
-    """Values (k, …) in the middles of steps, interpolated linearly at the saved times."""
+    """Values (N + 1, …) at the saved times, by linear interpolation of values (N, …) in the middles of steps.
+
+    Raises ValueError for a run without steps.
+    """
     if len(middles) < 2:
         if not len(middles):
             raise ValueError(
@@ -185,7 +188,10 @@ _WAYS = ("pressing", "friction")
 
 
 def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
-    """Law of dry friction of a joint; raises ValueError if it has none, or one that varies in time."""
+    """Law of dry friction of a joint.
+
+    Raises ValueError for a joint without dry friction, and for one whose law varies in time.
+    """
     known = {c.name: c.form.bearing.friction for c in mechanism.connections if c.form.bearing is not None}
     law: CoulombFriction = check.lookup("joint with CoulombFriction", joint, known)
     if law.factor is not None:
@@ -194,23 +200,26 @@ def friction_of(mechanism: Model, joint: str) -> CoulombFriction:
 
 
 def has_dry_friction(mechanism: Model, name: str) -> bool:
-    """True if a joint with dry friction has this name."""
+    """True if the mechanism has a joint of this name, and the joint has dry friction."""
     return any(c.name == name and c.form.bearing is not None for c in mechanism.connections)
 
 
 def impulse_of(mechanism: Model, name: str, component: Component) -> str:
-    """Name in the ledger of the impulses of a contact, or of a joint with dry friction."""
+    """Name in the ledger of the impulses of a contact or of a joint with dry friction.
+
+    ``component`` is "normal" or "friction".
+    """
     return f"{name}: {'pressing' if component == 'normal' and has_dry_friction(mechanism, name) else component}"
 
 
 def mean_force(mechanism: Model, name: str, component: Component) -> StepReading:
-    """Function that reads the mean force over the last step."""
+    """Function that reads the mean force of a contact or joint over the last step of a run."""
     accounts, own = mechanism.once(Accounts), impulse_of(mechanism, name, component).removeprefix(f"{name}: ")
     return lambda time, x, last: accounts.mean_force(name, own, last.flows, last.length)
 
 
 def mean_forces(run: Any, name: str, component: Component) -> Array:
-    """Mean forces between saved times, interpolated at the saved times."""
+    """Mean forces of a contact or joint over the steps of a run, interpolated at the saved times."""
     impulses, whole = run.ledger.impulses, impulse_of(run.mechanism, name, component)
     own = impulses[whole]
     if f"{whole} at impacts" in impulses:

@@ -30,7 +30,11 @@ def _turn_in_space(y: Vec, R: Vec) -> None:
 
 
 def _turn_node(s: PanelArrays, x: Vec, k: int, place: Vec, speed: Vec) -> None:
-    """Transform position and rate of node k from body axes to world axes, in place."""
+    """Turn the vector of node k and its rate from body axes to world axes, in place.
+
+    ``place`` is the arm of a point or a direction, ``speed`` its rate due to deformation, to which that of the spin is
+    added.
+    """
     turn, w = s.offset[k][1], s.offset[k][3]
     if place.size == 2:
         _turn_in_plane(place, x[turn], x[turn + 1])
@@ -51,7 +55,7 @@ def _turn_node(s: PanelArrays, x: Vec, k: int, place: Vec, speed: Vec) -> None:
 
 
 def _nodes(s: PanelArrays, x: Vec) -> None:
-    """Compute all nodes and their rates in world axes: positions of points, or directions."""
+    """Compute positions or directions of all nodes in the world, and their rates, from the flat state x."""
     dim, shape = s.position.shape[1], s.shape
     for k in range(s.moves.size):
         place, speed = s.node[0][k], s.node[1][k]
@@ -68,7 +72,7 @@ def _nodes(s: PanelArrays, x: Vec) -> None:
 
 
 def _products(s: PanelArrays) -> None:
-    """Compute all vectors, their products, and the rates of these."""
+    """Compute all world vectors, their products, and the rates of both, from the nodes."""
     dim, incidence = s.position.shape[1], s.incidence
     vector, speed, value, rate = s.vector[0], s.vector[1], s.value[0], s.value[1]
     for k in range(s.fixed.shape[0]):

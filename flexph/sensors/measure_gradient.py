@@ -33,7 +33,10 @@ def gradients_at(address: int) -> None:
 
 
 def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) -> None:
-    """Set the derivatives of a measure, or of its rate, with respect to products and their rates."""
+    """Set the derivatives of the measure ``index``, or of its rate, with respect to the products and their rates.
+
+    The first row of ``by_product`` is for the products, the second for their rates.
+    """
     value, rate, by, by_rate = s.value[0], s.value[1], by_product[0], by_product[1]
     lengths, components = s.length.size, s.component.size
     if index < lengths:
@@ -64,7 +67,10 @@ def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) ->
 
 
 def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten) -> None:
-    """Transform derivatives with respect to products and their rates to nodes and their velocities."""
+    """Convert derivatives with respect to products and their rates to those with respect to nodes and their velocities.
+
+    ``by_vector`` takes those with respect to the vectors on the way.
+    """
     dim, incidence = s.position.shape[1], s.incidence
     for p in range(s.product.shape[1]):
         a, b = s.product[0][p], s.product[1][p]
@@ -82,10 +88,10 @@ def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten
 
 
 def _pull_node(s: PanelArrays, x: Vec, k: int, p: GradientMemory, out: Vec) -> None:
-    """Add the derivatives with respect to position and velocity of a node to those with respect to the state.
+    """Add the contribution of node k to the derivatives with respect to the flat state, ``out``.
 
-    ``p.arm`` is overwritten by the arm of the node in body axes and its rate, ``p.by_arm`` by the derivatives with
-    respect to both.
+    ``p.by_node`` are the derivatives with respect to position and velocity of the nodes. ``p.arm`` is overwritten by
+    the arm of the node in body axes and its rate, ``p.by_arm`` by the derivatives with respect to both.
     """
     by_node, arm, by_arm = p.by_node, p.arm, p.by_arm
     dim, shape = s.position.shape[1], s.shape
@@ -111,7 +117,10 @@ def _pull_node(s: PanelArrays, x: Vec, k: int, p: GradientMemory, out: Vec) -> N
 
 
 def _pull_turn_in_plane(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
-    """Transform derivatives with respect to R a and R ȧ + ω × R a to R, ω, a and ȧ, in the plane."""
+    """Convert derivatives with respect to R a and R ȧ + ω × R a to those with respect to R, ω, a and ȧ, in the plane.
+
+    Those of R and ω are added to ``out``; those of a and ȧ replace the first two rows of ``by_arm``.
+    """
     turn, w = s.offset[k][1], s.offset[k][3]
     cosine, sine = x[turn], x[turn + 1]
     first = cosine * arm[0][0] - sine * arm[0][1]
@@ -129,7 +138,10 @@ def _pull_turn_in_plane(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 
 
 def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
-    """Transform derivatives with respect to R a and R ȧ + Rω × R a to R, ω, a and ȧ, in space."""
+    """Convert derivatives with respect to R a and R ȧ + Rω × R a to those with respect to R, ω, a and ȧ, in space.
+
+    Those of R and ω are added to ``out``; those of a and ȧ replace the first two rows of ``by_arm``.
+    """
     turn, w = s.offset[k][1], s.offset[k][3]
     for i in range(3):  # rows 2 and 3 of both arrays: Rω and R a, and the derivatives by Rω
         arm[2][i] = 0.0
@@ -149,7 +161,7 @@ def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 
 
 def _turn_back(x: Vec, turn: int, by_arm: Mat) -> None:
-    """Multiply the first two rows of ``by_arm`` with R from the right."""
+    """Multiply the first two rows of ``by_arm``, row vectors, by the rotation R from the right, in place."""
     for q in range(2):
         a = by_arm[q][0]
         b = by_arm[q][1]

@@ -31,9 +31,10 @@ KEPT = 8
 
 
 class Panel:
-    """Sensors of a mechanism by name, evaluated together.
+    """Several sensors of a mechanism, by name, that are evaluated together.
 
-    Their vectors and products form a model of the same bodies that has the sensors as its only connections.
+    A model with the same bodies has the measures of the sensors as its only connections: it computes their vectors and
+    products.
     """
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity]) -> None:
@@ -59,21 +60,24 @@ class Panel:
 
     @cached_property
     def _loop(self) -> _Loop | None:
-        """Compiled evaluation of all measures; None for large mechanisms, whose mean shapes are stored separately."""
+        """Compiled evaluation of all measures; None for large mechanisms, which are evaluated by NumPy.
+
+        Their mean shapes are stored separately from the shapes of nodes.
+        """
         return _Loop(self._part) if self._arrays.mean is None else None
 
     @property
     def arrays(self) -> PanelArrays | None:
-        """Arrays with which compiled loops evaluate all sensors; None if some sensors need Python."""
+        """Arrays with which compiled loops evaluate the sensors; None if some of them can only be read in Python."""
         return None if self._loop is None or self._states else self._loop.arrays
 
     @property
     def places(self) -> dict[str, list[int]]:
-        """Indices of each sensor's numbers in the list of all measures, followed by their rates."""
+        """Numbers of each sensor, as indices in the list of all measures followed by their rates."""
         return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
 
     def spans(self) -> tuple[tuple[str, ...], list[tuple[int, int | None]] | None]:
-        """Names of the measured sensors and, if some are arrays, the range of each in the list of all numbers.
+        """Names of the sensors with measures, and the range of each among the numbers of all of them.
 
         A range is (start, end) for an array and (index, None) for a number. It is None if all are numbers.
         """
@@ -84,7 +88,11 @@ class Panel:
         return names, [(i, None if isinstance(own, int) else j) for own, i, j in ends_of]
 
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
-        """Readings by name at a flat state, and all measures, with angles unwrapped from their last values ``near``."""
+        """Readings by name at a flat state, and the values of all measures.
+
+        Angles continue from the last values ``near`` of the measures, over any number of turns; by default they are
+        within half a turn.
+        """
         values, rates = self._measured(x) if self.size else ([], [])
         if near is not None:
             for i in range(self.angles, len(values)):
@@ -100,7 +108,7 @@ class Panel:
         return readings, values
 
     def read_rows(self, states: Array) -> dict[str, Array]:
-        """Readings by name at many flat states (k, n), (k,) or (k, …) each; angles within half a turn."""
+        """Readings by name at k unrelated flat states (k, n): (k,) or (k, …) each, with angles within half a turn."""
         part = states[:, self.entries]
         if not self.size:
             measured = np.zeros((len(states), 0))
@@ -112,7 +120,10 @@ class Panel:
         return readings | {name: np.array([read(x) for x in states]) for name, read in self._states.items()}
 
     def turned_rows(self, states: Array) -> dict[str, Array] | None:
-        """Readings by name at consecutive flat states (k, n), angles with turns; None if some are read in Python."""
+        """Readings by name at k successive flat states (k, n), with angles over any number of turns.
+
+        None if some sensors can only be read in Python.
+        """
         if self._loop is None or self._states or not self.size:
             return None
         measured = self._loop.rows(states[:, self.entries])
@@ -122,7 +133,10 @@ class Panel:
         return {name: whole[:, own] for name, own in self._readings.items()}
 
     def gradients(self, name: str, component: int, states: Array) -> Array | None:
-        """Gradients (k, n) of a component of a sensor with respect to flat states (k, n); None if Python reads it."""
+        """Gradients (k, n) of a component of the sensor ``name`` with respect to flat states (k, n).
+
+        None if the sensor is read in Python.
+        """
         if name not in self._readings or self._loop is None:
             return None
         out = np.zeros_like(states)
@@ -130,12 +144,12 @@ class Panel:
         return out
 
     def _measured(self, x: Array) -> list[list[float]]:
-        """All measures and their rates at a flat state."""
+        """Values of all measures and their rates at a flat state, as two lists."""
         part = x.take(self.entries)
         return self._evaluated(part) if self._loop is None else self._loop(part)
 
     def _evaluated(self, x: Array) -> list[list[float]]:
-        """All measures and their rates, computed by NumPy."""
+        """Values of all measures and their rates at a flat state, as two lists, by NumPy."""
         a, c = self._arrays, configuration(self._part, x)
         arm = node_arms(a, c.R, c.u)
         vector = vectors(a, c.r, arm)
@@ -148,7 +162,10 @@ class Panel:
         return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles])
 
     def _rates(self, c: Configuration, at: tuple[Array, Array, Array]) -> Array:
-        """Rates of all measures, see :func:`flexph.kernels.continuous.spring_rates`."""
+        """Rates of all measures at a configuration, see :func:`flexph.kernels.continuous.spring_rates`.
+
+        ``at`` are the arms of its nodes, its vectors and its products.
+        """
         a, (arm, vector, product) = self._arrays, at
         s = a.springs
         rate = product_changes(a, a.incidence @ node_velocities(a, c, c.R, arm), vector)
@@ -159,14 +176,17 @@ class Panel:
 
 
 class _Models:
-    """Cache of sensor models by names and identities of the sensors, as runs read the same sensors again."""
+    """Cache of the models that measure sensors, as runs read the same sensors again."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism
         self._last: dict[tuple[tuple[str, int], ...], tuple[list[Quantity], list[Connection], Model]] = {}
 
     def of(self, sensors: Mapping[str, Quantity]) -> tuple[list[Connection], Model]:
-        """Connections that measure the sensors, and the model that has them; ValueError for invalid sensors."""
+        """Connections that measure the given sensors, and the model that contains them.
+
+        They come from the cache if the sensors are the same. Raises ValueError for invalid sensors.
+        """
         key = tuple((name, id(quantity)) for name, quantity in sensors.items())
         known = self._last.get(key)
         if known is None:
@@ -185,7 +205,7 @@ class _Models:
 
 
 def sensor_element(name: str, quantity: Quantity, dim: int) -> Connection:
-    """Connection without forces whose measures are those of a sensor."""
+    """Connection without forces that measures a sensor; ``dim`` is 2 or 3. Raises ValueError for an invalid sensor."""
     if not isinstance(quantity, Quantity):
         raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")
     try:
@@ -196,7 +216,7 @@ def sensor_element(name: str, quantity: Quantity, dim: int) -> Connection:
 
 
 def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
-    """Function that reads a sensor from a state; raises ValueError with the name of the sensor."""
+    """Function that reads the sensor ``name`` from a flat state; raises ValueError for an invalid one."""
     assert quantity.of_state is not None
     try:
         return quantity.of_state(mechanism)
@@ -205,7 +225,7 @@ def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
 
 
 def _panel_bodies(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
-    """Bodies that own the sensors' ports, by name.
+    """Bodies with ports of sensors, by name: only these are needed in the model of the sensors.
 
     All bodies if there are none or one is unknown (the model reports it).
     """
@@ -216,7 +236,7 @@ def _panel_bodies(mechanism: Model, elements: Sequence[Connection]) -> dict[str,
 
 
 class _Loop:
-    """Compiled evaluation of all measures of a model."""
+    """Compiled evaluation of all measures of a mechanism at flat states, with their rates and gradients."""
 
     def __init__(self, model: Model) -> None:
         arrays, layout = model.network.arrays, model.layout
@@ -225,20 +245,23 @@ class _Loop:
         self._struct, self._measure = Struct(SensorMemory(self.arrays, self._state, self._out)), measure_at
 
     def __call__(self, x: Array) -> list[list[float]]:
-        """All measures and their rates at a flat state."""
+        """Values of all measures and their rates at a flat state, as two lists."""
         self._state[0] = x
         self._measure(self._struct.address)
         values: list[list[float]] = self._out[0].tolist()
         return values
 
     def rows(self, x: Array) -> Array:
-        """All measures and their rates at flat states (k, n), (k, 2, m)."""
+        """Values of the m measures and their rates at k flat states (k, n), (k, 2, m)."""
         own = Struct(SensorMemory(self.arrays, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:]))))
         self._measure(own.address)
         return own.value.out
 
     def gradients(self, index: int, states: Array) -> Array:
-        """Gradients (k, n) of measure ``index``, or of rate ``index`` − m, with respect to flat states (k, n)."""
+        """Gradients (k, n) of a measure or of its rate with respect to flat states (k, n).
+
+        It is the measure ``index``, or the rate ``index`` − m if there are m measures.
+        """
         count, arrays = self._out.shape[-1], self.arrays
         products, vectors, nodes = (np.zeros_like(part) for part in (arrays.value, arrays.vector, arrays.node))
         arm, by_arm = np.zeros((2, 4, arrays.position.shape[1]))
@@ -252,9 +275,9 @@ class _Loop:
 def histories(
     mechanism: Model, sensors: Mapping[str, Quantity], states: Array, panel: Panel | None = None
 ) -> dict[str, Array]:
-    """Readings of sensors at consecutive states (k, n), (k,) or (k, d) each; angles are unwrapped over full turns.
+    """Readings of sensors at k successive flat states (k, n), with angles over any number of turns.
 
-    ``panel`` is an existing panel of these sensors, if there is one.
+    They are (k,) or (k, d) each. ``panel`` is an existing panel of these sensors, if there is one.
     """
     near: Any = None
     rows, panel = [], panel or Panel(mechanism, sensors)
@@ -268,7 +291,7 @@ def histories(
 
 
 class StepPanel:
-    """Sensors of a mechanism by name: ``panel`` evaluates sensors of states, ``of_step`` those of steps.
+    """Sensors of a mechanism by name in a run: ``panel`` reads those of states, ``of_step`` those of the last step.
 
     ``anchors`` are those of the start of the run.
     """
@@ -281,7 +304,11 @@ class StepPanel:
     def read(
         self, time: float, x: Array, last: LastStep, near: Sequence[float] | None
     ) -> tuple[dict[str, Any], list[float]]:
-        """Readings by name at a time [s] and flat state, and all measures, with angles unwrapped from ``near``."""
+        """Readings by name at the end of a step, and the values of all measures.
+
+        x is the flat state at the time [s], ``last`` the data of the step. Angles continue from the last values
+        ``near``.
+        """
         readings, measured = self.panel.read(x, near)
         for name, read in self.of_step.items():
             readings[name] = read(time, x, last)

@@ -15,7 +15,7 @@ from ..numerics.rotations import entry_count, spins
 
 
 class Rows(NamedTuple):
-    """Sparse matrix by rows."""
+    """Sparse matrix by rows: entries, their column indices, and the start of each row."""
 
     data: Vec
     indices: IVec
@@ -46,7 +46,7 @@ class PanelArrays(NamedTuple):
 
 
 class SensorMemory(NamedTuple):
-    """Arrays of sensors, states, and the measures at them."""
+    """Memory of the compiled evaluation of sensors: arrays of the panel, flat states, and the measures at them."""
 
     arrays: PanelArrays
     states: Mat  # (k, n)
@@ -54,7 +54,7 @@ class SensorMemory(NamedTuple):
 
 
 class GradientMemory(NamedTuple):
-    """Arguments, results and work arrays for the gradients of a measure of the sensors at k states."""
+    """Memory of :func:`.measure_gradient.gradients_at`: arrays of the panel, k flat states, results and work arrays."""
 
     arrays: PanelArrays
     states: Mat  # (k, n)

@@ -81,7 +81,7 @@ def acceleration(port: str) -> Quantity:
 
 
 def _mean_rate(quantity: Quantity) -> Quantity:
-    """Sensor of the change of a rate over a step, divided by its length."""
+    """Sensor of the mean acceleration over a step: the change of a rate over the step, divided by its length."""
     label = f"rate of the {quantity}"
 
     def over(run: Any) -> Array:

@@ -19,7 +19,7 @@ SMALL = 1e-6
 
 
 class Slopes(NamedTuple):
-    """Jacobians of p readings, in the order of the sensors.
+    """Derivatives of p readings with respect to parts of the flat state, one row for each reading.
 
     Attributes
     ----------
@@ -37,7 +37,10 @@ class Slopes(NamedTuple):
 
 
 def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slopes:
-    """Jacobians of all readings about a flat state at rest: exact for measures, else by central differences."""
+    """Derivatives of all readings with respect to the flat state, at a flat state at rest.
+
+    Those of measures are exact, others are central differences.
+    """
     if not sensors:
         raise ValueError("sensors must have at least one quantity by name, got none")
     every = [
@@ -48,7 +51,10 @@ def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slope
 
 
 def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
-    """Jacobian of a sensor that is a measure; unit velocities give its columns, as its rate is linear in velocities."""
+    """Jacobians of a sensor that is a measure or its rate.
+
+    They follow from its rates at unit velocities, in which rates are linear. Raises ValueError if a distance vanishes.
+    """
     motion = mechanism.layout.parts_of_motion
     panel = Panel(mechanism, {name: quantity if quantity.is_rate else rate_of(quantity)})
     rows = _columns(lambda change: panel.read(x + change)[0][name], x.size, motion)
@@ -59,7 +65,10 @@ def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Sl
 
 
 def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
-    """Jacobian of a sensor of states by central differences, exact for linear and quadratic readings."""
+    """Jacobians of a sensor of states by central differences, which are exact for linear and quadratic readings.
+
+    Raises ValueError for a sensor that cannot be linearised.
+    """
     if not quantity.is_smooth:
         raise ValueError(
             f"sensor {name!r} is the largest of several values and cannot be linearised: use a field at a point"
@@ -86,13 +95,13 @@ def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slop
 
 
 def _columns(change: Any, size: int, part: slice) -> Array:
-    """Matrix with one column ``change(unit vector)`` for each entry of a part of the state."""
+    """Matrix with a column ``change(e)`` for each unit vector e (size,) along an entry of the ``part`` of the state."""
     rows = [np.ravel(change(np.bincount([j], minlength=size).astype(float))) for j in range(part.start, part.stop)]
     return np.array(rows).T
 
 
 def _displaced(mechanism: Model, x: Array) -> Array:
-    """State at rest after a unit time with the (small) velocities of x."""
+    """Flat state at rest that is reached in a unit time with the (small) velocities of x."""
     c = configuration(mechanism, x)
     moved = c._replace(r=c.r + c.v, R=c.R @ cayley(0.5 * c.omega, mechanism.layout.dim), u=c.u + c.du)
     return flat(mechanism, moved._replace(**{name: np.zeros_like(getattr(c, name)) for name in ("v", "omega", "du")}))

@@ -34,19 +34,25 @@ def _read(
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """Rows (c, s) of a reading that is linear in a part of the state; a vector (s,) for a number."""
+    """Reading that is a linear function of a part of the state: ``rows`` times this part.
+
+    ``rows`` are (c, s) for c components, or (s,) for a number.
+    """
 
     rows: Array
     part: slice
 
     def __call__(self, x: Array) -> Any:
-        """Reading of a flat state."""
+        """Reading of the sensor at a flat state: a float or an array."""
         value = self.rows @ x[self.part]
         return float(value) if self.rows.ndim == 1 else value
 
 
 def _linear_slopes(reading: Reading, size: int) -> Slopes | None:
-    """Derivatives of a linear reading with respect to states of ``size`` entries; None for other readings."""
+    """Derivatives of a reading with respect to flat states of ``size`` entries, if it is linear.
+
+    None for other readings.
+    """
     if not isinstance(reading, _Linear):
         return None
     rows = np.zeros((np.atleast_2d(reading.rows).shape[0], size))
@@ -106,7 +112,7 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None)
 
 
 def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
-    """Function that reads the largest stress in a cell, or in the body."""
+    """Function that reads the largest von Mises stress [Pa] of a body, or of one of its cells."""
     own, parts = mechanism.bodies[body], mechanism.layout.parts
     pick = slice(None) if cell is None else slice(cell, cell + 1)
 
@@ -118,7 +124,7 @@ def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
 
 
 def _nearest_point(field: TensorField, given: Array) -> tuple[int, slice]:
-    """Index of the stress point nearest to a position, and its rows."""
+    """Index of the stress point of a field that is nearest to a position, and the slice of its six rows."""
     point = int(((field.positions[:, : given.size] - given) ** 2).sum(axis=1).argmin())
     return point, slice(6 * point, 6 * point + 6)
 
@@ -257,7 +263,7 @@ def energy(part: str) -> Quantity:
         names = [*accounts.energy, "total"]
         check.choice("energy", part, names)
         place = slice(None) if part == "total" else slice(names.index(part), names.index(part) + 1)
-        _refuse_scheduled(mechanism, f"energy({part!r})", "take the ledger of the run")
+        _refuse_scheduled(mechanism, f"energy({part!r})", "use the ledger of the run")
 
         def read(x: Array) -> float:
             c = configuration(mechanism, x)
@@ -270,7 +276,10 @@ def energy(part: str) -> Quantity:
 
 
 def _energy_slopes(mechanism: Model) -> Slopes | None:
-    """Derivatives of the energy: weights, momenta, C σ; those with respect to u and springs need differences."""
+    """Derivatives of the total energy with respect to flat states; None with contacts, flows and laws of strain.
+
+    They are weights, momenta and C σ; those with respect to u and to spring forces are left to differences.
+    """
     a, layout = mechanism.network.arrays, mechanism.layout
     if a.strains.laws or a.flows or any(connection.touches for connection in mechanism.connections):
         return None
@@ -317,7 +326,10 @@ def spring_force(joint: str) -> Quantity:
 
 
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
-    """Raise ValueError for laws, masses and speeds that vary in time, and for bodies that break within the run."""
+    """Raise ValueError for laws, masses and speeds that vary in time, and for bodies that break within a run.
+
+    ``what`` needs a state alone to determine it; ``remedy`` is the advice of the message.
+    """
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:
             raise ValueError(
@@ -344,7 +356,7 @@ def _view(mechanism: Model, body: str) -> Any:
 
 
 def _rows(matrix: Any, part: slice) -> Array:
-    """Rows of a matrix that is dense, sparse, or computed block by block, as a dense array."""
+    """Rows ``part`` of a matrix that is dense, sparse, or computed block by block, as a dense array."""
     if isinstance(matrix, StressRows):
         return np.asarray(_rows(matrix.rows, part) @ matrix.basis)
     return np.asarray(dense(matrix[part]))

@@ -98,7 +98,10 @@ def wheel_force(joint: str) -> Quantity:
 
 
 class _Wheel:
-    """Slip of a wheel with its law; ``row`` is the index of the multiplier that is its load, or None."""
+    """Slipping wheel of a mechanism, with its law of friction.
+
+    ``row`` is the index of the multiplier that is its wheel load; None if its law needs none.
+    """
 
     def __init__(self, mechanism: Model, joint: str) -> None:
         wheels = [c.name for c in mechanism.connections if has_slipping_wheel(c)]
@@ -113,7 +116,7 @@ class _Wheel:
         """Number of components along and across, without those of spin and rolling."""
 
     def rates(self, x: Array) -> Array:
-        """Rates of all components at a flat state."""
+        """Components of the slip at a flat state, for a creep law with those of spin and rolling."""
         a, c = self.mechanism.network.arrays, configuration(self.mechanism, x)
         d = derive(a, c)
         change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)
@@ -121,7 +124,10 @@ class _Wheel:
         return rates
 
     def force(self, x: Array, multipliers: Array | None = None) -> Array:
-        """Force of the ground at a flat state, and at multipliers if one of them is the load."""
+        """Force [N] of the ground against each component of slip at a flat state.
+
+        ``multipliers`` are needed if one of them is the wheel load.
+        """
         rates, law = self.rates(x), self.law
         if not isinstance(law, CreepLaw):
             return -float(law.resistance(float(np.linalg.norm(rates)))) * rates

@@ -32,10 +32,10 @@ from .samples import Samples, grid, latin_hypercube, sobol, table
 def study_of_file(
     file: str, given: Sequence[str], *, name: str | None = None, trust: bool
 ) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
-    """Function and samples of a study of a model file, by default of the first study.
+    """Function and samples of a study of a model file: that with the given name, or the first one of the file.
 
     If the file has no study, its first run is used. ``given`` are ``PATH=A,B,…``, which add settings or replace their
-    values. Raises click's exceptions.
+    values. ``trust`` allows calls of the Python functions that it names. Raises click's exceptions.
     """
     model = loaded(Path(file), trust=trust)
     with refusals():
@@ -68,7 +68,7 @@ def _grid_of_file(model: ModelFile, entry: Study | None, given: Sequence[str]) -
 
 
 def _samples(model: ModelFile, entry: Study) -> Samples:
-    """Samples of a study entry: listed or random."""
+    """Samples of a study in a model file, if it lists them or draws them at random in bounds."""
     name = next(name for name, study in model.document.studies.items() if study is entry)
     bounds = {path: ends_of(ends) for path, ends in entry.bounds.items()}
     if entry.sobol is not None:
@@ -86,7 +86,7 @@ def _values(text: str) -> tuple[str, list[Any]]:
 SUFFIXES = (".yaml", ".yml")
 """Suffixes of model files."""
 NAMED = 10
-"""Largest number of failed samples to name one by one."""
+"""Largest number of failed samples whose errors are printed one by one."""
 
 
 @click.command("study")
@@ -147,7 +147,11 @@ def summary(results: Any) -> list[str]:
 
 
 def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool) -> tuple[Any, Any]:
-    """Function and samples of a study of a case or a model file."""
+    """Function, or name of a case, and samples of a study.
+
+    ``name`` is a case or a model file, ``given`` are the texts of the options --set, ``chosen`` is a study of the model
+    file. Raises click's exceptions, and ValueError for an unknown case.
+    """
     if Path(name).suffix in SUFFIXES:
         # it loads scipy, pydantic and pint
 
@@ -161,7 +165,7 @@ def _subject(name: str, given: Sequence[str], chosen: str | None, *, trust: bool
 
 
 def _grid(name: str, case: Case[Any], given: Sequence[str]) -> Mapping[str, list[Any]]:
-    """Values by parameter from all --set options."""
+    """Values by parameter from the options --set NAME=A,B,…. Raises click.UsageError for other texts."""
     if not given:
         names = ", ".join(parameter.name for parameter in case.parameters)
         raise click.UsageError(f"--set is needed, for example --set NAME=A,B; the parameters of {name} are {names}")

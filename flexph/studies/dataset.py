@@ -18,15 +18,18 @@ from .execution.subjects import Subject
 from .samples import Samples
 
 STATUS, ERROR, SECONDS = "sample_status", "sample_error", "sample_seconds"
-"""Variables of every study in addition to the values of its runs."""
+"""Names of the variables that a dataset has for every study, besides the values of its runs."""
 
 SLAB = 1 << 25
-"""Size of a slab in bytes."""
+"""Largest size, in bytes, of the part of a variable that is in memory while a dataset is written."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """Variable of the dataset: its kind ("f", "i", "b" or "U") and its largest shape in any sample."""
+    """Variable of the dataset: its kind ("f" for real, "i" for integer, "b" or "U" for text) and its shape.
+
+    The shape is the largest one in any sample.
+    """
 
     kind: str
     shape: tuple[int, ...]
@@ -99,7 +102,10 @@ def _add_coordinates(dataset: Any, samples: Samples, units: Mapping[str, str]) -
 
 
 def _column(values: Any) -> np.ndarray:
-    """Values of a parameter as an array of numbers, or of texts if one of them is a text."""
+    """Values of a parameter as an array of numbers or truth values, or else of texts.
+
+    They are texts if one of them is a text, or if truth values and numbers are mixed.
+    """
     kinds = {type(value) for value in values}
     if str in kinds or (bool in kinds and len(kinds) > 1):
         return np.array([str(value) for value in values])
@@ -156,7 +162,10 @@ def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
 
 
 def parts_of_array(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[Any, ...], tuple[int, ...]]]:
-    """Yield parts of an array with at most ``most`` entries, in order: their indices and their shapes."""
+    """Yield the parts of an array with at most ``most`` entries each, in order.
+
+    A part is given by its indices in the array and by its shape.
+    """
     axis = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
     rows = max(1, most // math.prod(shape[axis + 1 :]))
     for lead in np.ndindex(shape[:axis]):

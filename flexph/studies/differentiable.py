@@ -47,7 +47,10 @@ class WithDerivatives:
 
 
 def recorded(function: Function) -> Function:
-    """Function that also returns derivatives, if it has them; for load cases if all of them have derivatives."""
+    """Wrap a function with derivatives, so that it returns values and derivatives together; others are unchanged.
+
+    The functions of load cases are wrapped only if all of them have derivatives.
+    """
     if isinstance(function, Mapping):
         every = all(isinstance(own, Differentiable) for own in function.values())
         return {case: WithDerivatives(own) for case, own in function.items()} if every else function  # type: ignore[arg-type]
@@ -56,9 +59,10 @@ def recorded(function: Function) -> Function:
 
 @dataclass(frozen=True)
 class Slopes:
-    """Derivatives of values by parameters: recorded ones, or central differences of runs.
+    """Derivatives of the values of runs with respect to parameters: recorded ones, or central differences.
 
-    ``step``: step of differences relative to each parameter or to its ``scales``; None for recorded derivatives.
+    ``step`` is the step of differences, relative to each parameter, or to its entry of ``scales`` if the parameter is
+    zero. It is None for recorded derivatives.
     """
 
     runs: Evaluations
@@ -66,7 +70,7 @@ class Slopes:
     scales: Mapping[str, float]
 
     def __call__(self, at: Mapping[str, float], names: Sequence[str]) -> dict[str, Array]:
-        """Derivatives (entries, parameters) of each named value at parameters."""
+        """Derivatives (entries, parameters) of each named value, at the parameters ``at``."""
         if self.step is None:
             (values,) = self.runs.values([at])
             by = {name: {key: value_of(values, _key(name, key)) for key in at} for name in names}

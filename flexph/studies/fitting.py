@@ -24,7 +24,8 @@ DETERMINED = 1e-10
 """Ratio of the smallest to the largest singular value of the scaled Jacobian above which parameters are
 identifiable."""
 STATIONARY = 1e-3
-"""Largest relative step of Gauss and Newton at the end of a search that met runs that fail."""
+"""Largest relative Gauss-Newton step, at the end of a search in which runs failed, up to which the end counts as a
+minimum."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Fit(NamedFields):
     covariance : array
         (n, n), in the order of the parameters.
     noise : float
-        Standard deviation of the measurement, relative to the given ones, or that of the residuals without any.
+        Standard deviation of the residuals: relative to the given standard deviations, or in the unit of the values if
+        none are given.
     values : mapping
         Values of the run at the fitted parameters.
     runs : Dataset
@@ -154,7 +156,11 @@ class _Problem:
         return {name: float(first * factor) for (name, first), factor in zip(self.start.items(), x, strict=True)}
 
     def residuals(self, x: Array) -> Array:
-        """Residuals; NaN for a run that fails, after which scipy shortens the step, but at the start its error."""
+        """Residuals (values of the run − measured)/deviation at scaled parameters x, as one vector.
+
+        They are NaN for a run that fails, whereupon scipy shortens the step. If the first run fails, its error is
+        raised.
+        """
         (record,) = self.runs.records([self.named(x)])
         if record.error and len(self.runs.finished) > 1:
             return np.full(sum(wanted.size for wanted, _ in self.measured.values()), np.nan)
@@ -178,7 +184,11 @@ class _Problem:
         return np.concatenate(rows) * np.array([*self.start.values()])
 
     def solved(self, bounds: Mapping[str, tuple[float, float]], tolerance: float, most: int) -> Any:
-        """Result of scipy's least squares; raises ArithmeticError if it did not converge."""
+        """Result of ``scipy.optimize.least_squares`` from the initial parameters.
+
+        Raises ValueError for a start outside of the bounds, ArithmeticError if the search does not converge or ends
+        next to runs that fail.
+        """
         for name in bounds:
             check.lookup("parameter", name, self.start, "start")
         if bounds:
@@ -212,7 +222,7 @@ class _Problem:
         return result
 
     def _failure(self, bounds: Mapping[str, tuple[float, float]]) -> str:
-        """Text about the last run that failed, and parameters without bounds; empty if none failed."""
+        """Text on the last run that failed, with advice to give bounds or narrower bounds; empty if no run failed."""
         failed = [record for record in self.runs.finished if record.error]
         if not failed:
             return ""
@@ -221,7 +231,11 @@ class _Problem:
         return f"; the run at {text_of(failed[-1].parameters)} failed: {failed[-1].error}{remedy}"
 
     def covariance(self, result: Any, *, given: bool) -> tuple[Array, float]:
-        """Covariance of the parameters, and the standard deviation of the residuals."""
+        """Covariance (n, n) of the parameters, and the standard deviation of the residuals.
+
+        ``given`` is True if the user gave deviations of the measurement, which are then not scaled by that of the
+        residuals. Raises ArithmeticError if the measurement does not determine all parameters.
+        """
         m, n = result.jac.shape
         if m <= n:
             raise ArithmeticError(f"{n} parameters need more than {n} measured numbers, got {m}")
@@ -236,7 +250,10 @@ class _Problem:
 
 
 def _is_stationary(result: Any, tolerance: float) -> bool:
-    """True if a step of Gauss and Newton from the end of a search would change no parameter by much."""
+    """True if a Gauss-Newton step from the end of a search hardly changes the parameters.
+
+    The largest relative change is then at most STATIONARY, or ``tolerance`` if that is larger.
+    """
     step = np.linalg.lstsq(result.jac, -result.fun)[0]
     return bool(np.abs(step / result.x).max() <= max(STATIONARY, tolerance))
 

@@ -24,8 +24,8 @@ from .parameter_study import Evaluations, evaluations, text_of, value_of
 from .samples import box
 
 STUCK, REDUCED = 2, 0.99
-"""Number of iterations, one behind the other, that end a search without feasible runs where the largest violation can
-be reduced to this share of it at best."""
+"""A search that uses derivatives and has found no feasible run ends after STUCK successive iterations in which a linear
+estimate cannot reduce the largest violation below REDUCED times its value."""
 FEASIBLE = 1e-6
 """Violation of a constraint, relative to the size of its limit, up to which a run is feasible."""
 
@@ -138,7 +138,10 @@ def optimise(
 def _with_slopes(
     function: Function, method: str | InteriorPoint, step: float | None, constraints: Limits | None
 ) -> tuple[Function, str | InteriorPoint]:
-    """Function, with recorded derivatives if used, and method; raises ValueError if derivatives are missing."""
+    """Choose the method, and wrap the function so that it records its derivatives if the method uses them.
+
+    Raises ValueError if derivatives are needed and missing, or if the method does not support constraints.
+    """
     own = recorded(function) if step is None else function
     knows = own is not function
     chosen = method if method != "auto" else "SLSQP" if knows or step is not None else "COBYQA"
@@ -170,7 +173,10 @@ class _Exhausted(Exception):
 
 @dataclass(frozen=True)
 class _Search:
-    """Search for an optimum in parameters scaled to [0, 1]."""
+    """Search for an optimum in parameters scaled to [0, 1], with a record of each run.
+
+    ``lower`` and ``upper`` are the bounds of the parameters.
+    """
 
     runs: Evaluations
     conditions: Conditions
@@ -210,7 +216,10 @@ class _Search:
         return (np.array([start[name] for name in self.conditions.bounds]) - self.lower) / (self.upper - self.lower)
 
     def minimised(self, start: Mapping[str, float], method: str, ends: tuple[int, float]) -> Any:
-        """Result of COBYQA, a search of scipy without derivatives."""
+        """Result of COBYQA, a search of scipy without derivatives.
+
+        ``ends`` are the largest number of runs, and the final radius of the trust region in scaled parameters.
+        """
         x, (most, tolerance) = self.scaled(start), ends
         size = abs(self.value(x)) or 1.0
         held = [NonlinearConstraint(self.excess, -np.inf, 0.0)] if self.limits else []
@@ -221,7 +230,11 @@ class _Search:
         )
 
     def descended(self, start: Mapping[str, float], method: str | InteriorPoint, ends: tuple[int, float]) -> Any:
-        """Result of a search with derivatives."""
+        """Result of a search with derivatives, by a method of scipy or by the interior-point method.
+
+        ``ends`` are the largest number of runs and the tolerance of :func:`optimise`. The exceptions of this module,
+        which end the search early, are handled here.
+        """
         x, (most, tolerance) = self.scaled(start), ends
         size = abs(self.value(x)) or 1.0
 
@@ -275,17 +288,21 @@ class _Search:
         return values
 
     def slope(self, x: Array, name: str) -> Array:
-        """Derivatives (entries, p) of a value by scaled parameters ``x``."""
+        """Derivatives (entries, p) of a value with respect to the parameters in their units, at scaled parameters x."""
         assert self.slopes is not None
         return self.slopes(self.parameters(x), [name])[name]
 
     def steepness(self, x: Array) -> Array:
-        """Derivatives (p,) of the objective by scaled parameters ``x``."""
+        """Derivatives (p,) of the objective with respect to the parameters in their units, at scaled parameters x."""
         weights = self.conditions.weights.items()
         return np.asarray(sum(weight * self.slope(x, name)[0] for name, weight in weights))
 
     def _held(self, within: Any, width: Array) -> list[NonlinearConstraint]:
-        """Nonlinear constraints of scipy with derivatives, one for each entry of each limited value."""
+        """Constraints for scipy, with derivatives: for each limited value, one for all of its entries.
+
+        ``within`` wraps a function so that it ends the search after the largest number of runs; ``width`` (p,) are the
+        widths of the bounds.
+        """
         held = []
         for name, (least, largest) in self.limits.items():
             size = limit_size(least, largest)
@@ -296,12 +313,12 @@ class _Search:
         return held
 
     def is_best(self, x: Array) -> bool:
-        """True if no feasible run so far is better than the run at scaled parameters ``x``."""
+        """True if the run at scaled parameters x has the least objective of all feasible runs so far."""
         own = self.rank(self.record(x))
         return all(own <= self.rank(record) for record in self.runs.finished if self.is_feasible(record))
 
     def is_stuck(self, x: Array) -> bool:
-        """True if the largest violation of a limit can hardly be reduced, to first order, anywhere in the bounds.
+        """True if, to first order, no parameters within the bounds have a much smaller largest violation.
 
         A linear program finds the least t with c + C d ≤ t and x + d within the bounds, for the violations c and their
         derivatives C.
@@ -362,17 +379,22 @@ class _Search:
         return float("nan") if record.error else self.conditions.objective(record.values)
 
     def rank(self, record: Record) -> float:
-        """Objective of a run; infinity if it is NaN."""
+        """Objective of a run for comparison with others; infinity if it is NaN."""
         value = self.conditions.objective(record.values)
         return float("inf") if np.isnan(value) else value
 
     def excess(self, x: Array) -> Array:
-        """Violations of the limits at scaled parameters, (2 limits,); NaN for a failed run."""
+        """Violations of the limits at scaled parameters x, see :meth:`excesses`; all are NaN if the run fails."""
         record = self.record(x)
         return np.full(2 * len(self.limits), np.nan) if record.error else self.excesses(record)
 
     def excesses(self, record: Record) -> Array:
-        """Violations of the limits in a run, each divided by the size of the limit."""
+        """Violations (2 · values,) of the least and the largest limit of each limited value in a run.
+
+        They are divided by :func:`limit_size`.
+
+        For an array the worst entry counts. A satisfied limit has a negative violation, a missing limit −1.
+        """
         parts = []
         for name, (least, largest) in self.limits.items():
             value, size = value_of(record.values, name), limit_size(least, largest)
@@ -397,7 +419,7 @@ class _Search:
 
 
 def _options(method: str, most: int, tolerance: float) -> dict[str, float]:
-    """Options of a method of scipy with derivatives."""
+    """Options for a scipy method that uses derivatives, from the largest number of runs and the tolerance."""
     fine = 1e-2 * tolerance**2
     return {
         "SLSQP": {"maxiter": most, "ftol": fine},
@@ -407,7 +429,10 @@ def _options(method: str, most: int, tolerance: float) -> dict[str, float]:
 
 
 def _problem(x: Array, objective: tuple[Any, Any], held: list[NonlinearConstraint]) -> SmoothProblem:
-    """Problem of an interior-point search in parameters scaled to [0, 1]; x is its start."""
+    """Problem for an interior-point search in parameters scaled to [0, 1].
+
+    ``x`` is its start, ``objective`` the function and its gradient, ``held`` are the constraints.
+    """
     sizes, none = [own.fun(x).size for own in held], np.zeros(0)
     return SmoothProblem(
         np.zeros(x.size),
@@ -421,7 +446,10 @@ def _problem(x: Array, objective: tuple[Any, Any], held: list[NonlinearConstrain
 
 
 def _started(start: Mapping[str, float] | None, bounds: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """Initial parameters, by default the middle of the bounds; raises ValueError outside of the bounds."""
+    """Initial parameters by name: given ones, and for others the middle of their bounds.
+
+    Raises ValueError for a given parameter that is unknown or outside of its bounds.
+    """
     first = {name: 0.5 * (lower + upper) for name, (lower, upper) in bounds.items()}
     for name, value in (start or {}).items():
         lower, upper = check.lookup("parameter", name, bounds, "bounds")

@@ -73,7 +73,10 @@ def command(
 
 
 def _entry(model: ModelFile, name: str | None) -> tuple[str, Optimisation]:
-    """Name and entry of an optimisation of a file, by default the first one. Raises ValueError."""
+    """Name and entry of an optimisation of a model file: that with the given name, or the first one of the file.
+
+    Raises ValueError for an unknown name, and for a file without optimisations.
+    """
     known = model.document.optimisations
     if not known:
         raise ValueError(f"{model.tree.name} has no optimisation: write a section 'optimisations'")
@@ -119,7 +122,7 @@ def first_of(best: Optimum, search: Search) -> float:
 
 
 def _at_limit(best: Optimum, name: str) -> str:
-    """Text on the active limit of a parameter or a value; empty if no limit is active."""
+    """Text on the limit that a parameter or value has reached, and on its effect; empty if there is none."""
     if name not in best.active:
         return ""
     gain = f"; the objective changes by {best.multipliers[name]:.4g} per unit" if name in best.multipliers else ""
@@ -134,7 +137,7 @@ def repeating_run(file: Path, entry: Optimisation, best: Optimum, settings: Sequ
 
 
 def _values(name: str, best: Optimum, objective: Mapping[str, float]) -> dict[str, Any]:
-    """Optimum as plain values for JSON."""
+    """Optimum as a dict of plain values for JSON, with the name of the optimisation and its weights."""
     return {
         "optimisation": name,
         "weights": dict(objective),

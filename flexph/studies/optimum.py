@@ -59,7 +59,7 @@ class Optimum(NamedFields):
 
 
 def limit_size(least: float | None, largest: float | None) -> float:
-    """Scale of the violation of a limit: the larger size of the limits, 1 if both are zero or None."""
+    """Unit of the violations of a limit: the larger of |least| and |largest|, or 1 if both are zero or None."""
     return max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
 
 
@@ -73,7 +73,7 @@ class Conditions(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Text that describes the objective."""
+        """Text of the objective as a weighted sum of values."""
         return weighted_sum(self.weights)
 
     def objective(self, values: Mapping[str, Array]) -> float:
@@ -100,13 +100,16 @@ class Conditions(NamedTuple):
         return Optimum(best.parameters, best.values, objective, runs, active, by, multipliers, imbalance)
 
     def _side(self, value: float, least: float | None, largest: float | None, size: float) -> Side | None:
-        """Active limit of a value, "least" or "largest"; None if no limit is active."""
+        """Limit, "least" or "largest", that a value reaches within the tolerance; None if it reaches neither.
+
+        ``size`` is the unit of the tolerance, see :func:`limit_size`.
+        """
         if largest is not None and value >= largest - self.tolerance * size:
             return "largest"
         return "least" if least is not None and value <= least + self.tolerance * size else None
 
     def _active_entries(self, name: str, values: Array) -> list[tuple[int, Side]]:
-        """Indices of the entries of a value with an active limit, and which limit is active."""
+        """Entries of a value that reach a limit: for each its index, and "least" or "largest"."""
         least, largest = self.limits[name]
         sides = [self._side(float(value), least, largest, limit_size(least, largest)) for value in values]
         return [(i, side) for i, side in enumerate(sides) if side is not None]
@@ -114,7 +117,11 @@ class Conditions(NamedTuple):
     def _balanced(
         self, rows: Mapping[str, list[tuple[int, Side]]], at_bounds: Mapping[str, Side], slopes: Mapping[str, Array]
     ) -> tuple[dict[str, float], float]:
-        """Multipliers of all active limits by least squares, and the relative residual."""
+        """Multipliers of all active limits, and the relative imbalance ‖∇f + Σ λ ∇g‖/‖∇f‖.
+
+        ``rows`` are the active entries of values, ``at_bounds`` the active bounds of parameters, ``slopes`` the
+        derivatives (entries, p) by value. Multipliers of values are a least-squares solution with the required signs.
+        """
         widths = np.array([upper - lower for lower, upper in self.bounds.values()])
         free = np.array([name not in at_bounds for name in self.bounds])
         own = np.asarray(sum(weight * slopes[name][0] for name, weight in self.weights.items())) * widths

@@ -107,9 +107,9 @@ def as_samples(given: Any) -> Samples:
 
 
 def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, str] | None = None) -> Any:
-    """Write the dataset of the recorded samples to their folder, and open it.
+    """Write the dataset of the recorded samples next to their folder, and open it.
 
-    ``keep``: False to load the dataset into memory, for a temporary folder.
+    ``keep`` is False to load it into memory, as the folder is temporary.
     """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET
@@ -129,7 +129,7 @@ def _count(jobs: int | None) -> int | None:
 
 
 class Evaluations:
-    """Evaluations of a function of real parameters, with a record of each run; no run is repeated."""
+    """Runs of a function at real parameters that an algorithm requests; each run is recorded and none is repeated."""
 
     def __init__(self, runs: Runs, keep: bool, cases: Sequence[str] = ()) -> None:
         self._runs, self._keep, self._cases = runs, keep, cases
@@ -167,14 +167,14 @@ class Evaluations:
         return [self._finished[name] for name in keys]
 
     def _computed(self, samples: Sequence[Mapping[str, float]]) -> list[Record]:
-        """Compute the missing records of samples, and return all; records of load cases are joined."""
+        """Records of the given samples, in their order; missing runs are computed. Records of load cases are joined."""
         if not self._cases:
             return self._runs.records(samples)
         every = iter(self._runs.records(self._of_cases(samples)))
         return [joined(sample, {case: next(every) for case in self._cases}) for sample in samples]
 
     def _of_cases(self, samples: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-        """Samples with the name of the load case added: one for each sample and load case."""
+        """Samples of load cases: for each sample and each load case, the sample with the name of the case."""
         if not self._cases:
             return [dict(sample) for sample in samples]
         return [{**sample, CASE: case} for sample in samples for case in self._cases]

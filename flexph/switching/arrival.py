@@ -27,12 +27,12 @@ from .transition import Impasse, Reset, SwitchFailed
 from .watch import Leaving, bounds
 
 GAINED = 1e-11
-"""Relative energy gain of a switch that is attributed to round-off of iterated states, relative to the terms of H."""
+"""Gain of energy at a switch, relative to the sum of the magnitudes of the terms of H, that is round-off."""
 KEPT = 1e-10
-"""Change of a quantity kept by a reset that is round-off, relative to its size, or to its change where states
-change by their size. At a guard the quantity itself may be zero, up to the precision of the event."""
+"""Change, by a reset, of a quantity that it must preserve, up to which it is round-off. It is relative to the quantity,
+and to its change if states change by their size, as at a guard the quantity itself may be zero."""
 TRIAL = 1e-3
-"""Length of the small step after which a candidate mode must be valid, relative to the usual step length."""
+"""Length of the step by which a possible new mode is tried, relative to the usual step length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +44,15 @@ class DrivenSystem:
     end: float
 
     def equations(self, mode: str, time: float) -> Equations:
-        """Equations of a mode from a given time on."""
+        """Equations of a mode with its inputs, which may be evaluated from ``time`` to the end of the run."""
         end = self.end if self.end > time else np.inf
         return Equations(self.system.system(mode), self.forcings[mode], (time, end))
 
     def branch(self, mode: str, time: float, x: Array, *, entered: bool = True) -> Branch:
-        """State whose algebraic states solve the equations of a mode; raises SwitchFailed if there is none.
+        """Solver for the algebraic states of a mode, from the state x at a time.
 
-        Within a mode, steps satisfy constraints with time-dependent sources at their middle; only the state at which a
-        mode is entered must be consistent.
+        If the mode is ``entered`` at x, raises SwitchFailed if no algebraic states solve its equations. Within a mode,
+        steps satisfy constraints with time-dependent sources only at their middle, so that x may violate them.
         """
         careful = any(isinstance(t.when, Impasse) for t in self.system.leaving(mode))
         branch = Branch(self.equations(mode, time), time, x, careful=careful)
@@ -63,7 +63,7 @@ class DrivenSystem:
 
 @dataclass(frozen=True, eq=False)
 class Instant:
-    """Point of a run: time, mode, state with its algebraic states, and largest size of the states so far."""
+    """State of a run at an instant: time, mode, consistent state, and the largest sizes of all states so far."""
 
     time: float
     mode: str
@@ -72,7 +72,7 @@ class Instant:
 
 
 class Arrival(NamedTuple):
-    """Switch, and the equations of the new mode from there on."""
+    """Result of a change of mode: its record, and the solver ``branch`` for the algebraic states of the new mode."""
 
     switch: ModeChange
     branch: Branch
@@ -81,9 +81,10 @@ class Arrival(NamedTuple):
 def switched(
     world: DrivenSystem, at: Instant, targets: Sequence[str], *, cause: str, reset: Reset | None, step: float | None
 ) -> Arrival:
-    """Change to the target mode that can follow ([survey] sec. 5). Raises SwitchFailed if none can.
+    """Change to the one of the ``targets`` that is possible and loses the least energy ([survey] sec. 5).
 
-    ``step`` [s] is the usual step length; None for a single target that need not be valid.
+    Raises SwitchFailed if none is possible. ``step`` [s] is the usual step length; None for a single target, whose
+    conditions need not hold.
     """
     where = f"{cause} at t = {at.time:.9g} s, from mode {at.mode!r}"
     if step is None:
@@ -153,7 +154,7 @@ def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
 
 
 def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: Array) -> dict[str, float]:
-    """Work of the sources during an impulse, by port."""
+    """Work [J] of the sources during an impulse, by port, from the time integral ``costate`` of the costates."""
     mode = world.system.system(target)
     current, u = mode.B(x).T @ costate, world.forcings[target].at(time)
     own = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}
@@ -161,7 +162,10 @@ def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: A
 
 
 def violated_conditions(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:
-    """Text on the functions ``valid`` of the new mode that become negative within a small step; empty if none do."""
+    """Names and values of the functions ``valid`` of the new mode that become negative within a small step, as text.
+
+    The text is empty if none do. ``size`` are the sizes of states, ``step`` [s] is the usual step length.
+    """
     switch, branch = arrival
     mode, time = switch.target, switch.time
     asked = [bound for bound in bounds(world.system, mode) if bound.transition is None]
@@ -208,13 +212,17 @@ def _terms(system: SwitchingPHDAE, at: Instant) -> float:
 MET = 1e-13
 """Defect of a constraint, relative to its largest terms, at which a state needs no impulse."""
 SEARCH = Corrections(most=30, settled=1e-15, stagnated=1e-9, slow=0.1)
-"""Tolerances of impulses, relative to those that move a state by its size."""
+"""Tolerances of Newton's method for impulses, relative to impulses that change a state by its size."""
 LOOSE = 1e-10
 """Relative singular value below which an algebraic costate counts as undetermined, and may be an impulse."""
 
 
 class Impulsive(NamedTuple):
-    """State (n,) after impulses of algebraic costates, ``E(x⁺ − x⁻)`` (n,), ∫z dt (n,), and free quantities (k, n)."""
+    """State (n,) after impulses of algebraic costates, and the impulses.
+
+    ``impulse`` (n,) is E(x⁺ − x⁻), ``costate`` (n,) is ∫z dt, and ``free`` (k, n) has the rows a of the quantities a·x
+    that do not change.
+    """
 
     state: Array
     impulse: Array
@@ -223,7 +231,7 @@ class Impulsive(NamedTuple):
 
     @classmethod
     def none(cls, state: Array) -> Impulsive:
-        """Result for a state without impulses."""
+        """Result for a state without impulses, which is unchanged."""
         zero = np.zeros(state.size)
         return cls(state, zero, zero, np.zeros((0, state.size)))
 
@@ -238,7 +246,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
         ``U₁ᵀE(x⁺)V₁ V₁ᵀ(x⁺ − x⁻) = G μ,   −Gᵀz₁(x⁺) + NᵀU₂ᵀB u = 0``.
 
     The second equation holds because finite costates cannot balance it: A₂₂N = 0 makes it a condition on z₁ = U₁ᵀz.
-    Impulses thus act only in the constraint directions, and the states ``a`` with a·E⁻¹G = 0 keep their value
+    Impulses thus act only in the constraint directions, and the quantities a·x with a·E⁻¹G = 0 keep their value
     (``free``): the charge of capacitors that a switch connects, the momentum that an impact leaves free. For ẋ = J∇H +
     Gλ, 0 = Gᵀ∇H it is x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is
     not negative if H is convex, and x⁺ is then the nearest consistent state in energy. Matrices are evaluated at x⁺.
@@ -273,7 +281,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
 
 
 def _impulses(inner: Array) -> Array:
-    """Orthonormal basis (k, j) of the kernel of A₂₂; rows are scaled, as equations have different units."""
+    """Orthonormal basis (k, j) of the kernel of A₂₂ (``inner``), by scaled rows and columns, as units differ."""
     if not inner.size:
         return np.zeros((len(inner), 0))
     scale = np.sqrt(np.maximum(np.abs(inner).max(axis=1), np.abs(inner).max(axis=0)))
@@ -283,7 +291,10 @@ def _impulses(inner: Array) -> Array:
 
 
 def _row_terms(equations: Equations, time: float, x: Array, rows: Array) -> Array:
-    """Largest terms of the constraints."""
+    """Sum of the magnitudes of the terms of each constraint, a combination of the equations.
+
+    The columns of ``rows`` are the weights of the equations.
+    """
     system = equations.system
     z, u = np.abs(system.z(x)), np.abs(equations.forcing.at(time))
     flow = abs(dense(system.J(x) - system.R(x))) @ np.maximum(z, 1e-3 * z.max(initial=0.0))
@@ -293,7 +304,11 @@ def _row_terms(equations: Equations, time: float, x: Array, rows: Array) -> Arra
 def _solved(
     x: Array, defect: Callable[[Array], Array], directions: Callable[[Array], Array], size: Array
 ) -> tuple[Array, Array]:
-    """Solve x⁺ = x + D(x⁺)μ with defect(x⁺) = 0 by Newton's method in μ, of least norm for redundant constraints."""
+    """Solve defect(x⁺) = 0 for x⁺ = x + D(x⁺)μ by Newton's method in μ; return x⁺ and μ.
+
+    ``directions`` is D as a function of x⁺, ``size`` are the sizes of the states. For redundant constraints μ has the
+    least norm.
+    """
 
     def corrected(last: tuple[Array, Array]) -> tuple[tuple[Array, Array], float]:
         after, mu = last

@@ -13,26 +13,28 @@ from ..numerics.differences import FORWARD
 from ..numerics.step_failed import StepFailed
 
 SINGULAR = 1e-6
-"""Smallest singular value of ∂g/∂x₂, relative to that at the mode's start, below which a branch ends: at a fold,
-round-off of time of 1e-16 leaves about 1e-8."""
+"""Smallest singular value of ∂g/∂x₂, relative to that at the start of the mode, below which the branch of algebraic
+states ends. Times rounded to 1e-16 leave about 1e-8 at a fold."""
 NEARLY = 1e-3
-"""Ratio of singular values up to which a failing step is attributed to a fold; at other failures it is about 1."""
+"""Smallest singular value of ∂g/∂x₂, relative to that at the start of the mode, up to which a fold is the cause of a
+failed step. For other causes it is about 1."""
 APART = 0.1
-"""Distance of stage values from the end values, relative to their size, that indicates another branch."""
+"""Distance of algebraic states in the middle of a step from their mean at both ends, relative to their size, above
+which they are on another branch."""
 ITERATIONS = 60
 CONTRACTS = 0.6
-"""Largest ratio of successive corrections of Newton's method for staying on a branch: near a fold it is 1/2, beyond a
-fold there is no root."""
+"""Largest ratio of a correction of Newton's method to the last one with which it stays on the branch. Near a fold the
+ratio is 1/2, beyond a fold there is no root."""
 PIECES = 64
 """Largest number of pieces into which a step is divided if its branch is lost."""
 
 
 class Branch:
-    """Solver for algebraic states at a time t; steps themselves only compute algebraic states at their stages.
+    """Solver for algebraic states at a time, which remain on one branch of solutions during a mode.
 
-    For index 1 Newton's method reuses its derivative; with ``careful`` the derivative is evaluated each time, and the
-    states are followed from the last ones in small pieces. For index 2 the states are computed by
-    :class:`flexph.consistency.conditions.Conditions`.
+    Steps compute algebraic states at their stages only. For index 1 Newton's method reuses its derivative; with
+    ``careful`` the derivative is evaluated each time, and the states are followed from the last ones in small pieces.
+    For index 2 the states are computed by :class:`flexph.consistency.conditions.Conditions`.
     """
 
     def __init__(self, equations: Equations, time: float, x: Array, *, careful: bool = False) -> None:
@@ -67,22 +69,29 @@ class Branch:
         return self._followed(time, x)
 
     def keep(self, time: float, x: Array) -> None:
-        """Set the point from which the branch is followed; x must solve the equations."""
+        """Set the time and state from which the branch is followed; x must solve the equations."""
         self._time, self.state = time, x
 
     def ends(self, threshold: float = SINGULAR) -> bool:
-        """True if the branch ends at the last kept state: the least singular value of ∂g/∂x₂ is nearly zero."""
+        """True if the branch ends at the last kept state: ∂g/∂x₂ is nearly singular.
+
+        Its smallest singular value is then at most ``threshold`` times that at the start of the mode.
+        """
         return self._simple and self._smallest(self._time, self.state) <= threshold * self._regular
 
     def squared_regularity(self, time: float, x: Array) -> float:
-        """Squared smallest singular value of ∂g/∂x₂ at x: near a fold it falls linearly in time."""
+        """Squared smallest singular value of ∂g/∂x₂ at x, which falls linearly in time near a fold.
+
+        It is zero if the index is not 1.
+        """
         return self._smallest(time, self.at(time, x)) ** 2 if self._simple else 0.0
 
     def leaves_branch(self, time: float, stage: Array, end: Array) -> bool:
         """True if the algebraic states in the middle of a step are on another branch than those at both ends.
 
-        Near a fold the determinant of ∂g/∂x₂ has another sign there; on a distant branch the states are neither between
-        the ends nor near them.
+        ``stage`` and ``end`` are the states in the middle and at the end. Near a fold the determinant of ∂g/∂x₂ has
+        another sign on the other branch; on a distant branch the states are neither between those at the ends nor near
+        them.
         """
         if not self._simple:
             return False
@@ -99,12 +108,15 @@ class Branch:
         return float(np.linalg.svd(matrix / np.maximum(scale, 1e-300)[:, None], compute_uv=False)[-1])
 
     def _slope(self, time: float, x: Array) -> Array:
-        """Jacobian ∂g/∂x₂ of the algebraic equations."""
+        """Jacobian ∂g/∂x₂ (k, k) of the algebraic equations with respect to the algebraic states."""
         e = self.equations
         return e.split.U2.T @ e.along_algebraic(time, x, np.maximum(np.abs(x), self._conditions.size))
 
     def _followed(self, time: float, x: Array) -> Array:
-        """Solution of the algebraic equations at x, followed along the line from the last kept state."""
+        """Solution of the algebraic equations for the differential states of x, followed from the last kept state.
+
+        The differential states move along a straight line, in one or more pieces.
+        """
         split, pieces = self.equations.split, 1
         while True:
             here = self.state
@@ -120,7 +132,10 @@ class Branch:
                     raise
 
     def _solved(self, time: float, x: Array) -> Array:
-        """Solution by Newton's method, as long as its corrections decrease; StepFailed otherwise."""
+        """Solution of the algebraic equations by Newton's method from the guess x.
+
+        Raises StepFailed if its corrections do not decrease.
+        """
         split, last = self.equations.split, np.inf
         if self.careful:
             self._inverse = None
@@ -153,7 +168,7 @@ class Branch:
 def round_off_of(
     function: Callable[[float, Array], float], time: float, x: Array, *, size: Array, relative: float
 ) -> float:
-    """Round-off of a function of (t, x), if the states are uncertain by a given share of their size."""
+    """Round-off of a function of (t, x), if each state is uncertain by the share ``relative`` of its ``size``."""
     here, change = function(time, x), 0.0
     for i in np.flatnonzero(size):
         moved = x.copy()

@@ -14,7 +14,7 @@ from .trajectory import ModeChange, SwitchingTrajectory
 
 
 class Record:
-    """Saved instants, and the accounts between them."""
+    """Record of a switching run: saved times, states and modes, ledgers between them, outputs and switches."""
 
     def __init__(self, system: SwitchingPHDAE, start: Instant, method: str, observer: Observer) -> None:
         self.system, self.method, self.observer = system, method, observer
@@ -32,7 +32,7 @@ class Record:
         self._add(np.array([start.time]), start.state[None], start.mode, ledger)
 
     def segment(self, run: SystemRun, mode: str, last: Array) -> None:
-        """Record a run within a mode, with the algebraic states of the mode at its end."""
+        """Record the steps of a run within a mode; ``last`` is its end with consistent algebraic states."""
         steps = run.trajectory(self.method)
         k = len(steps.times) - 1
         if not k:
@@ -46,7 +46,7 @@ class Record:
             self.outputs[name].append(steps.outputs.get(name, np.full((k, width), np.nan)))
 
     def switch(self, switch: ModeChange) -> None:
-        """Record a switch, and the instant after it with the time of the instant before."""
+        """Record a switch and the state after it, at the same time as the state before."""
         before, after = switch.energy
         ledger = system_ledger(
             np.array([before, after]),

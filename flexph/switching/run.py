@@ -36,7 +36,7 @@ from .watch import Leaving
 
 
 def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, step: float) -> Instant:
-    """Start in a mode, or in the first mode that is consistent and still valid after a small step.
+    """Start in the given mode, or else in the first mode that is consistent and still valid after a small step.
 
     ``step`` [s] is the usual step length. Raises ValueError if there is no such mode.
     """
@@ -62,7 +62,7 @@ def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, 
 
 
 def _no_change(driven: DrivenSystem, at: Instant) -> ModeChange:
-    """Switch without effect, for testing whether the mode is valid."""
+    """Change from a mode to itself, without effect, for testing whether the mode is valid."""
     energy, zero = float(driven.system.H(at.state)), np.zeros(driven.system.size)
     return ModeChange(
         time=at.time,
@@ -81,7 +81,8 @@ def _no_change(driven: DrivenSystem, at: Instant) -> ModeChange:
 
 
 CLOSE = 16.0
-"""Distance in units of floating-point spacing up to which times coincide: grids and pulses are rounded differently."""
+"""Largest difference of two equal times, in units of floating-point spacing, as grids and pulses are rounded
+differently."""
 
 FOLLOWS = ("gonzalez", "mean_value", "invariants", "midpoint")
 """Methods with one stage, whose algebraic states identify the branch of a step; two stages may lie on two branches."""
@@ -145,7 +146,10 @@ def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]
 
 
 class Reached(NamedTuple):
-    """Progress of a run whose steps are already recorded: the number of grid times reached."""
+    """Report to the loop over steps, with the number ``reached`` of further grid times.
+
+    The steps are recorded already.
+    """
 
     reached: int
 
@@ -155,7 +159,10 @@ class Reached(NamedTuple):
 
 
 class SwitchingRun:
-    """Run of a switching system: modes and switches in turn; ``tried`` are the times of the last attempted step."""
+    """Run of a switching system: steps within a mode, then the switches at its end, and so on.
+
+    ``tried`` are the start and end time [s] of the last attempted step.
+    """
 
     follower = UNFOLLOWED
 
@@ -169,7 +176,10 @@ class SwitchingRun:
         self.record.observer.settle()
 
     def steps(self, at: Instant, kept: Array) -> Iterator[Reached]:
-        """Yield the steps of all modes up to the last time."""
+        """Take the steps of all modes up to the last time, and yield the progress.
+
+        ``kept`` are the times of saved states.
+        """
         switches, passed = Switches(self.driven, self.record, grid=self.grid, close=self.close), 0
         at = switches.settled(at, None)
         while at.time < self.grid[-1] - self.close:
@@ -189,7 +199,7 @@ class SwitchingRun:
             at = switches.settled(at, switches.from_impasse(at) if impasse else switches.cause(at, due))
 
     def _passed(self, time: float) -> int:
-        """Number of grid steps up to a time."""
+        """Number of grid intervals that have ended at a time [s]."""
         return int(np.searchsorted(self.grid, time + self.close)) - 1
 
     def _end_of(self, due: float) -> float:
@@ -197,7 +207,10 @@ class SwitchingRun:
         return min(due, last) if abs(due - last) > self.close else last
 
     def _segment(self, at: Instant, end: float, kept: Array, switches: Switches) -> tuple[SystemRun, ModeStepper]:
-        """Run and stepper within a mode."""
+        """Run and stepper for the steps within the mode of ``at`` up to a time ``end`` [s].
+
+        ``kept`` are the times of saved states, ``switches`` contains the conditions that end the mode.
+        """
         system, watch, usual = self.driven.system.system(at.mode), switches.watch, switches.usual(at.time)
         steps, forcing = one_step_method(self.method, system), self.driven.forcings[at.mode]
         stepper = ModeStepper(system, steps, forcing, lambda time: usual, watch=watch)
@@ -207,7 +220,7 @@ class SwitchingRun:
         return SystemRun(system, start, expected, watch=watch, observer=self.record.observer), stepper
 
     def explain(self, error: ArithmeticError, tried: tuple[float, float]) -> str:
-        """Message for a failed step or switch."""
+        """Message for a failed step or switch; ``tried`` are the start and end time [s] of the step."""
         if not isinstance(error, StepFailed):
             return f"{error}. The finished steps are in .solution"
         t0, t1 = tried
@@ -219,7 +232,8 @@ class SwitchingRun:
 
 
 NEAR = 0.02
-"""Relative distance from a predicted end of a branch at which it is searched for."""
+"""Distance around a predicted end of a branch in which the end is searched, relative to the distance of the
+prediction."""
 
 
 class ModeStepper(SystemStepper):
@@ -230,7 +244,10 @@ class ModeStepper(SystemStepper):
         self.watch, self.careful = watch, watch.branch.careful
 
     def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
-        """Step from a start to a time [s]; raises StepFailed if it fails or reaches another branch."""
+        """Step from a start to a time [s]; ``usual`` is the usual step length [s].
+
+        Raises StepFailed if the equations are not solved, or if the algebraic states reach another branch.
+        """
         result = super().step(start, time, usual)
         branch, x = self.watch.branch, result.end.x
         if self.careful and branch.leaves_branch(time, x, branch.at(time, x)):
@@ -239,7 +256,10 @@ class ModeStepper(SystemStepper):
 
 
 def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> Iterator[float]:
-    """Step from each time to the next until the mode is left or ends at an impasse; yield the times reached."""
+    """Take the steps from each time of ``grid`` to the next, and yield the times that are reached.
+
+    It ends if the mode is left or ends at an impasse. Steps to times in ``kept`` are saved.
+    """
     for t1, saved in zip(grid[1:].tolist(), np.isin(grid[1:], kept).tolist(), strict=True):
         while run.start.time < t1:
             start = run.start
@@ -258,7 +278,10 @@ def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> I
 
 
 def state_at_end(run: Run, watch: Leaving) -> Array:
-    """Last state, with algebraic states that solve the equations if they can be found."""
+    """State at the end of the steps of a mode, with algebraic states that solve its equations.
+
+    If none are found, it has those of the last step.
+    """
     if watch.active:
         return watch.branch.state
     try:
@@ -268,9 +291,9 @@ def state_at_end(run: Run, watch: Leaving) -> Array:
 
 
 def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: StepFailed) -> Accepted | None:
-    """Step to the end of the branch after a failed step; None if the state is already there.
+    """Longest step towards the time t1 that ends on the branch, after the whole step has failed.
 
-    Raises ``error``, the failure of the step, if no branch ends.
+    None if the state is at the end of the branch already. Raises ``error``, the failure, if no branch ends.
     """
     branch = stepper.watch.branch
     if not stepper.careful:

@@ -14,9 +14,9 @@ from .watch import Bound, Leaving, bounds
 
 
 class Switches:
-    """Switches of a run over a grid of times: executes and records them; times within ``close`` [s] coincide.
+    """Executor of the switches of a run, which records them; ``grid`` are the times of the run.
 
-    ``watch`` are the bounds of the present mode.
+    Times within ``close`` [s] coincide. ``watch`` contains the bounds of the present mode.
     """
 
     watch: Leaving
@@ -26,7 +26,10 @@ class Switches:
         self._recent: list[ModeChange] = []  # within one step of the grid
 
     def settled(self, at: Instant, cause: Bound | Transition | None) -> Instant:
-        """Make and record all switches at an instant, one after the other; return the instant after them."""
+        """Make and record all switches at an instant, one after the other; return the instant after the last.
+
+        ``cause`` is the cause of the first one; None as a run starts.
+        """
         used: list[Transition] = []
         if cause is None:
             cause = self._immediate_cause(at, None)
@@ -48,16 +51,19 @@ class Switches:
         return at
 
     def usual(self, time: float) -> float:
-        """Step length of the grid at a time."""
+        """Length [s] of the grid interval that contains a time."""
         k = min(int(np.searchsorted(self.grid, time, side="right")), self.grid.size - 1)
         return float(self.grid[k] - self.grid[k - 1])
 
     def timed(self, mode: str) -> list[tuple[Transition, At | Every]]:
-        """Transitions out of a mode at prescribed times."""
+        """Transitions out of a mode that are triggered by a time, with their triggers."""
         return [(t, t.when) for t in self.system.leaving(mode) if isinstance(t.when, At | Every)]
 
     def cause(self, at: Instant, due: float) -> Bound | Transition | None:
-        """Cause that ended the steps within a mode; ``due`` is the next time of a timed transition."""
+        """Cause that ended the steps within a mode, or None.
+
+        ``due`` is the next time at which a transition out of this mode is triggered.
+        """
         if self.watch.fired is not None:
             return self.watch.fired
         return self._due(at, []) if abs(at.time - due) <= self.close else None
@@ -70,7 +76,10 @@ class Switches:
         raise SwitchFailed(f"mode {at.mode!r} ends at an impasse point at t = {at.time:.9g} s, x = {at.state}")
 
     def _due(self, at: Instant, used: list[Transition]) -> Transition | None:
-        """First timed transition of this instant that has not been taken."""
+        """First transition with a prescribed time at this instant that can be taken, or None.
+
+        It is not among the ``used`` ones, and its condition is true.
+        """
         for transition, when in self.timed(at.mode):
             moment = when.after(at.time - self.close)
             if transition not in used and abs(moment - at.time) <= self.close and _allows(transition, at):
@@ -80,7 +89,10 @@ class Switches:
     def _immediate_cause(
         self, at: Instant, used: list[Transition] | None, branch: Branch | None = None
     ) -> Bound | Transition | None:
-        """Watch the mode of an instant, and return the cause that ends it at once; ``used`` is None as a run starts."""
+        """Begin to watch the mode of an instant, and return the cause that ends it at once, or None.
+
+        ``used`` are the timed transitions already taken at this instant; None as a run starts, when none are taken.
+        """
         branch = branch or self.driven.branch(at.mode, at.time, at.state, entered=False)
         self.watch = Leaving(bounds(self.system, at.mode), branch, at.time, at.size)
         return (None if used is None else self._due(at, used)) or self.watch.at_once(at.time)

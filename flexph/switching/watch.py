@@ -16,20 +16,22 @@ from .system import SwitchingPHDAE
 from .transition import Function, Guard, Transition
 
 ROUND_OFF = 1e-9
-"""Relative change of states whose effect on a function counts as zero when a mode is entered: states at a switch are
-accurate to 1e-13, algebraic ones by differences to about 1e-10."""
+"""Relative change of states whose effect on a guard or validity function counts as round-off when a mode is entered.
+States at a switch are accurate to 1e-13, algebraic ones by differences to about 1e-10."""
 LOOKS = 8
-"""Number of points of a step at which a negative value of a bound is sought, if the bound is zero at its start."""
+"""Number of times in a step at which the function of a bound is evaluated to find a negative value, if it is zero at
+the start."""
 
 
 @dataclass(eq=False)
 class Bound:
-    """Guard or validity function w(t, x) of a mode, with its value at the last step.
+    """Guard or validity function w(t, x) of a mode, with its value at the end of the last step.
 
     With a direction, w is ≤ 0 while the mode lasts, and the mode may be left when w rises through zero; a guard without
-    direction may be left at any change of sign. ``condition`` is then evaluated. If it is false, the mode goes
-    on, and a bound with a direction ``waits``: it cannot end the mode until w has been below zero again. ``armed``: w
+    direction may be left at any change of sign. ``condition`` is then evaluated. If it is false, the mode goes on, and
+    a bound with a direction ``waits``: it cannot end the mode until w has been below zero again. ``armed`` is True if w
     was below zero (without direction: away from zero) since the mode was entered, so that a crossing can be located.
+    ``noise`` is the round-off of w.
     """
 
     function: Function
@@ -52,11 +54,14 @@ class Bound:
 
     @property
     def beyond(self) -> bool:
-        """True if the mode must be left at once."""
+        """True if w is positive beyond its round-off, so that the mode must be left at once."""
         return self.sign != 0 and self.value > self.noise
 
     def rearm(self, refused: bool) -> None:
-        """Update the bound after a step that did not end the mode, if ``refused`` as its condition was false."""
+        """Update the bound after a step that did not end the mode.
+
+        ``refused`` is True if the bound would have ended it but its condition was false.
+        """
         if self.sign == 0:
             self.armed = self.value != 0.0
         elif refused:
@@ -81,7 +86,7 @@ def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
 
 
 class Leaving:
-    """Bounds of a mode from a time and state on, used by a run in place of its events (events.Watch)."""
+    """Watch over the bounds of a mode from a time and state on; a run uses it in place of its events (events.Watch)."""
 
     def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch
@@ -95,7 +100,10 @@ class Leaving:
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
     def at_once(self, time: float) -> Bound | None:
-        """First bound with a true condition that the mode violates when it is entered; others that it violates wait."""
+        """First bound that the mode violates as it is entered and whose condition is true, or None.
+
+        Bounds that it violates with a false condition wait.
+        """
         for bound in self.bounds:
             if bound.beyond and bound.allows(time, self.branch.state):
                 return bound
@@ -105,7 +113,7 @@ class Leaving:
     def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
         """Find the time at which the mode is left in a step, and store it with its bound; None if the mode lasts.
 
-        ``at`` interpolates states within the step.
+        The step leads from t0 to t1 and the state ``end``; ``at`` gives interpolated states.
         """
         here = lambda t: self.branch.at(t, end if t == t1 else at(t))  # noqa: E731
         last, new = self.branch.state, here(t1)
@@ -133,7 +141,10 @@ class Leaving:
         return not bound.waits and ((bound.armed and after >= 0.0) or after > bound.noise)
 
     def _zero(self, bound: Bound, t0: float, t1: float, *, after: float, at: Callable[[float], Array]) -> float:
-        """Time at which the bound passes zero; t0 if the bound was never negative in this step."""
+        """Time between t0 and t1 at which w of a bound becomes zero; t0 if w was never negative in this step.
+
+        ``after`` is w at t1, ``at`` gives the state at a time.
+        """
         inside = t0
         if not bound.armed:  # its value at t0 is round-off
             tried = [t0 + (t1 - t0) * 0.5**k for k in range(1, LOOKS + 1)]

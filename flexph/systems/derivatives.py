@@ -14,9 +14,11 @@ from ..numerics.arrays import Array, dense
 from ..numerics.differences import STEP, derivative
 
 TOLERANCE = 1e-5
-"""Defect of an entry, relative to the largest of its row (scaled by the sizes of states), above which it is wrong."""
+"""Error of an entry of a given derivative above which it is wrong, relative to the largest entry of its row. Entries
+are multiplied by the sizes of their states before."""
 ROUND_OFF = 1e-9
-"""Defect, relative to the function or a thousandth of its possible change, below which differences are inaccurate."""
+"""Error of a derivative that differences cannot resolve, relative to the function plus 1e-3 of its largest change for
+changes of the states by their sizes."""
 
 
 @checked
@@ -52,7 +54,7 @@ class Derivatives:
     accuracy: float = 0.0
 
     def of_descriptor(self, x: Array, w: Array) -> Array:
-        """Derivative ∂(E w)/∂x, zero if not given."""
+        """Derivative ∂(E w)/∂x (n, n) at a constant w (n,); zero if E was given without derivative."""
         return _full(self.descriptor, x, w)
 
     def of_flow(self, x: Array, z: Array, flow: Any, u: Array) -> Array:
@@ -61,12 +63,15 @@ class Derivatives:
         return slope + _full(self.inputs, x, u) if u.size else slope
 
     def of_terms(self, x: Array, z: Array, u: Array) -> Array:
-        """Derivative ∂((J − R)w)/∂x + ∂((B − P)u)/∂x at constant w = z."""
+        """Derivative of (J − R)w + (B − P)u with respect to x (n, n), with w = z held constant."""
         slope = _full(self.structure, x, z)
         return slope + _full(self.inputs, x, u) if u.size else slope
 
     def of_outputs(self, x: Array, w: Array, columns: Array, count: int) -> Array:
-        """Rows of ∂(Bᵀw)/∂x for some of the ``count`` columns of B; for systems without P."""
+        """Derivative (k, n) of outputs Bᵀw with respect to x, for the columns of B with the indices ``columns`` (k,).
+
+        It is for systems without P; ``count`` is the number of all columns of B.
+        """
         if self.outputs is not None:
             return dense(self.outputs(x, w))[columns]
         if self.inputs is None:
@@ -75,7 +80,7 @@ class Derivatives:
         return np.array([w @ dense(self.inputs(x, unit)) for unit in units]).reshape(len(columns), x.size)
 
     def check(self, system: Any, x: Array) -> None:
-        """Raise ValueError, naming the derivative and its defect, unless all agree with differences at x."""
+        """Raise ValueError, with the wrong entry, unless all given derivatives agree with differences at x."""
         rng = np.random.default_rng(0)
         w, u = rng.uniform(0.5, 1.5, system.size), rng.uniform(0.5, 1.5, system.inputs_size)
         _compare("∂z/∂x", lambda s: system.z(s), self.costate(x), x)
@@ -101,7 +106,10 @@ def _full(function: Callable[[Array, Array], Any] | None, x: Array, w: Array) ->
 
 
 def _compare(name: str, function: Callable[[Array], Any], given: Any, x: Array) -> None:
-    """Compare a given Jacobian with central differences entry by entry, scaled by the sizes of states."""
+    """Raise ValueError unless a given Jacobian agrees with central differences of the function at x, entry by entry.
+
+    Columns are scaled by the sizes of the states; ``name`` is the derivative in the message.
+    """
     largest = np.abs(np.asarray(function(x), dtype=float))
     given = check.array(name, dense(given), (largest.size, x.size))
     size = np.maximum(np.abs(x), 1e-3 * np.abs(x).max(initial=0.0))

@@ -17,9 +17,11 @@ ROUND_OFF = 4.0 * np.finfo(float).eps
 """Difference of H, relative to |H|, below which it is round-off, so that correcting a gradient would only add noise."""
 
 TOLERANCE = 1e-9
-"""Defect of a discrete gradient, relative to its terms, above round-off of sums of some thousand terms."""
+"""Error of a discrete gradient, relative to its largest terms, above which it is wrong. Sums of some thousand terms
+have less round-off."""
 MADE_UP = 1e-9
-"""Largest F(x₀) that a step corrects with ``kept``, as a share of the possible change of F in the step."""
+"""Value F(x₀), relative to the largest change of F that the step can make, up to which :func:`discrete_jacobian` takes
+it as round-off of earlier steps and corrects it, if ``kept``."""
 MEAN_POINTS = 4
 """Number of Gauss points of the mean value gradient, exact for Hamiltonians of degree 8."""
 
@@ -51,7 +53,7 @@ class Invariants:
 
 
 def padded(given: Invariants, n: int, extra: int) -> Invariants:
-    """Invariants extended to ``extra`` more states on which they do not depend."""
+    """Invariants of the first n states as invariants of n + ``extra`` states, independent of the added states."""
 
     def jacobian(x: Array) -> Array:
         own = dense(given.jacobian(x[:n]))
@@ -71,7 +73,8 @@ def correction(along: float, step: Array, before: float, after: float) -> float:
 def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
     """Gonzalez' discrete gradient ``∇H(m) + (ΔH − ∇H(m)·Δx)/(Δx·Δx) Δx`` ([dg] eq. (12)).
 
-    Δx may be the part of x₁ − x₀ on which H depends.
+    ``middle`` is ∇H(m), ``step`` Δx, which may be the part of x₁ − x₀ on which H depends; ``before`` and ``after`` are
+    H at both ends.
     """
     return middle + correction(float(middle @ step), step, before, after) * step
 
@@ -107,7 +110,10 @@ def check_discrete_gradient(
 
 
 def line_mean(gradient: Callable[[Array], Array], x0: Array, x1: Array, points: int) -> Array:
-    """Mean value gradient ∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points, exact up to degree 2·points ([dg] definition 5)."""
+    """Mean value gradient ∫₀¹ ∇H(x₀ + s Δx) ds by Gauss points ([dg] definition 5).
+
+    With p points it is exact for H of degree 2p or less.
+    """
     nodes, weights = gauss_points(points)
     return weights @ np.array([gradient(x0 + s * (x1 - x0)) for s in nodes])
 
@@ -140,7 +146,10 @@ def discrete_jacobian(
 
 
 def through_invariants(invariants: Invariants, x0: Array, before: float) -> Callable[[Array], Array]:
-    """Function of x₁ for ``Dπ(m)ᵀ ∇̄energy(π₀, π₁)``, Gonzalez' gradient in the invariants; ``before`` is H(x₀)."""
+    """Discrete gradient ``Dπ(m)ᵀ ∇̄energy(π(x₀), π(x₁))`` of H as a function of x₁, with the midpoint m of x₀ and x₁.
+
+    ∇̄energy is Gonzalez' discrete gradient with respect to the invariants; ``before`` is H(x₀).
+    """
     first = invariants.values(x0)
 
     def at(x1: Array) -> Array:

@@ -33,7 +33,7 @@ class Table:
         self.name = name
 
     def __call__(self, time: float) -> Array:
-        """Values at a time [s]."""
+        """Values (m,) at a time [s], or a number for a table of numbers."""
         first, last = self.times[0], self.times[-1]
         if not first <= time <= last:
             raise ValueError(f"{self.name} covers {first:.6g} to {last:.6g} s, and was evaluated at t = {time:.6g} s")
@@ -52,7 +52,7 @@ class Table:
         return (1.0 - share)[:, None] * values[k - 1] + share[:, None] * values[k]
 
     def with_values(self, values: Any) -> Table | None:
-        """Copy of the table with other values; None unless these are finite numbers of the same shape."""
+        """Copy of the table with other values; None unless these are finite numbers of the same shape and type."""
         try:
             own = np.array(values)
         except ValueError:
@@ -64,7 +64,10 @@ class Table:
         return table
 
     def by_values(self, times: Array, weights: Array) -> Array:
-        """Derivatives (k, m) of Σ w u(t) with respect to the table's values, with weights w (times, m)."""
+        """Derivatives (k, m) of a weighted sum Σ w·u(t) over given times, with respect to the values of the table.
+
+        The weights w are (times, m); k is the number of times of the table.
+        """
         k = self._pieces(times)
         share = ((times - self.times[k - 1]) / (self.times[k] - self.times[k - 1]))[:, None]
         out = np.zeros((self.times.size, weights.shape[1]))
@@ -73,7 +76,7 @@ class Table:
         return out
 
     def _pieces(self, times: Array) -> Array:
-        """Index into the table of the end of the interval that contains each time."""
+        """Index, for each time, of the table's time at the end of the interval that contains it."""
         return np.clip(np.searchsorted(self.times, times, side="right"), 1, self.times.size - 1)
 
     def covers(self, times: Array) -> bool:
@@ -92,7 +95,12 @@ def _copied(value: Any) -> Any:
 
 
 class Forcing:
-    """External inputs of all ports as one vector; raises ValueError for an unknown port."""
+    """External inputs of all ports of a system as one vector u (m,), at any time.
+
+    ``slices`` are the columns of each port in u, ``inputs`` the constants, tables and functions by port; ports without
+    input have zeros. If ``dim`` is given, an input of ``dim`` entries is repeated for all nodes of its port. Raises
+    ValueError for an unknown port.
+    """
 
     def __init__(self, slices: Mapping[str, slice], inputs: Mapping[str, Input], dim: int | None = None) -> None:
         self.slices = slices
@@ -108,11 +116,14 @@ class Forcing:
 
     @property
     def tables(self) -> dict[str, Table]:
-        """Inputs that are tables, by port."""
+        """Tables among the inputs, by port."""
         return {name: given for name, given in self._given.items() if isinstance(given, Table)}
 
     def with_inputs(self, inputs: Mapping[str, Input]) -> Forcing:
-        """Copy with other inputs of the same ports; if a table keeps its times, only the values are checked."""
+        """Copy with other inputs of the ports.
+
+        If a new table has the times of the old one of its port, its times are not checked again.
+        """
         tables = {}
         for name, given in inputs.items():
             known = self._given.get(name)
@@ -130,17 +141,17 @@ class Forcing:
 
     @property
     def jumping(self) -> Array:
-        """Mask (m,) of the inputs that may jump within a run: piecewise constant inputs and inputs of sliders."""
+        """Mask (m,) of the inputs that may jump during a run: piecewise constant ones, and those that sliders set."""
         jumping = np.zeros(self._size, dtype=bool)
         for name, given in self._given.items():
             jumping[self.slices[name]] = isinstance(given, Adjustable | PiecewiseConstant)
         return jumping
 
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
-        """Inputs at many times, (times, m); one row if none is a function of time.
+        """Inputs u at many times, (times, m), or a single row (1, m) if no input changes after the first time.
 
-        An adjustable input is constant if it was last set at or before the first time. A table that covers the ``ends``
-        of the steps is extrapolated linearly for substeps beyond them.
+        An input that sliders set is constant if it was set last at or before the first time. A table that covers the
+        interval ``ends`` of the steps is extrapolated linearly to times beyond it.
         """
         functions, first = {name: given for name, given in self._given.items() if callable(given)}, float(times[0])
         constant = self._constants(first)[None].copy()
@@ -163,7 +174,7 @@ class Forcing:
         return u
 
     def before(self, times: Array) -> Array:
-        """Inputs at ends of steps, (times, m), just before controllers and changes act at these times."""
+        """Inputs (times, m) just before given times, at which piecewise constant inputs and sliders may jump."""
         u = np.array(np.broadcast_to(self.at_times(times), (len(times), self._size)))
         for name, given in self._given.items():
             if isinstance(given, Adjustable | PiecewiseConstant):
@@ -172,7 +183,10 @@ class Forcing:
         return u
 
     def _constants(self, time: float) -> Array:
-        """Constant inputs (m,), read-only, with zeros for functions of time; ``time`` [s] is for error messages."""
+        """Vector (m,) of the inputs that are constants, with zeros for functions of time.
+
+        It is computed once and read-only; ``time`` [s] is for error messages.
+        """
         if self._constant is None:
             constant = np.zeros(self._size)
             for name, given in self._given.items():
@@ -184,7 +198,11 @@ class Forcing:
     def _sampled(
         self, name: str, function: Callable[[float], Any], times: list[float], ends: tuple[float, float] | None
     ) -> Array:
-        """Values of an input at times, (k, entries)."""
+        """Values (k, entries) of the input of port ``name``, a function of time, at k times.
+
+        Tables and piecewise constant inputs are evaluated at all times at once, other functions one by one. For
+        ``ends`` see :meth:`at_times`.
+        """
         part = self.slices[name]
         many = np.array(times)
         if isinstance(function, Adjustable | PiecewiseConstant) or (
@@ -210,7 +228,10 @@ class Forcing:
         return self._entries(name, check.value_of(f"input {name!r}", function, time), time)
 
     def _entries(self, name: str, given: Any, time: float) -> Array:
-        """Entries of an input from its value at a time [s]."""
+        """Convert a value of the input of port ``name`` to a finite vector with the entries of this port.
+
+        Raises ValueError for another number of entries, or values that are not finite at ``time`` [s].
+        """
         value, part = _numbers(name, given), self.slices[name]
         size = part.stop - part.start
         dim = self._dim or size

@@ -197,8 +197,9 @@ class LinearPHDAE(NamedPorts):
 
     @checked
     def expand(self, x: Array | ComplexArray) -> Array:
-        """States before elimination or reduction, which ``parts`` names, from x (n,) or (n, k).
+        """States as they were before elimination or reduction, from states x (n,) or (n, k) of this system.
 
+        ``parts`` are slices of them.
         Parameters
         ----------
         x : array or ComplexArray
@@ -230,12 +231,12 @@ class LinearPHDAE(NamedPorts):
 
 
 def unknowns(system: LinearPHDAE) -> int:
-    """Number of unknowns of a system, for the choice of threads."""
+    """Number of unknowns of a system, by which a computation on it chooses its number of threads."""
     return system.size
 
 
 def _sized(spans: Mapping[str, slice]) -> str:
-    """Names with their numbers of entries."""
+    """Text with the names of slices, each with its number of entries in parentheses."""
     return listed(f"{name} ({at.stop - (at.start or 0)})" for name, at in spans.items())
 
 

@@ -22,8 +22,8 @@ from .ports import NamedPorts, PortMatrices
 NEAR = 1e-2
 """Distance from the sample at which a discrete gradient pair is checked, relative to the sizes of the states."""
 GRADIENT_TOLERANCE = 1e-6
-"""Central differences with steps near eps^(1/3) resolve a gradient to about eps^(2/3) = 4e-11 times the curvature;
-four digits are left for steep Hamiltonians."""
+"""Relative error of a gradient or discrete gradient, compared with central differences, up to which it is accepted.
+Differences are accurate to about 4e-11 times the curvature; the tolerance leaves four digits for steep Hamiltonians."""
 
 
 class ValidityWarning(UserWarning):
@@ -38,7 +38,11 @@ class GradientPair(NamedTuple):
     H: Callable[[Array], float]
 
     def defect(self, x: Array, floor: Array) -> float:
-        """See :meth:`flexph.PHDAE.gradient_defect`; ``floor`` (n,) are sizes below which a state counts as small."""
+        """Relative defect of the pair at x, see :meth:`flexph.PHDAE.gradient_defect`.
+
+        Differences vary a state by a step relative to its size, which is at least its entry of ``floor`` (n,) unless
+        the state carries a share of the energy.
+        """
         analytic = self.E(x).T @ self.z(x)
         size = np.maximum(np.abs(x), floor)
         # states with energy are moved on their energy scale, as units differ between entries
@@ -78,7 +82,7 @@ class Terms(ABC):
     @property
     @abstractmethod
     def derivatives(self) -> Derivatives:
-        """Derivatives of the functions of the system, without check."""
+        """Derivatives of the functions of the system, which are not compared with differences."""
 
     @abstractmethod
     def check(self, system: Any, x: Array) -> None:
@@ -89,7 +93,7 @@ MatrixFunction = Callable[[Array], Any]
 FEEDTHROUGH = ("P", "S", "N")
 """Names of the feed-through matrices."""
 MEANS = ("E", "J", "R", "B", "z", *FEEDTHROUGH)
-"""Names of functions that may have a discretisation over a step."""
+"""Names of the functions of a PHDAE for which ``means`` can give the value over a step."""
 ROUND_OFF = np.finfo(float).eps
 
 
@@ -252,12 +256,12 @@ class PHDAE(NamedPorts, Remade):
 
     @property
     def gradient_pair(self) -> GradientPair:
-        """Gradient pair (E, z) of H."""
+        """Pair (E, z) of the system, with E(x)ᵀz(x) = ∇H(x)."""
         return GradientPair(self.E, self.z, self.H)
 
     @property
     def exact_derivatives(self) -> Derivatives | None:
-        """Derivatives exact to round-off; None if some of them are finite differences."""
+        """Derivatives that are exact to round-off; None if none are given, or if given ones are finite differences."""
         return None if self.derivatives is None or self.derivatives.accuracy else self.derivatives
 
     @property
@@ -311,7 +315,7 @@ class PHDAE(NamedPorts, Remade):
                 raise ValueError(f"inconsistent start: {what}")
 
     def floor(self, x: Array) -> Array:
-        """Size below which each state counts as small: 1e-3 of its part, or of all states if the part is zero.
+        """Size below which each state counts as small: 1e-3 of the largest state of its part, or of all if it is zero.
 
         A part also counts as zero if it is round-off of the other states, or of an earlier part that contains it.
         """

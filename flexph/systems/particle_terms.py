@@ -20,21 +20,28 @@ from .discrete_gradients import Invariants
 from .nonlinear import Terms
 
 LENGTH, SQUARE = 0, 1
-"""Kinds of springs by energy: ``½k e² + ¼k₃e⁴`` with e = ℓ − ℓ₀ and parameters (k, k₃, ℓ₀); ``a s + ½b s²`` with
-s = ℓ² − π₀ and parameters (a, b, π₀)."""
+"""Numbers of the energies of springs. LENGTH: ``½k e² + ¼k₃e⁴`` with e = ℓ − ℓ₀ and parameters (k, k₃, ℓ₀). SQUARE: ``a
+s + ½b s²`` with s = ℓ² − π₀ and parameters (a, b, π₀)."""
 VISCOUS, QUADRATIC, COULOMB, DRAG = 0, 1, 2, 3
-"""Kinds of dampers: relations to the rate of the length, and ``η (1 + α ℓ²)`` times the velocity difference."""
+"""Numbers of the laws of dampers. The first three give the tension as a function of the rate ℓ̇ of the length, DRAG the
+force ``η (1 + α ℓ²)`` times the relative velocity of the ends."""
 RELATIONS = {VISCOUS: "viscous", QUADRATIC: "quadratic", COULOMB: "coulomb"}
 PARAMETERS = {"viscous": 1, "quadratic": 1, "coulomb": 5}
 TOLERANCE = 1e-9
-"""Difference of functions, relative to the largest entry, above round-off of sums of some thousand terms."""
+"""Difference between a function of the system and its terms, relative to its largest entry, above which they disagree.
+Sums of some thousand terms have less round-off."""
 ASIDE = 1e-2
-"""Relative distance from a state at which functions are also compared, as terms can vanish at rest."""
+"""Relative distance from a state to a second one at which functions and terms are compared, as terms can vanish at
+rest."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Lines d = D q + d₀ between two points each; an end −1 is a fixed point, which is part of d₀."""
+    """Lines d = D q + d₀ between pairs of points, as arrays: springs, rods or dampers.
+
+    ``names`` are those of the lines, ``ends`` the numbers of the two points of each, with −1 for a fixed position,
+    which is part of d₀ (``offsets``); ``kinds`` and ``laws`` are the numbers and parameters of their laws.
+    """
 
     names: tuple[str, ...]
     ends: Array  # (lines, 2)
@@ -56,7 +63,10 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class ParticleTerms(Terms, Memo):
-    """Particle system; the multiplier of a rod of length L, ``½(|d|²/L − L) = 0``, is its force [N]."""
+    """Particle system with masses, constant forces, springs, rods, dampers and inputs as arrays, for compiled loops.
+
+    A rod of length L has the constraint ``½(|d|²/L − L) = 0``, so that its multiplier is its force [N].
+    """
 
     dim: int
     masses: Array  # (points,) [kg]
@@ -92,12 +102,12 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def _squares_of_rods(self) -> Array:
-        """Matrices DᵀD/L of the rods (r, nv, nv)."""
+        """Matrices DᵀD/L (rods, nv, nv) of the rods, whose rates C(q) v they determine."""
         return np.einsum("lin,lim->lnm", self._of_rods, self._of_rods) / self.rods.laws[:, :, None]
 
     @once
     def _skew(self) -> Array:
-        """Structure matrix J without rods."""
+        """Structure matrix J (n, n) without the forces and rates of rods, which depend on the state."""
         J, nv = np.zeros((self.size, self.size)), self.weight.size
         J[:nv, nv : 2 * nv], J[nv : 2 * nv, :nv] = np.eye(nv), -np.eye(nv)
         return J
@@ -185,7 +195,10 @@ class ParticleTerms(Terms, Memo):
         }
 
     def check(self, system: Any, x: Array) -> None:
-        """Compare with the system at the state and at other velocities and multipliers near it; see :class:`Terms`."""
+        """Raise ValueError unless functions of the system have the values of these terms at x and at a state near it.
+
+        If the terms have a discrete gradient pair, means of the system are compared over the step between these states.
+        """
         if system.size != self.size or system.inputs_size != self.inputs.size:
             raise ValueError(
                 f"terms must belong to the system, with {system.size} states and {system.inputs_size} inputs, but have "
@@ -201,10 +214,11 @@ class ParticleTerms(Terms, Memo):
             self._check_means(system.means, x, at)
 
     def _check_means(self, means: Mapping[str, Any], x0: Array, x1: Array) -> None:
-        """Raise ValueError unless the means are secants of springs, and values in the middle of rods and dampers.
+        """Raise ValueError unless the means of a system over a step are those of the terms.
 
-        Massless velocities and multipliers have their values at the end. Discrete Jacobians of rods differ from
-        Jacobians in the middle by round-off only.
+        Springs have secants, rods and dampers their values at the midpoint of positions and velocities. Massless
+        velocities and multipliers have their values at the end. Discrete Jacobians of rods differ from Jacobians at the
+        midpoint by round-off only.
         """
         moves = self.descriptor != 0.0
         middle = np.where(moves, 0.5 * (x0 + x1), x1)
@@ -216,7 +230,7 @@ class ParticleTerms(Terms, Memo):
             _compare(f"mean of {name}", dense(means[name](x0, x1)), value)
 
     def _secants(self, x0: Array, x1: Array, middle: Array) -> Array:
-        """Mean costates z̄ with the secants ΔV/Δ(ℓ²) of the springs."""
+        """Mean costates z̄ (n,) over a step, with the secants ΔV/Δ(ℓ²) of the springs; ``middle`` is the midpoint."""
         nv, z = self.weight.size, middle.copy()
         z[:nv] = -self.weight
         if len(self.springs.ends):
@@ -304,7 +318,10 @@ class ParticleTerms(Terms, Memo):
     # --- dampers ----------------------------------------------------------------------------------------------------
 
     def _damper_rows(self, x: Array) -> list[Array]:
-        """Rows W (k, nv) of each damper: for the rate of its length, or for the velocity difference."""
+        """Matrices W (k, nv) of the dampers, which map velocities to the rates on which their forces depend.
+
+        The rate is that of the length (k = 1), or for DRAG the relative velocity of the ends (k = dim).
+        """
         nv = self.weight.size
         rows = []
         for name, kind, D, d in zip(
@@ -345,7 +362,7 @@ class ParticleTerms(Terms, Memo):
         return slope
 
     def _damper_slope(self, k: int, x: Array, w: Array, rows: Array) -> Array:
-        """Derivative ∂(R w)/∂x (nv, n) of one damper."""
+        """Derivative ∂(R w)/∂x (nv, n) for damper k, at a constant w (nv,); ``rows`` is the damper's W at x."""
         nv, law = self.weight.size, self.dampers.laws[k]
         slope = np.zeros((nv, self.size))
         d, D = self._damper_lines(x[:nv])[k], self._of_dampers[k]
@@ -365,7 +382,10 @@ class ParticleTerms(Terms, Memo):
 
 
 def _compare(name: str, given: Array, own: Array) -> None:
-    """Raise ValueError unless a function of a system has the value of its terms."""
+    """Raise ValueError unless the value ``given`` of a function of the system is the value ``own`` of its terms.
+
+    ``name`` is the function in the message.
+    """
     defect, scale = np.abs(given - own).max(initial=0.0), np.abs(own).max(initial=0.0)
     if given.shape != own.shape or not defect <= TOLERANCE * max(float(scale), 1e-300):
         raise ValueError(

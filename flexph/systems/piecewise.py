@@ -91,7 +91,7 @@ class Recorded(PiecewiseConstant):
 
 
 class Adjustable:
-    """Input that is set between the steps of a run, with its history as ``record``.
+    """Input that a slider sets between the steps of a run, with its history as ``record``.
 
     It is a function of time whose past is fixed, and a constant from ``since`` [s] on, until it is set again.
     """

@@ -18,7 +18,10 @@ from .nonlinear import PHDAE, Constant, MatrixFunction
 
 
 class Transformation:
-    """Transformation (φ, U) of a system; all transformed functions depend on x̃."""
+    """Transformation of a system to coordinates x̃ with x = φ(x̃), and rows multiplied by Uᵀ; see :func:`transform`.
+
+    ``jacobian`` is Dφ and ``frame`` is U, both functions of x̃. Transformed functions depend on x̃.
+    """
 
     def __init__(
         self, system: PHDAE, phi: Callable[[Array], Array], jacobian: MatrixFunction, frame: MatrixFunction
@@ -26,7 +29,10 @@ class Transformation:
         self.system, self.phi, self.jacobian, self.frame = system, phi, jacobian, frame
 
     def applied(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
-        """Transformed system."""
+        """Transformed system, checked at the state ``sample``.
+
+        ``parts`` are added to the parts that keep their names.
+        """
         system = self.system
         losses: dict[str, Any] = {"R": self.matrix("R", system.R)} | self.feedthrough()
         return PHDAE(
@@ -62,7 +68,11 @@ class Transformation:
         return self._loss(name, self.frame(x), self.phi(x))
 
     def _loss(self, name: str, U: Array, x: Array) -> Array:
-        """Block of ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``; the whole is exactly semi-definite."""
+        """Block R̃, P̃ or S̃, by its name, of the matrix ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``.
+
+        R, P and S are those at a state x of the original system. The whole matrix is symmetric and positive
+        semi-definite to the last bit.
+        """
         n, m = self.system.size, self.system.inputs_size
         R, P, S = (dense(getattr(self.system, block)(x)) for block in ("R", "P", "S"))
         basis = np.eye(n + m)
@@ -72,11 +82,11 @@ class Transformation:
         return np.asarray(blocks[name])
 
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
-        """Warning text, from the function ``of`` of the original states at φ(x̃), or None."""
+        """Warning text, or None, of a function ``of`` of the original states, at the new state x."""
         return of(self.phi(x))
 
     def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:
-        """Reason, from ``of`` at φ(x̃), why the system cannot start there with a step, or None."""
+        """Reason why a run cannot start at the new state x with a step [s], or None; ``of`` is the original."""
         return of(self.phi(x), step)
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
@@ -84,7 +94,10 @@ class Transformation:
         return lambda x: self.carried(name, matrix(self.phi(x)), self.frame(x), self.jacobian(x))
 
     def carried(self, name: str, matrix: Any, U: Any, D: Any) -> Any:
-        """Transformed value ``UᵀED, UᵀJU, UᵀRU``, ``UᵀB, UᵀP``; S and N are unchanged."""
+        """Transformed value of the matrix ``name``: UᵀED, UᵀJU, UᵀRU, UᵀB or UᵀP; S and N are unchanged.
+
+        ``matrix`` is its value at φ(x̃), ``U`` and ``D`` those of the frame and of Dφ.
+        """
         if name == "R":
             return semi_definite_product("R", matrix, U)
         if name in ("S", "N"):
@@ -97,7 +110,7 @@ class Transformation:
         return np.linalg.solve(self.frame(x), self.system.z(self.phi(x)))
 
     def mean(self, name: str, mean: Callable[[Array, Array], Any], x0: Array, x1: Array) -> Any:
-        """Transformed mean Ê, Ĵ, R̂, B̂, P̂, Ŝ, N̂ or ẑ over a step."""
+        """Transformed mean ``name`` (E, J, R, B, P, S, N or z) over a step from x̃₀ to x̃₁, from the original mean."""
         U, given = self.frame(0.5 * (x0 + x1)), mean(self.phi(x0), self.phi(x1))
         if name == "z":
             return np.linalg.solve(U, given)
@@ -140,7 +153,11 @@ class LinearTransformation(Transformation):
         return kept
 
     def derivatives(self) -> Derivatives | None:
-        """Derivatives ``U⁻¹ ∂z Dφ, Uᵀ ∂(E w̃) Dφ, …`` at φ(x̃), with w̃ = Dφ w or U w."""
+        """Derivatives of the transformed functions: ``U⁻¹ ∂z Dφ`` of z̃, ``Uᵀ ∂(… w̃) Dφ`` of the matrices.
+
+        Those of the original are evaluated at φ(x̃). Here w̃ = Dφ w for E, and w̃ = U w for J and R. None if the
+        original has no derivatives.
+        """
         given, phi, D, U = self.system.derivatives, self.phi, self.jacobian.matrix, self.frame.matrix
         if given is None:
             return None

@@ -105,7 +105,10 @@ def read_unit(name: str, unit: str | None = None) -> float:
 
 
 def read_size(given: Any) -> float:
-    """Read a number with any unit, or without one, in SI units; raises ValueError for an unknown unit."""
+    """Read a number with a unit of any quantity, or without one, in SI units.
+
+    Raises ValueError for an unknown unit.
+    """
     number = NUMBER.match(given.strip()) if isinstance(given, str) and len(given) <= LONGEST else None
     if number is None:
         return read_quantity(given, "")
@@ -127,7 +130,10 @@ def _converted(value: float, name: str, unit: str | None, given: str, right: str
 
 @lru_cache(maxsize=1000)
 def _factor(name: str, unit: str | None) -> float:
-    """Conversion factor of a unit to another unit, by default the SI unit; raises ValueError."""
+    """Factor that converts from one unit to another, by default to the SI unit.
+
+    Raises ValueError for an unknown unit, and for units of different quantities.
+    """
     import pint
 
     try:
@@ -148,13 +154,13 @@ def _factor(name: str, unit: str | None) -> float:
 
 
 def _near_units(name: str) -> str:
-    """Text that suggests common units for the misspelt names in a unit."""
+    """Text that suggests common units for misspelt names of units in ``name``; empty if none is similar."""
     near = [nearest(word, COMMON).partition(" there ")[0] for word in re.findall(r"[^\W\d]+", name)]
     return "".join(f"{words} " for words in near if words.startswith("did"))
 
 
 def _measured(unit: Any) -> str:
-    """Name of the quantity of a unit, or its dimension as a text."""
+    """Name of the physical quantity that a unit measures, or else its dimension as a text."""
     registry = _registry()
     for known, (words, _) in EXAMPLES.items():
         if known and registry.parse_units(known).dimensionality == unit.dimensionality:

@@ -34,9 +34,10 @@ def write_glb(
 ) -> Path:
     """Write the motion of a run or a scene as binary glTF; return its path.
 
-    A part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i): translation and rotation of a node, and weights of morph
-    targets φ_i, whose number makes the error smaller than 2e-5 of the size of the scene. glTF has no colours that
-    change with time: each point shows the value of largest magnitude of the field over the run.
+    A point of a part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i), with its position X in the part: c and R are
+    translation and rotation of a node, w_i the weights of morph targets φ_i, whose number makes the error smaller than
+    2e-5 of the size of the scene. glTF has no colours that change with time: each point shows the value of largest
+    magnitude of the field over the run.
 
     Parameters
     ----------
@@ -159,7 +160,10 @@ class _File:
         return _linear(colours[np.round(shares * (len(colours) - 1)).astype(int)])
 
     def _material(self, kind: PartKind | None) -> int:
-        """Index of the material of a kind of parts; for None of the white material, which shows colours of points."""
+        """Index of the material with the colour of a kind of parts.
+
+        For None it is a white material, which shows the colours of the points.
+        """
         library, name = self.library, kind or "field"
         known = [material.name for material in self.gltf.materials]
         if name not in known:
@@ -170,18 +174,26 @@ class _File:
         return known.index(name)
 
     def _channel(self, node: int, path: str, values: int) -> None:
-        """Append values at the times of the scene, given by their accessor, to the animation of a node."""
+        """Add to the animation the motion of a node at the times of the scene.
+
+        ``path`` is the animated property of glTF: translation, rotation or weights; ``values``: index of the accessor
+        of its values.
+        """
         library, own = self.library, self.animation
         target = library.AnimationChannelTarget(node=node, path=path)
         own.channels.append(library.AnimationChannel(sampler=len(own.samplers), target=target))
         own.samplers.append(library.AnimationSampler(input=self.times, output=values, interpolation="LINEAR"))
 
     def _vertices(self, values: Array) -> int:
-        """Append vectors (v, 3) of a mesh; return the index of their accessor."""
+        """Append vectors (v, 3) at the vertices of a mesh; return the index of their accessor."""
         return self._accessor(values, "VEC3", use=self.library.ARRAY_BUFFER, extremes=True)
 
     def _accessor(self, values: Array, kind: str, *, use: int | None = None, extremes: bool = False) -> int:
-        """Append numbers to the buffer, as integers if they are indices; return the index of their accessor."""
+        """Append numbers to the buffer of the file; return the index of their accessor.
+
+        ``kind``: type of a row in glTF, such as VEC3; ``use``: target of the buffer view, by which indices of triangles
+        are stored as integers, others as floats; ``extremes``: True to store the smallest and largest row, too.
+        """
         library, gltf = self.library, self.gltf
         index = use == library.ELEMENT_ARRAY_BUFFER
         numbers = np.ascontiguousarray(values, dtype="<u4" if index else "<f4")
@@ -202,9 +214,10 @@ class _File:
 
 
 def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
-    """Mean (p, 3), shapes (r, p, 3) and weights (k, r) of displacements (k, p, 3), with the least r for a tolerance.
+    """Decomposition of displacements (k, p, 3) to a mean (p, 3), shapes (r, p, 3) and weights (k, r) at k times.
 
-    By singular value decomposition of the displacements minus their mean; the largest weight of each shape is 1.
+    It is a singular value decomposition of the displacements minus their mean. r is the smallest number for which no
+    component is wrong by more than ``tolerance``. The largest weight of each shape is 1.
     """
     k, p, _ = rest.shape
     mean = rest.mean(axis=0)
@@ -220,7 +233,10 @@ def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
 
 
 def _normals(points: Array, triangles: Array) -> Array:
-    """Unit normals (v, 3) at corners as means over their triangles; the z axis if these have no area."""
+    """Unit normals (v, 3) at the vertices, as means of those of the triangles at each.
+
+    They are along the z axis if these triangles have no area.
+    """
     sums = np.zeros_like(points)
     faces = unit_normals(points[triangles])
     for corner in range(3):
@@ -230,5 +246,5 @@ def _normals(points: Array, triangles: Array) -> Array:
 
 
 def _linear(colours: Array) -> Array:
-    """Linear intensities of colours in sRGB, 0 to 1 (IEC 61966-2-1)."""
+    """Linear intensities (n, 3) of colours (n, 3) in sRGB, both 0 to 1 (IEC 61966-2-1)."""
     return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)

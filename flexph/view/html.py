@@ -142,12 +142,15 @@ def page_of(scene: Scene, *, title: str, field: str | None, scale: float, forces
 
 
 def _scaled(scene: Scene, scale: float) -> Scene:
-    """Scene with deformations multiplied by ``scale``; the same scene for a factor of one."""
+    """Scene whose deformations are multiplied by ``scale`` in addition to its own factor."""
     return scene if scale == 1.0 else scene.deformed(scale * scene.scale)
 
 
 def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: str) -> str:
-    """HTML element of a scene, which the library of scripts replaces by a view; it shows a picture until then."""
+    """HTML element with a picture of a scene, which the scripts of the library replace by an interactive view.
+
+    ``style``: CSS of the element; ``forces``: True to show arrows initially.
+    """
     own = with_triangles(scene)
     stream = packed(own, title=title, field=field, forces=forces)
     picture = base64.b64encode(still_image(own, stream.row, stream.field)).decode("ascii")
@@ -159,7 +162,9 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
 
 
 def library_script() -> str:
-    """HTML ``<script>`` elements with the library of views, which a page must contain once; they load no other files.
+    """HTML ``<script>`` elements with the library of views, which a page must contain once.
+
+    They load no other files.
 
     Returns
     -------

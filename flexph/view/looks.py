@@ -68,7 +68,10 @@ def shown_field(scene: Scene, name: str | None) -> str | None:
 
 
 def unit_of(scene: Scene, name: str) -> tuple[float, str]:
-    """Factor to, and name of, the unit in which a field is displayed, in which its largest value has few digits."""
+    """Factor from the unit of a field to the unit in which it is displayed, and the name of the latter unit.
+
+    In the displayed unit the largest value of the field has few digits.
+    """
     unit, largest = scene.field_names()[name], float(np.abs(scene.limits(name)).max())
     for factor, word in PREFIXES.get(unit, ()):
         if largest >= factor:
@@ -104,7 +107,7 @@ def is_diverging(scene: Scene, name: str) -> bool:
 
 
 def caption(scene: Scene, row: int) -> str:
-    """Caption of a row: time, or the caption of the scene, and deformation factor."""
+    """Caption of a scene at the time of index ``row``: the time, or the scene's own text, and deformation factor."""
     larger = "" if scene.scale == 1.0 else f", deformation × {scene.scale:g}"
     if scene.captions:
         return f"{scene.captions[row]}{larger}"

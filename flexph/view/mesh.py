@@ -21,7 +21,11 @@ CREASE = float(np.cos(np.radians(38.0)))
 
 
 class Creased(NamedTuple):
-    """Mesh split along sharp edges: index (v,) of the point of each corner, and triangles (t, 3) of corners."""
+    """Mesh of triangles (t, 3) whose corners are split along sharp edges.
+
+    Vertices on such an edge occur once on each side of it. ``corners`` (v,): index of the given point at each vertex;
+    ``triangles``: indices of vertices.
+    """
 
     corners: Array
     triangles: Array
@@ -70,7 +74,11 @@ def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Crease
 
 
 def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
-    """Pairs (2, e) of corners of two adjacent triangles at the start of their common edge, or at its far end."""
+    """Corners (2, e) of both triangles at one end of each of e common edges, as indices 3 triangle + corner.
+
+    ``first`` and ``second`` (e,): corners of the one and the other triangle at which its side along the edge starts.
+    The end is the start of the first triangle's side, or with ``far`` its other end.
+    """
     following = lambda corner: 3 * (corner // 3) + (corner + 1 - 3 * (corner // 3)) % 3  # noqa: E731
     points = cells.ravel()
     own = following(first) if far else first
@@ -126,16 +134,22 @@ class Mesh:
     outward: Array
 
     def points(self, row: int) -> Array:
-        """Positions (v, 3) of the corners in world axes, at a row of the scene."""
+        """Positions (v, 3) of the corners in world axes, at the time of index ``row`` in the scene."""
         return np.concatenate([np.asarray(part.at(row), dtype=float) for part in self.parts])[self.corners]
 
     def normals(self, points: Array) -> Array:
-        """Normals (v, 3), not of unit length, at the corners: sums over adjacent triangles, weighted by area."""
+        """Normals (v, 3), not of unit length, at the corners, from their positions ``points`` (v, 3).
+
+        They are sums over adjacent triangles, weighted by area.
+        """
         a, b, c = (points[self.triangles[:, k]] for k in range(3))
         return np.asarray(self.sums @ np.cross(b - a, c - a))
 
     def shares(self, row: int) -> Array:
-        """Values (v,) of the field at the corners, 0 to 1 between its limits; :data:`PLAIN` without a field."""
+        """Values (v,) of the field at the corners, 0 to 1 between its limits, at the time of index ``row``.
+
+        They are :data:`PLAIN` for parts without the field.
+        """
         return np.concatenate([self._shares_of(part, row) for part in self.parts])[self.corners]
 
     def _shares_of(self, part: Part, row: int) -> Array:

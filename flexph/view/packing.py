@@ -28,9 +28,9 @@ Told = dict[str, Any]
 
 
 class Stream:
-    """Writer of a sequence of arrays; equal arrays are stored once.
+    """Writer of a sequence of arrays.
 
-    The low bytes of an array precede the high ones, which gzip compresses better.
+    Equal arrays are stored once. The low bytes of an array precede the high ones, which gzip compresses better.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,10 @@ class Stream:
         self._known: dict[tuple[bytes, str], Told] = {}
 
     def add(self, values: Array, kind: str) -> Told:
-        """Append an array in a number type; return its reference in the stream."""
+        """Append the numbers of an array in the type ``kind``, such as ``i2``; return their reference.
+
+        The reference has offset in bytes, count and type.
+        """
         numbers = np.ascontiguousarray(values.astype(TYPES[kind]))
         raw = numbers.view(np.uint8).reshape(numbers.size, -1).T.tobytes()
         key = raw, kind
@@ -55,7 +58,10 @@ class Stream:
 
 
 def add_shares(stream: Stream, values: Array) -> Told:
-    """Append numbers, rounded to 16-bit multiples of a step from their largest magnitude; return their reference."""
+    """Append numbers as 16-bit multiples of a step; return their reference and the step.
+
+    The step is such that the largest magnitude becomes the integer LARGEST.
+    """
     step = (float(np.abs(values).max(initial=0.0)) or 1.0) / LARGEST
     return {"numbers": stream.add(np.round(values / step), "i2"), "step": step}
 
@@ -84,7 +90,10 @@ def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
 
 
 def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
-    """Append the mean and modes of a singular value decomposition; return None if they save no numbers."""
+    """Append numbers (k, n) at k times as their mean and modes of a singular value decomposition; return the reference.
+
+    It has the fewest modes that reproduce all numbers up to ``tolerance``. None if that needs hardly fewer numbers.
+    """
     k, n = values.shape
     largest = float(np.abs(values).max())
     mean = np.round(values.mean(axis=0) / largest * LARGEST)
@@ -128,7 +137,7 @@ SHORT = 65536
 
 
 class Packed(NamedTuple):
-    """Compressed stream as text, with the initial field and the initial row of the view."""
+    """Scene as text: the compressed stream in base 64, and the field and index of the time that are shown initially."""
 
     text: str
     field: str | None
@@ -136,16 +145,20 @@ class Packed(NamedTuple):
 
 
 def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> Packed:
-    """Scene of triangles as a compressed stream, with the initial field and row of the view."""
+    """Scene of triangles as compressed text, with the field and the index of the time that are shown initially.
+
+    ``forces``: True to show arrows initially.
+    """
     field, row = shown_field(scene, field), telling_row(scene)
     raw = streamed(scene, title=title, field=field, row=row, forces=forces)
     return Packed(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"), field, row)
 
 
 def streamed(scene: Scene, *, title: str, field: str | None, row: int = 0, forces: bool = False, **more: Any) -> bytes:
-    """Scene of triangles as a stream: length of the head, head as JSON, and the arrays that it refers to.
+    """Scene of triangles as bytes: length of the head, head as JSON, and the arrays to which it refers.
 
-    Entries ``more`` are added to the head.
+    ``row``: index of the time that is shown initially; ``forces``: True to show arrows then. Entries ``more`` are added
+    to the head.
     """
     stream = Stream()
     low, high = scene.without("arrow").bounds
@@ -188,7 +201,10 @@ def _short(times: Array) -> list[float]:
 
 
 def telling_row(scene: Scene) -> int:
-    """Row of the scene with the largest deformation of a body, or with the largest displacement if nothing deforms."""
+    """Index of the time in a scene with the largest deformation of a body.
+
+    If nothing deforms, that of the largest displacement from the first time.
+    """
     bodies = [part for part in scene.parts if part.kind == "body" and part.moves]
     deformed = [part.deformation for part in bodies if part.deformation.shape[1]]
     if not any(own.any() for own in deformed):
@@ -198,7 +214,10 @@ def telling_row(scene: Scene) -> int:
 
 
 def with_triangles(scene: Scene) -> Scene:
-    """Scene of triangles only; values of cells become values of their corners, vectors become magnitudes."""
+    """Scene of triangles only.
+
+    Values of cells become values of their corners, vectors become magnitudes.
+    """
     shown = [_triangles(part) for part in scene.parts if part.points.size and len(part.cells)]
     shown = [part for part in shown if part.kind != "arrow" or np.ptp(part.points, axis=1).any()]
     return replace(scene, parts=tuple(shown))
@@ -236,7 +255,11 @@ def _scalar(field: Field) -> Field:
 def _parts(
     stream: Stream, pieces: Sequence[Part], motions: Sequence[RigidMotion], *, extent: float, scale: float
 ) -> list[Told]:
-    """Packed data of each part: rigid motion, deviations from it, deformations, fields and triangles."""
+    """Data of each piece of a scene for the head: rigid motion, deviations from it, deformations, fields, triangles.
+
+    Their arrays are appended to the stream. ``extent`` is the size of the scene [m], by which small deviations are
+    neglected; ``scale`` the factor of deformations in the scene, by which they are divided.
+    """
     meshes = creased_each([telling_points(piece) for piece in pieces], [piece.cells for piece in pieces])
     moving = [motion.rotations for motion in motions if len(motion.rotations) > 1]
     turns = iter(quaternions(np.array(moving)) if moving else ())
@@ -264,7 +287,10 @@ def _parts(
 
 
 def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: float, scale: float) -> Told | None:
-    """Packed deformation of a part in the axes of its rigid motion; None if it is zero."""
+    """Append the deformation of a part, divided by ``scale``, in the axes of its rigid motion; return its reference.
+
+    None without deformation. ``extent``: size of the scene [m], for the tolerance.
+    """
     if not scale or not part.deformation.any():
         return None
     own = motion.in_body(np.asarray(part.deformation, dtype=float) / scale).reshape(len(part.points), -1)
@@ -272,7 +298,7 @@ def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: flo
 
 
 def _values(stream: Stream, part: Part, field: Field) -> Told | None:
-    """Packed values of a field at the points of a part; None if they are all zero."""
+    """Append the values of a field at the points of a part over time; return their reference, None if all are zero."""
     values = np.broadcast_to(np.nan_to_num(np.asarray(field.values, dtype=float)), part.points.shape[:2])
     return add_series(stream, values, float(np.abs(values).max(initial=0.0)) / STEPS)
 

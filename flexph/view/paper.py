@@ -54,7 +54,10 @@ def font(size: float) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of a picture: its size, the length of a unit, and the windows of its regions, all in pixels."""
+    """Places on a picture: its size, and the windows of motion, colour bar and energy curves, all in pixels.
+
+    ``unit`` is the length by which sizes of letters and distances grow with the picture, 1 for 800 × 450 pixels.
+    """
 
     size: tuple[int, int]
     unit: float
@@ -64,7 +67,11 @@ class Layout:
 
 
 def layout_of(size: tuple[int, int], *, field: bool, account: bool, labels: bool = True) -> Layout:
-    """Layout from top to bottom: line of text, motion, colour bar of a field, and energy curves."""
+    """Layout of a picture of ``size`` pixels, from top to bottom: texts, motion, colour bar, and energy curves.
+
+    ``field``: True for a colour bar; ``account``: True for energy curves; ``labels``: False for a picture without texts
+    and colour bar.
+    """
     width, height = size
     unit = min(width / 800.0, height / 450.0)
     edge = (18.0 if labels else 8.0) * unit
@@ -104,7 +111,11 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """Bytes (height, width, 4) of a picture with premultiplied alpha, drawn over the background and its shadow."""
+        """Bytes (height, width, 4) of a picture drawn over the background, which its shadow darkens.
+
+        ``picture`` (height, width, 4) has colours multiplied by their opacity, 0 to 1; ``shadow`` (height, width) is 0
+        to 1.
+        """
         paper = rgb([PAPER[self.background]])[0].astype(np.float32)
         page = np.empty((*picture.shape[:2], 4), dtype=np.uint8)
         clear = 1.0 - picture[..., 3]
@@ -118,7 +129,10 @@ class Paper:
         return page
 
     def finished(self, picture: Array, caption: str, time: float) -> Any:
-        """Pillow image of a picture of bytes, with texts, and with energies up to a time [s]."""
+        """Pillow image of a picture of bytes with title, colour bar, caption and energy curves.
+
+        The curves are in full colours up to a time [s], and faint after it.
+        """
         image, draw, _ = pillow()
         page = image.fromarray(picture, "RGBA")
         page.alpha_composite(image.fromarray(self.words, "RGBA"))
@@ -226,5 +240,5 @@ def _ink_of(background: Background) -> tuple[int, ...]:
 
 
 def _bytes(shares: Array) -> Array:
-    """Bytes from numbers between 0 and 1."""
+    """Bytes, 0 to 255, of an array of numbers between 0 and 1, in its shape."""
     return np.asarray(np.float32(255.0) * shares + np.float32(0.5)).clip(0.0, 255.0).astype(np.uint8)

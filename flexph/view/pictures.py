@@ -48,7 +48,10 @@ def write_gif(path: Path, pictures: Sequence[Any], rate: float, transparent: boo
 
 
 def _palette(pictures: Sequence[Any], colours: int) -> Any:
-    """Pillow image with a palette of the colours of some of the pictures, including that of the background."""
+    """Pillow image with a palette of ``colours`` colours for all pictures of a film, found from some of them.
+
+    It includes the colour of the background, and rare colours.
+    """
     image, _, _ = pillow()
     rows = np.unique(np.linspace(0, len(pictures) - 1, SAMPLES).round().astype(int))
     codes, counts = zip(*(_coded(pictures[row]) for row in rows), strict=True)
@@ -65,7 +68,7 @@ def _palette(pictures: Sequence[Any], colours: int) -> Any:
 
 
 def _rare(seen: Array, palette: Array) -> Array:
-    """Colours among ``seen`` with the largest distance from the colours of a palette and from each other."""
+    """The RARE colours among ``seen`` (n, 3) that differ most from those of a palette (m, 3) and from each other."""
     distances = cdist(seen, palette).min(axis=1)
     rare = []
     for _ in range(RARE):
@@ -75,7 +78,10 @@ def _rare(seen: Array, palette: Array) -> Array:
 
 
 def _coded(picture: Any) -> tuple[Array, Array]:
-    """Different colours of an image as integers, and the number of pixels of each colour."""
+    """Different colours of an image in ascending order, as integers, and the number of pixels of each colour.
+
+    A colour is 65536 red + 256 green + blue.
+    """
     pixels = np.array(picture.convert("RGB")).astype(np.int64)
     colours, counts = np.unique(pixels @ np.array([65536, 256, 1]), return_counts=True)
     return colours, counts
@@ -266,7 +272,10 @@ def write_film(
 
 
 class Film(Sequence[Any]):
-    """Sequence of Pillow images, one for each time of a scene; an image is drawn when it is accessed."""
+    """Sequence of Pillow images, one for each time of a scene.
+
+    An image is drawn when it is accessed.
+    """
 
     def __init__(
         self,
@@ -313,7 +322,7 @@ class Film(Sequence[Any]):
 
 
 def _row_at(scene: Scene, at: float) -> int:
-    """Row whose time is nearest to ``at``; raises ValueError for a time outside of the run."""
+    """Index of the time of a scene that is nearest to ``at``; raises ValueError for a time outside of the run."""
     first, last = scene.times[[0, -1]]
     if not first <= at <= last:
         raise ValueError(f"at must be a time of the run, from {first:.6g} s to {last:.6g} s, got {at:.6g} s")

@@ -25,7 +25,7 @@ PLANE, SPACE = (0.1, -0.34, 1.0), (0.5, -1.0, 0.52)
 
 @dataclass(frozen=True)
 class Window:
-    """Region of a picture for the motion: left, upper, right and lower edge [dots]."""
+    """Region of a picture: its left, upper, right and lower edge, in dots or pixels from the upper left corner."""
 
     left: float
     top: float
@@ -58,9 +58,9 @@ class Camera:
     middle: Array
 
     def places(self, points: Array) -> Array:
-        """Projection (…, 3) of world points (…, 3): dots to the right, dots down, depth (larger for nearer points).
+        """Projection (…, 3) of world points (…, 3): position in the picture to the right and down [dots], and depth.
 
-        Depths vary linearly over the projection of a plane.
+        The depth is larger for nearer points, 1 at the target. It varies linearly over the picture of a plane.
         """
         own = (points - self.target) @ self.axes.T
         nearness = self.distance / (self.distance - own[..., 2])
@@ -69,7 +69,10 @@ class Camera:
 
 
 def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, float]) -> Array:
-    """Unit vectors to the right, up, and towards the viewer, as rows (3, 3)."""
+    """Unit vectors of a view to the right, up, and towards the viewer, as rows (3, 3).
+
+    ``towards``: direction to the viewer; ``up``: direction shown vertical, which may be oblique to it.
+    """
     z = np.array(towards, dtype=float) / np.linalg.norm(towards)
     x = np.cross(up, z)
     if not x.any():  # seen along the vertical
@@ -79,7 +82,11 @@ def axes_towards(towards: tuple[float, float, float], up: tuple[float, float, fl
 
 
 def view_axes(dim: int, towards: tuple[float, float, float] | None = None) -> Array:
-    """Axes of a view as rows (3, 3) from a direction ``towards``, by default the front (plane) or above (space)."""
+    """Unit vectors of a view to the right, up, and towards the viewer, as rows (3, 3).
+
+    ``towards``: direction to the viewer, by default the front for a mechanism in the plane (``dim`` 2), and obliquely
+    above in space.
+    """
     return axes_towards(towards or (PLANE if dim == 2 else SPACE), (0.0, 1.0, 0.0) if dim == 2 else (0.0, 0.0, 1.0))
 
 
@@ -99,7 +106,7 @@ def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
 
 
 def _some(points: Array) -> Array:
-    """Points (n, 3) of a part at a sample of its times."""
+    """Positions (n, 3) of all points of a part (k, p, 3) at about INSTANTS of its k times."""
     return np.asarray(points[:: max(1, len(points) // INSTANTS)], dtype=float).reshape(-1, 3)
 
 
@@ -121,7 +128,7 @@ def blurred(values: Array, sigma: float) -> Array:
 
 
 def _means(values: Array, radius: int) -> Array:
-    """Moving means over 2 ``radius`` + 1 rows of the picture."""
+    """Moving means of a picture (height, width) over 2 ``radius`` + 1 neighbouring rows."""
     width = 2 * radius + 1
     sums = np.cumsum(np.pad(values, ((radius + 1, radius), (0, 0)), mode="edge"), axis=0, dtype=float)
     return np.asarray((sums[width:] - sums[:-width]) / width, dtype=np.float32)
@@ -159,7 +166,7 @@ class _Spans(NamedTuple):
 
 
 def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
-    """Dots covered by triangles, with the nearest triangle at each dot.
+    """Dots of a picture of ``size`` (width, height) dots that triangles cover, with the nearest triangle at each.
 
     ``corners`` (t, 3, 3): dots to the right and down from the upper left corner of the picture, and depth.
     """
@@ -179,7 +186,7 @@ def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
 
 
 def covered(corners: Array, size: tuple[int, int]) -> Array:
-    """Mask (height, width) of the dots that triangles (t, 3, 2) cover."""
+    """Mask (height, width) of the dots that triangles (t, 3, 2) cover in a picture of ``size`` (width, height) dots."""
     picture = np.zeros(size[0] * size[1], dtype=bool)
     picture[_spans(corners, size).number] = True
     return picture.reshape(size[1], size[0])
@@ -206,7 +213,10 @@ def _spans(corners: Array, size: tuple[int, int]) -> _Spans:
 
 
 def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
-    """First and last dot (r,) of each span, counted in its row."""
+    """Column of the first and last dot (r,) of each span, at which no barycentric coordinate is negative.
+
+    These are slope·x + offset, both (r, 3), in the middle x of a dot. Without such dots the last is before the first.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         cut = -offset / slope
     left = np.where(slope > 0.0, cut, -np.inf).max(axis=1)
@@ -217,7 +227,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """Integers from ``first`` to ``last`` of each row (r,), concatenated, and the row of each integer."""
+    """Index of the range and the integer, for all integers of the ranges from ``first`` (r,) to ``last`` (r,)."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -246,10 +256,11 @@ class Paint:
 
 
 def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: Paint, size: tuple[int, int]) -> Array:
-    """Picture of the shaded visible dots, RGBA (height, width, 4); zero where no part is seen.
+    """Picture of the shaded visible dots, RGBA (height, width, 4).
 
-    At each of the n dots: ``normals`` (n, 3) of the surface in the axes of the view, ``shares`` (n,) of the field
-    between its smallest (0) and largest value (1), negative without a field, and ``owner`` (n,), the index of the part.
+    It is zero where no part is seen. ``size`` is (width, height). At each of the n dots: ``normals`` (n, 3) of the
+    surface in the axes of the view, ``shares`` (n,) of the field between its smallest (0) and largest value (1),
+    negative without a field, and ``owner`` (n,), the index of the part.
     """
     width, height = size
     unit = _towards_reader(normals)
@@ -273,7 +284,10 @@ def _towards_reader(normals: Array) -> Array:
 
 
 def _lit(base: Array, normals: Array) -> Array:
-    """Colours (n, 3) of lit surfaces: diffuse light, light of the sky and specular reflection."""
+    """Colours (n, 3) of surfaces with the colours ``base`` (n, 3) and unit normals (n, 3) in the axes of the view.
+
+    They have diffuse light, light of the sky and specular reflection.
+    """
     light = (LIGHT / np.linalg.norm(LIGHT)).astype(np.float32)
     half = light + np.array([0.0, 0.0, 1.0], dtype=np.float32)
     half /= np.linalg.norm(half)
@@ -283,7 +297,10 @@ def _lit(base: Array, normals: Array) -> Array:
 
 
 def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> Array:
-    """Opacity (height·width,), 0 to 1, of lines between parts, along silhouettes, and along sharp edges."""
+    """Opacity (height·width,), 0 to 1, of the lines on all dots: between parts, along silhouettes and sharp edges.
+
+    For each visible dot: ``normals`` (n, 3) is the unit normal of the surface, ``owner`` (n,) the index of the part.
+    """
     width, height = size
     numbers = np.full(height * width, -1, dtype=np.int32)
     numbers[dots.number] = np.arange(len(dots.number))
@@ -306,9 +323,10 @@ def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> A
 
 
 def occlusion(depth: Array, reach: float) -> Array:
-    """Factors (height, width) that darken surfaces behind nearer ones, by the difference of depth to the blurred depth.
+    """Factors (height, width) by which surfaces close behind others are darkened, from depths (height, width).
 
-    Luft, Colditz and Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006.
+    They fall with the difference of the blurred depth and the depth, relative to ``reach``, to a lower bound. Luft,
+    Colditz and Deussen, Image enhancement by unsharp masking the depth buffer, SIGGRAPH 2006.
     """
     behind = (blurred(depth, HALO) - depth) / reach
     return np.asarray(1.0 - behind.clip(0.0, DARKEST))

@@ -17,7 +17,11 @@ MOST = 400
 
 
 class RigidMotion(NamedTuple):
-    """Rigid motion x(t) ≈ c(t) + R(t) X: rotations R (k, 3, 3), centres c (k, 3) and base points X (p, 3)."""
+    """Rigid motion x(t) ≈ c(t) + R(t) X that is fitted to p moving points of a body at k times.
+
+    It has ``rotations`` R (k, 3, 3) from the axes of the body to those of the world, ``centres`` c (k, 3), and
+    ``base``, the points X (p, 3) relative to the centre in the axes of the body.
+    """
 
     rotations: Array
     centres: Array
@@ -28,7 +32,7 @@ class RigidMotion(NamedTuple):
         return np.asarray(np.swapaxes(self.rotations[:, None], -1, -2) @ vectors[..., None])[..., 0]
 
     def rest(self, points: Array) -> Array:
-        """Deviations of points (k, p, 3) from the rigid motion, in the axes of the body."""
+        """Differences between points (k, p, 3) and those of the rigid motion, in the axes of the body."""
         return (points - self.centres[:, None]) @ self.rotations - self.base
 
     @property
@@ -39,9 +43,10 @@ class RigidMotion(NamedTuple):
 
 
 def rigid_motion(points: Array) -> RigidMotion:
-    """Rigid motion with the least squared deviation from points (k, p, 3); base points are those at the first time.
+    """Rigid motion with the least squared deviation from points (k, p, 3).
 
-    W. Kabsch, A solution for the best rotation to relate two sets of vectors, Acta Crystallogr. A 32 (1976).
+    Base points are those at the first time. W. Kabsch, A solution for the best rotation to relate two sets of vectors,
+    Acta Crystallogr. A 32 (1976).
     """
     centres = points.mean(axis=1)
     own = points - centres[:, None]
@@ -62,7 +67,10 @@ def quaternions(rotations: Array) -> Array:
 
 
 def _quaternion_products(rotations: Array) -> Array:
-    """Matrices 4 q qᵀ (…, 4, 4) of unit quaternions q, linear functions of rotations (…, 3, 3) (S. W. Shepperd)."""
+    """Matrices 4 q qᵀ (…, 4, 4) of unit quaternions q, scalar last, from rotation matrices (…, 3, 3) (S. W. Shepperd).
+
+    Their entries are linear in those of the rotation matrix.
+    """
     trace = np.trace(rotations, axis1=-2, axis2=-1)
     products = np.empty((*rotations.shape[:-2], 4, 4))
     products[..., :3, :3] = rotations + np.swapaxes(rotations, -1, -2) + (1.0 - trace)[..., None, None] * np.eye(3)
@@ -73,7 +81,10 @@ def _quaternion_products(rotations: Array) -> Array:
 
 
 def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
-    """Connected pieces of a joint symbol if they move relative to each other; otherwise a list of the part only."""
+    """Connected pieces of a part that is a joint symbol, if they move relative to each other; else the part alone.
+
+    They do if a common rigid motion misses a point by more than ``tolerance`` [m].
+    """
     if not part.moves or part.kind in ("body", "arrow") or part.point_fields:
         return [part]
     count, piece = connected_pieces(part.cells, part.points.shape[1])
@@ -83,7 +94,10 @@ def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
 
 
 def _piece(part: Part, own: Array, tolerance: float) -> Part:
-    """Part with the points ``own`` (indices) only, and with a single time if it is at rest."""
+    """Part with the points of indices ``own`` only.
+
+    It has one time only if none of them moves by more than ``tolerance`` [m] and none has a deformation.
+    """
     cells = part.cells[np.isin(part.cells[:, 0], own)]
     points, deformation = (
         part.points[:, own],
@@ -95,7 +109,7 @@ def _piece(part: Part, own: Array, tolerance: float) -> Part:
 
 
 def connected_pieces(cells: Array, count: int) -> tuple[int, Array]:
-    """Number of connected pieces of a mesh, and the index of the piece of each point."""
+    """Number of connected pieces of a mesh of cells, and the index of the piece of each of its ``count`` points."""
     first, second = cells.ravel(), np.roll(cells, 1, axis=1).ravel()
     edges = coo_array((np.ones(first.size), (first, second)), shape=(count, count))
     number, piece = connected_components(edges, directed=False)

@@ -43,7 +43,7 @@ STOPS = 256
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """Scene in front of a camera, which is drawn at its rows.
+    """Scene in front of a camera, from which its pictures at single times are drawn.
 
     Attributes
     ----------
@@ -72,7 +72,10 @@ class Stage:
     bottom: float
 
     def drawn(self, row: int) -> Array:
-        """Picture (height, width, 4) at a row: RGBA from 0 to 1 with premultiplied alpha, without background."""
+        """Picture (height, width, 4) at the time of index ``row``, without background.
+
+        It has red, green, blue and opacity from 0 to 1; colours are multiplied by opacity.
+        """
         points = self.mesh.points(row)
         places = self.camera.places(points)
         whole = np.zeros((self.size[1], self.size[0], 4), dtype=np.float32)
@@ -84,7 +87,11 @@ class Stage:
         return whole
 
     def _shaded(self, row: int, points: Array, places: Array, size: tuple[int, int]) -> Array:
-        """Picture (height, width, 4) of a region of the given size; ``places`` (v, 3): corners in its dots."""
+        """Picture (height, width, 4) of a region with ``size`` (width, height), at the time of index ``row``.
+
+        ``points`` (v, 3): corners of the triangles in world axes; ``places`` (v, 3): their dots in this region, and
+        depth.
+        """
         fine = FINER * size[0], FINER * size[1]
         facing = self._facing(places)
         dots = seen_dots(places[self.mesh.triangles[facing]], fine)
@@ -102,27 +109,33 @@ class Stage:
         return picture
 
     def _facing(self, places: Array) -> Array:
-        """Indices of triangles that may be visible: those facing the viewer, and all triangles of open surfaces."""
+        """Indices of triangles that may be visible: those facing the viewer, and all triangles of open surfaces.
+
+        ``places`` (v, 3): dots and depth of the corners in the picture.
+        """
         a, b, c = (places[self.mesh.triangles[:, k], :2] for k in range(3))
         u, v = b - a, c - a
         down = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]  # dots count downwards: counterclockwise is negative
         return np.flatnonzero((self.mesh.outward == 0) | (self.mesh.outward * down < 0.0))
 
     def _normals(self, points: Array) -> Array:
-        """Unit normals (v, 3) at the corners, in the axes of the view."""
+        """Unit normals (v, 3) of the surface at corners ``points`` (v, 3), in the axes of the view."""
         normals = self.mesh.normals(points) @ self.camera.axes.T
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
         return np.asarray(normals / np.where(lengths > 0.0, lengths, 1.0))
 
     def _halo(self, depth: Array) -> Array:
-        """Factors (height, width) that darken surfaces behind nearer ones; the background is the farthest surface."""
+        """Factors (height, width) that darken surfaces close behind others, from depths (height, width).
+
+        The background, with depth −∞, counts as the farthest surface.
+        """
         far = np.isneginf(depth)
         if far.all():
             return np.ones_like(depth)
         return occlusion(np.where(far, depth[~far].min(), depth), self.reach)
 
     def shadow(self, row: int) -> Array:
-        """Darkness (height, width), 0 to 1, of the shadow of all parts on the background at a row."""
+        """Darkness (height, width), 0 to 1, of the shadow of all parts on the ground, at the time of index ``row``."""
         whole = np.zeros(self.size[::-1], dtype=np.float32)
         if self.ground is None:
             return whole
@@ -141,7 +154,10 @@ class Stage:
         return whole
 
     def _box(self, places: Array, margin: float) -> tuple[Array, Array]:
-        """Upper left and lower right corner [pixels] of the region of the picture around points (v, 2)."""
+        """Upper left and lower right corner [pixels] of the region of the picture around points (v, 2) [pixels].
+
+        ``margin`` [pixels] is added on each side, up to the edge of the picture.
+        """
         low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
         return np.floor(low).clip(0, self.size).astype(int), np.ceil(high).clip(0, self.size).astype(int)
 
@@ -155,7 +171,11 @@ def staged_scene(
     dark: bool = False,
     towards: tuple[float, float, float] | None = None,
 ) -> Stage:
-    """Stage for a scene of triangles, whose motion fills a window of the picture [pixels]."""
+    """Stage for a scene of triangles, whose motion fills a window of the picture [pixels].
+
+    ``size``: width and height in pixels; ``dark``: True for colours on a dark background; ``towards``: direction to the
+    viewer, by default as in :func:`flexph.view.raster.view_axes`.
+    """
     axes = view_axes(scene.dim, towards)
     fine = Window(*(FINER * edge for edge in (window.left, window.top, window.right, window.bottom)))
     camera, mesh = fitted(scene, axes, fine), mesh_of(scene, field)
@@ -173,7 +193,7 @@ def staged_scene(
 
 
 def map_of(scene: Scene, field: str | None) -> Array:
-    """Colours (n, 3) of a field from its smallest to its largest value; none without a field."""
+    """Colour map (n, 3) of a field, from its smallest to its largest value; no colours without a field."""
     if field is None:
         return np.zeros((0, 3), dtype=np.float32)
     stops = rgb(MAPS["diverging" if is_diverging(scene, field) else "sequential"])
@@ -200,7 +220,10 @@ def still_image(
     size: tuple[int, int] = (480, 300),
     towards: tuple[float, float, float] | None = None,
 ) -> bytes:
-    """PNG of a scene of triangles at a row, on a transparent background; its camera is that of the whole motion."""
+    """PNG of a scene of triangles at the time of index ``row``, on a transparent background.
+
+    The camera is that for which the whole motion is visible.
+    """
     width, height = size
     window = Window(EDGE * width, EDGE * height, (1.0 - EDGE) * width, (1.0 - EDGE) * height)
     picture = staged_scene(scene.without("arrow"), field, size=size, window=window, towards=towards).drawn(row)

@@ -73,7 +73,7 @@ def library() -> Any:
 
 
 class Stage:
-    """Pyvista plotter with the parts of a scene, which shows one row of the scene."""
+    """Pyvista plotter with the parts of a scene, which shows the scene at one of its times."""
 
     def __init__(self, scene: Scene, name: str | None, plotter: Any = None) -> None:
         pyvista = library()
@@ -92,7 +92,7 @@ class Stage:
         self.set(0)
 
     def set(self, row: int) -> None:
-        """Show the parts at a row of the scene."""
+        """Show the parts at the time of index ``row`` in the scene."""
         for part, mesh in zip(self.scene.parts, self.meshes, strict=True):
             if part.moves:
                 mesh.points = part.at(row)

@@ -155,13 +155,16 @@ def point(mass: float, dim: int = 2) -> Body:
 
 
 def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point], *, view: View | None = None) -> Body:
-    """Spatial rigid body from mass [kg], centre of mass c (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²]."""
+    """Spatial rigid body from its mass [kg], its centre of mass c (3,) [m] and ∫ρ(X − c)(X − c)ᵀ (3, 3) [kg m²].
+
+    Without a view it is drawn as lines from the centre of mass to the ports.
+    """
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
     return Body(integrals, _ports(ports, 3), view=view or _spokes(centre, ports))
 
 
 def no_shape(points: Array) -> sparse.csr_array:
-    """Empty displacement rows (points · d, 0) for points that do not deform."""
+    """Empty matrix (points · d, 0) of the displacements of points (points, d) that do not deform."""
     return no_entries(points.size, 0)
 
 
@@ -179,7 +182,10 @@ def _dimension(inertia: Numbers) -> int:
 
 
 def _place(name: str, value: Point | Array, dim: int) -> Array:
-    """Point as an array (dim,); for another dimension raise ValueError that says what decides the dimension."""
+    """Point as an array (dim,), after a check; ``name`` names it in messages.
+
+    Raises ValueError for another dimension, which says what decides it.
+    """
     shape = np.shape(value)
     if len(shape) == 1 and shape != (dim,):
         kind = "a scalar inertia makes a planar body" if dim == 2 else "the body is spatial"
@@ -188,9 +194,10 @@ def _place(name: str, value: Point | Array, dim: int) -> Array:
 
 
 def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
-    """Second moment ∫ρXXᵀ = ½tr(J)1 − J about the centre of mass; ``lever`` is the vector from it to J's point.
+    """Second moment ∫ρXXᵀ = ½tr(J)1 − J (3, 3) about the centre of mass, from the given ``inertia``.
 
-    Raises ValueError for a J that no distribution of mass has.
+    ``lever`` is the vector from the centre of mass to the point to which ``inertia`` refers. Raises ValueError for a J
+    that no distribution of mass has; ``name`` names it.
     """
     given = check.array("inertia", inertia, (3,) * np.ndim(inertia))
     J = np.diag(given) if given.ndim == 1 else given
@@ -216,7 +223,7 @@ def _ports(ports: Mapping[str, Point], dim: int) -> dict[str, Port]:
 
 
 def shape_view(shape: Shape, dim: int) -> View:
-    """View of a rigid body whose shape is drawn by ``shape``, in the plane (2) or in space (3)."""
+    """View of a rigid body of dimension ``dim`` that is drawn by the triangles of ``shape``."""
     points = shape.points[:, :dim].copy()
     heights = shape.points[:, 2].copy() if dim == 2 else np.zeros(0)
     return View(points, shape.triangles, "triangle", no_shape(points), heights=heights)
@@ -227,7 +234,7 @@ def _mass_point(place: Array) -> View:
 
 
 def _spokes(centre: Array, ports: Mapping[str, Point]) -> View:
-    """View of lines from the centre of mass to the ports, or of a point if all ports are at the centre of mass."""
+    """View of a rigid body as lines from its centre of mass to its ports, or as a point if all ports are there."""
     ends = [np.array(x, dtype=float) for x in ports.values() if np.any(np.array(x) != centre)]
     if not ends:
         return _mass_point(centre)
@@ -357,7 +364,10 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
 
 
 def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:
-    """Ports of a shape and additional ``given`` ports; raise ValueError if a name occurs in both."""
+    """Ports ``own`` of a shape together with the ports ``given`` by the user.
+
+    Raises ValueError if a name occurs in both.
+    """
     twice = sorted(set(own) & set(given or {}))
     if twice:
         raise ValueError(f"ports must not be named {', '.join(map(repr, own))}: these exist, got {twice}")

@@ -49,7 +49,11 @@ SPLIT: Mapping[str, tuple[Face, ...]] = {
 
 
 class Moments(NamedTuple):
-    """Signed volumes of cells (k,), sum of all tetrahedron volumes without sign, ∫X (3,) and ∫XXᵀ (3, 3) in all."""
+    """Moments of volume of k cells, or of the space between k surface cells and the origin.
+
+    ``volumes`` (k,) are signed volumes, ``magnitude`` is the sum of the volumes of all tetrahedra without sign,
+    ``first`` is ∫X dV (3,) and ``second`` ∫XXᵀ dV (3, 3), over all cells.
+    """
 
     volumes: Array
     magnitude: float
@@ -58,13 +62,16 @@ class Moments(NamedTuple):
 
 
 def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of volume cells (k, corners), each split into tetrahedra between its faces and its mean corner."""
+    """Moments of volume cells, each split into tetrahedra between its faces and the mean of its corners.
+
+    ``cells`` (k, corners) are indices of ``points``, ``faces`` the indices of the corners of each face.
+    """
     corners = points[cells]
     return _over(corners, corners.mean(axis=1), faces)
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the space between surface cells and the origin, which add up to those of a body inside the surface.
+    """Moments of the space between each surface cell and the origin; they add up to those inside the surface.
 
     By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """
@@ -72,10 +79,10 @@ def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
-    """Sum the moments of the tetrahedra between the faces of cells and an ``apex``.
+    """Moments of the tetrahedra between the faces of cells and an ``apex``, a point for all cells or one for each.
 
     A tetrahedron of volume V has ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20``, with corners p relative to the origin
-    and their sum s.
+    and their sum s. ``corners`` (k, corners, 3) are positions.
     """
     volumes, magnitude = np.zeros(len(corners)), 0.0
     first, second = np.zeros(3), np.zeros((3, 3))
@@ -92,10 +99,10 @@ def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def _triangles(corners: Array, faces: tuple[Face, ...]) -> Iterator[tuple[Array, Array, Array]]:
-    """Corners (k, 3) of the triangles of each face of all cells; a quadrilateral has four around its mean point.
+    """Yield the corners of the triangles of each face of all k cells: three arrays (k, 3) for a triangle of each cell.
 
-    Neighbouring cells have the same triangles. These are exact for plane faces; for a warped face they bound the same
-    volume as the bilinear surface.
+    A quadrilateral has four around its mean point. Neighbouring cells have the same triangles. These are exact for
+    plane faces; for a warped face they bound the same volume as the bilinear surface.
     """
     for face in faces:
         ring = [corners[:, i] for i in face]
@@ -112,7 +119,11 @@ CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {
 
 
 def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
-    """Points (p, 3) in use, and corners (k, corners) of all volume cells, otherwise of all surface cells, by type."""
+    """Points (p, 3) that are in use, and the corners (k, corners) of the cells of a mesh, by cell type.
+
+    They are all volume cells or, without any, all surface cells. Cells of higher order are reduced to their corners,
+    with a warning. Raises ValueError for a mesh without such cells.
+    """
     refuse_unknown((block.type, block.data) for block in mesh.cells)
     points = check.array("points of the mesh", mesh.points, (None, 3))
     cells_by_kind: dict[str, list[Array]] = {}
@@ -141,13 +152,16 @@ def _corners(block: Any, count: int, points: int) -> Array:
 
 
 def _used(points: Array, cells: Cells) -> tuple[Array, Cells]:
-    """Points that cells refer to, and the renumbered cells."""
+    """Points to which cells refer, and the cells with indices of these points."""
     used = np.unique(np.concatenate([c.ravel() for c in cells.values()]))
     return points[used], {name: np.searchsorted(used, c) for name, c in cells.items()}
 
 
 def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
-    """Points without repetition (some formats repeat them), and cells without faces that have no area."""
+    """Points without repetition, which some formats have, and the surface cells over them.
+
+    Cells with fewer than three distinct corners are left out.
+    """
     order = np.lexsort(points.T)
     fresh = np.append(True, np.any(np.diff(points[order], axis=0) != 0.0, axis=1))
     label = np.empty(len(points), dtype=np.int64)
@@ -266,7 +280,10 @@ def solid(
 def _of_drawing(
     path: Path, density: float | None, ports: Mapping[str, Point | str], *, select: str | None, unit: float | None
 ) -> Body:
-    """Body of a part of a drawing, with the mass and inertia of its faces."""
+    """Rigid body of a part of a drawing, whose volume and inertia follow from its exact faces.
+
+    ``density`` None takes that of the file. Raises ValueError if there is none, or for an unknown part or port.
+    """
     refuse_missing("mesh", path)
     try:
         part, points, triangles, _ = part_surface(path, select=select, unit=unit)
@@ -286,7 +303,10 @@ def _of_drawing(
 
 
 def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
-    """Volume of the cells, their centre c, and ∫(X − c)(X − c)ᵀ."""
+    """Volume of the cells, their centre c (3,), and ∫(X − c)(X − c)ᵀ dV (3, 3).
+
+    Raises ValueError for cells without volume.
+    """
     origin = 0.5 * (points.min(axis=0) + points.max(axis=0))  # close to the body, against cancellation
     near = points - origin
     parts = [
@@ -301,9 +321,10 @@ def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
 
 
 def _signed(name: str, points: Array, cells: Array) -> Moments:
-    """Moments of volume cells of one type, with positive volumes: formats differ in the orientation of wedges.
+    """Moments of volume cells of one type, with a sign by which their volumes are positive.
 
-    Raises ValueError for cells with different signs.
+    Formats differ in the orientation of wedges. Raises ValueError for cells with different signs; ``name`` is their
+    type.
     """
     moments = of_cells(points, cells, VOLUME[name])
     sign = 1.0 if moments.volumes.sum() >= 0.0 else -1.0
@@ -318,7 +339,7 @@ def _signed(name: str, points: Array, cells: Array) -> Moments:
 
 
 def _view(points: Array, cells: Cells) -> View:
-    """View of the cells of the mesh, or of simplices if it mixes types."""
+    """View of a rigid body as the cells of its mesh, or as simplices if the mesh mixes cell types."""
     if len(cells) == 1:
         name, drawn = next(iter(cells.items()))
     else:

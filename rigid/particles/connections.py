@@ -17,7 +17,7 @@ from flexph.numerics.rotations import spins
 from flexph.systems.particle_terms import LENGTH, SQUARE
 
 End = str | Sequence[float] | Array
-"""A point by name, or a fixed position (dim,) [m]."""
+"""Type of an end of a connection: the name of a point, or a fixed position (dim,) [m]."""
 
 
 @checked
@@ -47,7 +47,7 @@ class Rod:
 
 @dataclass(frozen=True)
 class SpringLaw:
-    """Built-in energy of a spring: its kind among those of :mod:`flexph.systems.particle_terms`, and its parameters."""
+    """Built-in energy of a spring: ``kind``, a number of :mod:`flexph.systems.particle_terms`, and its parameters."""
 
     kind: int
     parameters: tuple[float, ...]
@@ -86,7 +86,7 @@ class Spring(Remade):
         return self.__dict__.get("_law")
 
     def _of_law(self, kind: int, *parameters: float) -> Spring:
-        """Record the built-in law of this spring, and return the spring."""
+        """Store the number of the built-in law and its parameters in this new spring; return the spring."""
         self.__dict__["_law"] = SpringLaw(kind, parameters)
         return self
 
@@ -189,7 +189,10 @@ FIXED = -1
 
 
 class Points(NamedTuple):
-    """Named points: slices in a vector of positions, this vector ``place`` for the sample, and dimension 2 or 3."""
+    """Points by name, in 2 or 3 dimensions, with their positions in the sample state.
+
+    ``place`` (p·dim,) are the stacked positions of all points [m]; ``parts`` are the slices of the points in it.
+    """
 
     parts: Mapping[str, slice]
     place: Array
@@ -197,7 +200,10 @@ class Points(NamedTuple):
 
     @classmethod
     def of(cls, masses: Any, positions: Numbers) -> Points:
-        """Points from masses by name and positions (p, dim) [m]; raises ValueError for wrong types or shapes."""
+        """Points in the order of the mapping ``masses``, with their positions (p, dim) [m].
+
+        Raises ValueError for a wrong type or shape.
+        """
         if not isinstance(masses, Mapping) or not masses:
             raise ValueError(f"masses must be a dict of names with masses in kg, got {masses!r}")
         given = check.numbers("positions", positions)
@@ -212,9 +218,10 @@ class Points(NamedTuple):
         return part
 
     def between(self, what: str, first: End, second: End) -> tuple[tuple[int, int], Array]:
-        """Numbers of both ends (FIXED for a fixed position), and the constant part of the vector between them.
+        """Number of each end of a line, and the constant part (dim,) of the vector from the first end to the second.
 
-        Raises ValueError for equal ends, and for a line of zero length at the given positions.
+        An end at a fixed position has the number FIXED. Raises ValueError for equal ends, and for a line of zero length
+        at the positions of the sample; ``what`` names the line in its message.
         """
         (a, start), (b, end) = self._end(first), self._end(second)
         if a == b:

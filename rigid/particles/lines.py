@@ -16,17 +16,24 @@ from ..system.terms import Damper, ExternalPort, PositionConstraint, PositionMap
 from .connections import FIXED, Dashpot, Drag, End, Points, Rod, Spring
 
 SHORT = 1e-6
-"""Length, relative to that at the sample, at which V'(ℓ)/ℓ replaces its limit at ℓ = 0, if the force is zero there."""
+"""Length, relative to that of the spring in the sample, at which V'(ℓ)/ℓ is evaluated in place of its limit at ℓ = 0.
+The limit exists if V'(0) = 0."""
 
 
 class Lines:
-    """Terms of springs, rods and dashpots, from difference vectors d = D r + d₀ between their ends."""
+    """Converter of springs, rods, dashpots and forces on points to terms of a multibody system.
+
+    The vector from the first end of a connection to the second is d = D r + d₀, with the positions r of all points.
+    """
 
     def __init__(self, points: Points) -> None:
         self.points, self.place, self.dim = points, points.place, points.dim
 
     def between(self, kind: str, first: End, second: End) -> tuple[Array, Array]:
-        """Matrix D (dim, n) and vector d₀ (dim,) of the difference d = D r + d₀ from the first end to the second."""
+        """Matrix D (dim, n) and vector d₀ (dim,) of the vector d = D r + d₀ from the first end to the second.
+
+        r (n,) are the positions of all points; ``kind`` names the line in errors.
+        """
         ends, d = self.points.between(kind, first, second)
         D = np.zeros((self.dim, self.place.size))
         for k, sign in zip(ends, (-1.0, 1.0), strict=True):
@@ -74,7 +81,7 @@ class Lines:
         )
 
     def dashpot(self, dashpot: Dashpot | Drag) -> Damper:
-        """Damper with the rate ℓ̇ = d·Dv/ℓ, or for :class:`Drag` with the full relative velocity Dv."""
+        """Dissipative term of a dashpot with the rate ℓ̇ = d·Dv/ℓ, or of a drag with the relative velocity Dv."""
         name = named_line("dashpot", dashpot)
         D, d0 = self.between(name, dashpot.first, dashpot.second)
         if isinstance(dashpot, Drag):
@@ -95,19 +102,19 @@ class Lines:
         return Damper(name, directions, dashpot.relation)
 
     def port(self, part: slice) -> ExternalPort:
-        """Port of a force on the point whose coordinates are ``part``."""
+        """Port for a force on the point whose coordinates are the slice ``part`` of the positions."""
         chosen = np.zeros((self.dim, self.place.size))
         chosen[:, part] = np.eye(self.dim)
         return ExternalPort(chosen.T, PositionMap(lambda r: r[part], lambda r: chosen))
 
 
 def _constant(second: Array) -> Callable[[Array], Array]:
-    """Function of r whose value is the constant second derivative (n, n) of a quadratic function, as (n, 1, n)."""
+    """Function of r that returns a constant second derivative (n, n), as an array (n, 1, n)."""
     return lambda r: second[:, None]
 
 
 def named_line(kind: str, line: Rod | Spring | Dashpot | Drag) -> str:
-    """Name of a connection, by default from its ends."""
+    """Name of a connection; without one, its kind and ends, as in ``"rod fixed-bob"``."""
     if line.name is not None:
         return line.name
     ends = [end if isinstance(end, str) else "fixed" for end in (line.first, line.second)]

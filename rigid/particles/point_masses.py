@@ -1,4 +1,7 @@
-"""Point masses in Cartesian coordinates: a multibody system ([rigid] eq. (6)), or a PHDAE for loops ([dg] sec. 6.3)."""
+"""Point masses in Cartesian coordinates: multibody systems ([rigid] eq. (6)), or particle systems ([dg] sec. 6.3).
+
+Particle systems are :class:`flexph.PHDAE` whose steps run in compiled loops.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +134,8 @@ def particle_system(
     dashpots : sequence, optional
         :class:`Drag`, and :class:`Dashpot` with a relation that is ``viscous``, ``quadratic`` or ``coulomb``.
     ports : mapping of str to str, optional
-        Points by names of ports, for forces [N]. By default each point is a port of its name.
+        Point on which each port acts, by name of the port; inputs are forces [N]. By default each point has a port
+        of its name.
 
     Returns
     -------
@@ -176,11 +180,11 @@ def particle_system(
 
 KINDS = {name: kind for kind, name in RELATIONS.items()}
 LAW = 5
-"""Largest number of parameters of a damper."""
+"""Largest number of parameters of the law of a damper."""
 
 
 def are_known(springs: Sequence[Spring], dashpots: Sequence[Dashpot | Drag]) -> bool:
-    """True if no law is a function given by the user."""
+    """True if the laws of all springs and dashpots are built-in, so that compiled loops can evaluate them."""
     relations = (d.relation.kind for d in dashpots if isinstance(d, Dashpot))
     return all(s.law is not None for s in springs) and all(kind in KINDS for kind in relations)
 
@@ -194,9 +198,11 @@ def known_terms(
     inputs: Sequence[str],
     has_pair: bool = False,
 ) -> ParticleTerms:
-    """Arrays of the terms of points with springs, rods, dampers and forces, for compiled loops.
+    """Arrays of the springs, rods, dashpots, masses and weights of points, for compiled loops.
 
-    Raises ValueError for laws given by the user.
+    ``mass`` is that of each point, ``acceleration`` (dim,) the gravity, ``lines`` the springs, rods and dashpots,
+    ``inputs`` the names of the points on which input forces act. ``has_pair`` is True if the system has the discrete
+    gradient pair of :func:`point_masses`. Raises ValueError for laws that are functions given by the user.
     """
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)
@@ -213,7 +219,11 @@ def known_terms(
 
 
 def _lines(points: Points, kind: str, given: list[tuple[Any, int, tuple[float, ...]]], parameters: int) -> LineArrays:
-    """Springs, rods or dampers as arrays: their names, ends, kinds and parameters of laws."""
+    """Arrays of springs, rods or dampers: their names, the points at their ends, offsets by fixed ends, and their laws.
+
+    ``given`` has for each of them the connection, the number of its law and the parameters of the law. The parameters
+    are filled with zeros up to the number ``parameters``.
+    """
     names = tuple(named_line(kind, connection) for connection, _, _ in given)
     ends = [points.between(name, c.first, c.second) for name, (c, _, _) in zip(names, given, strict=True)]
     laws = np.zeros((len(given), parameters))

@@ -51,7 +51,7 @@ class Angle(Orientation):
         return planar_angle(rotation)[..., None]
 
     def coordinates(self, rotation: Array | float) -> Array:
-        """Angles φ, unchanged from angles, and in (−π, π] from matrices (..., 2, 2)."""
+        """Angles φ of rotation matrices (..., 2, 2), in (−π, π], or of angles, which are returned unchanged."""
         kept = super().coordinates(rotation)
         return np.array(rotation, dtype=float)[..., None] if np.ndim(rotation) < 2 else kept
 
@@ -70,7 +70,7 @@ class PlanarMatrix(Orientation):
         return from_entries(np.asarray(zeta, dtype=float), 2)
 
     def slopes(self, zeta: Array) -> Array:
-        """Derivatives ∂R/∂c = 1 and ∂R/∂s, a quarter turn."""
+        """Derivatives ∂R/∂c, the unit matrix, and ∂R/∂s, a rotation by 90°, stacked: (2, 2, 2)."""
         return from_entries(np.eye(2), 2)
 
     def Z(self, zeta: Array) -> Array:
@@ -83,7 +83,7 @@ class PlanarMatrix(Orientation):
         return (unit_length("(cos φ, sin φ), c² + s² = 1"),)
 
     def defect(self, zeta: Array) -> float:
-        """Defect |c² + s² − 1|."""
+        """Defect |c² + s² − 1| of the coordinates."""
         return float(abs(zeta @ zeta - 1.0))
 
     def _from_matrix(self, rotation: Array) -> Array:
@@ -95,7 +95,7 @@ class PlanarMatrix(Orientation):
 
 @checked
 def angle() -> Angle:
-    """Orientation in the plane by the angle φ [rad] from world to body axes: it counts turns and is not redundant.
+    """Orientation in the plane by the angle φ [rad] from world to body axes, which counts full turns.
 
     Returns
     -------
@@ -118,7 +118,8 @@ def planar_matrix() -> PlanarMatrix:
 
 
 NEAR_LOCK = 0.1
-"""Value of |cos β| (|sin β| for proper Euler angles) below which runs warn: 6° from the lock, tenfold rates."""
+"""Value of |cos β| (|sin β| for proper Euler angles) below which runs warn: the rotation is 6° from gimbal lock, and
+the rates of the angles are ten times the spin."""
 LOCK = 1e-12
 """Value of |cos β|, or |sin β|, below which the angles have no rates."""
 
@@ -164,7 +165,10 @@ class Angles(Orientation):
         return a @ b @ c
 
     def slopes(self, zeta: Array) -> Array:
-        """Derivatives ∂R/∂ζ; an elementary rotation about e_i has the derivative of itself times [e_i]×."""
+        """Derivatives ∂R/∂ζ_k, stacked: (3, 3, 3).
+
+        The derivative of an elementary rotation about e_i is this rotation times [e_i]×.
+        """
         (a, b, c), (i, j, k), s = self._factors(zeta), self.axes, cross(3)
         return self._ordered(np.stack([a @ s[i] @ b @ c, a @ b @ s[j] @ c, a @ b @ c @ s[k]]))
 
@@ -181,7 +185,7 @@ class Angles(Orientation):
         volume = float(axes[0] @ sides[0])
         if abs(volume) < LOCK:
             raise ValueError(
-                f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: take quaternion() or rotation_matrix()"
+                f"{self.name} has no rates at gimbal lock, {self._lock(zeta)}: use quaternion() or rotation_matrix()"
             )
         return sides / volume
 

@@ -15,7 +15,7 @@ from ..system.terms import PositionConstraint, PositionMap
 from .orientation import Orientation, unit_length
 
 _COLUMNS = np.zeros((9, 3, 9))
-"""Matrix Z of the stacked columns of R by coordinates: Z = _COLUMNS · ζ; column k of R [e_a]× is R (e_a × e_k)."""
+"""Constant array by which Z = _COLUMNS · ζ. Column k of Ṙ is R [ω]× e_k, and R [e_a]× e_k = R (e_a × e_k)."""
 for _k in range(3):
     for _i in range(3):
         for _j in range(3):
@@ -41,7 +41,7 @@ class RotationMatrix(Orientation):
         return np.swapaxes(np.reshape(zeta, (*np.shape(zeta)[:-1], 3, 3)), -1, -2)
 
     def slopes(self, zeta: Array) -> Array:
-        """Derivatives ∂R/∂ζ_k: unit matrices of one entry."""
+        """Derivatives ∂R/∂ζ_k (9, 3, 3), matrices with a single entry 1."""
         return _STACKED
 
     def Z(self, zeta: Array) -> Array:

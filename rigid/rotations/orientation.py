@@ -18,7 +18,8 @@ from ..system.slopes import differences
 from ..system.terms import PositionConstraint, PositionMap
 
 DRIFT = 1e-3
-"""Defect above which a run warns that lengths are wrong by as much; manifold-preserving methods stay at 1e-14."""
+"""Defect of rotation coordinates above which a run warns: distances on the body are then wrong by about 1e-3. With
+midpoint steps it stays at 1e-14."""
 
 ORDINARY = (0.9, 0.1, 0.8)
 """Rotation vector [rad] of the rotation for checks of conditions, 40° from every gimbal lock."""
@@ -40,7 +41,8 @@ class Orientation(ABC):
     size: int
     """Number of coordinates."""
     polynomial: bool
-    """True if R is a polynomial of ζ of degree 2 at most, Z is linear, and midpoint steps preserve the manifold."""
+    """True if R is a polynomial of ζ of degree 2 at most and Z is linear, so that midpoint steps preserve the
+    conditions on ζ."""
 
     @property
     def linear(self) -> bool:
@@ -129,7 +131,7 @@ class Orientation(ABC):
         return given
 
     def caution(self, zeta: Array) -> str | None:
-        """Warning if the coordinates are near their limits, otherwise None."""
+        """Warning if the coordinates have drifted from those of a rotation or are near a gimbal lock, else None."""
         return f"{self.name}: the coordinates must be {self._meaning(zeta)}" if self.defect(zeta) > DRIFT else None
 
     @checked
@@ -141,7 +143,8 @@ class Orientation(ABC):
         position : array_like
             r (dim,) [m].
         rotation : Rotation or Numbers
-            A rotation as for :meth:`coordinates`, or in space coordinates (size,) of this kind, which are checked.
+            A rotation as for :meth:`coordinates`. Of a spatial orientation also coordinates (size,) of this kind, which
+            are checked.
 
         Returns
         -------
@@ -153,7 +156,10 @@ class Orientation(ABC):
         return np.concatenate([r, self.check("rotation", rotation) if own else self.coordinates(rotation)])
 
     def placement(self, zeta: Any) -> tuple[Array, Array]:
-        """Position (dim,) and rotation matrix (dim, dim) of a free body from its ζ = (r, orientation); also of many."""
+        """Position (dim,) and rotation matrix (dim, dim) of a free body from its ζ = (r, orientation).
+
+        For many ζ (..., dim + size) the results are (..., dim) and (..., dim, dim).
+        """
         given = np.asarray(zeta, dtype=float)
         if given.shape[-1:] != (self.dim + self.size,):
             raise ValueError(f"zeta must have shape (..., {self.dim + self.size}), got {given.shape}")
@@ -165,7 +171,7 @@ class Orientation(ABC):
 
 
 def unit_length(name: str) -> PositionConstraint:
-    """Constraint ``0 = |ζ|² − 1`` of unit length, with a name."""
+    """Constraint ``0 = |ζ|² − 1`` of unit length, with the given name."""
     return PositionConstraint(name, PositionMap(_square, _square_slope))
 
 

@@ -52,7 +52,10 @@ class BodyAxes(Memo):
         return self._spans("velocity", "spin", self.orientation.spins)
 
     def _spans(self, place: str, turn: str, size: int) -> dict[str, slice]:
-        """Slices of the rotation, named ``turn``, and for a free body of the position before it, named ``place``."""
+        """Slices of the rotation, named ``turn``, and of the position of a free body before it, named ``place``.
+
+        The rotation has ``size`` entries, the position dim.
+        """
         if not self.free:
             return {turn: slice(0, size)}
         return {place: slice(0, self.dim), turn: slice(self.dim, self.dim + size)}
@@ -117,14 +120,20 @@ class BodyAxes(Memo):
         return Differentiable(self.Z, self._constant(slopes, of.linear or (of.polynomial and not self.free)))
 
     def _constant(self, slopes: Callable[[Array], Array], constant: bool) -> Callable[[Array], Array]:
-        """Function with the values of ``slopes``, which are computed once if they are ``constant``."""
+        """Function of orientation coordinates with the values of ``slopes``.
+
+        If these do not depend on the coordinates (``constant``), they are computed once.
+        """
         if not constant:
             return slopes
         stack = slopes(np.zeros(self.parts["orientation"].stop))
         return lambda zeta: stack
 
     def lever(self, point: Array) -> Array:
-        """Matrix K (dim, n_kin) of the velocity Kϖ = v + ω × X of a point X in body axes; pivoted with v = 0."""
+        """Matrix K (dim, n_kin) by which Kϖ is the velocity of a point X (dim,) of the body, in body axes.
+
+        It is v + ω × X for a free body, ω × X for a pivoted body.
+        """
         turning = unit_sweeps(point[None])[0].T
         return np.hstack([np.eye(self.dim), turning]) if self.free else turning
 

@@ -33,7 +33,7 @@ GivenDamper = tuple[GivenPort, Relation]
 
 @dataclass(frozen=True, eq=False)
 class Added:
-    """Ports, constraints, dampers and sample of a body, as the user gives them."""
+    """Ports, constraints, dampers and sample of a body, in the forms in which users give them to :func:`free_body`."""
 
     ports: Mapping[str, GivenPort] | None
     constraints: Mapping[str, BodyConstraint] | None
@@ -42,7 +42,7 @@ class Added:
 
 
 def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
-    """Multibody system of a body with the mass matrix M, its weight and the members ``added`` to it."""
+    """Multibody system of a body with the mass matrix M, the potential ``weight``, and what the user ``added``."""
     bound = named("constraints", added.constraints or {})
     constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
     given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
@@ -68,7 +68,11 @@ def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None,
 
 
 def _gyroscopic(body: BodyAxes) -> Gyroscopic | None:
-    """Function G(Γ), the negative matrix of the Newton-Euler equations in body axes; None for a pivoted planar body."""
+    """Gyroscopic matrix G(Γ) (n_kin, n_kin) of the Newton-Euler equations in body axes; None if it is zero.
+
+    Γ = Mϖ are the momenta; G is given in :func:`free_body` and :func:`pivoted_body`. It is zero for a pivoted planar
+    body.
+    """
     n, d = body.velocities, body.dim
     if d == 3 and not body.free:
         return Gyroscopic(-cross(3))
@@ -101,7 +105,10 @@ def _port(name: str, given: GivenPort, body: BodyAxes) -> dict[str, ExternalPort
 
 
 def _dampers(name: str, given: Any, body: BodyAxes) -> list[Damper]:
-    """Dampers between the body and the ground, one for each port of the description."""
+    """Dampers from a pair ``given`` of a port description and a relation; a frame, with two ports, makes two dampers.
+
+    Raises ValueError unless it is such a pair.
+    """
     if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Relation)):
         raise ValueError(f"damper {name!r} must be a port and a relation, as (Torque(), viscous(0.1)), got {given!r}")
     return [Damper(key, port.matrix, given[1]) for key, port in _port(name, given[0], body).items()]
@@ -272,7 +279,10 @@ def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector
 
 
 def _orientation(given: Orientation | None, dim: int) -> Orientation:
-    """Orientation for a body in the plane or in space; the default if none is given, ValueError if it does not suit."""
+    """Orientation for a body of dimension ``dim``: the given one, or the default if it is None.
+
+    Raises ValueError for another type, or an orientation of another dimension.
+    """
     if given is None:
         return angle() if dim == 2 else rotation_matrix()
     if not isinstance(given, Orientation):

@@ -40,7 +40,7 @@ class Force:
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """One port {name: port} of a body for this force, with B (n_kin, 1 or dim); in world axes with a position."""
+        """One port {name: port} of a body for this force, with B (n_kin, 1 or dim); in world axes it has a position."""
         point = vector(f"port {name!r}: at", self.at, body.dim)
         rows = _rows(name, self.along, axes=self.axes, dim=body.dim)
         if self.axes == "body":
@@ -86,8 +86,9 @@ class Torque:
 class Gimbal:
     """A motor torque [N m] at one axis of a massless gimbal; its output is the rate of the gimbal angle.
 
-    It belongs to a spatial body with any orientation ([rigid] sec. 7.2), and has a position if the orientation has
-    the same angles. Undefined at the gimbal lock of the suspension, whatever the coordinates of the orientation.
+    It belongs to a spatial body with any orientation ([rigid] sec. 7.2), and has a position if the orientation is given
+    by angles in the same sequence. Undefined at the gimbal lock of the suspension, whatever the coordinates of the
+    orientation.
 
     Parameters
     ----------
@@ -152,16 +153,21 @@ def _entry(body: BodyAxes, k: int) -> PositionMap:
 
 
 def _rows(name: str, direction: Vector | None, *, axes: str, dim: int, word: str = "along") -> Array:
-    """Unit direction as one row (1, dim); all axes (dim, dim) if no direction is given."""
+    """Unit vector along a direction as one row (1, dim); the unit matrix (dim, dim) if no direction is given.
+
+    Raises ValueError unless ``axes`` is "world" or "body"; ``name`` and ``word`` name the port and the direction in
+    errors.
+    """
     check.choice(f"port {name!r}: axes", axes, ("world", "body"))
     return np.eye(dim) if direction is None else unit(f"port {name!r}: {word}", direction, dim)[None]
 
 
 def _gimbal(known: Angles, which: int, R: Array) -> Array:
-    """Row of Z for the angle of one factor (``which``, 0 to 2) of ``R = R_i R_j R_k``, computed from R alone.
+    """Row (3,) by which the spin ω in body axes is mapped to the rate of one angle of ``R = R_i R_j R_k``.
 
-    Of their axes w in body axes, the first is fixed in the world, the third in the body, and the second orthogonal
-    to both. At gimbal lock the first and third coincide, and the second is undefined: ValueError.
+    ``which``, 0 to 2, counts the factors of the product. In body axes, the axis of the first angle is fixed in the
+    world, that of the third is fixed in the body, and that of the second is orthogonal to both. Raises ValueError at
+    gimbal lock, where the first axis and the third coincide and the second is undefined.
     """
     i, j, k = known.axes
     first, third = R[i], np.eye(3)[k]

@@ -20,7 +20,8 @@ from .ports import Constraint, point_or_origin, turning
 LOW = 0.05
 """Sine of the angle between a disc and the ground below which runs warn: 3 degrees."""
 FLAT = 1e-6
-"""Sine of that angle below which a disc lies flat: round-off in its square is then a relative 1e-4."""
+"""Sine of the angle between a disc and the ground below which the disc counts as lying flat; the square of the sine
+then has a relative round-off of 1e-4."""
 
 
 @checked
@@ -54,7 +55,7 @@ class Rolling:
     through: Vector | None = None
 
     def constraints(self, name: str, body: BodyAxes) -> tuple[Constraint, ...]:
-        """Two constraints: height c (1,), and slip A (dim − 1, n_kin)."""
+        """Two constraints of a rolling disc: height above the ground, c (1,), and slip along it, A (dim − 1, n_kin)."""
         radius = check.positive(f"constraint {name!r}: radius", self.radius, "m")
         point = vector(f"constraint {name!r}: at", self.at, body.dim)
         n = unit(f"constraint {name!r}: normal", self.normal, body.dim)
@@ -72,7 +73,7 @@ class Rolling:
         )
 
     def caution(self, name: str, body: BodyAxes) -> Callable[[Array], str | None] | None:
-        """Function of ζ that returns a warning if the disc nearly lies flat, else None; no function in the plane."""
+        """Function of ζ that returns a warning if the disc nearly lies flat, else None. In the plane: None."""
         if body.dim == 2 or self.axis is None:
             return None
         axis, n = unit("axis", self.axis, 3), unit("normal", self.normal, 3)
@@ -87,7 +88,7 @@ class Rolling:
 
 
 class LyingFlat(StepFailed, ValueError):
-    """Error: a disc lies flat and has no point of contact; it ends a step or refuses a start."""
+    """Error that a disc lies flat and has no point of contact. It ends a step or prevents a start."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -111,8 +112,8 @@ class _Disc:
     def height(self) -> PositionMap:
         """Height constraint c (1,), as a linear function of r plus a function of the orientation.
 
-        The discrete Jacobian of a sum treats each term in its own positions: lengths and rotations are not mixed, and
-        steps do not depend on the unit of length.
+        The discrete Jacobian of a sum is computed term by term, so that lengths and rotations are not mixed and steps
+        do not depend on the unit of length.
         """
         span, of = self.body.parts["orientation"], PositionMap(self._turned_height, self._turned_slope)
         terms: list[tuple[slice, PositionMap]] = [(span, of)]
@@ -145,7 +146,7 @@ class _Disc:
         return along @ (R @ self.body.lever(self.point) + self.radius / self._sine(e @ e) * skew(e, 3) @ spin)
 
     def _sine(self, squared: float) -> float:
-        """Sine |n × a| of the tilt from its square; raise LyingFlat if the square is zero or negative."""
+        """Sine |n × a| of the angle between disc and ground, from its square; raise LyingFlat if it is below FLAT."""
         if not squared > FLAT * FLAT:
             raise LyingFlat(self.name)
         return float(np.sqrt(squared))

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 
 STEP = 1e-3
-"""Length of the displacements over which forces of potentials are compared, relative to the sizes of positions."""
+"""Length of a displacement of the positions, relative to their sizes, over which functions and their derivatives are
+compared."""
 ACTS = 1e-10
-"""Relative change of a force along such a displacement above which a potential acts; round-off is 1e-16."""
+"""Change of a force over a displacement of length STEP, relative to the force, above which the potential acts along
+this displacement. Round-off is 1e-16."""
 
 
 def refuse_undetermined(system: SystemModel) -> None:
@@ -54,7 +56,7 @@ def refuse_undetermined(system: SystemModel) -> None:
 def _undetermined(system: SystemModel, zeta: Array) -> Array:
     """Basis (n_kin, j) of the massless velocities that neither constraints nor forces determine at a position.
 
-    Velocities are in the units in which the constraints are scaled.
+    Its vectors are scaled: divided by ``independence(system).columns``, row by row, they are velocities.
     """
     unit = system.once(independence).columns if system.constraint_names else np.ones(system.velocities)
     rows = system.constraint_rows(zeta) / unit
@@ -73,9 +75,10 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
-    """Changes (j, j) of the force Zᵀ∇V by small displacements along each of the free velocities (n_kin, j).
+    """Changes (j, j) of the force Zᵀ∇V under small displacements along the velocities ``free`` (n_kin, j).
 
-    They are projected on these velocities, and zero where they are round-off.
+    Column k is the change for the displacement along velocity k, multiplied by ``freeᵀ``. Changes of the size of
+    round-off are zero.
     """
     matrix, size = np.zeros((free.shape[1], free.shape[1])), sizes(system, zeta)
     for k, v in enumerate(free.T):
@@ -91,16 +94,19 @@ def _change(system: SystemModel, zeta: Array, free: Array) -> Array:
 
 
 SLOPE = 1e-6
-"""Deviation of a derivative, relative to the largest entry of its row scaled by position sizes, that counts as a
-mistake."""
+"""Error of a derivative above which it is a mistake, relative to the largest entry of its row times the sizes of the
+positions."""
 NOISE = 1e-9
-"""Deviation of a derivative, relative to the function itself, that differences cannot resolve."""
+"""Error of a derivative that differences cannot resolve, relative to the function."""
 SPEEDS = (1e-2, 1.0, 1e2)
-"""Sizes of the velocities at which the sign of a dissipation is tested."""
+"""Magnitudes of the random velocities at which a dissipation must not be negative."""
 
 
 def check_system(system: SystemModel) -> None:
-    """Check the members of a system, and the conditions of [rigid] sec. 4 at its sample and near it."""
+    """Raise ValueError for invalid members of a system, or if a condition of [rigid] sec. 4 is violated.
+
+    Conditions are checked at the sample and at positions near it.
+    """
     check_members(system)
     check_names(system)
     _check_mass(system)
@@ -126,7 +132,7 @@ def refuse_dependent(system: SystemModel) -> None:
 
 
 def _check_mass(system: SystemModel) -> None:
-    """Check that M is symmetric and positive semi-definite."""
+    """Raise ValueError unless M is symmetric and positive semi-definite."""
     check.symmetric("mass", system.mass)
     diagonal = np.diag(system.mass)
     unit = np.sqrt(np.where(diagonal != 0.0, np.abs(diagonal), np.abs(system.mass).max(initial=0.0) or 1.0))
@@ -145,7 +151,7 @@ def _check_mass(system: SystemModel) -> None:
 
 
 def _check_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """Compare the Jacobians c', p' and ∇V with differences of c, p and V, and check that invariants are quadratic."""
+    """Raise ValueError unless c', p' and ∇V agree with differences of c, p and V, and invariants are quadratic."""
     size = sizes(system, zeta)
     maps: Mapping[str, PositionMap] = dict(
         chain(
@@ -190,7 +196,7 @@ def _listed_energy(energy: Callable[[Array], float], zeta: Array) -> Array:
 
 
 def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> None:
-    """Check that invariants are quadratic: Δπ = Dπ(m) Δζ with the midpoint m."""
+    """Raise ValueError unless invariants are quadratic: Δπ = Dπ(m) Δζ from ζ₀ to ζ₁, with the midpoint m."""
     change, step = of.values(zeta1) - of.values(zeta0), zeta1 - zeta0
     slope = of.jacobian(0.5 * (zeta0 + zeta1))
     scale = np.abs(of.values(zeta1)) + np.abs(of.values(zeta0)) + np.abs(slope) @ np.abs(step)
@@ -206,7 +212,10 @@ def _check_quadratic(name: str, of: Invariants, zeta0: Array, zeta1: Array) -> N
 
 
 def _check_rates(system: SystemModel, zeta: Array) -> None:
-    """Check p'Z = A or Bᵀ of constraints and ports with positions, and g'Z = 0 for conditions of the coordinates."""
+    """Raise ValueError unless p'Z is A or Bᵀ for constraints and ports with positions p.
+
+    For conditions g of the coordinates, g'Z must be zero.
+    """
     Z = system.Z(zeta)
     for of in system.velocity_constraints:
         if of.position is not None:
@@ -234,7 +243,7 @@ def _compare_rates(name: str, rates: Array, given: Array) -> None:
 
 
 def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.Generator) -> None:
-    """Check that G is skew, ϖᵀτ_d ≥ 0, and that no force acts at rest."""
+    """Raise ValueError unless G is skew, ϖᵀτ_d ≥ 0, and no dissipative force acts at rest."""
     v = system.velocities
     G = check.array("gyroscopic G(ζ, Γ)", system.G(zeta, system.mass @ rng.standard_normal(v)), (v, v))
     check.skew("gyroscopic G(ζ, Γ)", G)
@@ -247,7 +256,7 @@ def _check_velocity_functions(system: SystemModel, zeta: Array, rng: np.random.G
 
 
 def _check_rank(system: SystemModel, places: Sequence[Array]) -> None:
-    """Check that (c'Z, A) has the same rank at all given positions."""
+    """Raise ValueError unless (c'Z, A) has the same rank at all given positions ``places``."""
     if not system.constraint_names:
         return
     _refuse_empty(system, places)

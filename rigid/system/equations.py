@@ -87,7 +87,7 @@ class Equations:
     # --- at a state ---------------------------------------------------------------------------------------------------
 
     def at(self, x: Array) -> Blocks:
-        """Blocks at a state, cached."""
+        """Blocks at a state x; the latest value is cached."""
         return self._at(np.ascontiguousarray(x[: self.layout.velocities.stop], dtype=float).tobytes())
 
     def _blocks(self, key: bytes) -> Blocks:
@@ -104,14 +104,14 @@ class Equations:
     # --- over a step --------------------------------------------------------------------------------------------------
 
     def over_step(self, x0: Array, x1: Array) -> Blocks:
-        """Blocks over a step, cached."""
+        """Blocks over a step from x0 to x1; the latest value is cached."""
         end = self.layout.velocities.stop
         return self._over(*(np.ascontiguousarray(x[:end], dtype=float).tobytes() for x in (x0, x1)))
 
     def _means(self, key0: bytes, key1: bytes) -> Blocks:
         """Blocks over a step: Z, C and A from the positions at both ends, velocity-dependent terms at the midpoint.
 
-        The keys, by which results are cached, are bytes of (ζ, ϖ); those of the methods below are bytes of ζ.
+        The arguments are the positions and velocities (ζ, ϖ) at both ends as bytes, so that results can be cached.
         """
         s, x0, x1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         zeta0, zeta1 = x0[: s.positions], x1[: s.positions]
@@ -122,8 +122,9 @@ class Equations:
     def _step_means(self, key0: bytes, key1: bytes) -> tuple[Array, list[Array], Array, Array]:
         """Means of matrices over a step: Z̄, discrete Jacobians D̄ of the constraints, D̄Z̄, and Ā.
 
-        Z̄ at the midpoint is exact for rotation matrices and quaternions. Results are cached for the last positions, so
-        that an iteration which changes only velocities uses them again.
+        The arguments are the positions ζ at both ends as bytes. Results are cached for the last positions, so that an
+        iteration which changes only velocities uses them again. Z̄ at the midpoint is exact for rotation matrices and
+        quaternions.
         """
         s, zeta0, zeta1 = self.system, np.frombuffer(key0), np.frombuffer(key1)
         Z = s.Z_mean(zeta0, zeta1)
@@ -136,7 +137,11 @@ class Equations:
         return Z, D, np.vstack(C) if C else none, np.vstack(A) if A else none
 
     def mean_inputs(self, x0: Array, x1: Array) -> Array:
-        """Input matrix over a step; a port with a position does the work of its displacement, ``B̄ᵀϖ̄ = Δp/h``."""
+        """Input matrix B̄ (n, m) over a step, for all states.
+
+        For a port with a position p its output is the mean rate of this position, ``B̄ᵀϖ̄ = Δp/h``, so that a constant
+        force does the work FᵀΔp. For other ports it is B at the midpoint.
+        """
         zetas = (np.ascontiguousarray(x[self.layout.positions], dtype=float) for x in (x0, x1))
         return self.inputs(self._ports(*(zeta.tobytes() for zeta in zetas)))
 
@@ -147,7 +152,10 @@ class Equations:
         return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
-        """Mean velocity ϖ̄, the arithmetic mean; massless parts, which have no time derivative, take their value ϖ₁."""
+        """Mean velocity ϖ̄: the arithmetic mean of ϖ₀ and ϖ₁, for massless parts their value ϖ₁ at the end.
+
+        Massless parts have no time derivative.
+        """
         if self.massless is None:
             return 0.5 * (omega0 + omega1)
         return 0.5 * (omega0 + omega1 + self.massless @ (omega1 - omega0))
@@ -167,7 +175,7 @@ class Equations:
         return [gradient(zeta1) for gradient in gradients]
 
     def _gradients(self, key: bytes) -> list[Callable[[Array], Array]]:
-        """Functions from ζ₁ to ∇̄V(ζ₀, ζ₁), one for each potential."""
+        """Functions from ζ₁ to ∇̄V(ζ₀, ζ₁), one for each potential; ``key`` is ζ₀ as bytes."""
         zeta0 = np.frombuffer(key)
         return [_discrete_gradient(potential, zeta0) for potential in self.system.potentials]
 
@@ -194,20 +202,23 @@ class Equations:
         return J
 
     def dissipation(self, b: Blocks) -> Array:
-        """Dissipation matrix of all states, from R of the velocities."""
+        """Dissipation matrix of all states (n, n): R of the velocities in their rows and columns, else zero."""
         R = np.zeros((self.layout.size, self.layout.size))
         R[self.layout.velocities, self.layout.velocities] = b.R
         return R
 
     def inputs(self, B: Array) -> Array:
-        """Input matrix of all states, from B of the velocities."""
+        """Input matrix of all states (n, m): B (n_kin, m) in the rows of the velocities, else zero."""
         columns = np.zeros((self.layout.size, B.shape[1]))
         columns[self.layout.velocities] = B
         return columns
 
 
 def _work(port: ExternalPort, zeta0: Array, zeta1: Array, Z: Array) -> Array:
-    """Transposed input matrix over a step: p̄'Z̄ with Δp = p̄'Δζ for a port with a position, else Bᵀ midway."""
+    """Transposed input matrix (k, n_kin) of a port over a step from ζ₀ to ζ₁.
+
+    It is p̄'Z̄ with the discrete Jacobian p̄' for a port with a position p, else Bᵀ at the midpoint. ``Z`` is Z̄.
+    """
     if port.position is not None:
         return port.position.discrete(zeta0, zeta1) @ Z
     return at(port.matrix, 0.5 * (zeta0 + zeta1)).T

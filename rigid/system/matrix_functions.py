@@ -57,7 +57,10 @@ class Gyroscopic:
 
 @dataclass(frozen=True, eq=False)
 class BlockMatrix:
-    """Matrix function of the given shape, made of blocks: (rows, columns, slice of the positions, function)."""
+    """Matrix function of positions with the given shape, made of blocks, and zero elsewhere.
+
+    A block is (slice of the rows, slice of the columns, slice of the positions, matrix or function of these positions).
+    """
 
     shape: tuple[int, int]
     blocks: tuple[tuple[slice, slice, slice, Any], ...]
@@ -72,7 +75,10 @@ class BlockMatrix:
 
 @dataclass(frozen=True, eq=False)
 class BlockGyroscopic:
-    """Gyroscopic matrix made of diagonal blocks: (slice of velocities, slice of positions, function or constant)."""
+    """Gyroscopic matrix made of diagonal blocks, with ``velocities`` rows and columns.
+
+    A block is (slice of the velocities, slice of the positions, matrix or function of these positions and momenta).
+    """
 
     velocities: int
     blocks: tuple[tuple[slice, slice, Any], ...]
@@ -86,7 +92,7 @@ class BlockGyroscopic:
 
 
 def at(matrix: Any, zeta: Array) -> Array:
-    """Value at ζ of a matrix that is constant or a function of ζ."""
+    """Value at ζ of a matrix that is constant or a function of ζ. Raises ValueError unless it holds numbers."""
     given = matrix(zeta) if callable(matrix) else matrix
     try:
         return np.asarray(given, dtype=float)

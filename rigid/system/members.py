@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 RATE = 1e-7
-"""Relative deviation of p'Z from A or Bᵀ that counts as a mistake: positions near the sample satisfy rotations and
-constraints to about 1e-9."""
+"""Relative deviation of p'Z from A or Bᵀ above which p is not the position of the constraint or port. At positions near
+the sample, rotations and constraints hold to about 1e-9."""
 
 
 def check_members(system: SystemModel) -> None:
@@ -55,7 +55,7 @@ def check_members(system: SystemModel) -> None:
 
 
 def check_names(system: SystemModel) -> None:
-    """Raise ValueError for names given twice, reserved names, and parts that exceed their vectors."""
+    """Raise ValueError for repeated or reserved names, parts that exceed their vectors, and a negative ``spread``."""
     check.not_negative("spread", system.spread)
     for kind, names in (
         ("constraints", [c.name for c in system.constraints] + [c.name for c in system.velocity_constraints]),

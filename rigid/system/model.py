@@ -63,11 +63,12 @@ class Layout:
 def lay_out(
     widths: Sequence[int], parts: Mapping[str, slice], velocity_parts: Mapping[str, slice], rows: Mapping[str, int]
 ) -> Layout:
-    """Layout of states (ζ, ϖ, λ, μ) with the lengths ``widths``.
+    """Layout of states x = (ζ, ϖ, λ, μ), whose lengths are the four ``widths``.
 
     Parts are ``positions``, ``velocities``, ``lambda`` and ``mu``, then the named parts of the positions, those of the
-    velocities (``velocities of …`` if a part of the positions has the same name), and ``multipliers of …`` of
-    constraints by name, with the numbers ``rows`` of rows in the order of (c'Z, A).
+    velocities (``velocities of …`` if a part of the positions has the same name), and the multipliers of each
+    constraint, ``multipliers of …``. ``rows`` are the numbers of rows by constraint, in the order of the rows of (c'Z,
+    A).
     """
     ends = [sum(widths[: i + 1]) for i in range(4)]
     whole = [slice(end - width, end) for end, width in zip(ends, widths, strict=True)]
@@ -197,7 +198,10 @@ class SystemModel(Memo, Remade):
 
     @once
     def completed_mass(self) -> Array:
-        """Mass matrix M, made positive definite by masses along its kernel, of the size of its other entries."""
+        """Mass matrix M with masses added along its kernel, so that it is positive definite.
+
+        In units in which M has a unit diagonal, these masses are 1.
+        """
         unit, kernel = self._scaled_mass
         sized = unit[:, None] * kernel
         return self.mass + sized @ sized.T
@@ -241,7 +245,7 @@ class SystemModel(Memo, Remade):
         return np.vstack([np.zeros((0, self.velocities)), *(at(a.matrix, zeta) for a in self.velocity_constraints)])
 
     def constraint_rows(self, zeta: Array, Z: Array | None = None) -> Array:
-        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities; Z(ζ) may be given."""
+        """Matrix (c'Z, A) (k + l, n_kin) of all constraints on velocities; a given Z(ζ) is not evaluated again."""
         return np.vstack([self.c_jacobian(zeta) @ (self.Z(zeta) if Z is None else Z), self.A(zeta)])
 
     def B(self, zeta: Array) -> Array:

@@ -17,18 +17,20 @@ if TYPE_CHECKING:
 COUNT = 4
 """Number of positions near the sample."""
 SUBSTEPS = 4
-"""Number of steps to each position; the steps are of fourth order, so that rotations and constraints hold to about
-1e-9 at a spread of 0.1."""
+"""Number of steps from the sample to each position. The steps are of fourth order, so that rotations and constraints
+hold to about 1e-9 at a distance of 0.1 times the sizes of positions."""
 RANK = 1e-6
-"""Relative singular value, of scaled rows and columns, below which constraints are dependent: far above the errors
-of a position, see flexph.mechanisms.model.redundancy."""
+"""Singular value of the scaled constraint matrix below which rows are dependent. It is far above the error of the
+positions near the sample (compare flexph.mechanisms.model.redundancy)."""
 
 LOSING = 1e-3
-"""Ratio of the smallest singular value to that at the sample below which the rank is about to be lost."""
+"""Smallest singular value of the constraint matrix, relative to that at the sample, below which runs warn of a loss of
+rank."""
 NOTHING = 1e-12
-"""Relative size of a column, at all nearby positions, below which it is round-off."""
+"""Largest entry of a column of the constraint matrix at all positions near the sample, relative to the largest column,
+below which the column is round-off and is not scaled."""
 SHARE = 1e-2
-"""Share of a row in a dependence above which it is named."""
+"""Share of a constraint row in a linear dependence, from 0 to 1, above which a message names the row."""
 
 
 def sizes(system: SystemModel, zeta: Array) -> Array:
@@ -78,7 +80,7 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 
 def allowed_velocities(rows: Array, omega: Array) -> Array:
-    """Projection of velocities to those that the constraint rows allow."""
+    """Velocities closest to ``omega`` (n_kin,) that satisfy the constraint rows, rows·ϖ = 0."""
     own = singular_vectors(rows, tolerance=RANK, economy=True)
     held = own.right[: own.rank]
     allowed: Array = omega - held.T @ (held @ omega)
@@ -86,7 +88,10 @@ def allowed_velocities(rows: Array, omega: Array) -> Array:
 
 
 class Independence:
-    """Rank and dependent rows of K = (c'Z, A), in units in which no row or column exceeds one at given positions."""
+    """Rank and dependent rows of the constraint matrix K = (c'Z, A) of a system.
+
+    Rows and columns are scaled so that no entry exceeds one at the given positions ``places``.
+    """
 
     def __init__(self, system: SystemModel, places: Sequence[Array]) -> None:
         self.system = system
@@ -102,7 +107,7 @@ class Independence:
         self.rows = np.where(heights > 0.0, heights, 1.0)
 
     def dependent(self, zeta: Array) -> tuple[int, list[str]]:
-        """Rank of K at a position, and names of the rows that are dependent there."""
+        """Rank of K at a position, and the names of the rows that depend on each other there."""
         own = self._singular_values(zeta)
         return own.rank, self._names(own.left_null)
 
@@ -117,7 +122,7 @@ class Independence:
         )
 
     def _singular_values(self, zeta: Array) -> SingularVectors:
-        """Singular vectors and values of the scaled rows at a position."""
+        """Singular vectors and values, with rank and null spaces, of the scaled constraint matrix at a position."""
         scaled = self.system.constraint_rows(zeta) / self.columns / self.rows[:, None]
         return singular_vectors(scaled, tolerance=RANK, size=1.0)
 
@@ -137,7 +142,7 @@ def listed(names: list[str]) -> str:
 
 
 def independence(system: SystemModel) -> Independence:
-    """:class:`Independence` of the constraints of a system, with units from its probe positions."""
+    """:class:`Independence` of the constraints of a system, scaled by their entries at its probe positions."""
     return Independence(system, system.once(probes))
 
 

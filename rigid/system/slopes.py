@@ -103,7 +103,10 @@ class StepPositions:
 
 
 def of_map(given: PositionMap, positions: StepPositions, discrete: Array, w: Array, g: Array) -> Slopes:
-    """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot), at fixed w and g."""
+    """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot), at fixed w and g.
+
+    They are added up over the terms of a map that is a sum (:meth:`PositionMap.of_terms`).
+    """
     if not given.terms:
         return _of_jacobian(given, positions, discrete, w, g)
     n = positions.end.size
@@ -119,9 +122,10 @@ def of_map(given: PositionMap, positions: StepPositions, discrete: Array, w: Arr
 
 
 def _of_jacobian(given: PositionMap, positions: StepPositions, discrete: Array, w: Array, g: Array) -> Slopes:
-    """Derivatives as in :func:`of_map` for a map without terms, D̄ = p'(midpoint) + m Δᵀ/ΔᵀΔ with the defect m.
+    """Derivatives as in :func:`of_map` for a map p that is not a sum of terms, D̄ = p'(midpoint) + m Δᵀ/ΔᵀΔ.
 
-    They are half of the slopes of p' at the midpoint, plus those of the correction with ``∂m/∂ζ₁ = p'₁ − p' − ½ p''Δ``.
+    Δ = ζ₁ − ζ₀, and the defect is m = (D̄ − p'(midpoint)) Δ. The first summand contributes half of the derivatives of
+    p' at the midpoint, the second the correction with ``∂m/∂ζ₁ = p'(ζ₁) − p'(midpoint) − ½ p''Δ``.
     """
     middle, step, stack = given.jacobian(positions.middle), positions.step, stacked(given.jacobian, positions.middle)
     image, transposed = 0.5 * (stack @ w).T, 0.5 * (g @ stack).T
@@ -151,7 +155,11 @@ def of_potential(given: Potential | Invariants, positions: StepPositions, discre
 
 
 def _of_gradient(gradient: Any, positions: StepPositions, discrete: Array) -> Array:
-    """Derivative with respect to ζ₁ of the discrete gradient ``∇V(m) + c Δ``, m the midpoint, c Δᵀ Δ = ΔV − ∇V(m)ᵀΔ."""
+    """Derivative with respect to ζ₁ of Gonzalez' discrete gradient of a potential V, (n_pot, n_pot).
+
+    The discrete gradient is ``∇V(m) + c Δ`` with the step Δ = ζ₁ − ζ₀, the midpoint m and ``c ΔᵀΔ = ΔV − ∇V(m)ᵀΔ``.
+    ``gradient`` is ∇V as a function of ζ, ``discrete`` the value of the discrete gradient.
+    """
     middle, step, hessian = gradient(positions.middle), positions.step, stacked(gradient, positions.middle)
     size = float(step @ step)
     share = float((discrete - middle) @ step) / size if size > 0.0 else 0.0
@@ -162,9 +170,10 @@ def _of_gradient(gradient: Any, positions: StepPositions, discrete: Array) -> Ar
 
 
 class StepMeans(NamedTuple):
-    """Means of a step: ϖ̄ and ∂ϖ̄/∂ϖ₁, Z̄, Ḡ, C̄ and Ā, ∇̄V of each potential, and the discrete Jacobians.
+    """Means over a step: velocity ϖ̄, matrices Z̄, Ḡ, C̄ and Ā, and the discrete gradient ∇̄V of each potential.
 
-    The discrete Jacobians belong to the position constraints, then to velocity constraints with a position.
+    ``share`` is ∂ϖ̄/∂ϖ₁. ``discrete`` are the discrete Jacobians of the position constraints, then of the velocity
+    constraints that are rates of a position map.
     """
 
     positions: StepPositions
@@ -197,10 +206,12 @@ def mean_slope(system: SystemModel, means: StepMeans, multipliers: Array, u: Arr
 
 
 class StepSlope:
-    """Derivative of a step with respect to its end positions ζ₁, accumulated term by term.
+    """Derivative of the equations of a step with respect to its end positions ζ₁, accumulated term by term.
 
-    ``efforts`` are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative; ``of_forces`` is the
-    derivative of forces on velocities, ``of_rows`` of the constraints at fixed rates; ``held`` are the D̄ of the rows.
+    ``efforts`` (n_pot,) are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative.
+    ``of_forces`` is the derivative of the forces that act on velocities directly, ``of_rows`` that of the constraint
+    rows C̄ϖ̄ and Āϖ̄ at constant ϖ̄ and Z̄ϖ̄. ``held`` are the discrete Jacobians D̄ of the rows that are rates of
+    position maps, and zero for the other rows.
     """
 
     def __init__(self, system: SystemModel, means: StepMeans) -> None:
@@ -213,7 +224,10 @@ class StepSlope:
     # --- at velocities ------------------------------------------------------------------------------------------------
 
     def of_velocities(self) -> Array:
-        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄``; also subtract the derivative with respect to ζ₁ from ``of_forces``."""
+        """Derivative ``∂(G ϖ̄ + τ_d)/∂ϖ̄`` (n_kin, n_kin) of gyroscopic and dissipative forces.
+
+        The derivative of these forces with respect to ζ₁ is subtracted from ``of_forces``.
+        """
         s, middle, momenta = self.system, self.positions.middle, self.system.mass @ self.omega
         by_zeta, by_momenta = gyroscopic_slopes(s.gyroscopic, middle, momenta, self.omega)
         by_omega: Array = self.means.G + by_momenta @ s.mass
@@ -238,13 +252,18 @@ class StepSlope:
     # --- at positions -------------------------------------------------------------------------------------------------
 
     def potentials(self) -> None:
-        """Add ∇̄V of all potentials to the efforts, and its derivative."""
+        """Add ∇̄V of all potentials to ``efforts``, and its derivative with respect to ζ₁ to ``of_efforts``."""
         for potential, discrete in zip(self.system.potentials, self.means.gradients, strict=True):
             self.efforts += discrete
             self.of_efforts += of_potential(potential, self.positions, discrete)
 
     def constraints(self, multipliers: Array) -> None:
-        """Add the efforts and forces ``D̄ᵀλ``, ``Āᵀμ`` of constraints, their derivatives and those of the rows."""
+        """Add the efforts ``D̄ᵀλ`` and ``D̄ᵀμ`` of constraints at position level, and derivatives of all constraints.
+
+        At position level are the position constraints, and the velocity constraints that are rates of a position map.
+        The derivatives with respect to ζ₁ are those of these efforts, of the forces ``−Āᵀμ`` of the other velocity
+        constraints, and of the constraint rows. ``multipliers`` are (λ, μ).
+        """
         discrete, s, row = iter(self.means.discrete), self.system, 0
         maps: list[tuple[PositionMap | None, Any]] = [(c.map, None) for c in s.constraints]
         maps += [(of.position, of.matrix) for of in s.velocity_constraints]
@@ -260,7 +279,10 @@ class StepSlope:
             row = rows.stop
 
     def ports(self, u: Array) -> None:
-        """Add the efforts and forces ``B̄u`` of ports with their derivatives."""
+        """Add the efforts of ports that have a position map p, and the derivatives of the forces ``B̄u`` of all ports.
+
+        Derivatives are with respect to ζ₁; ``u`` are the inputs.
+        """
         if not u.any():
             return
         for name, columns in self.system.port_slices.items():
@@ -274,14 +296,18 @@ class StepSlope:
                 )
 
     def _effort(self, given: PositionMap, discrete: Array, g: Array) -> Array:
-        """Add the effort ``D̄ᵀg`` and its derivative; return the derivative of D̄ times the rates."""
+        """Add the effort ``D̄ᵀg`` to ``efforts``, and its derivative with respect to ζ₁ to ``of_efforts``.
+
+        ``discrete`` is the discrete Jacobian D̄ of the map. Returns the derivative of D̄ (Z̄ϖ̄) with respect to ζ₁,
+        with the rates Z̄ϖ̄ constant.
+        """
         own = of_map(given, self.positions, discrete, self.rates, g)
         self.efforts += discrete.T @ g
         self.of_efforts += own.of_transposed
         return own.of_image
 
     def kinematics(self) -> Slopes:
-        """Derivatives of Z̄ ϖ̄, and of Z̄ᵀ times the efforts, with respect to ζ₁."""
+        """Derivatives with respect to ζ₁ of Z̄ ϖ̄ at constant ϖ̄, and of Z̄ᵀ times constant ``efforts``."""
         s, positions = self.system, self.positions
         if s.kinematics_mean is None:
             return Slopes(*(0.5 * part for part in slopes(s.kinematics, positions.middle, self.omega, self.efforts)))

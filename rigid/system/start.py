@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from .model import SystemModel
 
 CONSISTENT = 1e-8
-"""Constraint defect, relative to its largest terms, up to which an initial state is consistent: error of ten digits."""
+"""Constraint defect, relative to its largest terms, up to which an initial state is consistent, such as one with values
+of ten digits."""
 DRIFTED = 1e-3
-"""Defect of a position constraint up to which a run may begin, as runs continue from final states of methods that
-let constraints drift."""
+"""Defect of a position constraint, relative to its largest terms, up to which a run may begin, as runs continue from
+final states of methods that let constraints drift."""
 SHAKEN = 0.1
-"""Defect of a velocity constraint up to which a run may begin, relative to velocities and their change by forces in a
-step, as some methods satisfy constraints at midpoints."""
+"""Defect of a velocity constraint up to which a run may begin, relative to the velocities and their change by forces in
+one step. It is large, as some methods satisfy velocity constraints at midpoints only."""
 CLOSING = Corrections(most=30, settled=1e-15)
 """Newton corrections of positions, which end at round-off."""
 NOTHING = 1e-12
-"""Size of a multiplier, relative to the largest force, below which it is round-off."""
+"""Size of a multiplier, relative to the largest force, below which it is round-off and set to zero."""
 REMEDY = "system.nearest(positions, velocities) gives a consistent start"
 
 
@@ -80,9 +81,9 @@ def _units(mass: Array) -> Array:
 
 
 def _without_round_off(mass: Array, rows: Array, multipliers: Array, forces: Array) -> Array:
-    """Multipliers (k + l,) with zeros for those that are round-off of the forces (n_kin,).
+    """Multipliers (k + l,), with zeros for those that are round-off of the forces (n_kin,).
 
-    Runs derive tolerances from them.
+    Runs derive tolerances from multipliers, which must not be round-off.
     """
     unit = _units(mass)
     noise = NOTHING * float((forces * unit).max(initial=0.0))
@@ -115,7 +116,10 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
 
 
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
-    """Text on a defect of positions or velocities that exceeds the drift of a run with steps [s]; None without one."""
+    """Message about positions or velocities that are too inconsistent for a run with the step size ``step`` [s].
+
+    None if their defects are at most DRIFTED and SHAKEN, which final states of other runs can have.
+    """
     defect = _position_defect(system, zeta, DRIFTED)
     if defect is not None:
         return f"positions do not satisfy {defect}; {REMEDY}"
@@ -126,13 +130,20 @@ def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) ->
 
 
 def _position_defect(system: SystemModel, zeta: Array, allowed: float) -> str | None:
-    """Text on the first condition that positions violate, with the defect; None without one."""
+    """First condition that positions violate by more than ``allowed``, with its defect, as text for a message.
+
+    None if they satisfy all conditions.
+    """
     defects = (start_defect(condition, zeta, allowed) for condition in (*system.coordinates, *_held(system)))
     return next((defect for defect in defects if defect is not None), None)
 
 
 def _velocity_defect(system: SystemModel, zeta: Array, omega: Array, *, speeds: Array, allowed: float) -> str | None:
-    """Text on the constraint row that velocities violate most, relative to terms of these speeds; None without one."""
+    """Constraint row that velocities violate most, with its rate, as text for a message.
+
+    None if all rates are at most ``allowed`` times the largest entry of the row times the largest of ``speeds``
+    (n_kin,).
+    """
     rows = system.constraint_rows(zeta)
     defect, size = np.abs(rows @ omega), np.abs(rows).max(axis=1, initial=0.0) * speeds.max(initial=0.0)
     wrong = np.flatnonzero(defect > allowed * size)
@@ -143,7 +154,10 @@ def _velocity_defect(system: SystemModel, zeta: Array, omega: Array, *, speeds: 
 
 
 def start_defect(condition: PositionConstraint, zeta: Array, allowed: float = CONSISTENT) -> str | None:
-    """Text on the violated row of a condition, with the defect; None without one."""
+    """Row of a condition that positions violate most, with its defect, as text for a message.
+
+    None if all defects are at most ``allowed`` times the terms of their row.
+    """
     value = np.abs(np.asarray(condition.map.value(zeta), dtype=float))
     slope = np.abs(condition.map.jacobian(zeta))
     terms = slope @ np.abs(zeta)  # a constraint on zero positions is compared with the largest position
@@ -177,7 +191,7 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
 
 
 def _projection(system: SystemModel, rows: Array, target: Array) -> Array:
-    """Velocity-like displacement δ (n_kin,) of least ½δᵀMδ with Kδ = target."""
+    """Velocity-like displacement δ (n_kin,) of least ½δᵀMδ with Kδ = ``target``, K the constraint ``rows``."""
     return _saddle(system.mass, rows, np.concatenate([np.zeros(system.velocities), target]))[: system.velocities]
 
 
@@ -192,14 +206,14 @@ def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
 
 
 def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
-    """Positions after a displacement, and its largest entry divided by the largest position."""
+    """Positions after a displacement ``move``, and its size: its largest entry relative to the largest position."""
     zeta = zeta + move
     largest = float(np.abs(zeta).max(initial=0.0))
     return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """Conditions on positions: position constraints, and positions of velocity constraints that must be zero."""
+    """Conditions on positions: position constraints, and the positions of closed velocity constraints, kept at zero."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

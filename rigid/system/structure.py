@@ -23,7 +23,7 @@ from .system import MultibodySystem
 from .terms import Damper
 
 MEMBER = 1e-10
-"""Relative residual up to which a state counts as a member."""
+"""Relative residual up to which values belong to a relation."""
 STORED = ("positions", "momenta", "resistive")
 
 
@@ -120,7 +120,7 @@ class ResistiveRelation(Remade, Resistance):
         return relative(flow - wanted, largest(flow, wanted))
 
     def contains(self, flow: Array, effort: Array, *, tolerance: float = MEMBER) -> bool:
-        """True if (f_R, e_R) ∈ R_ζ, which then dissipates."""
+        """True if the flow and effort satisfy the relation R_ζ; they then dissipate energy."""
         return self.defect(flow, effort) <= tolerance
 
 
@@ -165,7 +165,7 @@ class LagrangianSubmanifold:
     system: MultibodySystem
 
     def multipliers(self, zeta: Array, tau: Array) -> Array:
-        """Multipliers λ (k,) of τ = ∇V + c'ᵀλ by least squares."""
+        """Multipliers λ (k,) of given efforts τ = ∇V(ζ) + c'(ζ)ᵀλ, by least squares."""
         zeta, tau = self._checked(zeta=zeta, tau=tau)
         slope = self.system.c_jacobian(zeta)
         return np.linalg.lstsq(slope.T, tau - self.system.V_gradient(zeta), rcond=None)[0]

@@ -73,8 +73,8 @@ class PositionMap:
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
         """Discrete Jacobian of p over a step, ``D̄p Δζ = Δp`` ([dg] definition 6).
 
-        For ``kept`` see :func:`discrete_jacobian`. The discrete Jacobian of a sum is the sum of those of its terms, so
-        that the correction and the forces of a term involve only the positions of this term.
+        The discrete Jacobian of a sum is the sum of those of its terms, so that the correction and the forces of a term
+        involve only the positions of this term. ``kept``, see :func:`discrete_jacobian`, is ignored for several terms.
         """
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
@@ -151,7 +151,7 @@ class ExternalPort:
     position: PositionMap | None = None
 
     def part(self, columns: slice) -> ExternalPort:
-        """Port with the columns ``columns`` of B."""
+        """Port with some columns of B, a slice, and the corresponding components of its position."""
         B = self.matrix
         cut = mapped(lambda b: b[..., columns], B) if callable(B) else at(B, np.zeros(0))[:, columns]
         return ExternalPort(cut, None if self.position is None else self.position.part(columns))
@@ -202,7 +202,10 @@ def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any
 
 
 def named(name: str, given: Any) -> dict[Any, Any]:
-    """Given mapping as a dict, with slices that begin at a number; raise ValueError unless it is a dict of names."""
+    """Copy of a mapping as a dict, in which slices without a start begin at 0.
+
+    Raises ValueError unless ``given`` is a mapping whose keys are names; ``name`` says in the message what it is.
+    """
     if not isinstance(given, Mapping):
         raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")
     for key in given:
@@ -211,8 +214,8 @@ def named(name: str, given: Any) -> dict[Any, Any]:
 
 
 GENERATES = 1e-12
-"""Power, relative to the largest possible for forces and velocities of these sizes, below which its sign is round-
-off."""
+"""Generated power below which a dissipative term is accepted, relative to the sum of |velocity × force| of all
+components: it is round-off."""
 
 
 class Resistance(NamedTuple):

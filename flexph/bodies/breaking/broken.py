@@ -17,9 +17,9 @@ elements."""
 
 
 def element_at(name: str, body: Any, s: float) -> int:
-    """Index of the element of a rod or cable at a length s [m].
+    """Index of the element of a rod or cable at the length ``s`` [m] from its start.
 
-    Raises ValueError for other bodies, for hoses with a flow, and for s beyond the ends.
+    ``name`` is that of the body. Raises ValueError for other bodies, for hoses with a flow, and for s beyond the ends.
     """
     if not isinstance(body, NodalBody) or body.pieces is None:
         raise ValueError(f"rupture({name!r}): only elements of fem.rod and fem.cable break")
@@ -32,7 +32,10 @@ def element_at(name: str, body: Any, s: float) -> int:
 
 
 def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) -> dict[str, Any]:
-    """Bodies by name, with the elements ``breaks`` broken and all other elements intact."""
+    """All bodies by name, with broken elements.
+
+    ``breaks`` are pairs of the name of a body and the index of an element; all other elements are intact.
+    """
     own: dict[str, Any] = {name: body.whole or body for name, body in bodies.items()}
     of_body: dict[str, list[int]] = {}
     for name, element in breaks:
@@ -43,7 +46,7 @@ def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) ->
 
 
 def _broken(body: NodalBody, elements: tuple[int, ...]) -> NodalBody:
-    """Body with broken elements, cached by the elements."""
+    """Copy of a body with the given elements broken; the body keeps its copies, so that each is made once."""
     known: dict[tuple[int, ...], NodalBody] = body.once(_known)
     if elements not in known:
         assert body.pieces is not None
@@ -58,7 +61,10 @@ def _known(body: NodalBody) -> dict[tuple[int, ...], NodalBody]:
 
 
 def _weakened(e: DirectorStrain, left: np.ndarray) -> DirectorStrain:
-    """Elastic energy with strain rows scaled by the shares ``left`` (m,) of intact elements; 0 removes a row."""
+    """Copy of an elastic energy with each strain row scaled by the share ``left`` (m,) of its elements that are intact.
+
+    A row with the share 0 has no strain.
+    """
     size = sparse.diags_array(np.sqrt(np.where(left > 0.0, left, 1.0)))
     laws = []
     for part in e.laws:

@@ -20,18 +20,18 @@ DENSE_LIMIT = 30_000
 
 
 def stacked(forms: Sequence[Any]) -> Any:
-    """Stack forms with the same columns, dense or sparse."""
+    """Matrix of the given matrices on top of each other, dense if it is small, else sparse."""
     whole = sparse.csr_array(sparse.vstack([_rows(form) for form in forms]))
     return whole.toarray() if np.prod(whole.shape) <= DENSE_LIMIT else whole
 
 
 def _rows(form: Any) -> Any:
-    """Form in the CSR format; forms of large bodies about mean axes may be bordered (see mean_axes)."""
+    """Sparse matrix in the CSR format of a matrix, which may be bordered (see :mod:`flexph.bodies.mean_axes`)."""
     return sparse.csr_array(form if isinstance(form, np.ndarray) or sparse.issparse(form) else form.toarray())
 
 
 class FormStack:
-    """Stack of forms F_a (m, n), a = 1 … s, dense or sparse."""
+    """Stack of matrices F_a (m, n), a = 1 … s, that is stored dense or sparse by its size."""
 
     def __init__(self, forms: Sequence[Any], columns: int) -> None:
         self._forms = [_rows(form) for form in forms]
@@ -62,9 +62,10 @@ LATEST = 3
 
 
 class State:
-    """State of a body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
+    """Parts of a state x of a floating body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
 
-    It also contains the results of :meth:`FloatingBlocks.moments`, M(u), and :meth:`FloatingBlocks.by_deformation`.
+    It also has what depends on them: :meth:`FloatingBlocks.moments`, the mass matrix M(u), and
+    :meth:`FloatingBlocks.by_deformation`.
     """
 
     def __init__(self, blocks: FloatingBlocks, x: Array) -> None:
@@ -78,11 +79,12 @@ class State:
 
 
 class FloatingBlocks(Memo):
-    """Functions E, J, R, B, z and H of a body; d dimensions, s spins, n flexible coordinates, m stresses.
+    """Functions of the state of a floating body: matrices E, J, R, B, costate z and energy H.
 
-    The mass integrals about P are contracted with ``cross(d)``, so that plane and space share the code. Velocities are
-    ordered (v_P, ω, u̇); ``edges`` are the borders of the seven parts of the state, and ``at`` their slices by name,
-    with "q" for the first three and "w" for the velocities. The matrices are read-only.
+    There are d dimensions, s spins, n flexible coordinates and m stresses. The mass integrals about P are contracted
+    with ``cross(d)``, so that plane and space share the code. Velocities are in the order (v_P, ω, u̇). ``edges`` are
+    the first indices of the seven parts of the state, and its size. ``at`` are their slices by name, with "q" for the
+    first three parts and "w" for the velocities. Matrices that are returned are read-only.
     """
 
     def __init__(self, body: Body, gravity: Array, form: str, loads: tuple[LoadPort, ...] = ()) -> None:
@@ -101,7 +103,7 @@ class FloatingBlocks(Memo):
         self.units = from_entries(np.eye(k), self.d)  # R = Σ_e (stored entry e) units[e]
 
     def read(self, x: Array) -> State:
-        """Split a state into its parts; cached for the latest states."""
+        """Parts of the state ``x``; the latest states are cached."""
         return self._latest(np.ascontiguousarray(x, dtype=float).tobytes())
 
     @once
@@ -110,34 +112,34 @@ class FloatingBlocks(Memo):
 
     @once
     def turns(self) -> FormStack:
-        """Forms N_a of the :class:`Contractions`, a = 1 … s."""
+        """Matrices N_a of the :class:`Contractions` for the spin axes a = 1 … s, as a stack."""
         return FormStack(self.of.N, self.n)
 
     @once
     def squares(self) -> FormStack:
-        """Forms K_ab of the :class:`Contractions`, a, b = 1 … s."""
+        """Matrices K_ab of the :class:`Contractions` for the spin axes a, b = 1 … s, row by row as a stack."""
         return FormStack([K for row in self.of.K for K in row], self.n)
 
     @once
     def shape_turns(self) -> Array:
-        """Products e_a × ∫ρφ_k, (s, d, n)."""
+        """Cross products e_a × ∫ρφ_k of the spin axes e_a with the first moments of the shapes φ_k, (s, d, n)."""
         return self.basis @ self.body.inertia.shape_first
 
     def turning(self, field: Array) -> Array:
-        """Matrix of ω ↦ ω × field, (d, s)."""
+        """Matrix (d, s) of the map from ω to ω × field, for a vector ``field`` (d,)."""
         return self.basis.dot(field).T
 
     def bracket(self, spin: Array) -> Array:
-        """Matrix [p]× among spins, (s, s); zero in the plane, where spins commute."""
+        """Matrix [p]× (s, s) of an angular momentum p, ``spin`` (s,); zero in the plane, where spins commute."""
         return np.zeros((1, 1)) if self.d == 2 else skew(spin, 3)
 
     # --- mass and momenta
 
     def moments(self, u: Array) -> tuple[Array, Array, Array]:
-        """Moments of the mass at a deformation u: levers (s, n), widening (s, s, n), first moment (d,).
+        """Moments of the mass at the deformation u: levers (s, n), widening (s, s, n), and first moment (d,).
 
-        ``∫ρ(X + φu) × φ`` with the inertia of sections, n_a + N_a u; ``½ ∂J(u)_ab/∂u = s_ab + K_ab u``; and
-        ``s_u = ∫ρ(X + φu)``.
+        The levers are ``∫ρ(X + φu) × φ`` with the inertia of sections, n_a + N_a u. The widening is ``½ ∂J(u)_ab/∂u =
+        s_ab + K_ab u`` with the rotational inertia J. The first moment is ``s_u = ∫ρ(X + φu)``.
         """
         at_rest, forms = self._of_moments
         flat, n, s = at_rest + forms.dot(u), self.n, self.spins
@@ -145,7 +147,7 @@ class FloatingBlocks(Memo):
 
     @once
     def _of_moments(self) -> tuple[Array, Any]:
-        """Moments at rest, concatenated, and their derivatives with respect to u."""
+        """Moments at u = 0, concatenated, and the matrix of their derivatives with respect to u."""
         inertia = self.body.inertia
         at_rest = np.concatenate([self.of.n.ravel(), self.of.s.ravel(), inertia.first])
         forms = [*self.of.N, *(K for row in self.of.K for K in row), inertia.shape_first]
@@ -178,9 +180,10 @@ class FloatingBlocks(Memo):
         return _fixed(M)
 
     def by_deformation(self, q: State, w: Array) -> tuple[Array, Array, Array]:
-        """Rows of ω in (∂M/∂u) w, (s, n) each: the term from v_P, half of that from ω, and minus that from u̇.
+        """Three parts (s, n) of the rows of ω in ∂(M(u) w)/∂u, for velocities w = (v_P, ω, u̇).
 
-        They are ``v·cross_a ∫ρφ``, ``ω_b (s_ab + K_ab u)`` and ``N_a u̇`` for velocities w = (v_P, ω, u̇).
+        They are the term from v_P, ``v·cross_a ∫ρφ``, half of the term from ω, ``ω_b (s_ab + K_ab u)``, and minus the
+        term from u̇, ``N_a u̇``.
         """
         v, omega, du = w[: self.d], w[self.d : self.rigid], w[self.rigid :]
         return v.dot(self.shape_turns), omega.dot(q.widening), self.turns.times(du)
@@ -189,7 +192,7 @@ class FloatingBlocks(Memo):
 
     @once
     def _constant_descriptor(self) -> Array:
-        """Matrix E without M(u)."""
+        """Descriptor matrix E with zeros in place of M(u)."""
         E = np.zeros((self.size, self.size))
         E[self.at["q"], self.at["q"]] = np.eye(self.at["q"].stop)
         E[self.at["sigma"], self.at["sigma"]] = self._compliance
@@ -203,7 +206,7 @@ class FloatingBlocks(Memo):
 
     @once
     def _constant_structure(self) -> Array:
-        """Matrix J without state-dependent blocks."""
+        """Structure matrix J with zeros in its blocks that depend on the state, and with D(u) at u = 0."""
         at, J, D = self.at, np.zeros((self.size, self.size)), self.strain_at_rest
         J[at["u"], at["du"]] = np.eye(self.n)
         J[at["du"], at["u"]] = -np.eye(self.n)
@@ -211,7 +214,7 @@ class FloatingBlocks(Memo):
         return J
 
     def structure(self, x: Array) -> Array:
-        """Structure matrix J: kinematics Z, momenta Γ and strain rates D(u), eq. (12)."""
+        """Structure matrix J of eq. (12), with blocks of kinematics Z, of momenta Γ, and of strain rates D(u)."""
         q, at, J = self.read(x), self.at, self._constant_structure.copy()
         turned = entries(q.R @ self.basis)
         J[at["r"], at["v"]], J[at["v"], at["r"]] = q.R, -q.R.T
@@ -224,7 +227,10 @@ class FloatingBlocks(Memo):
         return _fixed(J)
 
     def newton_euler(self, p_t: Array, p_r: Array) -> Array:
-        """Upper part of [[0, [p_t]×], [[p_t]×, [p_r]×]]; Γ is this minus its transpose (remark 3)."""
+        """Upper part U of the rigid block of Γ, which is U − Uᵀ (remark 3), over (v_P, ω, u̇).
+
+        The block is −[[0, [p_t]×], [[p_t]×, [p_r]×]] with the momenta p_t (d,) and p_r (s,); other entries are zero.
+        """
         d, r = self.d, self.rigid
         upper = np.zeros((r + self.n, r + self.n))
         upper[:d, d:r] = -self.turning(p_t)
@@ -233,7 +239,10 @@ class FloatingBlocks(Memo):
         return upper
 
     def doubled(self, q: State) -> Array:
-        """Upper part of Γ in the paper's form: p̃_t, p̃_r and the coupling of ω with u̇, eq. (13)-(14), (34)."""
+        """Upper part U of Γ = U − Uᵀ in the form of [flex], eq. (13)-(14), (34), at the state ``q``.
+
+        It has the doubled momenta p̃_t and p̃_r, and the coupling of ω with u̇.
+        """
         d, r, first = self.d, self.rigid, self.body.inertia.shape_first
         p = q.mass[:r].dot(q.w)
         if not self.full:
@@ -247,7 +256,10 @@ class FloatingBlocks(Memo):
         return upper
 
     def canonical(self, q: State) -> Array:
-        """Upper part of Γ in canonical form: [p_t]×, [p_r]×, Σ_k (e_k a_kᵀ − a_k e_kᵀ), a_k = (∂M/∂u_k)(v_P, ω, u̇)."""
+        """Upper part U of Γ = U − Uᵀ in canonical form, at the state ``q``.
+
+        It has [p_t]×, [p_r]×, and Σ_k (e_k a_kᵀ − a_k e_kᵀ) with a_k = (∂M/∂u_k)(v_P, ω, u̇).
+        """
         d, r = self.d, self.rigid
         p = q.mass[:r].dot(q.w)
         upper = self.newton_euler(p[:d], p[d:])
@@ -265,7 +277,7 @@ class FloatingBlocks(Memo):
 
     @once
     def bends(self) -> tuple[Array, Array]:
-        """Slopes (g, n) of the strain of the body and their weights (m, g), dense."""
+        """Slopes (g, n) and weights (m, g) of the quadratic strains of the body, dense."""
         elastic = self.body.elasticity
         assert elastic is not None
         return dense(elastic.slopes), dense(elastic.weights)
@@ -300,7 +312,7 @@ class FloatingBlocks(Memo):
         return R
 
     def _damping(self, u: Array) -> Array:
-        """Damping matrix of u̇, see :meth:`flexph.bodies.elasticity.Elasticity.damping`, dense (n, n)."""
+        """Damping matrix over u̇ at the deformation u, dense (n, n)."""
         elastic = self.body.elasticity
         assert elastic is not None
         if elastic.size**2 + elastic.size * self.n > DENSE_LIMIT:
@@ -314,7 +326,7 @@ class FloatingBlocks(Memo):
 
     @once
     def _damping_terms(self) -> tuple[Array, Array | None]:
-        """Constant part of the damping (n, n), and the factor βC⁻¹ (m, m) of strains, None without any; dense."""
+        """Constant part of the damping matrix (n, n), and damping βC⁻¹ (m, m) of strains or None if β = 0; dense."""
         elastic = self.body.elasticity
         assert elastic is not None
         constant, beta = dense(elastic.constant_damping(self.of.M)), elastic.stiffness_damping
@@ -322,7 +334,11 @@ class FloatingBlocks(Memo):
         return constant, beta * dense(elastic.stiffness_of_stress) if beta else None
 
     def inputs(self, x: Array) -> Array:
-        """Input matrix B = [B_∂, B_d]: forces and torques at ports, eq. (35), distributed forces, eq. (15), (30)."""
+        """Input matrix B = [B_∂, B_d] at the state x.
+
+        The columns are those of forces and torques at ports, eq. (35), then those of distributed forces, eq. (15),
+        (30).
+        """
         B = self.inputs_at_rest.copy()
         B[self.at["omega"]] += self.moving_levers.times(x[self.at["u"]])
         return _fixed(B)
@@ -347,7 +363,10 @@ class FloatingBlocks(Memo):
 
     @once
     def moving_levers(self) -> FormStack:
-        """Derivatives ∂/∂u of the rows of ω in B: s forms (m, n), with a row for each of the m inputs."""
+        """Derivatives of the rows of ω in the input matrix B with respect to u.
+
+        They are s matrices (m, n), one for each spin axis, with a row for each of the m inputs.
+        """
         forms = []
         for unit in self.basis:
             rows = [sparse.csr_array((0, self.n))]
@@ -360,10 +379,11 @@ class FloatingBlocks(Memo):
         return FormStack(forms, self.n)
 
     def distributed(self, load: LoadPort) -> Array:
-        """Matrix B_dᵀ at u = 0 for a force density that is constant on each of k elements, (k·d, d + s + n).
+        """Transposed columns of the input matrix B for a load port, B_dᵀ at u = 0, (k·d, d + s + n).
 
-        ``∫ [1, [X + φu]×ᵀ, φ]`` over each element is its measure times the mean velocity per unit of (v_P, ω, u̇). The
-        means of lever and shape are exact, as the density is constant.
+        The force density is constant on each of k elements. ``∫ [1, [X + φu]×ᵀ, φ]`` over an element is its measure
+        times the mean velocity per unit of (v_P, ω, u̇). The means of lever and shape are exact, as the density is
+        constant.
         """
         turning = np.einsum("aij,kj->kia", self.basis, load.positions).reshape(-1, self.spins)
         means = np.hstack([np.tile(np.eye(self.d), (len(load.positions), 1)), turning, load.shapes.toarray()])
@@ -379,7 +399,10 @@ class FloatingBlocks(Memo):
 
     @once
     def turned_weight(self) -> Array:
-        """Rows −g·units[e] (k, d), which map ∫ρ(X + φu) to ∂_R H."""
+        """Matrix (k, d) from the first moment ∫ρ(X + φu) to the derivatives of H by the k stored entries of R.
+
+        Its rows are −g·units[e], with units[e] the derivative of R with respect to stored entry e.
+        """
         return -(self.gravity @ self.units)
 
     def costate(self, x: Array) -> Array:
@@ -395,7 +418,7 @@ class FloatingBlocks(Memo):
         return _fixed(z)
 
     def energy(self, x: Array) -> float:
-        """Energy H = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ, w = (v_P, ω, u̇)."""
+        """Energy H [J] = ½ wᵀM(u)w − m g·(r_P + R s_u/m) + ½ σᵀCσ with w = (v_P, ω, u̇), at the state x."""
         at = self.at
         u, v, omega, w, sigma = x[at["u"]], x[at["v"]], x[at["omega"]], x[at["w"]], x[at["sigma"]]
         levers, widening, first = self.moments(u)
@@ -409,6 +432,6 @@ class FloatingBlocks(Memo):
 
 
 def _fixed(matrix: Array) -> Array:
-    """Make an array read-only."""
+    """Make an array read-only in place, and return it."""
     matrix.setflags(write=False)
     return matrix

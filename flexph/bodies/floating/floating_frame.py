@@ -108,7 +108,10 @@ def floating_body(
 
 
 def _loads(body: Body, names: Sequence[str]) -> dict[str, LoadPort]:
-    """Load ports by name; raises ValueError for names of ports and repeated ones."""
+    """Load ports with the given names.
+
+    Raises ValueError for names that are unknown, repeated, or also names of ports.
+    """
     if isinstance(names, str):
         raise ValueError(f"loads must be a list of names of load ports, such as ('load',), got the text {names!r}")
     for name in names:
@@ -119,7 +122,10 @@ def _loads(body: Body, names: Sequence[str]) -> dict[str, LoadPort]:
 
 
 def _columns(body: Body, width: int, loads: Mapping[str, LoadPort]) -> dict[str, slice]:
-    """Slices of the columns of B, first of the ports, then of the loads."""
+    """Slices of the columns of the input matrix B by name: first those of the ports, then those of the loads.
+
+    ``width`` is the number of inputs of a port.
+    """
     sizes = [width] * len(body.ports) + [load.positions.size for load in loads.values()]
     ends = np.cumsum([0, *sizes])
     return {name: slice(int(a), int(b)) for name, a, b in zip([*body.ports, *loads], ends[:-1], ends[1:], strict=True)}
@@ -152,7 +158,7 @@ class RelativeAxes:
     torques: bool = False
 
     def __call__(self, x1: Array, x2: Array) -> Array:
-        """Matrix C, (d, d) for forces, (d + s, d + s) with torques."""
+        """Matrix C at the states x₁ and x₂: (d, d) for ports with forces only, (d + s, d + s) with torques."""
         one, two = (from_entries(x[own], self.dim) for x, own in zip((x1, x2), self.rotations, strict=True))
         C = one.T @ two
         if not self.torques:
@@ -160,7 +166,7 @@ class RelativeAxes:
         return block_diag(C, np.ones((1, 1)) if self.dim == 2 else C)
 
     def slope(self, x1: Array, x2: Array) -> Array:
-        """Derivative ∂C/∂(x₁, x₂)."""
+        """Derivatives of C with respect to both states (x₁, x₂), (rows of C, columns of C, states)."""
         units, d = UNITS[self.dim], self.dim
         one, two = (from_entries(x[own], d) for x, own in zip((x1, x2), self.rotations, strict=True))
         width = d + spins(d) if self.torques else d
@@ -203,7 +209,10 @@ def relative_axes(first: PHDAE, second: PHDAE, *, torques: bool = False) -> Rela
 
 
 def _rotation(name: str, system: PHDAE) -> slice:
-    """Slice of the rotation in the state of a floating body."""
+    """Slice of the rotation in the state of a floating body; raises ValueError unless there is just one.
+
+    ``name`` is that of the argument, for messages.
+    """
     own = [span for part, span in system.parts.items() if part.rpartition(".")[2] == "rotation"]
     if len(own) != 1 or own[0].stop - own[0].start not in DIMENSIONS:
         raise ValueError(

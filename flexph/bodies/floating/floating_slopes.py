@@ -17,16 +17,17 @@ DOUBLED, CANONICAL = (3.0, -2.0, -2.0, 1.0), (1.0, -1.0, -2.0, 0.0)
 
 
 class FloatingSlopes(Memo):
-    """Derivatives of z, E w, (J − R) w, B f and Bᵀw of a body at constant w and f.
+    """Derivatives, with respect to the state x, of z, E w, (J − R) w, B f and Bᵀw at constant w and f.
 
-    All matrices are polynomials of the state, with the constant forms of ``blocks`` as coefficients.
+    They are those of one floating body. All matrices are polynomials of the state, whose coefficients are constant
+    matrices of ``blocks``.
     """
 
     def __init__(self, blocks: FloatingBlocks) -> None:
         self.blocks = blocks
 
     def derivatives(self) -> KnownDerivatives:
-        """Derivatives for :class:`flexph.PHDAE`."""
+        """All derivatives in the form that :class:`flexph.PHDAE` takes."""
         return KnownDerivatives(
             costate=self.costate,
             descriptor=self.descriptor if self.blocks.full else None,
@@ -86,11 +87,11 @@ class FloatingSlopes(Memo):
 
     @once
     def _turned_units(self) -> Array:
-        """Stored entries of units[e] [e_a]×, (k, s, k)."""
+        """Stored entries of units[e] [e_a]×, (k, s, k), for stored entry e of R and spin axis a."""
         return np.asarray(entries(self.blocks.units[:, None] @ self.blocks.basis))
 
     def _add_kinematics(self, slope: Array, w: Array) -> None:
-        """Add the derivatives of Z w and −Zᵀw with respect to the entries of R."""
+        """Write the derivatives of Z w and −Zᵀw with respect to R into ``slope``; Z are the kinematics in J."""
         at, units, turned = self.blocks.at, self.blocks.units, self._turned_units
         slope[at["r"], at["R"]] = (units @ w[at["v"]]).T
         slope[at["v"], at["R"]] = -(w[at["r"]] @ units).T
@@ -98,7 +99,7 @@ class FloatingSlopes(Memo):
         slope[at["omega"], at["R"]] = -(turned @ w[at["R"]]).T
 
     def _add_momenta(self, slope: Array, q: State, w: Array) -> None:
-        """Add the derivatives of Γ w with respect to u and the velocities."""
+        """Write the derivatives of Γ w with respect to u and velocities into ``slope``; Γ are the momenta in J."""
         b, d, r = self.blocks, self.blocks.d, self.blocks.rigid
         of_velocities, of_deformation = np.zeros((r + b.n, r + b.n)), np.zeros((r + b.n, b.n))
         by_velocities, by_deformation = q.mass[:r], np.zeros((r, b.n))
@@ -120,7 +121,11 @@ class FloatingSlopes(Memo):
         slope[b.at["w"], b.at["u"]] = of_deformation
 
     def _add_coupling(self, of_velocities: Array, of_deformation: Array, q: State, w: Array) -> None:
-        """Add the derivatives of the blocks of Γ that couple with u̇; the canonical form has two more of them."""
+        """Add the derivatives of those blocks of Γ that couple with u̇, times w, to both matrices in place.
+
+        ``of_velocities`` has derivatives with respect to (v_P, ω, u̇), ``of_deformation`` with respect to u. The
+        canonical form has two more such blocks than the form of [flex].
+        """
         b, d, r = self.blocks, self.blocks.d, self.blocks.rigid
         from_du, from_v, from_omega, from_levers = DOUBLED if b.form == "paper" else CANONICAL
         v, omega, du = slice(0, d), slice(d, r), slice(r, None)
@@ -149,17 +154,17 @@ class FloatingSlopes(Memo):
             of_velocities[du, omega] -= 2.0 * turned.T
 
     def _squares(self, one: Array, two: Array) -> Array:
-        """Sum Σ_ab one_a two_b K_ab of the forms K_ab of the :class:`Contractions`, (n, n)."""
+        """Sum Σ_ab one_a two_b K_ab (n, n) over the spin axes a and b, with K_ab of the :class:`Contractions`."""
         return self.blocks.squares.weighted(np.outer(one, two).ravel())
 
     def _add_strain(self, slope: Array, w: Array) -> None:
-        """Add the derivatives of D(u) u̇ and −D(u)ᵀσ with respect to u."""
+        """Add the derivatives of D(u) u̇ and −D(u)ᵀσ with respect to u to ``slope`` in place."""
         at, (slopes, weights) = self.blocks.at, self.blocks.bends
         slope[at["sigma"], at["u"]] = (weights * (slopes @ w[at["du"]])) @ slopes
         slope[at["du"], at["u"]] -= (slopes.T * (w[at["sigma"]] @ weights)) @ slopes
 
     def _add_damping(self, slope: Array, q: State, w: Array) -> None:
-        """Add the derivative of −β D(u)ᵀC⁻¹D(u) u̇ with respect to u."""
+        """Add the derivative of −β D(u)ᵀC⁻¹D(u) u̇ with respect to u to ``slope`` in place."""
         at, (slopes, weights), elastic = self.blocks.at, self.blocks.bends, self.blocks.body.elasticity
         assert elastic is not None
         rate, stiffness = w[at["du"]], elastic.stiffness_of_stress
@@ -179,7 +184,7 @@ class FloatingSlopes(Memo):
         return slope
 
     def outputs(self, x: Array, w: Array) -> Array:
-        """Derivative ∂(Bᵀw)/∂x (m, n)."""
+        """Derivative ∂(Bᵀw)/∂x, with a row for each output and a column for each state."""
         b = self.blocks
         slope = np.zeros((b.moving_levers.shape[1], b.size))
         slope[:, b.at["u"]] = b.moving_levers.weighted(w[b.at["omega"]])

@@ -53,7 +53,10 @@ def linear_body(body: Body, name: str) -> LinearPHDAE:
 
 
 def matrices_at_rest(body: Body) -> tuple[Any, Any, Any]:
-    """Matrices M, C and D of a body at rest for its velocities (v_P, ω, u̇) and stresses σ, sparse."""
+    """Mass matrix M of the velocities (v_P, ω, u̇), compliance C and strain operator D of a body at u = 0, sparse.
+
+    D acts on all velocities and is zero for v_P and ω. A point mass has no ω, a rigid body no stresses.
+    """
     c, d, first = contract(body.inertia, about_centre=False), body.dim, body.inertia.shape_first
     n, s = body.size, spins(d) if body.turns else 0
     lever = np.einsum("aij,j->ia", cross(d), body.inertia.first)[:, :s]

@@ -53,7 +53,7 @@ class FreeOrFixed:
 
     @cached_property
     def _held(self) -> np.ndarray:
-        """Degrees of freedom that fix the model: the given ones, or a minimal set that determines its rigid motion."""
+        """Degrees of freedom held in solutions with K: the fixed ones, or as many as there are rigid motions."""
         if self.fixed.size:
             return self.fixed
         unit = self.rigid / np.linalg.norm(self.rigid, axis=0)
@@ -70,12 +70,12 @@ class FreeOrFixed:
 
     @cached_property
     def _projector(self) -> tuple[Array, Array]:
-        """Matrices MR and R(RᵀMR)⁻¹ of the projection on rigid motions."""
+        """Matrices MR and R(RᵀMR)⁻¹, whose products project on rigid motions R."""
         moved = self.mass @ self.rigid
         return moved, np.linalg.solve(self.rigid.T @ moved, self.rigid.T).T
 
     def response(self, force: Array) -> Array:
-        """Static displacement (n, k) under forces (n, k)."""
+        """Static displacements (n, k) for k loads ``force`` (n, k), for a free model with inertia relief."""
         free, solve = self._solve
         if not self.fixed.size:
             moved, dual = self._projector
@@ -85,7 +85,7 @@ class FreeOrFixed:
         return solution if self.fixed.size else solution - dual @ (moved.T @ solution)
 
     def modes(self, count: int) -> Array:
-        """Lowest vibration modes without rigid motions, (n, count)."""
+        """Shapes (n, count) of the lowest vibration modes, without rigid motions."""
         size = len(self.rigid)
         if not count:
             return np.zeros((size, 0))
@@ -101,7 +101,10 @@ class FreeOrFixed:
         return eigsh(self.stiffness, k=count, M=self.mass, sigma=0.0, OPinv=inverse, v0=start.ravel())[1]
 
     def _dense(self, count: int) -> Array:
-        """Modes from the flexibility F: F M v = v/ω², with a root of M, which may be singular."""
+        """Shapes (n, count) of the lowest vibration modes by dense algebra, from the flexibility F = K⁻¹: F M v = v/ω².
+
+        M is factored by its square root, as it may be singular.
+        """
         values, vectors = eigh(self.mass.toarray())
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         flexible = root.T @ self.response(root)
@@ -244,7 +247,7 @@ def _damping(given: Any, shapes: Array, order: NodalOrder) -> Array:
 
 
 def _fixed(given: Sequence[int] | str, nodes: ForeignNodes) -> np.ndarray:
-    """Degrees of freedom of the fixed nodes."""
+    """Indices of the degrees of freedom of the nodes that are fixed, which are given by number or by region."""
     if not len(given):
         return np.zeros(0, dtype=int)
     dim = nodes.points.shape[1]
@@ -252,7 +255,10 @@ def _fixed(given: Sequence[int] | str, nodes: ForeignNodes) -> np.ndarray:
 
 
 def _computed(model: FreeOrFixed, ports: Mapping[str, Port], modes: int, static: Sequence[str]) -> Array:
-    """Static responses at ports and vibration modes, in the order static, modes, (N·d, k) with ΦᵀMΦ = 1."""
+    """Shapes (N·d, k) of the static responses to unit loads at the ports ``static``, then of vibration modes.
+
+    They are made orthonormal, ΦᵀMΦ = 1.
+    """
     loads = [np.zeros((0, len(model.rigid)))]
     for name in static:
         port = check.lookup("port", name, ports)

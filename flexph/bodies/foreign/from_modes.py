@@ -98,7 +98,7 @@ def body_from_modes(
 
 
 def _root(mass: Array) -> Array:
-    """Square root M̂^½ of a nearly diagonal modal mass matrix."""
+    """Square root M̂^½ of a modal mass matrix M̂; raises ValueError if it is not nearly diagonal."""
     size = np.sqrt(mass.diagonal())
     if not np.all(size > 0.0):
         raise ValueError(f"shapes must move masses, but shape {int(np.argmin(size))} moves none")

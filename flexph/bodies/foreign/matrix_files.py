@@ -23,32 +23,33 @@ HELD = 1e36
 
 
 def given_matrix(name: str, source: Any, shape: tuple[int, int] | None = None) -> Any:
-    """Read a finite matrix (CSR if sparse) from an array, a scipy sparse matrix or the path of a file.
+    """Finite matrix from an array, a scipy sparse matrix or the path of a file, in CSR format if it is sparse.
 
-    The format is recognised by content: NumPy (.npy), scipy sparse (.npz, ``scipy.sparse.save_npz``), Matrix Market,
-    Harwell-Boeing, and the texts of :func:`flexph.bodies.foreign.matrix_text.text_matrix`. Raises ValueError for a file
-    that cannot be read, a wrong shape, NaN or infinity.
+    The format of a file is recognised by its content: NumPy (.npy), scipy sparse (.npz, ``scipy.sparse.save_npz``),
+    Matrix Market, Harwell-Boeing, and the texts of :func:`flexph.bodies.foreign.matrix_text.text_matrix`. Raises
+    ValueError for a file that cannot be read, a wrong shape, NaN or infinity. ``name`` is used in messages.
     """
     return _finite(name, file_value(name, source), shape)
 
 
 def dense_shapes(given: Any, size: int) -> Array:
-    """Read shapes (size, k) of another program as a dense array."""
+    """Shapes (size, k) of another program as a dense array, from an array, a sparse matrix or a file."""
     shapes = given_matrix("shapes", given)
     full = shapes.toarray() if sparse.issparse(shapes) else shapes
     return check.array("shapes", full, (size, None))
 
 
 def file_value(name: str, source: Any) -> Any:
-    """Read the matrix of a file; other values are returned unchanged. Raises ValueError for an unreadable file."""
+    """Matrix of a file if ``source`` is a path, else ``source`` itself; raises ValueError for an unreadable file."""
     return _read(name, Path(source)).matrix if isinstance(source, str | Path) else source
 
 
 def symmetric_matrix(name: str, source: Any, size: int, order: NodalOrder | None = None) -> Any:
-    """Read a symmetric matrix (size, size), sparse; a skew part due to rounding of printed digits is averaged out.
+    """Symmetric matrix (size, size) from an array, a sparse matrix or a file, sparse.
 
-    If a file contains one triangle, the other one is its mirror image. Rows and columns with labels, from the file or a
-    mapping, are sorted to ``order``.
+    A skew part due to rounding of printed digits is averaged out; a larger one raises ValueError. If a file contains
+    one triangle, the other one is its mirror image. Rows and columns with labels, from the file or a mapping, are
+    sorted to ``order``.
     """
     matrix, labels = source, None
     if isinstance(source, str | Path):
@@ -75,9 +76,10 @@ def _finite(name: str, value: Any, shape: tuple[int, int] | None) -> Any:
 
 
 def _completed(matrix: Any) -> Any:
-    """Complete a matrix that has at most one entry of every pair (i, j) and (j, i), i.e. one triangle in any row order.
+    """Symmetric matrix from one of its triangles, whose entries may be in any order.
 
-    Other matrices are returned unchanged.
+    A matrix is a triangle if it has at most one of the entries (i, j) and (j, i) for all i and j. Other matrices are
+    returned unchanged.
     """
     if np.ndim(matrix) != 2 or matrix.shape[0] != matrix.shape[1]:
         return matrix
@@ -143,7 +145,10 @@ def _scipy_matrix(path: Path) -> Any:
 
 
 def nodal_mass(given: Any, order: NodalOrder) -> Any:
-    """Nodal mass m (N, N), sparse, of a mass matrix M = m ⊗ 1; raises ValueError for another structure."""
+    """Nodal masses m (N, N), sparse, of a mass matrix with the structure M = m ⊗ 1, equal in all directions.
+
+    Raises ValueError for a matrix without this structure.
+    """
     count, dim = len(order.numbers), order.dim
     M = symmetric_matrix("mass", given, count * dim, order)
     m = sum((M[i::dim, i::dim] for i in range(1, dim)), start=M[::dim, ::dim]) / dim
@@ -160,7 +165,7 @@ def nodal_mass(given: Any, order: NodalOrder) -> Any:
 
 
 def refuse_grounded(stiffness: Any, rigid: Array) -> None:
-    """Raise ValueError unless KR vanishes for the rigid motions R, row by row relative to its terms."""
+    """Raise ValueError unless the stiffness K resists no rigid motion R: K R must be zero to printed digits."""
     force, size = np.abs(stiffness @ rigid), abs(stiffness) @ np.abs(rigid)
     share = np.divide(force, size, out=np.zeros_like(force), where=size > 0.0)
     if share.max() > PRINTED:

@@ -24,10 +24,10 @@ NODE_AND_FREEDOM = re.compile(r"(\d+)\.(\d)")
 
 @dataclass(frozen=True, eq=False)
 class NodalOrder(Memo):
-    """Order of nodal displacements: node by node (x, y[, z]) in the order of the node numbers ``numbers`` (N,).
+    """Order of nodal displacements: node by node, x, y and in space z, with the nodes in the order of ``numbers`` (N,).
 
-    ``mapping`` (n, 2) gives node and degree of freedom of each row of matrices without labels; None if their rows are
-    already sorted node by node.
+    ``mapping`` (n, 2) gives the node number and the degree of freedom of each row of matrices without labels. It is
+    None if their rows are already in this order.
     """
 
     numbers: Array
@@ -39,11 +39,14 @@ class NodalOrder(Memo):
         return {int(number): i for i, number in enumerate(self.numbers)}
 
     def word(self, place: int) -> str:
-        """Text with node and degree of freedom of a displacement."""
+        """Text for messages that names the node and the degree of freedom of displacement number ``place``."""
         return f"node {self.numbers[place // self.dim]}, degree of freedom {place % self.dim + 1}"
 
     def ordered(self, name: str, matrix: Any, labels: Array | None) -> Any:
-        """Sort a square matrix to the order of the displacements, by its row labels or else by the mapping."""
+        """Square matrix with its rows and columns sorted to the order of the displacements.
+
+        They are sorted by ``labels`` (n, 2), the node number and degree of freedom of each row, or else by the mapping.
+        """
         if labels is None and self.mapping is not None:
             labels = self.mapping
             if matrix.shape[0] != len(labels):
@@ -59,7 +62,10 @@ class NodalOrder(Memo):
         return sparse.csr_array((entries.data, (places[entries.row], places[entries.col])), shape=(size, size))
 
     def _places(self, name: str, labels: Array) -> Array:
-        """Index of the displacement of each label (node, degree of freedom)."""
+        """Indices of the displacements with the given labels (n, 2), pairs of node number and degree of freedom.
+
+        Raises ValueError for labels that are unknown, repeated, of rotations, or incomplete.
+        """
         turning = labels[(labels[:, 1] > self.dim) | (labels[:, 1] < 1)]
         if len(turning):
             raise ValueError(
@@ -81,7 +87,7 @@ class NodalOrder(Memo):
         return self.dim * rows + labels[:, 1] - 1
 
     def _refuse_missing(self, name: str, labels: Array) -> None:
-        """Raise ValueError if degrees of freedom of nodes are missing, for instance because supports were removed."""
+        """Raise ValueError if some degrees of freedom of nodes have no label, for instance as supports were removed."""
         nodes, count = np.unique(labels[:, 0], return_counts=True)
         partly = nodes[count < self.dim]
         gone = np.setdiff1d(self.numbers, nodes) if name == "stiffness" else partly[:0]
@@ -94,12 +100,12 @@ class NodalOrder(Memo):
 
 
 def nodal_order(numbers: Array, dim: int, mapping: Any) -> NodalOrder:
-    """Order of nodal displacements from node numbers and a mapping, see :func:`flexph.bodies.body_from_matrices`."""
+    """Order of nodal displacements for node numbers (N,) and a mapping (:func:`flexph.bodies.body_from_matrices`)."""
     return NodalOrder(numbers, dim, None if mapping is None else _mapping(mapping, dim))
 
 
 def _mapping(given: Any, dim: int) -> Array:
-    """Node and degree of freedom of each row (n, 2), from a file or an array."""
+    """Node number and degree of freedom of each row, (n, 2), from a mapping given as a file or an array."""
     table = _mapping_file(Path(given)) if isinstance(given, str | Path) else np.asarray(given)
     if table.dtype.kind not in "iu" or table.ndim not in (1, 2) or (table.ndim == 2 and table.shape[1] not in (1, 2)):
         raise ValueError(
@@ -118,9 +124,10 @@ def _mapping(given: Any, dim: int) -> Array:
 
 
 def _mapping_file(path: Path) -> Array:
-    """Read a mapping file: lines 'row node UX' as in .mapping files of HBMAT, 'node UX', 'node dof', or node numbers.
+    """Table of integers in a mapping file: node number and degree of freedom of each row, or node numbers only.
 
-    Lines 'node.dof' of .dof files of CalculiX, and vectors of integers in the Matrix Market format are read, too.
+    Lines are 'row node UX', as in .mapping files of HBMAT, 'node UX', 'node dof' or 'node'. Lines 'node.dof' of .dof
+    files of CalculiX, and vectors of integers in the Matrix Market format are read, too.
     """
     refuse_missing("mapping", path)
     text = path.read_text(encoding="latin-1")

@@ -22,21 +22,23 @@ RIGHT = (
 
 
 class TextMatrix(NamedTuple):
-    """Matrix, sparse or dense, with the node and degree of freedom of each row (n, 2), or None."""
+    """A matrix, sparse or dense, and labels (n, 2), the node number and degree of freedom of each row, or None."""
 
     matrix: Any
     labels: Array | None
 
 
 def printed_matrix_market(text: str) -> Any:
-    """Read a Matrix Market text (a banner and values), also with decimal commas and exponents D."""
+    """Matrix of a text in the Matrix Market format, which may have decimal commas and Fortran exponents D."""
     banner, _, rest = text.partition("\n")
     data = "\n".join(line for line in rest.split("\n") if not line.startswith("%"))
     return matrix_market(f"{banner}\n{FORTRAN_EXPONENT.sub('e', data.replace(',', '.'))}")
 
 
 def text_matrix(text: str) -> TextMatrix:
-    """Read the matrix of a text without a banner, in one of these forms:
+    """Read the matrix of a text that lists its entries or rows, without a banner that names a format.
+
+    One of these forms is recognised:
 
     - ``row, column, value`` from 1, as printed by ``*MATRIX OUTPUT, FORMAT=COORDINATE`` of Abaqus, or with ``node.dof``
       instead of both indices; a first line may contain the numbers of rows, columns and entries;
@@ -59,7 +61,7 @@ def text_matrix(text: str) -> TextMatrix:
 
 
 def number_table(text: str) -> Array:
-    """Numbers of a text, (lines, columns), without headings and comments."""
+    """Numbers (lines, columns) of a text without headings and comments; raises ValueError for lines that do not fit."""
     numbered = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
     numbered = [(k, line) for k, line in numbered if not line.lstrip().startswith(COMMENTS)]
     _refuse_element_matrices(numbered)
@@ -77,7 +79,7 @@ def number_table(text: str) -> Array:
 
 
 def _separated(lines: list[str]) -> list[str]:
-    """Normalise lines to numbers with decimal points, separated by blanks."""
+    """Lines in which numbers have decimal points and exponents e, and are separated by blanks."""
     data = "\n".join(lines)
     if _has_decimal_commas(lines, data):
         data = data.replace(",", ".")
@@ -94,7 +96,10 @@ def _has_decimal_commas(lines: list[str], data: str) -> bool:
 
 
 def _explain(numbers: list[int], lines: list[str], given: list[str]) -> None:
-    """Raise ValueError for the first line that does not consist of numbers, or has another count than the first."""
+    """Raise ValueError for the first line with something else than numbers, or with another count than the first.
+
+    ``lines`` are the normalised lines, ``given`` the original ones, ``numbers`` their line numbers.
+    """
     wanted = len(lines[0].split())
     for k, line, raw in zip(numbers, lines, given, strict=True):
         parts = line.split()
@@ -118,12 +123,12 @@ def _whole(numbers: Array) -> bool:
 
 
 def _is_full(rows: Array) -> bool:
-    """True for a full matrix: equally many lines and columns, and first columns that cannot be indices."""
+    """True if a table is a full matrix: it is square, and its first two columns cannot be indices."""
     return len(rows) == rows.shape[1] and not (_whole(rows[:, :2]) and rows[:, :2].min() >= 1)
 
 
 def _triplets(rows: Array) -> TextMatrix:
-    """Matrix from triplets (row, column, value), with indices that are integers or node.dof."""
+    """Matrix from lines (row, column, value) of a table; indices are integers from 1 or have the form node.dof."""
     if not _whole(rows[:, :2]):
         node = np.floor(rows[:, :2])
         dof = np.round(10.0 * (rows[:, :2] - node), 6)
@@ -144,7 +149,7 @@ def _triplets(rows: Array) -> TextMatrix:
 
 
 def _labelled(labels: Array, values: Array) -> TextMatrix:
-    """Matrix from entries labelled by node and degree of freedom of row and column."""
+    """Matrix from entries with labels (entries, 4), node and degree of freedom of the row, then of the column."""
     if labels[:, [0, 2]].min() < 1:
         raise ValueError(
             f"it has entries of node {int(labels[:, [0, 2]].min())}: internal nodes of the program, e.g. of "
@@ -173,7 +178,7 @@ FIELD = re.compile(r"(\d*)\s*([IEDFG])\s*(\d+)", re.IGNORECASE)
 
 
 def is_harwell_boeing(text: str) -> bool:
-    """True if the third line of a text names a type of matrix, such as RSA, and the second one counts lines."""
+    """True if a text is in the Harwell-Boeing format: line 3 begins with a type such as RSA, line 2 has counts."""
     lines = text.split("\n", 4)
     if len(lines) < 5 or not TYPE.match(lines[2]):
         return False
@@ -182,10 +187,11 @@ def is_harwell_boeing(text: str) -> bool:
 
 
 def harwell_boeing(text: str) -> Any:
-    """Read a sparse matrix from a text (I. S. Duff, R. G. Grimes, J. G. Lewis, Users' guide, TR/PA/92/86, 1992).
+    """Read a sparse matrix from a text in the Harwell-Boeing format.
 
-    For symmetric matrices the result is the stored triangle. scipy.io.hb_read supports unsymmetric matrices without a
-    right-hand side only. Raises ValueError for complex or elemental matrices.
+    The format is that of I. S. Duff, R. G. Grimes, J. G. Lewis, Users' guide, TR/PA/92/86, 1992. For symmetric matrices
+    the result is the stored triangle. scipy.io.hb_read supports unsymmetric matrices without a right-hand side only.
+    Raises ValueError for complex or elemental matrices.
     """
     refuse_cut(text)
     lines = text.splitlines()
@@ -208,14 +214,14 @@ def harwell_boeing(text: str) -> Any:
 
 
 def _places(numbers: Array) -> Array:
-    """Convert one-based to zero-based indices."""
+    """Zero-based indices from one-based ones; raises ValueError unless they are whole numbers."""
     if not np.all(numbers == np.floor(numbers)):
         raise ValueError("rows and the starts of columns must be whole numbers")
     return numbers.astype(np.int64) - 1
 
 
 def _fields(lines: list[str], width: int, size: int) -> Array:
-    """Parse ``size`` numbers in fields of a fixed width; decimal commas and exponents D are accepted."""
+    """The first ``size`` numbers of lines with fields of a fixed width; decimal commas and exponents D are accepted."""
     text = [line[i : i + width].strip() for line in lines for i in range(0, len(line.rstrip()), width)]
     if len(text) < size:
         raise ValueError(f"it ends early: it has {len(text)} numbers, but its heading declares {size}")

@@ -30,10 +30,11 @@ INDEPENDENT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ForeignModel:
-    """Model from another program: nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), ΦᵀKΦ (k, k), ports.
+    """Model from another program: nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), their stiffness ΦᵀKΦ (k, k).
 
-    Ports act on nodal displacements. Damping is ``viscous`` (k, k) or None, and ``proportional`` (α, β); ``cells`` and
-    ``stresses`` are for export. ``given`` is True if the shapes are those of the other program.
+    The shapes and rotations of ``ports`` are maps of nodal displacements. Damping is ``viscous`` (k, k) or None, and
+    ``proportional`` (α, β). ``cells`` and ``stresses`` are for export. ``given`` is True if the shapes come from the
+    other program, False if they were computed.
     """
 
     nodes: Array
@@ -75,11 +76,11 @@ class ForeignModel:
         return int(self.nodes.shape[1])
 
     def _rows(self, rows: Any) -> Any:
-        """Transform rows for nodal displacements to rows for u."""
+        """Sparse rows that act on the coordinates u, from rows that act on nodal displacements."""
         return sparse.csr_array(rows @ self.shapes)
 
     def _inertia(self) -> Inertia:
-        """Mass integrals from m, positions and shapes."""
+        """Mass integrals of the body, from the nodal mass, the nodes and the shapes."""
         X, m, d, k = self.nodes, self.mass, self.dim, self.shapes.shape[1]
         phi = [self.shapes[i::d] for i in range(d)]
         moved = [m @ p for p in phi]
@@ -98,7 +99,7 @@ class ForeignModel:
         )
 
     def _elasticity(self, L: Array, d: Array) -> Elasticity:
-        """Elasticity with C = diag(1/d), D = Lᵀ from ΦᵀKΦ = L diag(d) Lᵀ."""
+        """Elasticity with compliance diag(1/d) and strain operator Lᵀ, for ΦᵀKΦ = L diag(d) Lᵀ."""
         k = d.size
         stiff = np.sqrt(self.stiffness.diagonal())
         return Elasticity(
@@ -112,7 +113,10 @@ class ForeignModel:
         )
 
     def _view(self, *factors: Array) -> View | None:
-        """View of nodes and cells, with stresses of cells from nodal displacements Φu, u = L⁻ᵀ diag(1/d) σ."""
+        """View of nodes and cells with their stresses, which act on σ; None without cells.
+
+        ``factors`` are L and d of ΦᵀKΦ = L diag(d) Lᵀ: nodal displacements are Φu with u = L⁻ᵀ diag(1/d) σ.
+        """
         if self.cells is None:
             if self.stresses:
                 raise ValueError("stresses= needs cells=, got stresses without cells")
@@ -134,7 +138,10 @@ class ForeignModel:
     def _tensor(
         self, name: str, rows: Any, factors: tuple[Array, ...], cells: Array, *, unit: str, place: list[str]
     ) -> TensorField:
-        """Tensor field over the reduced stresses σ, from the stress tensors of the modes."""
+        """Tensor field that acts on the stresses σ of the body, from the stress tensors ``rows`` of the modes.
+
+        ``place`` is empty, or one word that says where the tensors are: "nodes" or "cells".
+        """
         if not self.given:
             raise ValueError(f"stress {name!r} of modes needs the modes themselves: give shapes=")
         counts = {"nodes": len(self.nodes), "cells": len(cells)}
@@ -146,7 +153,10 @@ class ForeignModel:
 
 
 def checked_cells(given: Any, count: int) -> tuple[str, Any]:
-    """Check a meshio cell type and node numbers (cells, corners) with the number of corners of that type."""
+    """Cell type of meshio and node numbers (cells, corners), if they fit each other and ``count`` nodes.
+
+    Raises ValueError if they do not.
+    """
     try:
         kind, numbers = given
         cells = np.asarray(numbers)
@@ -165,7 +175,7 @@ def checked_cells(given: Any, count: int) -> tuple[str, Any]:
 
 
 def refuse_dependent(inertia: Inertia) -> None:
-    """Raise ValueError unless the mass matrix of rigid motions and shapes is positive definite."""
+    """Raise ValueError unless rigid motions and shapes are independent: their mass matrix must be positive definite."""
     size, rigid = inertia.size, inertia.dim + spins(inertia.dim)
     none = Elasticity(
         sparse.csr_array((0, 0)), sparse.csr_array((0, size)), sparse.csr_array((0, size)), sparse.csr_array((0, 0))
@@ -194,16 +204,19 @@ PLACES = ("nodes", "cells")
 
 
 def is_mode_stress(given: Any, modes: int) -> bool:
-    """True for an array of tensors of modes: three axes, or six rows for each location and a column for each mode."""
+    """True if an array has stress tensors of modes, by its shape.
+
+    It has three axes, or six rows for each location and a column for each of the modes.
+    """
     shape = np.shape(given)
     return len(shape) == 3 or (len(shape) == 2 and shape[1] == modes and shape[0] % COMPONENTS == 0)
 
 
 def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> tuple[Array, str]:
-    """Read tensors (n, 6, k) of k modes and their location, "nodes" or "cells", from axes in any order.
+    """Stress tensors (n, 6, k) of k modes at n locations, and the kind of these: "nodes" or "cells".
 
-    ``places`` maps "nodes" and "cells" to their numbers. Two-dimensional arrays have six rows for each location and
-    columns of modes. Raises ValueError unless exactly one interpretation fits.
+    ``given`` may have its axes in any order, or six rows for each location and a column for each mode. ``places`` maps
+    the possible kinds to their numbers of locations. Raises ValueError unless exactly one interpretation fits.
     """
     values = np.asarray(given, dtype=float)
     if not np.all(np.isfinite(values)):
@@ -230,10 +243,10 @@ def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> 
 
 
 def mode_tensor(unit: str, rows: Any, place: str, *, points: Array, cells: Array) -> TensorField:
-    """Tensor field from rows (n·6, m) that act on σ, with components (xx, yy, zz, xy, yz, xz), at nodes or in cells.
+    """Tensor field at nodes or in cells, from rows (n·6, m) that act on the stresses σ.
 
-    For tensors at nodes, the stress points of a cell are its nodes, with equal weights. Compliances are unknown, so
-    that there is no error indicator.
+    Components are (xx, yy, zz, xy, yz, xz). For tensors at nodes, the stress points of a cell are its nodes, with equal
+    weights. Compliances are unknown, so that there is no error indicator.
     """
     count, corners = cells.shape
     own = cells.ravel() if place == "nodes" else np.arange(count)

@@ -24,10 +24,11 @@ FLAT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ForeignNodes(Memo):
-    """Nodes: positions (N, d) [m], node numbers (N,) of the other program, and cells (kind, nodes).
+    """Nodes of a model of another program: ``points`` (N, d) [m], node numbers (N,), and cells (kind, nodes).
 
-    ``regions`` are named sets of rows. ``rows`` (n,) is the row of each point of a mesh, −1 for points of no cell; None
-    if points and rows are equal.
+    ``regions`` are node indices by the name of a region, ``volumes`` the names of regions of cells. If the nodes are
+    those of a mesh that belong to cells, ``rows`` (n,) has the index of each of its points, −1 for points of no cell;
+    else None.
     """
 
     points: Array
@@ -39,11 +40,14 @@ class ForeignNodes(Memo):
 
     @once
     def boundary(self) -> list[Facets]:
-        """Facets on the boundary of the known cells."""
+        """Facets of the known cells that belong to one cell only, and so are on the boundary."""
         return boundary(self.cells)
 
     def chosen(self, name: str, given: Any) -> Array:
-        """Indices of nodes given by zero-based numbers or the name of a region; raises ValueError for unknown ones."""
+        """Indices of nodes given by zero-based numbers or by the name of a region; raises ValueError for unknown ones.
+
+        ``name`` is the argument, for messages.
+        """
         if isinstance(given, str):
             if given in self.volumes:
                 raise ValueError(f"{name} must be a region of facets or nodes, got {given!r}, a region of cells")
@@ -58,12 +62,12 @@ class ForeignNodes(Memo):
         return self.rows[numbers]
 
     def drawn(self, given: tuple[str, Any] | None) -> tuple[str, Any] | None:
-        """Cells for export: the given ones, or those of a mesh with one cell type."""
+        """Cells for export: the given ones, or if None those of the mesh if they are of one type."""
         return self.cells[0] if given is None and len(self.cells) == 1 else given
 
 
 def node_list(name: str, given: Any, count: int) -> np.ndarray:
-    """Check zero-based node numbers (k,) without repetition."""
+    """Zero-based node numbers (k,) as integers; raises ValueError unless they are distinct and below ``count``."""
     numbers = np.atleast_1d(np.asarray(given))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
         raise ValueError(f"{name} must be a node number or a sequence of them, got {given!r}")
@@ -76,9 +80,10 @@ def node_list(name: str, given: Any, count: int) -> np.ndarray:
 
 
 def foreign_nodes(nodes: Any, numbers: Any = None, cells: tuple[str, Any] | None = None) -> ForeignNodes:
-    """Read nodes from positions (N, d), positions by node number, a meshio.Mesh, or the path of a mesh.
+    """Nodes from positions (N, d), positions by node number, a meshio.Mesh, or the path of a mesh.
 
-    ``numbers`` (N,) are those of the other program; by default those of the file or mapping, else 1 to N.
+    ``numbers`` (N,) are the node numbers of the other program; by default those of the file or mapping, else 1 to N.
+    ``cells`` are a cell type and node numbers.
     """
     if isinstance(nodes, Mapping):
         if numbers is not None:
@@ -93,7 +98,7 @@ def foreign_nodes(nodes: Any, numbers: Any = None, cells: tuple[str, Any] | None
 
 
 def _numbers(given: Any, count: int) -> Array:
-    """Check node numbers (N,), different integers."""
+    """Node numbers (N,) as an integer array, 1 to N by default; raises ValueError unless they are distinct integers."""
     if given is None:
         return np.arange(1, count + 1)
     numbers = np.asarray(given)
@@ -103,7 +108,10 @@ def _numbers(given: Any, count: int) -> Array:
 
 
 def _known_cells(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...]:
-    """Given cells of a type with known facets; none for other or invalid cells, which are checked when drawn."""
+    """The given cells, as a tuple of one entry, if their type has known facets; else an empty tuple.
+
+    Cells that are invalid are left out, too; they are checked when drawn.
+    """
     if not isinstance(cells, tuple | list) or len(cells) != 2 or cells[0] not in NODES:
         return ()
     nodes = np.asarray(cells[1])
@@ -112,7 +120,7 @@ def _known_cells(cells: tuple[str, Any] | None, count: int) -> tuple[Facets, ...
 
 
 def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
-    """Nodes of the cells of highest dimension in a mesh; sets of nodes and facets become regions."""
+    """Nodes and cells of highest dimension of a mesh; its named sets of points and facets become regions."""
     from ...meshes.cell_types import dimension, nodes_of
     from ...meshes.files.reading import read_contents  # imported here, as meshio is slow to import
 
@@ -147,7 +155,10 @@ def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
 
 
 def _on_facets(facets: list[Facets], corners: list[Array]) -> Array:
-    """Nodes of the boundary facets whose corners belong to a region."""
+    """Indices of all nodes of those boundary facets whose corners are listed, and of the corners.
+
+    ``corners`` are arrays (facets, corners) of a region; facets may have more nodes, such as on edges.
+    """
     inside = np.unique(np.concatenate([np.zeros(0, dtype=int), *(c.ravel() for c in corners)]))
     wanted = {tuple(key) for c in corners for key in np.sort(c, axis=1).tolist()}
     chosen = [inside]
@@ -198,7 +209,7 @@ def _port(name: str, rows: np.ndarray, nodes: ForeignNodes) -> Port:
 
 
 def _covering_facets(rows: np.ndarray, facets: list[Facets]) -> list[Facets]:
-    """Facets with all nodes in a port, if together they contain all nodes of the port; else none."""
+    """Facets all of whose nodes are in ``rows``, if together they contain all of ``rows``; else an empty list."""
     own = [(kind, nodes[np.isin(nodes, rows).all(axis=1)]) for kind, nodes in facets]
     own = [(kind, nodes) for kind, nodes in own if len(nodes)]
     seen = np.unique(np.concatenate([np.zeros(0, dtype=int), *(nodes.ravel() for _, nodes in own)]))
@@ -206,7 +217,10 @@ def _covering_facets(rows: np.ndarray, facets: list[Facets]) -> list[Facets]:
 
 
 def _samples(points: Array, facets: list[Facets], rows: np.ndarray) -> tuple[Any, Array]:
-    """Interpolation (k, N) from nodes to the sample points of a port, and their weights (k,) with sum one."""
+    """Matrix (k, N) that interpolates from nodes to the sample points of a port, and weights (k,) of these.
+
+    The weights have the sum 1. The points are quadrature points of the facets, or without facets the nodes ``rows``.
+    """
     count = len(points)
     if not facets:
         k = len(rows)

@@ -37,7 +37,7 @@ POINT = cython.declare(cython.Py_ssize_t, 8)
 
 
 def add_impulses(p: Coupled, x: Array, given: Array, s: Chain) -> None:
-    """Write z = Σ P (x − given) into ``s.z``."""
+    """Write the velocities z = Σ P (x − given) of all bodies into ``s.z``, for impulses x."""
     c = p.friction.size
     fill(s.z, 0.0)
     for k in range(c):
@@ -46,7 +46,10 @@ def add_impulses(p: Coupled, x: Array, given: Array, s: Chain) -> None:
 
 
 def add_impulse(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
-    """Add the change of velocities by an impulse in row i of contact k to z."""
+    """Add the velocities by one impulse, along row i of contact k, to ``s.z``.
+
+    Row 0 is the normal, the following ones are the tangents.
+    """
     n = p.rate.shape[2]
     if impulse != 0.0:
         for e in range(2):
@@ -57,7 +60,7 @@ def add_impulse(p: Coupled, k: int, i: int, impulse: float, s: Chain) -> None:
 
 
 def rate_change(p: Coupled, k: int, i: int, s: Chain) -> float:
-    """Rate R z of contact k in row i."""
+    """Change R z of rate i of contact k by the velocities z in ``s.z``."""
     n = p.rate.shape[2]
     total = 0.0
     for e in range(2):
@@ -78,7 +81,10 @@ def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
 
 
 def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
-    """Write the step ΔΛ for J and h into ``out``; return False if the system is singular."""
+    """Solve for the step ΔΛ = h − J Δy of the impulses and write it into ``out``; False if the system is singular.
+
+    J and h are ``s.gain`` and ``s.pull``. The last factor is used again if J is the same.
+    """
     c = p.friction.size
     pull = s.pull
     if not (s.made[0] > 0 and _is_kept(p, s)):
@@ -105,14 +111,14 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
 
 
 def _factor(s: Chain) -> bool:
-    """Factor the band matrix; return False if it is singular."""
+    """Factor the matrix I + P J R in place, in ``s.band``; return False if it is singular."""
     if s.band.shape[0] > s.z.size:
         return factor_halves(s.band, s.pivot, s.half, s.z, s.other, s.made[4])
     return factor_band(s.band, s.pivot, s.half)
 
 
 def _solve(s: Chain) -> None:
-    """Solve for the velocities z in place."""
+    """Replace the right-hand side in ``s.z`` by the solution for the velocities, with the factor in ``s.band``."""
     if s.band.shape[0] > s.z.size:
         solve_halves(s.band, s.pivot, s.half, s.z, s.other, s.made[4])
     else:
@@ -120,7 +126,7 @@ def _solve(s: Chain) -> None:
 
 
 def _affects(p: Coupled, k: int, j: int, s: Chain) -> bool:
-    """True if rate j of contact k affects its impulses."""
+    """True if J has an entry by which rate j of contact k changes its impulses."""
     acts = cython.declare(cython.bint)
     acts = False
     for i in range(p.rows):
@@ -138,7 +144,7 @@ def _is_active(p: Coupled, k: int, s: Chain) -> bool:
 
 
 def _is_kept(p: Coupled, s: Chain) -> bool:
-    """True if the current factor belongs to J."""
+    """True if the factor in ``s.band`` belongs to the J in ``s.gain``."""
     for k in range(p.friction.size):
         for i in range(p.rows):
             for j in range(p.rows):
@@ -148,7 +154,10 @@ def _is_kept(p: Coupled, s: Chain) -> bool:
 
 
 def _assemble(p: Coupled, s: Chain) -> None:
-    """Assemble I + P J R as a band matrix; a matrix stored in two halves is assembled by two threads."""
+    """Assemble I + P J R as a band matrix in ``s.band``.
+
+    Two threads assemble a matrix that is stored in two halves.
+    """
     first = Side(p, s, 0)
     if s.band.shape[0] > s.z.size:
         second = Side(p, s, 1)
@@ -158,7 +167,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
 
 
 def _assemble_side(side: Side) -> None:
-    """Assemble the rows from one end of the matrix, or all of a matrix without halves."""
+    """Assemble those rows of I + P J R that belong to a half of the matrix, or all rows of one without halves."""
     p = side.problem
     s = side.space
     n = p.rate.shape[2]
@@ -179,7 +188,7 @@ def _assemble_side(side: Side) -> None:
 
 
 def _is_here(side: Side, i: int, j: int, n: int) -> bool:
-    """True if a block (n, n) from entry (i, j) on may have entries among the rows of a side."""
+    """True if a block (n, n) whose first entry is (i, j) may have entries in the rows of the half ``side``."""
     N = side.space.z.size
     if side.space.band.shape[0] == N:
         return True
@@ -189,7 +198,11 @@ def _is_here(side: Side, i: int, j: int, n: int) -> bool:
 
 
 def _add(side: Side, k: int, ends: tuple[int, int], n: int) -> None:
-    """Add the block P J R of contact k between two of its bodies to the rows of a side."""
+    """Add the block P J R of contact k to the matrix, as far as its entries belong to the half ``side``.
+
+    ``ends`` selects the body of the rows and that of the columns: 0 for the first body of the contact, 1 for the
+    second.
+    """
     whole = cython.declare(cython.bint)
     p = side.problem
     s = side.space

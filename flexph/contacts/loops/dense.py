@@ -20,8 +20,8 @@ def solve_dense(
 ) -> tuple[Array, float]:
     """Impulses near a guess that satisfy the contact laws with rates b + D Λ, and their relative defect.
 
-    ``given``: D and b; ``laws``: friction coefficients, normal and tangential step lengths of the natural map (see
-    .newton), (c,) each; ``weight``: proximal weight.
+    ``given`` are D and b. ``laws`` are friction coefficients, normal and tangential step lengths of the natural map
+    (see .newton), (c,) each. ``scale`` is that of the rates [m/s], ``weight`` the proximal weight.
     """
     x, count = np.array(guess), laws[0].size
     pattern = (np.empty(size, dtype=np.int64) for size in (x.size + 1, x.size**2, count))

@@ -55,17 +55,20 @@ WANTED = cython.declare(cython.Py_ssize_t, 12)
 
 
 def _pairs_of(p: Cone, k: int, m: int) -> int:
-    """Number of pairs of a contact: the normal one, and with friction those in both directions of the tangent."""
+    """Number of pairs of contact k: one for the normal, and with friction two more for both directions of the tangent.
+
+    ``m`` is the number of impulses of all contacts.
+    """
     return 3 if m > p.friction.size and p.friction[k] > 0.0 else 1
 
 
 def _first(p: Cone, k: int, m: int, held: bool) -> int:
-    """Index of the first pair of a contact: 1 if the normal pair is left out."""
+    """Index of the first pair of contact k: 1 if the normal pair is left out (``held``, with friction), else 0."""
     return 1 if held and _pairs_of(p, k, m) > 1 else 0
 
 
 def _set_start(p: Cone, x: Array, space: Space) -> None:
-    """Set the starting point: impulses and slacks at the scale of the problem."""
+    """Write the starting point at the scale of the problem: impulses into x, factors and slacks into ``space``."""
     c = p.friction.size
     m = x.size
     s = space.pairs
@@ -81,7 +84,7 @@ def _set_start(p: Cone, x: Array, space: Space) -> None:
 
 
 def _mean(p: Cone, m: int, held: bool, share: float, space: Space) -> float:
-    """Mean product of factors and slacks after a fraction ``share`` of the step."""
+    """Mean over all pairs of the product of factor and slack after a fraction ``share`` of the step."""
     count = cython.declare(cython.Py_ssize_t)
     s = space.pairs
     total = 0.0
@@ -109,7 +112,10 @@ def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
-    """Assemble and factor the Newton matrix, D plus the contribution of the products; False if it is singular."""
+    """Assemble and factor the Newton matrix (count, count) of the impulses in ``space.own``; False if it is singular.
+
+    It is D plus diagonal blocks of the ratios of slacks to factors.
+    """
     c = p.friction.size
     s = space.pairs
     for i in range(m):
@@ -138,7 +144,11 @@ def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
 
 
 def _set_step(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
-    """Set the step for wanted changes of products: of impulses in ``space.change``, of pairs in ``space.pairs``."""
+    """Solve for the step of impulses, into ``space.change``, and of factors and slacks, into ``space.pairs``.
+
+    The rows WANTED of ``space.pairs`` have the changes of products that the step should make. ``count`` impulses are in
+    ``space.own``.
+    """
     c = p.friction.size
     s = space.pairs
     y = space.rates
@@ -170,7 +180,7 @@ def _set_step(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
 
 
 def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
-    """Difference between the normal rate and the slack of a contact."""
+    """Normal rate of contact k minus its value by the slacks: s_N, or μ(s_p + s_m) if the normal pair is left out."""
     s = space.pairs
     if _first(p, k, m, held) == 0:
         return space.rates[k] - s[SLACK][k]
@@ -178,7 +188,7 @@ def _normal(p: Cone, k: int, m: int, held: bool, space: Space) -> float:
 
 
 def _rate_error(p: Cone, m: int, held: bool, space: Space) -> float:
-    """Largest difference between rates and slacks."""
+    """Largest absolute difference, over all contacts, between rates and their values by the slacks."""
     c = p.friction.size
     s = space.pairs
     y = space.rates
@@ -191,9 +201,9 @@ def _rate_error(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: Array) -> float:
-    """Write impulses of plane contacts, by Newton's method from interior points, into x; return their defect.
+    """Write impulses of plane contacts into x, from Newton's method started at interior points; return their defect.
 
-    ``point`` (2, m) is overwritten.
+    If Newton's method never starts, x is unchanged and the defect infinite. ``point`` (2, m) is work space.
     """
     c = p.friction.size
     m = x.size
@@ -247,7 +257,7 @@ def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: 
 
 
 def _list_impulses(p: Cone, m: int, space: Space) -> int:
-    """List the indices of all impulses that can be nonzero in ``space.own``; return their number."""
+    """Write the indices of all impulses that can be nonzero into ``space.own``; return their number."""
     count = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     count = 0

@@ -31,17 +31,17 @@ compared with the last start of Newton's method, at which that is started again.
 
 
 def _pairs_of(p: Coupled, k: int) -> int:
-    """Number of pairs of a contact: the normal one, and with friction those in both directions of the tangent."""
+    """Number of pairs of contact k: the normal one, and with friction one for each direction of the tangent."""
     return 3 if p.rows > 1 and p.friction[k] > 0.0 else 1
 
 
 def _first(p: Coupled, k: int, held: bool) -> int:
-    """Index of the first pair of a contact: 1 if the normal pair is left out."""
+    """Index of the first pair of contact k: 1 if the normal pair is left out (``held``, with friction), else 0."""
     return 1 if held and _pairs_of(p, k) > 1 else 0
 
 
 def _set_start(p: Coupled, x: Array, s: Array) -> None:
-    """Set the starting point: impulses and slacks at the scale of the problem."""
+    """Write the starting point: impulses into x, factors and slacks into ``s``, at the scale of the problem."""
     fill(x, 0.0)
     for k in range(p.friction.size):
         x[k] = p.scale * p.normal_step[k]
@@ -53,7 +53,7 @@ def _set_start(p: Coupled, x: Array, s: Array) -> None:
 
 
 def _mean(p: Coupled, held: bool, share: float, s: Array) -> float:
-    """Mean product of factors and slacks after a fraction ``share`` of the step."""
+    """Mean over all pairs of the product of factor and slack after a fraction ``share`` of the step."""
     count = cython.declare(cython.Py_ssize_t)
     total = 0.0
     count = 0
@@ -77,7 +77,7 @@ def _longest(p: Coupled, held: bool, s: Array) -> float:
 
 
 def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
-    """Difference between the normal rate and the slack of a contact."""
+    """Normal rate of contact k minus its value by the slacks: s_N, or μ(s_p + s_m) if the normal pair is left out."""
     s = chain.pairs
     y = chain.vectors[RATES]
     if _first(p, k, held) == 0:
@@ -86,7 +86,7 @@ def _normal(p: Coupled, k: int, held: bool, chain: Chain) -> float:
 
 
 def _rate_error(p: Coupled, held: bool, chain: Chain) -> float:
-    """Largest difference between rates and slacks."""
+    """Largest absolute difference, over all contacts, between rates and their values by the slacks."""
     c = p.friction.size
     s = chain.pairs
     y = chain.vectors[RATES]
@@ -99,7 +99,10 @@ def _rate_error(p: Coupled, held: bool, chain: Chain) -> float:
 
 
 def _set_step(p: Coupled, held: bool, chain: Chain) -> bool:
-    """Set the step of impulses, factors and slacks for wanted changes of products; False if the system is singular."""
+    """Solve for the step of impulses, factors and slacks; False if the system is singular.
+
+    The rows WANTED of ``chain.pairs`` have the changes of products that the step should make.
+    """
     c = p.friction.size
     s = chain.pairs
     y = chain.vectors[RATES]
@@ -143,7 +146,7 @@ def _set_step(p: Coupled, held: bool, chain: Chain) -> bool:
 
 
 def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
-    """Set the steps of factors and slacks from that of the impulses."""
+    """Write the steps of factors and slacks into ``chain.pairs``, from the step of the impulses in the row CHANGE."""
     c = p.friction.size
     s = chain.pairs
     change = chain.vectors[CHANGE]
@@ -158,7 +161,10 @@ def _follow_pairs(p: Coupled, held: bool, chain: Chain) -> None:
 
 
 def _set_targets(p: Coupled, held: bool, product: float, centre: float, s: Array) -> None:
-    """Set the changes that bring products to zero (predictor), or to ``centre`` times the mean ``product``."""
+    """Write the wanted changes of the products of factors and slacks into the rows WANTED of ``s``.
+
+    They bring the products to zero if ``centre`` is 0 (predictor), else to ``centre`` times the mean ``product``.
+    """
     for k in range(p.friction.size):
         for e in range(_first(p, k, held), _pairs_of(p, k)):
             done = s[FACTOR + e][k] * s[SLACK + e][k]

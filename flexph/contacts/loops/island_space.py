@@ -14,9 +14,9 @@ LARGEST, BAND = 1000, 37_500_000
 
 
 class LawSpace(NamedTuple):
-    """Work space for the contact laws of an island with up to m impulses of c contacts, and N body velocities.
+    """Work space to solve the contact laws of islands, with up to m impulses of c contacts and N body velocities.
 
-    It serves a dense D of up to :data:`LARGEST` impulses, or a factor in body velocities.
+    It serves islands with a dense D of up to :data:`LARGEST` impulses, and larger ones in body velocities.
     """
 
     D: Array  # (m²,)
@@ -55,10 +55,10 @@ class LawSpace(NamedTuple):
 
 
 class Island(NamedTuple):
-    """Island: index of its first contact, numbers of contacts and of rates of each, and the scale of rates [m/s].
+    """Data of an island: its first contact, number of contacts, rates of each contact, and scale of rates [m/s].
 
-    ``bodies``: number of its bodies, ``reach``: largest difference of the indices of two bodies in contact; both are
-    zero if the bodies are not ordered.
+    ``bodies`` is the number of its bodies, ``reach`` the largest difference of the numbers of two bodies in contact.
+    Both are zero if the bodies are not ordered.
     """
 
     first: int

@@ -30,7 +30,10 @@ EXACT = cython.declare(cython.double, 1e-14)
 
 
 def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> None:
-    """Write the rates y at impulses x, with Λ̂ in ``centre``, into ``out``."""
+    """Write the rates y = b + D x + w (x − Λ̂) at impulses x into ``out``.
+
+    ``weight`` is w, ``centre`` is Λ̂.
+    """
     m = x.size
     for i in range(m):
         total = p.b[i] + weight * (x[i] - centre[i])
@@ -41,7 +44,10 @@ def rates_at(p: Cone, x: Array, weight: float, centre: Array, out: Array) -> Non
 
 
 def defect_of(p: AnyLaws, x: Array, y: Array) -> float:
-    """Relative defect: the largest entry of the natural map, as a rate, divided by the scale; inf for NaN."""
+    """Relative defect of impulses x with rates y: largest entry of the natural map over step length and scale.
+
+    Infinite for NaN.
+    """
     slips = cython.declare(cython.bint)
     c = entries(p.friction)
     worst = 0.0
@@ -66,7 +72,11 @@ def defect_of(p: AnyLaws, x: Array, y: Array) -> float:
 
 
 def _set_states(p: Cone, x: Array, y: Array, space: Space) -> int:
-    """Set the states of contacts (open, sticking, slipping) and their defects; return the number of unknowns."""
+    """Set the states of all contacts (open, without friction, sticking, slipping) at impulses x with rates y.
+
+    Also writes the defects of their conditions, and lists the impulses that are not zero in ``space.own``. Returns the
+    number of these, the unknowns.
+    """
     count = cython.declare(cython.Py_ssize_t)
     is_open = cython.declare(cython.bint)
     c = p.friction.size
@@ -90,7 +100,11 @@ def _set_states(p: Cone, x: Array, y: Array, space: Space) -> int:
 
 
 def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Space) -> None:
-    """Set the state of a closed contact with friction, its direction of slip, and the defects along its tangents."""
+    """Set the state of closed contact k with friction: sticking or slipping.
+
+    Also writes its direction of slip, the defects of its conditions along the tangents, and the derivatives of these
+    with respect to the rates.
+    """
     slips = cython.declare(cython.bint)
     c = p.friction.size
     s = p.tangent_step[k]
@@ -117,7 +131,10 @@ def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Spac
 
 
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
-    """Contribution of rates, or of their derivatives, in ``row`` to the condition of unknown impulse ``at``."""
+    """Change of the condition of unknown impulse ``at`` by changes of all rates, which are in ``row``.
+
+    ``c`` is the number of contacts.
+    """
     k = at % c
     i = at // c
     if i == 0:
@@ -130,7 +147,7 @@ def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
 
 
 def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
-    """Assemble the matrix of the conditions of the unknown impulses."""
+    """Assemble the derivatives of the conditions with respect to the unknown impulses into ``space.matrix``."""
     slips = cython.declare(cython.bint)
     c = p.friction.size
     m = p.b.size
@@ -164,7 +181,7 @@ def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
 
 
 def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
-    """Add ``gain`` times the derivatives of rate ``at`` with respect to the unknown impulses to a row."""
+    """Add the derivatives of rate ``at`` with respect to the unknown impulses, times ``gain``, to ``row``."""
     given = p.D[at]
     for e in range(p.ptr[at], p.ptr[at + 1]):
         column = space.place[p.col[e]]
@@ -173,7 +190,7 @@ def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
 
 
 def take_newton_step(p: Cone, x: Array, y: Array, weight: float, space: Space) -> bool:
-    """Change impulses x by a Newton step; return False if the conditions are linearly dependent."""
+    """Change impulses x, whose rates are y, by one Newton step; False if the matrix of the conditions is singular."""
     moves = cython.declare(cython.bint)
     c = p.friction.size
     m = x.size
@@ -210,9 +227,10 @@ def take_newton_step(p: Cone, x: Array, y: Array, weight: float, space: Space) -
 
 
 def newton(p: Cone, start: Array, weight: float, steps: int, space: Space) -> float:
-    """Improve impulses in place by Newton steps with a proximal weight.
+    """Improve the impulses ``start`` in place by Newton steps with a proximal weight; return their defect.
 
-    Returns the defect of the best impulses, with the weight.
+    The defect includes the proximal term. The impulses are those of the step with the least defect, of at most
+    ``steps``.
     """
     better = cython.declare(cython.bint)
     m = start.size

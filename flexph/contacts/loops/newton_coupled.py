@@ -17,9 +17,9 @@ if not cython.compiled:
 
 
 def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool:
-    """Change impulses x by a Newton step; return False if the system is singular.
+    """Change impulses x, whose rates are y, by one Newton step; return False if the system is singular.
 
-    ``y`` includes the proximal weight, which is relative to 1/r of each contact.
+    y includes the proximal term; the proximal weight is relative to 1/r of each contact.
     """
     c = p.friction.size
     r = p.rows
@@ -43,9 +43,10 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
 
 
 def _set_friction(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> None:
-    """Set J and h of the friction of a closed contact, which sticks, or slips along d.
+    """Set J and h of the friction of closed contact k, which sticks, or slips in the direction d.
 
-    In slip, ΔΛ = bound d − Λ + μ d ΔΛ_N + τ (I − d dᵀ) (ΔΛ − r Δy) with τ = bound/|Λ − r y|; Δy includes the weight.
+    In slip, ΔΛ = bound d − Λ + μ d ΔΛ_N + τ (I − d dᵀ) (ΔΛ − r Δy) with τ = bound/|Λ − r y|, and Δy includes the
+    weight.
     """
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
@@ -84,7 +85,7 @@ def _set_friction(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chai
 
 
 def add_proximal_term(p: Coupled, x: Array, weight: float, s: Chain) -> None:
-    """Add the proximal term, weight/r times the change of impulses from the centre, to the rates."""
+    """Add weight/r times the change of impulses x from those in the row CENTRE to the rates in the row RATES."""
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     y = s.vectors[RATES]
@@ -98,9 +99,10 @@ def add_proximal_term(p: Coupled, x: Array, weight: float, s: Chain) -> None:
 
 
 def newton_coupled(p: Coupled, start: Array, weight: float, steps: int, s: Chain) -> float:
-    """Improve impulses in place by Newton steps with a proximal weight.
+    """Improve the impulses ``start`` in place by Newton steps with a proximal weight; return their defect.
 
-    Returns the defect of the best impulses, with the weight.
+    The defect includes the proximal term. The impulses are those of the step with the least defect, of at most
+    ``steps``.
     """
     better = cython.declare(cython.bint)
     m = start.size

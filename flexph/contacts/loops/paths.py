@@ -38,13 +38,13 @@ SPACED = cython.declare(cython.double, 1e-3)
 
 
 def _random_number(k: int) -> float:
-    """Pseudorandom number from 0.1 to 1.1."""
+    """Pseudorandom number from 0.1 to 1.1 that depends on k only."""
     value = sin(12.9898 * (k + 1)) * 43758.5453
     return 0.1 + value - floor(value)
 
 
 def _set_start(p: Coupled, x: Array, s: Chain) -> None:
-    """Set the states of contacts, and move their impulses into the friction cones so that no state ends at once."""
+    """Set the states of all contacts at t = 1, and move x into the friction cones so that no state ends at once."""
     frictional = cython.declare(cython.bint)
     c = p.friction.size
     y = s.vectors[RATES]
@@ -76,7 +76,7 @@ def _set_start(p: Coupled, x: Array, s: Chain) -> None:
 
 
 def _residual_rates(p: Coupled, x: Array, e: Array, s: Chain) -> None:
-    """Write into e the change of rates with which the impulses satisfy their laws."""
+    """Write changes of rates into ``e`` such that with y + e the impulses x satisfy their laws in their states."""
     c = p.friction.size
     y = s.vectors[RATES]
     rates_of(p, x, y, s)
@@ -95,15 +95,15 @@ def _residual_rates(p: Coupled, x: Array, e: Array, s: Chain) -> None:
 
 
 def _friction_share(p: Coupled, k: int, state: int) -> float:
-    """Ratio of friction to normal impulse of a slipping contact, ±μ."""
+    """Ratio ±μ of the friction impulse of slipping contact k, along the tangent, to its normal impulse."""
     return p.friction[k] if state == ALONG else -p.friction[k]
 
 
 def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
-    """Write into the row CHANGE the ΔΛ that makes normal rates of closed contacts and slips of sticking ones zero.
+    """Write the ΔΛ that makes normal rates of closed contacts and slips of sticking ones zero into the row CHANGE.
 
-    ``rates`` are those at a point, or their derivatives with respect to t if ``changes``. False if the system is
-    singular.
+    ``rates`` are those at impulses x. If ``changes``, they are derivatives with respect to t, and so is ΔΛ. False if
+    the system is singular.
     """
     frictional = cython.declare(cython.bint)
     c = p.friction.size
@@ -131,7 +131,10 @@ def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool
 
 
 def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> float:
-    """Quantity that ends the state of contact k when it becomes zero, from impulses and rates or their derivatives."""
+    """Quantity of contact k whose zero is the event ``kind`` that ends its state.
+
+    It is computed from impulses x and rates y, or its derivative from their derivatives. ``side`` is the sign of slip.
+    """
     c = p.friction.size
     if kind == CLOSES:
         return y[k]
@@ -143,7 +146,10 @@ def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> fl
 
 
 def _possible_event(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
-    """First or second possible event of contact k in its state, and the direction of slip; −1 if there is none."""
+    """Event that can end the present state of contact k, and its direction of slip, ±1 or 0.
+
+    Each state has up to two such events, with ``number`` 0 and 1; the event is −1 if there is no such one.
+    """
     frictional = cython.declare(cython.bint)
     frictional = p.rows > 1 and p.friction[k] > 0.0
     if s.state[k] == OPEN:
@@ -156,7 +162,10 @@ def _possible_event(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, flo
 
 
 def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, float]:
-    """Largest change of t, in direction ``way``, until a state ends; the contact, event and direction of slip."""
+    """Next event on the path: change of t until then, contact, event and direction of slip.
+
+    t changes in the direction ``way``, ±1. The change is infinite, and the contact −1, if no state ends.
+    """
     least = INFINITY
     who = -1
     what = -1
@@ -177,7 +186,7 @@ def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, 
 
 
 def _next_state(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
-    """Set the next state of contact k after an event."""
+    """Set the state of contact k after the event ``kind`` with the direction of slip ``side``."""
     slips_on = cython.declare(cython.bint)
     if kind == OPENS:
         s.state[k] = OPEN
@@ -192,7 +201,7 @@ def _next_state(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
 
 
 def _direction(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
-    """Direction of t, by its sign, in which the new state of contact k is valid."""
+    """Number whose sign is the direction of t in which the state of contact k after event ``kind`` is valid."""
     x = s.vectors[CHANGE]
     y = s.vectors[TRIED]
     if kind == CLOSES:
@@ -205,7 +214,10 @@ def _direction(p: Coupled, k: int, kind: int, side: float, s: Chain) -> float:
 
 
 def follow_path(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> bool:
-    """Follow the path from the given impulses to its end, in place; return False if the path is lost."""
+    """Follow the path from given impulses x, at t = 1, to those that satisfy the laws, at t = 0; False if it is lost.
+
+    x is changed in place. The path is lost after ``most`` events, or if a system is singular.
+    """
     m = x.size
     y = s.vectors[RATES]
     e = s.vectors[POINT]
@@ -252,7 +264,10 @@ def follow_path(p: Coupled, x: Array, weight: float, most: int, s: Chain) -> boo
 
 
 def _change_rates(p: Coupled, e: Array, weight: float, s: Chain) -> None:
-    """Write ∂(rates)/∂t with the proximal term into the row TRIED, from the derivative z of the velocities."""
+    """Write the derivatives of the rates with respect to t, with the proximal term, into the row TRIED.
+
+    ``s.z`` has the derivatives of the velocities, the row CHANGE those of the impulses.
+    """
     c = p.friction.size
     out = s.vectors[TRIED]
     for k in range(c):

@@ -15,7 +15,10 @@ FEW = cython.declare(cython.Py_ssize_t, 6)
 
 
 def find_entries(D: Array, ptr: Array, col: Array) -> None:
-    """Write the nonzero columns of all rows of D into ``col``; those of row i are from ``ptr[i]`` to ``ptr[i + 1]``."""
+    """Write the column numbers of the nonzero entries of D, row by row, into ``col``.
+
+    Those of row i are from index ``ptr[i]`` to ``ptr[i + 1]``, which is not included.
+    """
     place = cython.declare(cython.Py_ssize_t)
     place = 0
     for i in range(D.shape[0]):
@@ -28,9 +31,10 @@ def find_entries(D: Array, ptr: Array, col: Array) -> None:
 
 
 def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -> None:
-    """Write an order of contacts (c,) by minimum degree: each eliminated one has the fewest coupled contacts left.
+    """Write the order of elimination of the contacts into ``order`` (c,), by minimum degree.
 
-    ``left`` (c,) and ``acts`` (c, c) are work space.
+    Each eliminated contact is one of those coupled to the fewest others that are left. Few contacts, or a full D, keep
+    their order. ``left`` (c,) and ``acts`` (c, c) are work space.
     """
     held1 = cython.declare(cython.Py_ssize_t)
     c = order.size
@@ -51,7 +55,7 @@ def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -
 
 
 def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
-    """Set the matrix of coupled contacts, and the number of neighbours of each."""
+    """Write which contacts D couples into ``acts`` (c, c), and the number of neighbours of each into ``left``."""
     c = left.size
     for k in range(c):
         left[k] = 0
@@ -69,7 +73,7 @@ def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
 
 
 def _eliminate(order: Array, n: int, left: Array, acts: Array) -> None:
-    """Couple the remaining neighbours of an eliminated contact with each other."""
+    """Couple those neighbours of contact ``order[n]`` that are not yet eliminated with each other."""
     eliminated = order[n]
     c = order.size
     for a in range(n + 1, c):

@@ -11,7 +11,10 @@ from ...numerics.loops.views import padded
 
 
 class Space(NamedTuple):
-    """Work space for m impulses of c contacts; rows of ``matrix`` and ``rates`` are padded to full vector registers."""
+    """Work space for a problem with m impulses of c contacts and a dense D.
+
+    Rows of ``matrix`` and ``rates`` are padded to full vector registers.
+    """
 
     matrix: Array  # (m, padded)
     pivot: Array  # (m,)
@@ -33,7 +36,7 @@ class Space(NamedTuple):
 
 
 def space_of(m: int, c: int) -> Space:
-    """Work space for given numbers of impulses and contacts."""
+    """Work space for m impulses of c contacts and a dense D."""
     whole = [np.empty(m, dtype=np.int64) for _ in range(4)]
     vectors = [np.empty(padded(m) if name == "rates" else m) for name in Space._fields[5:13]]
     kinds = [np.empty((c, 2, 2)), np.empty((c, 2)), np.empty(c, dtype=np.int64)]
@@ -41,11 +44,11 @@ def space_of(m: int, c: int) -> Space:
 
 
 class Cone(NamedTuple):
-    """Problem with a dense D (m, m), rates b (m,) without impulses, and friction coefficients (c,).
+    """Problem with a dense D (m, m), rates b (m,) at zero impulses, and friction coefficients (c,).
 
-    The steps (c,) are the step lengths of the natural map (see .newton), ``scale`` is that of the rates [m/s].
-
-    ``ptr`` (m + 1,), ``col`` (m²,) and ``order`` (c,) are work space for the pattern of D (see :mod:`.pattern`).
+    ``normal_step`` and ``tangent_step`` (c,) are the step lengths of the natural map (see .newton), ``scale`` is that
+    of the rates [m/s]. ``ptr`` (m + 1,), ``col`` (m²,) and ``order`` (c,) are work space for the pattern of D (see
+    :mod:`.pattern`).
     """
 
     D: Array
@@ -60,7 +63,7 @@ class Cone(NamedTuple):
 
 
 class Coupled(NamedTuple):
-    """Problem in body velocities: c contacts with r rates each (at most d), normal ones first, and their bodies.
+    """Problem in body velocities: c contacts with r rates each (at most d), of which the normal one is the first.
 
     Blocks and work space may be longer than needed.
     """
@@ -78,7 +81,7 @@ class Coupled(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Work space of solutions in body velocities: c contacts with m rates between bodies with N velocities."""
+    """Work space to solve a problem in body velocities: c contacts with m rates in all, and N velocities of bodies."""
 
     half: int  # half band width: entries on each side of the diagonal
     band: Array  # (rows, width), see numerics.algebra.band, or with more rows than N numerics.algebra.halves
@@ -95,7 +98,10 @@ class Chain(NamedTuple):
 
 
 class Side(NamedTuple):
-    """Half of a band matrix: rows from the first one (``second`` 0), or backwards from the last one (``second`` 1)."""
+    """Half of a band matrix that one thread assembles.
+
+    It has the rows from the first one on (``second`` is 0), or those from the last one backwards (``second`` is 1).
+    """
 
     problem: Coupled
     space: Chain

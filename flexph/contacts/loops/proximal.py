@@ -1,4 +1,7 @@
-"""Compiled solution for impulses near a guess with a dense D: Newton's method, then interior points and sweeps."""
+"""Compiled proximal method for contact impulses, with a dense D: Newton's method, then interior points and sweeps.
+
+If the impulses are not unique, those near a guess are found.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,10 @@ CHANGED = cython.declare(cython.double, 10.0)
 
 
 def _take_proximal_steps(p: Cone, x: Array, best: float, weight: float, space: Space, tried: Array) -> float:
-    """Improve impulses in place by proximal steps of Newton's method; return their defect."""
+    """Improve impulses x, whose defect is ``best``, in place by proximal steps; return their defect.
+
+    Each proximal step is a Newton iteration with the given weight. ``tried`` (m,) is work space.
+    """
     m = x.size
     for _ in range(TOGETHER):
         if best <= EXACT:
@@ -56,10 +62,10 @@ def _take_proximal_steps(p: Cone, x: Array, best: float, weight: float, space: S
 
 
 def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
-    """Solve for impulses near the given ones, in place; return their relative defect.
+    """Solve for impulses near those in x, in place; return their relative defect.
 
-    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such. Without a weight, weights
-    adapt themselves; impulses of nearly redundant contacts may then be far from the given ones.
+    With ``rests``, plane contacts get impulses that hold the bodies at rest, if such impulses exist. If the weight is
+    0, the weights adapt themselves; impulses of nearly redundant contacts may then be far from the given ones.
     """
     in_plane = cython.declare(cython.bint)
     m = x.size
@@ -92,10 +98,10 @@ def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, 
 
 
 def _solve_with_adapted_weights(p: Cone, x: Array, best: float, space: Space, tried: Array) -> float:
-    """Improve impulses in place by proximal steps whose weight falls after success and grows after failure.
+    """Improve impulses x, whose defect is ``best``, in place by proximal steps; return their defect.
 
-    Returns the defect. If the impulses of nearly redundant contacts are far from the solution, large weights alone need
-    too many steps, and with small weights alone Newton's method cycles.
+    Weights fall after success and grow after failure. If the impulses of nearly redundant contacts are far from the
+    solution, large weights alone need too many steps, and with small weights alone Newton's method cycles.
     """
     m = x.size
     weight = HEAVY
@@ -119,7 +125,7 @@ def _solve_with_adapted_weights(p: Cone, x: Array, best: float, space: Space, tr
 
 
 def _solve_by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space, point: Array) -> float:
-    """Improve impulses in place by Newton's method from results of sweeps; return their defect."""
+    """Improve impulses x, whose defect is ``best``, by rounds of sweeps and Newton's method; return their defect."""
     m = x.size
     at = point[1]
     kept = space.kept
@@ -141,7 +147,10 @@ def _solve_by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space
 
 
 def _solve_from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
-    """Write impulses of the interior point method into ``space.kept``; return their defect."""
+    """Write the impulses of the interior point method into ``space.kept``; return their defect.
+
+    With ``held``, slips are zero, as in a state of rest. ``point`` (2, m) is work space.
+    """
     defect = interior(p, space.kept, weight, held, space, point)
     if defect < INFINITY:
         rates_at(p, space.kept, 0.0, space.kept, space.rates)

@@ -1,4 +1,8 @@
-"""Compiled solution for impulses near a guess in body velocities: Newton's method, interior points, sweeps, paths."""
+"""Compiled proximal method for contact impulses, in body velocities.
+
+Newton's method comes first, then interior points, sweeps and path following. If the impulses are not unique, those near
+a guess are found.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +45,16 @@ STIFFER = cython.declare(cython.double, 1e-2)
 
 
 def _defect_at(p: Coupled, x: Array, s: Chain) -> float:
-    """Relative defect of impulses x; writes their rates to the row RATES."""
+    """Relative defect of impulses x; also writes their rates into the row RATES."""
     rates_of(p, x, s.vectors[RATES], s)
     return defect_of(p, x, s.vectors[RATES])
 
 
 def _take_proximal_steps(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """Improve impulses in place by proximal steps of Newton's method; return their defect."""
+    """Improve impulses x, whose defect is ``best``, in place by proximal steps; return their defect.
+
+    Each proximal step is a Newton iteration with the given weight.
+    """
     m = x.size
     tried = s.vectors[TRIED]
     for _ in range(TOGETHER):
@@ -66,7 +73,10 @@ def _take_proximal_steps(p: Coupled, x: Array, best: float, weight: float, s: Ch
 
 
 def _solve_with_falling_weights(p: Coupled, x: Array, best: float, weight: float, s: Chain) -> float:
-    """Improve impulses in place by proximal steps, with smaller weights near the solution; return their defect."""
+    """Improve impulses x, whose defect is ``best``, in place by proximal steps; return their defect.
+
+    The weight falls as the defect becomes small.
+    """
     best = _take_proximal_steps(p, x, best, weight, s)
     while OBEYED < best <= CLOSE and weight > LIGHT:
         weight *= LIGHTER
@@ -86,14 +96,17 @@ def _is_at_rest(p: Coupled, x: Array, s: Chain) -> bool:
 
 
 def _solve_from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
-    """Write impulses of the interior point method into the row KEPT; return their defect."""
+    """Write the impulses of the interior point method into the row KEPT; return their defect.
+
+    With ``held``, slips are zero, as in a state of rest.
+    """
     kept = part(s.vectors[KEPT], 0, p.b.size)
     interior_coupled(p, kept, weight, held, s)
     return _defect_at(p, kept, s)
 
 
 def _solve_by_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
-    """Improve impulses in place by following paths from the best ones; return their defect."""
+    """Improve impulses x, whose defect is ``best``, by path following and proximal steps; return their defect."""
     stiff = STIFF
     kept = part(s.vectors[KEPT], 0, x.size)
     for _ in range(PATHS):
@@ -111,7 +124,7 @@ def _solve_by_paths(p: Coupled, x: Array, best: float, s: Chain) -> float:
 
 
 def _sweep_once(p: Coupled, x: Array, s: Chain) -> float:
-    """Improve impulses in place by a few sweeps; return their defect."""
+    """Improve impulses x in place by one series of sweeps, unless their defect is small; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
     best = _defect_at(p, x, s)
     if best <= CLOSE:
@@ -126,10 +139,10 @@ def _sweep_once(p: Coupled, x: Array, s: Chain) -> float:
 
 
 def _solve_with_adapted_weights(p: Coupled, x: Array, s: Chain) -> float:
-    """Improve impulses in place by proximal steps whose weight falls after success and grows after failure.
+    """Improve impulses x in place by proximal steps with changing weights; return their defect.
 
-    Returns the defect. If the impulses of nearly redundant contacts are far from the solution, large weights alone need
-    too many steps, and with small weights alone Newton's method cycles.
+    Weights fall after success and grow after failure. If the impulses of nearly redundant contacts are far from the
+    solution, large weights alone need too many steps, and with small weights alone Newton's method cycles.
     """
     m = x.size
     weight = HEAVY
@@ -149,7 +162,7 @@ def _solve_with_adapted_weights(p: Coupled, x: Array, s: Chain) -> float:
 
 
 def _solve_by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
-    """Improve impulses in place by proximal steps from results of sweeps; return their defect."""
+    """Improve impulses x, whose defect is ``best``, by rounds of sweeps and proximal steps; return their defect."""
     at = part(s.vectors[POINT], 0, x.size)
     kept = part(s.vectors[KEPT], 0, x.size)
     copy(x, at)
@@ -166,11 +179,12 @@ def _solve_by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
 
 
 def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
-    """Solve for impulses near the given ones, in place; return their relative defect.
+    """Solve for impulses near those in x, in place; return their relative defect.
 
-    ``rests``: in the plane, prefer impulses that hold the bodies at rest, if there are such. The interior point method
-    and paths need polyhedral cones, as in the plane or without friction; in space, sweeps are used only far from the
-    solution, and the calling iteration corrects the remaining defect.
+    With ``rests``, plane contacts get impulses that hold the bodies at rest, if such impulses exist. The interior point
+    method and path following need polyhedral friction cones, and are used in the plane or without friction only. With
+    friction in space, sweeps are used only far from the solution, and the calling iteration corrects the remaining
+    defect.
     """
     have_edges = cython.declare(cython.bint)
     have_edges = p.rows < 3

@@ -22,7 +22,7 @@ if not cython.compiled:
 
 
 def sweep_coupled(p: Coupled, x: Array, sweeps: int, most_steady: int, s: Chain) -> None:
-    """Improve impulses in place by sweeps forwards and backwards over contacts, in body velocities.
+    """Improve impulses x in place by sweeps over all contacts, forwards and backwards in turn, in body velocities.
 
     They end early after ``most_steady`` sweeps in which no contact changed between open, sticking and slipping.
     """
@@ -44,7 +44,7 @@ def sweep_coupled(p: Coupled, x: Array, sweeps: int, most_steady: int, s: Chain)
 
 
 def _solve_contact(p: Coupled, k: int, x: Array, s: Chain) -> int:
-    """Set the impulses of contact k that obey its law while no other one changes; return its state."""
+    """Set the impulses of contact k to those that obey its law while no other impulse changes; return its new state."""
     state = cython.declare(cython.Py_ssize_t, ALONG)
     _change_impulse(p, k, 0, larger(0.0, x[k] - p.normal_step[k] * (p.b[k] + rate_change(p, k, 0, s))), x, s)
     bound = p.friction[k] * x[k]
@@ -68,21 +68,24 @@ def _solve_contact(p: Coupled, k: int, x: Array, s: Chain) -> int:
 
 
 def _trial_impulse(p: Coupled, k: int, i: int, x: Array, s: Chain) -> float:
-    """Impulse of contact k along tangent i that would make its rate zero, if no other one changed."""
+    """Impulse of contact k along tangent i that would make the rate along it zero while no other impulse changes."""
     at = i * p.friction.size + k
     trial: float = x[at] - p.tangent_step[k] * (p.b[at] + rate_change(p, k, i, s))
     return trial
 
 
 def _change_impulse(p: Coupled, k: int, i: int, impulse: float, x: Array, s: Chain) -> None:
-    """Set the impulse in row i of contact k and update the velocities."""
+    """Set impulse i of contact k (0 for the normal, then the tangents) in x, and update the velocities in ``s.z``."""
     at = i * p.friction.size + k
     add_impulse(p, k, i, impulse - x[at], s)
     x[at] = impulse
 
 
 def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
-    """Improve impulses in place by sweeps forwards and backwards with a dense D, copied by columns to ``matrix``."""
+    """Improve impulses x in place by sweeps over all contacts, forwards and backwards in turn, with a dense D.
+
+    D is copied to ``space.matrix`` by columns.
+    """
     i = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     m = x.size
@@ -109,7 +112,7 @@ def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
 
 
 def _set_impulse(i: int, impulse: float, x: Array, space: Space) -> None:
-    """Set impulse i and update all rates."""
+    """Set impulse i in x, and update all rates in ``space.rates``."""
     if impulse != x[i]:
         take(space.rates, 0, space.matrix, i * space.matrix.shape[1], x[i] - impulse, x.size)
         x[i] = impulse

@@ -27,9 +27,12 @@ Reference = Callable[[float], Any]
 @checked
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Compensator:
-    """``ẋ = A x + B e, u = C x + D e`` from errors e = reference − reading (m,) to inputs u (k,); starts at x = 0.
+    """Linear controller with a state x that starts at zero, from errors e to inputs u of a plant.
 
-    ``second * first`` connects two in series, :func:`append` stacks several with separate inputs and outputs.
+        ẋ = A x + B e,  u = C x + D e
+
+    The errors e (m,) are references minus readings, the inputs u (k,) act at ports. ``second * first`` connects two
+    compensators in series, :func:`append` stacks several with separate inputs and outputs.
 
     Parameters
     ----------
@@ -91,6 +94,11 @@ class Compensator:
         -------
         tuple[array, array, array, array]
             A, B, C and D.
+
+        Raises
+        ------
+        ValueError
+            If the period is not positive.
         """
         check.positive("period", period, "s")
         if not len(self.A):
@@ -125,6 +133,11 @@ class Compensator:
         -------
         Sampled
             Controller for ``integrate(controllers={…})``.
+
+        Raises
+        ------
+        ValueError
+            If the period is not positive, or the sensors or ports are not one for each error or output.
         """
         matrices = self.discrete(period)
         outputs, errors = self.D.shape
@@ -171,7 +184,7 @@ class Compensator:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Controller function of a sampled compensator, from readings to inputs."""
+    """Function of a sampled compensator: from time, readings and state to inputs by port and the next state."""
 
     matrices: tuple[Array, Array, Array, Array]
     sensors: tuple[str, ...]
@@ -186,7 +199,7 @@ class _Law:
         return dict(zip(self.ports, u.tolist(), strict=True)), a @ x + b @ errors
 
     def _wanted(self, given: Any) -> Array:
-        """Returned reference as an array (m,), from a number or one value for each sensor."""
+        """Reference as a number or an array (m,), one for each sensor; raises ValueError for another shape."""
         wanted = check.numbers("reference", given)
         if wanted.shape not in ((), (len(self.sensors),)):
             words = f"a number or one for each sensor, ({len(self.sensors)},)"
@@ -207,6 +220,11 @@ def append(*compensators: Compensator) -> Compensator:
     -------
     Compensator
         Compensator from all errors to all outputs.
+
+    Raises
+    ------
+    ValueError
+        Without compensators.
     """
     if not compensators:
         raise ValueError("append needs at least one compensator, got none")
@@ -272,6 +290,11 @@ def notch(frequency: float, *, damping: float = 1.0, depth: float = 0.0) -> Comp
     -------
     Compensator
         Compensator of one error and one output.
+
+    Raises
+    ------
+    ValueError
+        If the frequency or the damping is not positive.
     """
     w, zeta = check.positive("frequency", frequency, "rad/s"), check.positive("damping", damping)
     taken = 2.0 * zeta * w * (check.number("depth", depth) - 1.0)

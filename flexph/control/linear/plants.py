@@ -101,7 +101,7 @@ def angles_of(system: LinearPHDAE, ports: Sequence[str]) -> Plant:
 
 
 def columns_of(system: LinearPHDAE, ports: Sequence[str]) -> Array:
-    """Columns of B of the given ports; raises ValueError for unknown ports or none."""
+    """Indices of the inputs of the given ports; raises ValueError for unknown ports, or if there are none."""
     if not ports:
         raise ValueError("ports must name at least one port, got none")
     slices = [check.lookup("port", name, system.ports, "the linearised mechanism") for name in ports]
@@ -183,7 +183,10 @@ def plant_of(
 
 
 def _with_controllers(system: LinearPHDAE, controllers: Mapping[str, Continuous]) -> LinearPHDAE:
-    """Linearised mechanism and its controllers as one system."""
+    """Linear system of a linearised mechanism with its controllers joined to it.
+
+    Raises ValueError for a controller that is not linear about rest.
+    """
     for name, given in controllers.items():
         if not isinstance(given, Continuous) or isinstance(given.system, PHDAE):
             raise ValueError(f"controller {name!r} must be a Continuous with a linear system, got {check.shown(given)}")
@@ -198,13 +201,13 @@ def _with_controllers(system: LinearPHDAE, controllers: Mapping[str, Continuous]
 
 
 def _named(system: LinearPHDAE, name: str) -> LinearPHDAE:
-    """System with a name as prefix of its ports and parts."""
+    """Copy of a system whose ports, parts and constraints have ``name`` as prefix."""
     named: dict[str, Any] = {kind: {f"{name}: {k}": v for k, v in getattr(system, kind).items()} for kind in NAMED}
     return replace(system, **named, constraints=tuple(f"{name}: {k}" for k in system.constraints))
 
 
 def _with_outputs(system: LinearPHDAE, rows: Array) -> LinearPHDAE:
-    """System with additional ports whose outputs are the given rows of the states."""
+    """Copy of a system with further inputs and outputs; the outputs are the products of ``rows`` with the state."""
     if system.is_sparse:
         wide: Any = sparse.hstack([system.B, sparse.csr_array(rows.T)]).tocsr()
     else:
@@ -213,7 +216,7 @@ def _with_outputs(system: LinearPHDAE, rows: Array) -> LinearPHDAE:
 
 
 def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) -> Array:
-    """Matrix that maps the linearised parts (body-frame velocities of origins) to the velocities (ṙ, ω, u̇)."""
+    """Matrix from the states of a linearised mechanism, velocities in body axes, to the velocities (ṙ, ω, u̇)."""
     a, layout, c = mechanism.network.arrays, mechanism.layout, configuration(mechanism, state.x)
     dim, s = layout.dim, spins(layout.dim)
     moves, parts = np.zeros((layout.velocities, _width(system))), system.parts
@@ -234,7 +237,7 @@ def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) ->
 
 
 def _forces_of_parts(mechanism: Mechanism, system: LinearPHDAE) -> Array:
-    """Matrix that selects stresses and spring forces from the linearised parts, in the order of the flat state."""
+    """Matrix from the states of a linearised mechanism to stresses and spring forces, as in the flat state."""
     layout, first = mechanism.layout, mechanism.layout.parts_of_motion.stop
     forces = np.zeros((layout.size - first, _width(system)))
     for name, part in layout.parts.items():
@@ -244,14 +247,16 @@ def _forces_of_parts(mechanism: Mechanism, system: LinearPHDAE) -> Array:
 
 
 def _width(system: LinearPHDAE) -> int:
-    """Number of states that ``parts`` names."""
+    """Number of states to which the slices ``parts`` of a system refer, before its ``lift``."""
     return system.size if system.lift is None else int(system.lift.shape[0])
 
 
 def _integrated(given: StateSpace, columns: Array, names: Sequence[str]) -> Plant:
-    """Plant of outputs (y, rates): y and the integrals of the rates that the states do not determine.
+    """Plant from the inputs ``columns`` to readings, with those integrals as states that readings need.
 
-    The integral of a rate L(A x + B u) is L x; only the part of the rates that does not have this form is integrated.
+    The outputs of ``given`` are the readings y that its state determines, then the rates of the other parts of
+    readings. The integral of a rate L(A x + B u) is L x; only the part of the rates without this form gets additional
+    states. ``names`` are those of the sensors.
     """
     p = len(given.C) // 2
     readings, flow = slice(0, p), np.hstack([given.A, given.B])

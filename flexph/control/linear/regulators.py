@@ -162,7 +162,10 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
 
 
 def _late(a: Array, b: Array, c: Array, delay: int) -> tuple[Array, Array, Array]:
-    """Discrete-time plant with inputs delayed by a number of steps; delayed inputs are additional states."""
+    """Matrices a, b, c of a discrete-time plant whose inputs are delayed by ``delay`` steps.
+
+    The inputs under way are additional states.
+    """
     for _ in range(delay):
         n, m = b.shape
         a = np.block([[a, b], [np.zeros((m, n + m))]])

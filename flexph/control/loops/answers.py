@@ -30,7 +30,7 @@ def copy_rows(source: Mat, target: Mat, rows: int) -> None:
 
 
 def size_of(values: Vec, count: int) -> float:
-    """Largest absolute value of the first entries; infinite if one is NaN."""
+    """Largest absolute value of the first ``count`` entries; infinite if one of them is NaN."""
     size = 0.0
     for i in range(count):
         size = larger(size, abs(values[i])) if values[i] == values[i] else INFINITE
@@ -38,7 +38,10 @@ def size_of(values: Vec, count: int) -> float:
 
 
 def _solve_linear(c: Linear, h: float) -> bool:
-    """Solve (2E/h − J + R) x̄ = (2E/h) x₀ + B u for the matrices that map x₀ and u to x̄; False if it is singular."""
+    """Write the matrices from x₀ and u to the mean state x̄ of the linear controllers into ``c.solved``.
+
+    They solve (2E/h − J + R) x̄ = (2E/h) x₀ + B u. False if the matrix is singular.
+    """
     N, n, M = c.E.shape[0], c.state.size, c.u.size
     for i in range(N):
         for j in range(N):
@@ -51,9 +54,9 @@ def _solve_linear(c: Linear, h: float) -> bool:
 
 
 def answer_linear(a: Coupling, step: int, h: float) -> bool:
-    """Set means, end states and responses of the linear controllers for the mechanism's outputs of a trial.
+    """Solve the step of all linear controllers with the mechanism's outputs of a trial.
 
-    False if the matrix of their step is singular.
+    Writes their means, end states and responses. False if the matrix of their step is singular.
     """
     c = a.linear
     N, n, M = c.E.shape[0], c.state.size, c.u.size
@@ -88,7 +91,7 @@ def answer_linear(a: Coupling, step: int, h: float) -> bool:
 
 
 def read(f: Feedback, state: Vec) -> None:
-    """Read the sensors of a feedback at a state into ``f.end``, with angles near those at the start of the step."""
+    """Read the sensors of a feedback at a flat state into ``f.end``, with angles near those in ``f.near``."""
     for i in range(f.part.size):
         f.part[i] = state[f.entries[i]]
     measure(f.arrays, f.part, f.out)
@@ -102,7 +105,7 @@ def read(f: Feedback, state: Vec) -> None:
 
 
 def called(f: Feedback) -> bool:
-    """Call the function of a feedback; False if it fails or does not return finite inputs."""
+    """Call the function of a feedback, which writes its inputs; False if it fails or they are not finite."""
     if f.in_c[0] == 1:
         if not call_function(f.function[0], f.time[0], f.readings, f.inputs, f.given[0]):
             return False
@@ -112,7 +115,7 @@ def called(f: Feedback) -> bool:
 
 
 def answer_feedback(a: Coupling, step: int) -> bool:
-    """Set the responses of all feedback at the points of a trial; False if a function does not return finite ones."""
+    """Write the responses of all feedback at the points of a trial; False if a function fails or one is not finite."""
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])
         for p in range(a.nodes.size):

@@ -42,14 +42,14 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def _set_inputs(a: Coupling) -> None:
-    """Write the inputs of the next trial, the sums of the tried inputs of all controllers."""
+    """Write the inputs of the next trial at all ports of the mechanism: sums of the tried inputs of all controllers."""
     fill(a.inputs, 0.0)
     for j in range(a.entries.size):
         put(a.inputs, a.entries[j], get(a.inputs, a.entries[j]) + a.tried[j])
 
 
 def _guess(a: Coupling) -> None:
-    """Set the inputs to try: extrapolated from the last three steps, or with laws those of the last step."""
+    """Write the inputs of the first trial of a step: extrapolated from three steps, or with laws those of the last."""
     known = a.known[0]
     for j in range(a.tried.size):
         if known < 3 or a.laws.column.size > 0:
@@ -59,7 +59,10 @@ def _guess(a: Coupling) -> None:
 
 
 def _measure_effect(a: Coupling, h: float) -> None:
-    """Add a column of the finite-difference Jacobian, and set up the next one or the first guess."""
+    """Write one column of the finite-difference Jacobian from a trial, and the inputs of the next trial.
+
+    The next trial is for the next column, or after the last column the first one of the iteration.
+    """
     p, q = a.probe[0], a.tried.size
     if p == 0:
         copy(a.defect, a.before[1])
@@ -135,7 +138,10 @@ def _begin_trials(a: Coupling) -> None:
 
 
 def _begin(a: Coupling) -> None:
-    """Save the state at the start of steps that may be withdrawn, and read the feedback's sensors there."""
+    """Save the state before steps that may be withdrawn, and read the sensors of feedback there.
+
+    Steps before them are accepted.
+    """
     copy(a.linear.x, a.linear.begun)
     copy(a.past, a.begun_past)
     a.begun_known[0] = a.known[0]
@@ -151,7 +157,7 @@ def _begin(a: Coupling) -> None:
 
 
 def _withdraw(a: Coupling) -> None:
-    """Restore the state at the start of withdrawn steps."""
+    """Restore the state that :func:`_begin` saved, and guess the inputs of the next trial."""
     copy(a.linear.begun, a.linear.x)
     copy(a.begun_past, a.past)
     a.known[0] = a.begun_known[0]
@@ -165,7 +171,10 @@ def _withdraw(a: Coupling) -> None:
 
 
 def _iterate(a: Coupling, step: int, h: float) -> int:
-    """Test a trial for convergence and choose the next one; see :class:`CoupledControllers`."""
+    """Test a trial for convergence: return CONVERGED, FAILED, or AGAIN with inputs for the next trial.
+
+    The algorithm is that of :class:`CoupledControllers`.
+    """
     q, m = a.tried.size, a.laws.column.size
     for j in range(q):
         a.defect[j] = a.tried[j] - a.answers[j]
@@ -209,7 +218,10 @@ def _iterate(a: Coupling, step: int, h: float) -> int:
 
 
 def call_feedback(step: int, data: int) -> int:
-    """Call the feedback due at the start of a step, and hold its inputs; return 1 if one is not finite, else 0."""
+    """Call the feedback due at the start of a step and hold its inputs; return 1 if a call fails, else 0.
+
+    ``data`` is the address of the :class:`HeldFeedback`.
+    """
     a = held_feedback_at(data)
     for k in range(a.feedback.size):
         if a.due[step][k] != 0:
@@ -227,10 +239,10 @@ def call_feedback(step: int, data: int) -> int:
 
 
 def iterate(data: int, step: int) -> int:
-    """Process a trial of a step; return CONVERGED, FAILED, or AGAIN with the inputs of the next trial set.
+    """Process a trial of a step: return CONVERGED, FAILED, or AGAIN with inputs for the next trial.
 
-    Steps count from the start of those that may be withdrawn. The codes BEGIN and WITHDRAW are passed in place of the
-    index of a step.
+    Steps count from the start of those that may be withdrawn. Instead of the number of a step the codes BEGIN and
+    WITHDRAW may be passed. ``data`` is the address of the :class:`Coupling`.
     """
     a = coupling_at(data)
     if step == BEGIN:

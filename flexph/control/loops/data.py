@@ -22,7 +22,7 @@ DRY, LIMIT, OTHER = 0, 1, 2
 
 
 class Linear(NamedTuple):
-    """Stacked linear controllers: N unknowns with multipliers, n states, M inputs, J of them joined to ports."""
+    """Arrays of all linear controllers: N unknowns with multipliers, n states, M inputs, J of them joined to ports."""
 
     E: Mat  # (N, N)
     flow: Mat  # (N, N), J − R
@@ -42,7 +42,7 @@ class Linear(NamedTuple):
 
 
 class Laws(NamedTuple):
-    """m laws of controllers with the inputs that they close, and work space for their solution."""
+    """Arrays of m laws that close ports of controllers, and work space for their solution."""
 
     column: IVec  # (m,), indices of their inputs
     kind: IVec  # (m,)
@@ -71,7 +71,7 @@ class Laws(NamedTuple):
 
 
 class Coupling(NamedTuple):
-    """Coupling in a run of k steps: q inputs of controllers and feedback, i inputs of the mechanism, m laws."""
+    """Arrays of the coupling in a run of k steps: q inputs of controllers, i inputs of the mechanism, m laws."""
 
     times: Vec  # (k + 1,)
     nodes: Vec  # (p,), evaluation points of feedback as shares of a step
@@ -110,7 +110,7 @@ class Coupling(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """A feedback with p readings among 2m measures and rates."""
+    """Arrays of one feedback with p readings, from m measures and their m rates."""
 
     arrays: PanelArrays
     entries: IVec  # entries of the flat state that its sensors read
@@ -133,7 +133,7 @@ class Feedback(NamedTuple):
 
 
 class HeldFeedback(NamedTuple):
-    """Feedback that is called before some of k steps and held in between."""
+    """Arrays of feedback that is called before some of k steps and held in between."""
 
     times: Vec  # (k + 1,)
     first: Vec  # (s,), the flat state at the start

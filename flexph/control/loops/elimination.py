@@ -9,9 +9,10 @@ if not cython.compiled:
 
 
 def eliminate(A: Mat) -> float:
-    """Eliminate a matrix (n, n + m) in place, with pivoting, so that its last m columns become solutions.
+    """Solve linear equations in place by Gauss-Jordan elimination with pivoting; return the determinant.
 
-    Returns the determinant of the first n columns, zero if a pivot vanishes.
+    A (n, n + m) has the matrix (n, n) and m right-hand sides, which become the solutions. The determinant is zero if a
+    pivot vanishes; the elimination then ends.
     """
     n, m = A.shape[0], A.shape[1]
     determinant = 1.0

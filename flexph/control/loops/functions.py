@@ -17,14 +17,17 @@ _C_TYPE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_double, *(ctypes.c_void_p,) * 
 
 
 def call_function(address: int, time: float, readings: Array, inputs: Array, user_data: int) -> bool:
-    """Call a C function of SIGNATURE at an address; True if it has written the inputs."""
+    """Call a C function of type SIGNATURE at an address; True if it has written ``inputs``."""
     function = _C_TYPE(int(address))
     done: int = function(float(time), readings.ctypes.data, inputs.ctypes.data, int(user_data))
     return done == 1
 
 
 def python_function(given: LowLevelCallable, inputs: int) -> Callable[[float, Array], Array]:
-    """Wrap a C function as a Python one that returns ``inputs`` numbers; raises ValueError for another signature."""
+    """Python function (time, readings) that calls a C function and returns ``inputs`` numbers.
+
+    Raises ValueError for a C function of another signature.
+    """
     address, user_data = c_function(given, SIGNATURE)
 
     def called(time: float, readings: Array) -> Array:

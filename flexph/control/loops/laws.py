@@ -1,6 +1,8 @@
 """Compiled solution of controller laws (dry friction, limits) within a step; see flexph.control.laws.
 
-A law f(s) closes a port of a controller. Its rate s falls linearly with its force: the line s = free − slope·f.
+A law f(s) closes a port of a controller. The rate s of the port falls linearly with the force: the line
+s = free − slope·f. A law is *met alone* at its point in common with this line, while the forces of all other laws are
+constant.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def compute_rates(a: Coupling) -> None:
-    """Set the rates at the start of a step, and the Jacobian of defects and rates with respect to forces."""
+    """Write the rates of laws' ports at the start of a step, and derivatives of defects and rates by forces of laws."""
     c, w, q, N, n = a.linear, a.laws, a.tried.size, a.linear.E.shape[0], a.linear.state.size
     for k in range(w.column.size):
         w.rest[k] = 0.0
@@ -43,7 +45,7 @@ def compute_rates(a: Coupling) -> None:
 
 
 def store_rates(a: Coupling) -> None:
-    """Append the mean rates of the ports closed by laws to the defects of the inputs."""
+    """Write the mean rates of a trial at the ports of laws into ``a.defect``, behind the defects of the inputs."""
     c, w, q = a.linear, a.laws, a.tried.size
     for k in range(w.column.size):
         a.defect[q + k] = 0.0
@@ -52,7 +54,11 @@ def store_rates(a: Coupling) -> None:
 
 
 def linearise_laws(a: Coupling) -> float:
-    """Set the lines of all laws, by linearisation about a trial; return the relative distance from the laws."""
+    """Write the lines of all laws, by linearisation about a trial.
+
+    Returns the largest difference between a rate of the trial and the rate at which its law is met alone, relative to
+    the largest rate and times HOLDS where a law holds its rate; infinite if a law fails.
+    """
     w, q, m = a.laws, a.tried.size, a.laws.column.size
     left = cython.declare(cython.double)
     for i in range(q):
@@ -91,7 +97,7 @@ def linearise_laws(a: Coupling) -> float:
 
 
 def _intersect(w: Laws, k: int, free: float, slope: float) -> None:
-    """Set rate, force and ∂f/∂s of law k where it meets its line; see flexph.control.laws."""
+    """Write rate, force and ∂f/∂s of the point at which law k meets the line rate = free − slope · force."""
     if w.kind[k] == DRY:
         _meet_dry(w, k, free, slope)
     elif w.kind[k] == LIMIT:
@@ -101,7 +107,10 @@ def _intersect(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
-    """Set rate, force and ∂f/∂s where dry friction, which is vertical between its levels, meets its line."""
+    """Write rate, force and ∂f/∂s of the point at which dry friction meets the line rate = free − slope · force.
+
+    Where the friction holds the rate, ∂f/∂s is infinite.
+    """
     level, before, sign = w.parameter[k][0], w.rest[k], 1.0
     if before < 0.0:
         free, before, sign = -free, -before, -1.0
@@ -121,7 +130,7 @@ def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
-    """Set rate, force and ∂f/∂s where a resistance above a limit meets its line."""
+    """Write rate, force and ∂f/∂s of the point at which a resistance above a limit meets its line."""
     level, resistance = w.parameter[k][0], w.parameter[k][1]
     over = larger(abs(free) - level, 0.0) / (1.0 + slope * resistance)
     w.rate[k], w.alone[k] = free, 0.0
@@ -132,7 +141,7 @@ def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _call_law(w: Laws, k: int, free: float, slope: float) -> None:
-    """Set rate, force and ∂f/∂s of a law by its Python function; NaN if that fails."""
+    """Write rate, force and ∂f/∂s of the point at which a law in Python meets its line; NaN if its function fails."""
     w.arguments[0], w.arguments[1], w.arguments[2] = free, slope, w.rest[k]
     if call_one(w.function[0], k) != 1:
         w.results[0], w.results[1], w.results[2] = INFINITE - INFINITE, INFINITE - INFINITE, 0.0
@@ -140,7 +149,10 @@ def _call_law(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _solve_separately(w: Laws, forces: Vec) -> float:
-    """Solve each law with the forces of all others given; return the distance of the results from these forces."""
+    """Solve each law alone, with the given forces at the ports of all other laws.
+
+    Returns the distance of the resulting forces from the given ones.
+    """
     apart = 0.0
     free = cython.declare(cython.double)
     for k in range(forces.size):
@@ -154,10 +166,7 @@ def _solve_separately(w: Laws, forces: Vec) -> float:
 
 
 def _meet_all(w: Laws) -> bool:
-    """Write forces at which all laws meet their lines into ``w.met``; False if the iteration does not converge.
-
-    See flexph.control.laws.
-    """
+    """Write the forces at which all laws meet their lines into ``w.met``; False if this does not converge."""
     m = w.column.size
     off = cython.declare(cython.double)
     for k in range(m):
@@ -193,7 +202,7 @@ def _meet_all(w: Laws) -> bool:
 
 
 def _newton_step(w: Laws) -> None:
-    """Set the Newton step of the forces, to the point at which the lines meet the tangents of all laws."""
+    """Write the step of the forces to the point at which the lines meet the tangents of all laws into ``w.step``."""
     m = w.column.size
     held = cython.declare(cython.bint)
     for k in range(m):
@@ -208,7 +217,7 @@ def _newton_step(w: Laws) -> None:
 
 
 def meet_laws(a: Coupling) -> bool:
-    """Solve the controller laws for their forces, for the next trial of a step; False if that does not converge.
+    """Solve the laws for their forces, for the next trial of a step; False if that does not converge.
 
     Add the effect of the change of the forces to the defects of the inputs, which are in a column of ``space``.
     """

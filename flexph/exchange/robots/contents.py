@@ -23,11 +23,10 @@ class Spring(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """Contents of a robot file.
+    """Contents of a robot file: links by name, joints of the tree, and joints that close loops.
 
-    ``links`` by name; ``joints`` of the tree and their ``springs``; ``loops``: joints that close loops; ``actuators``;
-    ``rotors``: inertias by joint; ``shapes``: function that reads the shapes of a link; ``unread``: names of
-    unsupported actuators.
+    ``springs``: those of joints; ``actuators`` by name; ``rotors``: inertias by joint; ``shapes``: function that reads
+    the shapes of a link; ``unread``: names of unsupported actuators.
     """
 
     links: Mapping[str, LinkElement]
@@ -41,7 +40,7 @@ class Contents(NamedTuple):
 
 
 def anchor(link: str, pose: Array, name: str) -> tuple[LinkElement, JointElement]:
-    """Massless link, and its fixed joint to another link at a pose (4, 4)."""
+    """Massless link ``name``, and the fixed joint that holds it at a pose (4, 4) on the link ``link``."""
     return LinkElement(name), JointElement(f"{name} anchor", FIXED, link, name, pose, np.zeros(3))
 
 

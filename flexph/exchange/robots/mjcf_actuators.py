@@ -17,10 +17,10 @@ class ActuatorReader:
         self.mujoco, self.model = mujoco, model
 
     def actuators(self, joints: Mapping[int, str]) -> tuple[dict[str, Actuator], list[str]]:
-        """Actuators by name, and names of unsupported actuators; ``joints``: names of joints by number.
+        """Actuators by name, and names of unsupported actuators.
 
-        Supported are constant gains, affine biases, and transmissions by joints with one degree of freedom or by fixed
-        tendons.
+        ``joints``: names of joints by number. Supported are constant gains, affine biases, and transmissions by joints
+        with one degree of freedom or by fixed tendons.
         """
         model, found, left = self.model, {}, []
         for number in range(model.nu):
@@ -51,7 +51,10 @@ class ActuatorReader:
         return names
 
     def _is_affine(self, number: int) -> bool:
-        """True for an actuator without activation, with a constant gain and at most an affine bias."""
+        """True for an actuator with a constant gain and at most an affine bias.
+
+        It must have neither activation nor armature, damping or delay, and a single command.
+        """
         kinds, model = self.mujoco, self.model
         more = model.actuator_armature, model.actuator_damping, model.actuator_delay
         if any(np.any(law[number]) for law in more) or int(model.actuator_ctrlnum[number]) != 1:

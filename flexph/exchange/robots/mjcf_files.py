@@ -114,7 +114,10 @@ class _Reader:
         return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes, left)
 
     def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
-        """Shapes of a body for a use; shapes without collisions are visual. Raises ValueError for unsupported kinds."""
+        """Shapes of a body for a use: all of its shapes for visual, those that can collide for collision.
+
+        Raises ValueError for unsupported kinds.
+        """
         model = self.model
         body = next((number for number, name in self.names.items() if name == link), None)
         if body is None:  # between two joints of one body
@@ -175,7 +178,10 @@ class _Reader:
         self.links[name] = LinkElement(name, mass, model.body_ipos[body].copy(), moments)
 
     def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
-        """Joint of a body; its coordinate is ``ref`` at the pose of the body in the file."""
+        """Joint of a body.
+
+        Its coordinate is ``ref`` at the pose of the body in the file.
+        """
         model, kinds, name = self.model, self.kinds, self.joint_names[number]
         kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()
         freedom = model.jnt_dofadr[number]
@@ -200,7 +206,11 @@ class _Reader:
                 yield number
 
     def _followers(self) -> dict[str, Mimic]:
-        """Laws of joints that follow others, q − q₀ = a₀ + a₁ (q' − q'₀); raises ValueError for other polynomials."""
+        """Laws q − q₀ = a₀ + a₁ (q' − q'₀) of joints that follow others, by joint.
+
+        q and q' are the coordinates of follower and leader, q₀ and q'₀ those of the pose in the file. Raises ValueError
+        for polynomials of higher degree, and for a joint with two laws.
+        """
         model, laws = self.model, {}
         for number in self._active(self.types.mjEQ_JOINT):
             follower, leader = model.eq_obj1id[number], model.eq_obj2id[number]
@@ -216,7 +226,10 @@ class _Reader:
         return laws
 
     def _loop(self, number: int) -> JointElement:
-        """Ball joint that closes a loop between anchors at two bodies."""
+        """Ball joint that closes a loop between points of two bodies, from the equality constraint ``number``.
+
+        At both points, massless links are added and fixed to the bodies.
+        """
         model = self.model
         places, name = model.eq_data[number][:6].reshape(2, 3), model.eq(number).name or f"constraint {number + 1}"
         if int(model.eq_objtype[number]) != self.body_kind:
@@ -252,7 +265,10 @@ class _Reader:
         return single, others
 
     def _warn_of_rest(self, heavy: list[str], idle: list[str]) -> None:
-        """Warn of unsupported contents, of joints whose armature is left out, and of unsupported actuators."""
+        """Warn of all contents of the file that are left out.
+
+        ``heavy``: joints whose armature is left out; ``idle``: unsupported actuators.
+        """
         model, types = self.model, self.types
         others = model.neq - sum(1 for _ in self._active(types.mjEQ_CONNECT, types.mjEQ_JOINT))
         tight = self.acting.tight_tendons()
@@ -274,7 +290,10 @@ class _Reader:
 
 
 def _names(of: Any, count: int, what: str) -> Mapping[int, str]:
-    """Names by number; a missing name is replaced by the number, and the first body is the world."""
+    """Names of the ``count`` bodies or joints of a compiled model, by number; ``of`` gives the one of a number.
+
+    A missing name is replaced by ``what`` with the number. Raises ValueError if that is the name of another one.
+    """
     given = {number: of(number).name for number in range(count)}
     taken = set(given.values())
     free = {number: name or f"{what} {number + (what == 'joint')}" for number, name in given.items()}

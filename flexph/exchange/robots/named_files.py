@@ -13,7 +13,8 @@ PARENTS = 4
 def named_file(robot: Path, given: str, place: str) -> Path:
     """Path of a file named in a robot's file, in the folder of this file, or in the package of ``package://NAME/…``.
 
-    A package is a folder above the robot's file with the name NAME. Raises ValueError for a path outside of these.
+    ``model://NAME/…`` is read like this. A package is a folder above the robot's file with the name NAME. Raises
+    ValueError for a path outside of these.
     """
     base, name = robot.resolve().parent, given.removeprefix("file://") if "://package://" in given else given
     given = name

@@ -44,8 +44,8 @@ def read_urdf(
     """Read the robot of a URDF file: rigid links with inertias, joints, dampers, and motors at rotating joints.
 
     Massless links, point masses and massless rotors are merged into the link to which they are fixed. Between moving
-    joints they get a mass and moments of 1e-9 of those of the bodies after them; an error names them if a motion
-    depends on these. Massless links without mass after them are left out, with their joints.
+    joints they get a mass and moments of 1e-9 of those of the bodies farther from the root; an error names them if a
+    motion depends on these. Massless links beyond which no link has mass are left out, with their joints.
 
     Parameters
     ----------
@@ -203,7 +203,10 @@ def read_sdf(
 
 
 def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict[str, Flexible]:
-    """Flexible bodies by link; for a list of names, of the class in the entry-point group ``flexph.flexible_links``."""
+    """Functions that create flexible bodies, by link.
+
+    For a list of links they are instances of the class in the entry-point group ``flexph.flexible_links``.
+    """
     if given is None or isinstance(given, Mapping):
         return dict(given or {})
     defaults = list(entry_points(group=ASSUMED))
@@ -215,7 +218,7 @@ def flexible_links(given: Mapping[str, Flexible] | Sequence[str] | None) -> dict
 def _robot(
     read: Contents, options: Options, inertia: Handling, collisions: Collection[str], contacts: bool | ContactLaw
 ) -> Robot:
-    """Robot from the contents of a file."""
+    """Robot from the contents ``read`` of a file, with the options of the reader."""
     if contacts is not False:
         collisions = "all"
     links, joints = _touching(read, collisions, options.flexible), read.joints
@@ -251,7 +254,7 @@ def _robot(
 
 
 def _touching(read: Contents, collisions: Collection[str], flexible: Collection[str]) -> dict[str, LinkElement]:
-    """Links, with shapes for those named in ``collisions``.
+    """Links of a file by name, with contact shapes for those named in ``collisions``.
 
     Raises ValueError for a link that is unknown, flexible or without shapes.
     """

@@ -85,7 +85,10 @@ class _Model:
         self.poses: dict[str, Array] = {WORLD: np.eye(4)}
 
     def contents(self, fixed: bool) -> Contents:
-        """Contents of the model: tree of joints from the world, and joints that close loops."""
+        """Contents of the model: tree of joints from the world, and joints that close loops.
+
+        ``fixed``: True to weld links that are no child of a joint to the ground.
+        """
         self._place()
         links = {WORLD: LinkElement(WORLD), **{name: _link(name, own) for name, own in self.links.items()}}
         ends = {name: self._ends(name) for name in self.joints}
@@ -136,7 +139,11 @@ class _Model:
         self.poses = {WORLD: np.eye(4), "__model__": _pose(self.own, "the model") @ np.linalg.inv(placement)}
 
     def _sorted(self, ends: dict[str, tuple[str, str]]) -> tuple[list[str], list[str]]:
-        """Names of the joints of the tree, which are the first ones of each child, and of joints that close loops."""
+        """Names of the joints of the tree, and of joints that close loops.
+
+        ``ends``: parent and child of each joint. Of several joints with the same child, the first one in the file
+        belongs to the tree.
+        """
         led: set[str] = {WORLD}
         above: dict[str, str] = {}
         in_tree, loops = [], []
@@ -150,12 +157,18 @@ class _Model:
         return in_tree, loops
 
     def _roots(self, ends: dict[str, tuple[str, str]], in_tree: list[str]) -> Iterator[str]:
-        """Links that are no child of a joint of the tree."""
+        """Links that are no child of a joint in the tree.
+
+        ``ends``: parent and child of each joint.
+        """
         children = {ends[name][1] for name in in_tree}
         return (name for name in self.links if name not in children)
 
     def _ends(self, name: str) -> tuple[str, str]:
-        """Parent and child link of a joint; a frame is replaced by the link to which it is attached."""
+        """Parent and child link of a joint.
+
+        A frame is replaced by the link to which it is attached.
+        """
         own, where = self.joints[name], f"joint {name!r}"
         ends = []
         for tag in ("parent", "child"):
@@ -171,7 +184,10 @@ class _Model:
         return ends[0], ends[1]
 
     def _link_of(self, name: str, where: str, depth: int = 0) -> str:
-        """Link to which a frame is attached; a link itself if ``name`` is a link."""
+        """Link to which the frame ``name`` is attached, or ``name`` itself if it is a link or the world.
+
+        Raises ValueError, naming ``where``, for an unknown name.
+        """
         if name == WORLD or name in self.links:
             return name
         if name == "__model__" or name in self.joints:
@@ -233,7 +249,7 @@ class _Model:
         return JointElement(name, kind, parent, child, origin, along, damping, friction, limit, mimic), spring
 
     def _axis(self, axis: Element, name: str) -> Array:
-        """Unit vector of an axis in the frame of the joint."""
+        """Unit vector (3,) of the axis of the joint ``name``, in the frame of the joint."""
         where = f"joint {name!r}"
         own = only(axis, "xyz", where)
         along = np.array([0.0, 0.0, 1.0]) if own is None else _numbers(own.text or "", 3, where, "xyz")
@@ -247,19 +263,28 @@ class _Model:
 
 
 def _reaches(above: dict[str, str], link: str, child: str) -> bool:
-    """True if ``child`` is ``link`` or one of its ancestors in the tree."""
+    """True if ``child`` is ``link`` or one of its ancestors in the tree.
+
+    ``above``: parent of each link.
+    """
     while link != child and link in above:
         link = above[link]
     return link == child
 
 
 def _bounds(lower: float, upper: float) -> tuple[float, float]:
-    """Lower and upper limit of a joint; values from 1e16 on, the default of the format, mean no limit."""
+    """Lower and upper limit of a joint.
+
+    Values from 1e16 on, the default of the format, mean no limit.
+    """
     return (lower if lower > -1e16 else -math.inf), (upper if upper < 1e16 else math.inf)
 
 
 def _mimic(axis: Element, where: str) -> Mimic | None:
-    """Law q = a (q' − q'₀) + b of a joint that follows another one (SDFormat 1.11)."""
+    """Law q = a (q' − q'₀) + b of a joint that follows another one (SDFormat 1.11); None if it follows none.
+
+    q and q' are the coordinates of follower and leader, a the multiplier, b the offset and q'₀ the reference.
+    """
     own = only(axis, "mimic", where)
     if own is None:
         return None
@@ -319,7 +344,10 @@ def _pose(element: Element, where: str) -> Array:
 
 
 def _value(element: Element | None, tag: str, where: str, missing: float) -> float:
-    """Number in a child element ``tag``; the value ``missing`` if there is no such element."""
+    """Number in a child element ``tag``, or ``missing`` if there is no such element.
+
+    ``where`` names the element in errors.
+    """
     own = None if element is None else only(element, tag, where)
     return missing if own is None else float(_numbers(own.text or "", 1, where, tag, endless=True)[0])
 

@@ -17,7 +17,10 @@ from .xml_values import Element, only, parsed
 def shapes_of(
     element: Element, use: Use, *, where: str, file: Path, pose: Callable[[Element, str], Array]
 ) -> tuple[LinkShape, ...]:
-    """Shapes of a link of a URDF or SDF file; ``pose`` reads the pose of an element. Raises ValueError."""
+    """Shapes of a link for a use, visual or collision, from its element in a URDF or SDF file.
+
+    ``pose`` reads the pose of an element; ``where`` names the link in errors. Raises ValueError for an invalid shape.
+    """
     shapes = []
     for number, own in enumerate(element.findall(use), 1):
         place = f"{use} {own.get('name') or number} of {where}"
@@ -30,7 +33,10 @@ def shapes_of(
 
 
 def _shape(own: Element, pose: Array, place: str, file: Path) -> LinkShape:
-    """Shape from the element of a geometry, such as ``box``."""
+    """Shape at a pose (4, 4) from the element of its geometry, such as ``box``.
+
+    ``place`` names it in errors.
+    """
     if own.tag == "mesh":
         given = own.get("filename") or _text(own, "uri")
         scale = _numbers(own, "scale", 3, place, missing="1 1 1")

@@ -149,7 +149,10 @@ def _reference(element: Element, tag: str, attribute: str, where: str) -> str:
 
 
 def _origin(element: Element, where: str) -> Array:
-    """Pose (4, 4) of an ``origin``; rpy are angles about the fixed axes x, y, z."""
+    """Pose (4, 4) of an ``origin``.
+
+    Its rotation is a quaternion, or angles rpy about the fixed axes x, y, z.
+    """
     pose, own = np.eye(4), only(element, "origin", where)
     if own is None:
         return pose
@@ -175,7 +178,10 @@ def _not_negative(element: Element, attribute: str, where: str, what: str, *, mi
 def _number(
     element: Element, attribute: str, where: str, what: str, *, missing: float | None, endless: bool = False
 ) -> float:
-    """Number of an attribute, by default ``missing``; None makes it mandatory, ``endless`` allows infinity."""
+    """Number of an attribute, by default ``missing``; None makes it mandatory, ``endless`` allows infinity.
+
+    In errors, ``what`` names the number and ``where`` the element.
+    """
     text = element.get(attribute)
     if text is None:
         if missing is None:

@@ -58,7 +58,7 @@ def _run(command: list[str], folder: str, path: Path) -> None:
 
 
 def _bounded() -> None:
-    """Bound the memory of this process."""
+    """Limit the memory of the process that calls this, the child process before xacro starts in it."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

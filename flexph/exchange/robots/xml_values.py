@@ -14,7 +14,10 @@ Element = ElementTree.Element
 
 
 def tree(content: bytes) -> Element:
-    """Root element of an XML text; prefixes are not resolved, because some robot files use undeclared ones."""
+    """Root element of an XML text.
+
+    Prefixes are not resolved, because some robot files use undeclared ones.
+    """
     refuse_entities(content)
     builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
@@ -45,7 +48,10 @@ def only(element: Element, tag: str, where: str) -> Element | None:
 
 
 def parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False) -> list[float]:
-    """Numbers from words, which must be finite unless ``endless``; raises ValueError."""
+    """Numbers from words, which must be finite unless ``endless``; raises ValueError for other words.
+
+    In the error, ``what`` names the number and ``where`` the element.
+    """
     values = []
     for word in words:
         try:

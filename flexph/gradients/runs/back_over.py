@@ -1,4 +1,4 @@
-"""Backward sweeps over the steps of a run: derivatives of a functional by the data of the run."""
+"""Backward sweeps over the steps of a run, for the derivatives of a functional with respect to the data of the run."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from .sweeps import ByNumbers, Sweeps, Varied, refuse_failed, spread, steps_of_p
 
 
 def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied) -> ByNumbers:
-    """Derivatives of a functional by the data of a run, by a backward sweep over all steps.
+    """Derivatives of a functional with respect to the data of a run, by a backward sweep over all steps.
 
-    ``by_state``: indices of times, and derivatives of the functional by the states at these times, in the layout of
-    the loops.
+    ``by_state`` are indices of times, and the derivatives with respect to the states at these times, in the layout of
+    the loops; ``by_unknown`` those with respect to the unknowns of the steps. Raises ValueError if a step has no
+    adjoint.
     """
     forget()
     try:
@@ -45,7 +46,7 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 def _back_over_steps(
     run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
 ) -> ByNumbers:
-    """Take steps of the exact scheme back, piece by piece."""
+    """Derivatives as in :func:`back_over`, for steps of the method Exact and those of its compositions."""
     at = run.numbers(by_state[0]), by_state[1]
     if isinstance(run, StruckRun):
         return back_over_impacts(run, Sweeps(run.problem, at, by_unknown, varied._replace(times=True)))
@@ -56,7 +57,7 @@ def _back_over_steps(
 
 
 def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied: Varied) -> ByNumbers:
-    """Backward sweep over steps that lose energy."""
+    """Derivatives as in :func:`back_over`, for steps of the method Decaying, which lose energy."""
     problem, states = run.problem, run.solution.states
     table, steps = problem.table, len(states) - 1
     assert isinstance(table, Table)
@@ -78,7 +79,7 @@ def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied:
 
 
 def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Varied) -> ByNumbers:
-    """Backward sweep over steps of Gauss collocation."""
+    """Derivatives as in :func:`back_over`, for steps of Gauss collocation with a ``tableau``."""
     problem, states = run.problem, run.solution.states
     table = problem.table
     assert isinstance(table, GaussTable)

@@ -28,7 +28,7 @@ SLIPS = 1.0 - 1e-9
 
 
 def changes_of_contacts(solution: Solution) -> list[tuple[float, str]]:
-    """Times of steps in which contacts of a run close, open, begin to slip or to stick, with texts on the change."""
+    """Times after which contacts of a run close, open, begin to slip or to stick, with texts that say so."""
     changes = []
     for connection in solution.mechanism.connections:
         if not connection.touches:
@@ -46,13 +46,16 @@ def changes_of_contacts(solution: Solution) -> list[tuple[float, str]]:
 
 
 def _coefficient(law: Any, times: Array) -> Array:
-    """Coefficient of friction at times."""
+    """Coefficients of friction of a contact law at the times, (k,)."""
     factor = getattr(law, "friction_factor", None)
     return law.friction * (np.ones_like(times) if factor is None else np.array([factor(t) for t in times.tolist()]))
 
 
 def _changes(times: Array, mask: Array, texts: tuple[str, str], where: Array | bool = True) -> list[tuple[float, str]]:
-    """Times at which a mask changes to true or false, with one of two texts."""
+    """Times (k + 1) at which a mask of k steps changes, each with the first text if it becomes true, else the second.
+
+    Only changes are listed for which ``where`` is true.
+    """
     steps = 1 + np.flatnonzero((mask[1:] != mask[:-1]) & where)
     return [(float(times[k]), texts[0] if mask[k] else texts[1]) for k in steps]
 
@@ -71,7 +74,7 @@ def warn_of_changes(solution: Solution) -> None:
 
 
 def refuse_sticking(solution: Solution) -> None:
-    """Raise ValueError for a step in which dry friction of a joint does not slide, with the name of the joint."""
+    """Raise ValueError, with name and time, if dry friction of a joint sticks in a step or changes its direction."""
     times, every = solution.times, solution.mechanism.connections
     rubbing = [(c.name, c.form.bearing.friction) for c in every if c.form.bearing is not None]
     if not rubbing:
@@ -85,7 +88,7 @@ def refuse_sticking(solution: Solution) -> None:
         if sticks.size:
             raise ValueError(
                 f"gradients do not support joints that stick, as {name!r} does in the step from "
-                f"{times[sticks[0]]:.6g} s: end the run before, take a smooth friction=flexph.laws.coulomb(...), or "
+                f"{times[sticks[0]]:.6g} s: end the run before, use a smooth friction=flexph.laws.coulomb(...), or "
                 "differences of runs, flexph.studies.sensitivities"
             )
     settled = np.flatnonzero(_settles(solution.mechanism, times, solution.states))
@@ -93,13 +96,13 @@ def refuse_sticking(solution: Solution) -> None:
         names = " or ".join(repr(name) for name, _ in rubbing)
         raise ValueError(
             f"gradients do not support dry friction that changes its direction between two steps, as that of {names} "
-            f"does at {times[settled[0] + 1]:.6g} s: end the run before, or take differences of runs, "
+            f"does at {times[settled[0] + 1]:.6g} s: end the run before, or use differences of runs, "
             "flexph.studies.sensitivities"
         )
 
 
 def _settles(mechanism: Mechanism, times: Array, states: Array) -> Array:
-    """True for steps (N,) whose displacements are not those of the mean velocities of their ends."""
+    """True for each step (N,) whose displacement is not the mean of the velocities at its ends times its length."""
     layout, turning = mechanism.layout, mechanism.network.arrays.turning
     r, rho, u, v, omega, du, *_ = (part.T for part in layout.split(states.T))
     h = np.diff(times)

@@ -37,9 +37,10 @@ LATER = 1e-3
 
 
 class Impact(NamedTuple):
-    """Impact of a contact at a time, before step ``row`` of the divided run: flat state before it, and its solution.
+    """Impact of the contact with the index ``contact`` at a time, which ends a part of a step.
 
-    ``span`` [s] is the length of the undivided step.
+    ``row`` is the index of the next step when steps are divided at impacts, ``before`` the flat state before the
+    impact, and ``solution`` the unknowns z. ``span`` [s] is the length of the undivided step.
     """
 
     row: int
@@ -51,7 +52,10 @@ class Impact(NamedTuple):
 
 
 class Equations(NamedTuple):
-    """Matrices of an impact at a state: M, G, N, prescribed rates b, restitution e, and gap."""
+    """Equations of an impact at a state, by their matrices M (``mass``), G (``joints``) and N (``normal``).
+
+    ``rates`` are b, ``restitution`` is e, and ``gap`` is that of the contact.
+    """
 
     mass: Array
     joints: Array
@@ -61,7 +65,7 @@ class Equations(NamedTuple):
     gap: float
 
     def defects(self, v: Array, z: Array) -> Array:
-        """Defects d of velocities v and unknowns z."""
+        """Defects d of the equations for velocities v before the impact and unknowns z = (v̂, ν, v⁺, ν⁺, Λ)."""
         M, G, N = self.mass, self.joints, self.normal
         n, g = len(M), len(self.rates)
         held, nu, after, later, impulse = np.split(z, np.cumsum([n, g, n, g]))
@@ -76,7 +80,7 @@ class Equations(NamedTuple):
         )
 
     def by_unknowns(self) -> Array:
-        """Jacobian d_z."""
+        """Derivative of the defects d with respect to the unknowns z."""
         M, G, N = self.mass, self.joints, self.normal[None]
         n, g = len(M), len(self.rates)
         out = np.zeros((2 * (n + g) + 1,) * 2)
@@ -95,13 +99,13 @@ Prescribed = tuple[Array, tuple[Array, Array]]
 
 
 def prescribed_at(problem: Problem, time: float) -> Prescribed:
-    """Prescribed quantities at a time."""
+    """Coefficients of the constraints at a time, and their rates with those of the offsets."""
     table = table_of(problem.mechanism, problem.start.anchors)
     return table.at(time)[0], table.rates(time)
 
 
 def equations_of(problem: Problem, x: Array, contact: int, prescribed: Prescribed) -> Equations:
-    """Equations of an impact at a flat state."""
+    """Equations of an impact of a contact at a flat state x."""
     mechanism = problem.mechanism
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     d = derive(a, c)
@@ -111,7 +115,7 @@ def equations_of(problem: Problem, x: Array, contact: int, prescribed: Prescribe
 
 
 def gap_and_row(a: Arrays, c: Configuration, d: Derived, contact: int) -> tuple[float, Array]:
-    """Gap of a contact, and its row N from velocities to the rate of the gap."""
+    """Gap of the contact with the index ``contact``, and the row N (n_v,) from velocities to the rate of this gap."""
     gaps, own = gaps_at(a, c, d), a.contacts
     by_node = np.zeros((len(a.node_position), a.dim))
     for ends, sign in ((own.plus, 1.0), (own.minus, -1.0)):
@@ -125,7 +129,10 @@ def gap_and_row(a: Arrays, c: Configuration, d: Derived, contact: int) -> tuple[
 
 
 def _unknowns(a: Arrays, u: Array, own: Equations, v: Array) -> Array:
-    """Unknowns z for velocities v before an impact, at flexible coordinates u."""
+    """Unknowns z = (v̂, ν, v⁺, ν⁺, Λ) that solve the equations ``own`` of an impact.
+
+    v are the velocities before the impact, u the flexible coordinates.
+    """
     n = v.size
     held = impulses(a, u, own.joints, (own.rates - own.joints @ v)[:, None])[:, 0]
     held[:n] += v
@@ -136,7 +143,7 @@ def _unknowns(a: Arrays, u: Array, own: Equations, v: Array) -> Array:
 
 
 def solved(problem: Problem, x: Array, contact: int, time: float) -> tuple[Equations, Array, Array]:
-    """Equations of an impact, its unknowns, and the flat state after it."""
+    """Equations of an impact at the flat state x, their unknowns z, and the flat state after the impact."""
     equations = equations_of(problem, x, contact, prescribed_at(problem, time))
     c = configuration(problem.mechanism, x)
     z = _unknowns(problem.mechanism.network.arrays, c.u, equations, velocities_of(problem.mechanism, c))
@@ -145,7 +152,11 @@ def solved(problem: Problem, x: Array, contact: int, time: float) -> tuple[Equat
 
 
 def numbers_of(problem: Problem, impact: Impact, x: Array | None = None, prescribed: Prescribed | None = None) -> Array:
-    """Defects of an impact, and its gap: zero at the state of the run, its time and the parameters of the run."""
+    """Defects of the equations of an impact, followed by its gap.
+
+    They vanish at the state and time of the impact in the run, which are the defaults, and its parameters; the unknowns
+    are those of the run.
+    """
     x = impact.before if x is None else x
     own = equations_of(problem, x, impact.contact, prescribed or prescribed_at(problem, impact.time))
     v = velocities_of(problem.mechanism, configuration(problem.mechanism, x))
@@ -153,7 +164,11 @@ def numbers_of(problem: Problem, impact: Impact, x: Array | None = None, prescri
 
 
 class JumpBack(NamedTuple):
-    """Adjoint of an impact: μ, adjoint of the flat state before it, ∂g/∂x, and the derivative by its time."""
+    """Adjoint of an impact, from which the sweep goes on backwards.
+
+    ``multipliers`` are μ, ``adjoint`` is that of the flat state before the impact at a fixed time, ``by_gap`` is ∂g/∂x,
+    and ``by_time`` the derivative of the functional with respect to the time of the impact.
+    """
 
     multipliers: Array
     adjoint: Array
@@ -162,7 +177,7 @@ class JumpBack(NamedTuple):
 
 
 def jump_back(problem: Problem, impact: Impact, after: Array) -> JumpBack:
-    """Take the adjoint of the flat state after an impact to the one before it, at a fixed time."""
+    """Adjoint of an impact, from the adjoint ``after`` of the flat state after it."""
     mechanism = problem.mechanism
     parts = mechanism.layout.split(np.arange(mechanism.layout.size))
     prescribed = prescribed_at(problem, impact.time)

@@ -26,7 +26,10 @@ LENGTH = 3.0
 
 
 class Piece(NamedTuple):
-    """Steps of a run, beginning with number ``first``: flat states (k + 1, n) between them, multipliers (k, g)."""
+    """Part of a run: k steps in succession, of which ``first`` is the index of the first one.
+
+    ``states`` (k + 1, n) are the flat states at their ends, ``multipliers`` (k, g) those of the steps.
+    """
 
     first: int
     states: Array
@@ -35,46 +38,46 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WholeRun:
-    """Run with all states stored."""
+    """Run of which all states are stored."""
 
     problem: Problem
     solution: Solution
 
     @property
     def times(self) -> Array:
-        """Times of the states [s]."""
+        """Times of the saved states of the run [s]."""
         return self.solution.times
 
     @property
     def magnitudes(self) -> Array:
-        """Largest absolute value (n,) of each entry of the states along the run."""
+        """Largest absolute value (n,) that each entry of the state has along the run."""
         largest: Array = np.abs(self.solution.states).max(axis=0)
         return largest
 
     def readings(self, quantity: Quantity) -> Array:
-        """Readings (N + 1, c) of a sensor."""
+        """Readings (N + 1, c) of a sensor at all times of the run."""
         return readings(self.problem.mechanism, quantity, self.solution.states)
 
     def states(self, rows: Index) -> Array:
-        """States at some of the times."""
+        """Flat states at the times with the indices ``rows``."""
         return self.solution.states[rows]
 
     def numbers(self, rows: Index) -> Index:
-        """Numbers of some of the times among those of all steps, which are more for compositions."""
+        """Indices of times of the run among the ends of all steps, of which a composition has several for each time."""
         return rows * ((len(self.problem.table.times) - 1) // (len(self.times) - 1))
 
     def jumps(self, problem: Problem) -> Array:
-        """Numbers of impacts at other parameters; here there are none."""
+        """Defects of the impacts of the run for a problem with other parameters: none."""
         return np.zeros(0)
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield all steps as one piece."""
+        """Yield one piece with all steps of the run."""
         yield Piece(0, *steps_of(self.problem, self.solution))
 
 
 @dataclass(eq=False)
 class SegmentedRun:
-    """Run with the first state of each segment stored, and the readings of given sensors at all times."""
+    """Run of which only the first state of each segment is stored, and the readings of given sensors at all times."""
 
     problem: Problem
     solution: Solution
@@ -84,24 +87,24 @@ class SegmentedRun:
     magnitudes: Array
 
     def readings(self, quantity: Quantity) -> Array:
-        """Readings (N + 1, c) of a sensor."""
+        """Readings (N + 1, c) of a sensor at all times of the run, which must be one of the given ones."""
         return self.sensed[str(quantity)]
 
     def states(self, rows: Index) -> Array:
-        """States at some of the times, from recomputed segments."""
+        """Flat states at the times with the indices ``rows``, whose segments are computed again."""
         of, length = np.minimum(rows // self.segments.length, len(self.segments.starts) - 1), self.segments.length
         return np.concatenate([self.segments.again(int(k))[0][rows[of == k] - k * length] for k in np.unique(of)])
 
     def numbers(self, rows: Index) -> Index:
-        """Numbers of some of the times among those of all steps, the same."""
+        """Indices ``rows`` of times of the run as indices among the ends of all steps: they are the same."""
         return rows
 
     def jumps(self, problem: Problem) -> Array:
-        """Numbers of impacts at other parameters; here there are none."""
+        """Defects of the impacts of the run for a problem with other parameters: none."""
         return np.zeros(0)
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the recomputed segments, the last one first."""
+        """Yield the steps of each segment, computed again, from the last segment to the first."""
         for k in reversed(range(len(self.segments.starts))):
             yield Piece(k * self.segments.length, *self.segments.again(k))
 
@@ -110,7 +113,7 @@ GradientRun = WholeRun | SegmentedRun
 
 
 def whole_run(problem: Problem, *, progress: bool) -> WholeRun:
-    """Integrate a problem and store all states."""
+    """Run of a problem, of which all states are stored."""
     own = integrate(
         problem.mechanism,
         problem.start,
@@ -123,7 +126,7 @@ def whole_run(problem: Problem, *, progress: bool) -> WholeRun:
 
 
 def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress: bool) -> SegmentedRun:
-    """Integrate a problem in segments of 3√N steps and store their first states."""
+    """Run of a problem in segments of about 3√N of its N steps, of which only the first states are stored."""
     read = _Readings(problem, {str(own): own for own in quantities})
     times = problem.table.times
     segments = Segments(int(np.ceil(LENGTH * np.sqrt(len(times) - 1))), read.add)
@@ -133,7 +136,7 @@ def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress:
 
 
 class _Readings:
-    """Collector of readings of sensors along a run by segments, and of the largest absolute values of its states."""
+    """Collector of the readings of sensors, and of the largest absolute values of the states, in a run by segments."""
 
     def __init__(self, problem: Problem, quantities: Mapping[str, Quantity]) -> None:
         self.problem, self.quantities = problem, quantities
@@ -142,9 +145,9 @@ class _Readings:
         self.largest = np.abs(problem.start.x)
 
     def add(self, states: Array) -> None:
-        """Read the sensors at the states of a segment; its first state is the last one of the segment before.
+        """Read the sensors at the states of the next segment.
 
-        Angles continue from their last readings.
+        Its first state is the last one of the segment before, and angles continue from their readings there.
         """
         np.maximum(self.largest, np.abs(states).max(axis=0), out=self.largest)
         for name, quantity in self.quantities.items():
@@ -156,5 +159,5 @@ class _Readings:
             known.append(rows)
 
     def done(self) -> dict[str, Array]:
-        """Readings at all times, by sensor."""
+        """Readings of each sensor at all times, by the text of the sensor."""
         return {name: np.concatenate(known) for name, known in self.known.items()}

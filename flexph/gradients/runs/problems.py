@@ -52,10 +52,10 @@ REPEATED = 1e-8
 
 
 class Problem(NamedTuple):
-    """Data of a run: mechanism, start, inputs and method, and the data of the loops before the first step.
+    """Run whose steps are differentiated: mechanism, start, inputs and method, and the arrays of the compiled loops.
 
-    ``times``: those of the start and of the ends of steps; ``state``: start in the layout of the loops; ``sampled``:
-    inputs in the middles of steps or at the nodes of collocation.
+    ``times`` are those of the start and of the ends of steps; ``state`` is the start in the layout of the loops;
+    ``sampled`` are the inputs in the middles of steps or at the nodes of collocation.
     """
 
     mechanism: Mechanism
@@ -71,28 +71,28 @@ class Problem(NamedTuple):
 
     @property
     def tableau(self) -> Tableau | None:
-        """Tableau of Gauss collocation; None for other methods."""
+        """Butcher tableau of Gauss collocation; None for other methods."""
         return gauss(self.method.stages) if isinstance(self.method, ExactGauss) else None
 
     @property
     def strikes(self) -> bool:
-        """True if there are rigid contacts."""
+        """True if the mechanism has rigid contacts."""
         return bool(self.mechanism.network.arrays.contacts.laws.rigid.any())
 
     @property
     def timed(self) -> tuple[str, ...]:
-        """Names of the fields of the table that can depend on parameters, without inputs."""
+        """Names of the fields of the table of steps that parameters can change, without inputs."""
         if isinstance(self.method, Decaying):
             return OF_DECAYING
         return OF_STEPS if self.tableau is None else OF_NODES
 
     def arrays(self) -> list[Array]:
-        """Arrays that can depend on parameters, without inputs: constants, start, table, and matrices of decay."""
+        """Arrays that parameters can change, without inputs: constants, start, table of steps, decay matrices."""
         arrays = [self.memory.constants.reals, self.state, *(getattr(self.table, name) for name in self.timed)]
         return [*arrays, self.decay()] if isinstance(self.method, Decaying) else arrays
 
     def decay(self) -> Array:
-        """Matrices by which steps lose energy, for the length of the first one."""
+        """Matrices by which steps of the method Decaying lose energy, for the length of the first step."""
         assert isinstance(self.method, Decaying)
         length = float(self.table.times[1] - self.table.times[0])
         return matrices_of(self.mechanism.network.arrays, length, self.method.radius)
@@ -147,7 +147,7 @@ def problem_of(
 
 
 def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
-    """Memory of the loops for a method."""
+    """Memory of the compiled loops for the steps of a method."""
     if not isinstance(method, Decaying):
         return memory_of_single_bodies(mechanism, banded=isinstance(method, ExactGauss))
     memory = memory_of_single_bodies(mechanism, decaying=True)
@@ -156,14 +156,20 @@ def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
 
 
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
-    """Times of the inputs of steps; first and last time of the run, to which inputs are clipped, None for nodes."""
+    """Times at which steps take their inputs, and the pair (first, last) of times of the run.
+
+    Outside of the pair inputs are constant. It is None for collocation, whose nodes are within the steps.
+    """
     if isinstance(method, ExactGauss):
         return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None
     return 0.5 * (times[1:] + times[:-1]), (float(times[0]), float(times[-1]))
 
 
 def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
-    """Flat states (N + 1, n) between substeps of a run, and multipliers (N, g); a run by Exact4 is repeated."""
+    """Flat states (N + 1, n) at the ends of all substeps of a run, and their multipliers (N, g).
+
+    Substeps of Exact4 are computed again, as the run does not store them.
+    """
     if len(problem.table.times) - 1 == len(solution.stage_multipliers):
         return solution.states, solution.stage_multipliers
     mechanism, start = problem.mechanism, problem.start
@@ -181,7 +187,10 @@ def steps_of(problem: Problem, solution: Solution) -> tuple[Array, Array]:
 
 
 def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mechanism, State, Mapping[str, Input]]:
-    """Mechanism, start and inputs that ``make`` returns for the parameters."""
+    """Call ``make`` with the parameters, and return mechanism, start and inputs; without inputs an empty mapping.
+
+    Raises ValueError if ``make`` returns something else.
+    """
     own = make(**parameters)
     if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
         raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
@@ -190,7 +199,7 @@ def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mec
 
 
 def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
-    """Raise ValueError for mechanisms with unsupported elements."""
+    """Raise ValueError for mechanisms with elements whose steps have no derivatives."""
     contacts = mechanism.network.arrays.contacts
     for of, found in (
         ("contacts of groups of bodies", len(contacts.groups) or kinds.contact > 1),
@@ -205,11 +214,14 @@ def _refuse(mechanism: Mechanism, kinds: Any, m: Memory) -> None:
 
 
 def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, *, known: bool) -> None:
-    """Raise ValueError for rigid contacts where their impacts have no adjoint."""
+    """Raise ValueError for rigid contacts in a run whose impacts cannot be differentiated.
+
+    ``known`` is False for forward derivatives, multiple shooting and checkpoints, which do not support impacts at all.
+    """
     a, at_steps = mechanism.network.arrays, isinstance(method, Exact) and method.contact == "steps"
     for of, found in (
         ("impacts of rigid contacts in forward derivatives, multiple shooting and checkpoints", not known),
-        ("rigid contacts that strike at the beginning of steps: take Exact()", at_steps),
+        ("rigid contacts that strike at the beginning of steps: use Exact()", at_steps),
         ("rigid contacts together with dry friction of joints", a.bearings.number),
         ("rigid contacts beside compliant ones", kinds.contact > 0),
         ("rigid contacts with masses that change", len(a.mass_factors)),
@@ -219,7 +231,7 @@ def _refuse_strikes(mechanism: Mechanism, kinds: Kinds, method: GradientMethod, 
 
 
 def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
-    """Raise ValueError for elements without an adjoint in runs by Decaying()."""
+    """Raise ValueError for elements, step lengths or sizes for which runs by ``Decaying()`` have no adjoint."""
     a = mechanism.network.arrays
     unknowns = 3 * sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
     for of, found in (
@@ -233,11 +245,11 @@ def _refuse_decaying(mechanism: Mechanism, m: Memory, times: Array) -> None:
         (f"more than {LARGEST} unknowns and velocities of a step", unknowns > LARGEST),
     ):
         if found:
-            raise ValueError(f"gradients of runs by Decaying() do not support {of}: take Exact()")
+            raise ValueError(f"gradients of runs by Decaying() do not support {of}: use Exact()")
 
 
 def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
-    """Raise ValueError for dry friction of joints in runs whose steps do not have it as a smooth function."""
+    """Raise ValueError for dry friction in joints that an input sets, or in steps with too many unknowns."""
     bearings = [c.form.bearing for c in mechanism.connections if c.form.bearing is not None]
     unknowns = sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
     for of, found in (
@@ -253,13 +265,16 @@ def _refuse_many(m: Memory, stages: int) -> None:
     unknowns = stages * sum(m.__getattr__(name).size for name in UNKNOWNS[:-1])
     if unknowns > LARGEST:
         raise ValueError(
-            f"gradients of runs by ExactGauss() support at most {LARGEST} unknowns of all stages, got {unknowns}: take "
+            f"gradients of runs by ExactGauss() support at most {LARGEST} unknowns of all stages, got {unknowns}: use "
             "fewer stages or elements, or Exact()"
         )
 
 
 def in_loops(mechanism: Mechanism, x: Array, *, weights: bool = False) -> Array:
-    """States (k, n) in the layout of the loops, with rotation matrices; or, with ``weights``, derivatives by them."""
+    """Flat states (k, n) in the layout of the loops, with whole rotation matrices.
+
+    With ``weights``, x are derivatives of a functional with respect to the entries of states instead.
+    """
     layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(x)
     dim, frames = layout.dim, layout.frames
     r, rho, u, v, omega, du, sigma, spring = (part.T for part in layout.split(x.T))

@@ -1,4 +1,4 @@
-"""Readings of a sensor along a run, and their derivatives by the states."""
+"""Readings of a sensor along a run, and their derivatives with respect to the states."""
 
 from __future__ import annotations
 
@@ -24,42 +24,49 @@ MARK = "sensor"
 
 
 def panel_of(mechanism: Mechanism, quantity: Quantity) -> Panel:
-    """Panel of a sensor, for :func:`readings`; raises ValueError for sensors without derivatives by states."""
+    """Reader of a sensor, for :func:`readings`.
+
+    Raises ValueError for sensors that are no smooth functions of a state.
+    """
     _refuse_rough(quantity)
     return Panel(mechanism, {MARK: quantity})
 
 
 def readings(mechanism: Mechanism, quantity: Quantity, states: Array, panel: Panel | None = None) -> Array:
-    """Readings (k, c) of the components of a sensor along a run; angles are unwrapped.
+    """Readings (k, c) of the components of a sensor at k successive states of a run; angles are unwrapped.
 
-    Raises ValueError for sensors without derivatives by states.
+    Raises ValueError for sensors that are no smooth functions of a state.
     """
     _refuse_rough(quantity)
     return _columns(histories(mechanism, {MARK: quantity}, states, panel)[MARK])
 
 
 def _refuse_rough(quantity: Quantity) -> None:
-    """Raise ValueError for sensors that need a run or are a maximum over points."""
+    """Raise ValueError for a sensor that needs a whole run or is the largest of several values."""
     if quantity.of_run is not None or not quantity.is_smooth:
         kind = "of runs" if quantity.is_smooth else "of largest values"
         raise ValueError(f"functional must have a smooth sensor of states, {quantity} is one {kind}")
 
 
 def readings_apart(mechanism: Mechanism, quantity: Quantity, states: Array) -> Array:
-    """Readings (k, c) at separate states; angles are between −π and π, not unwrapped."""
+    """Readings (k, c) of a sensor at k unrelated states; angles are between −π and π."""
     return _columns(Panel(mechanism, {MARK: quantity}).read_rows(states)[MARK])
 
 
 def change(quantity: Quantity, after: Array, before: Array) -> Array:
-    """Differences of readings; those of angles are between −π and π."""
+    """Differences of the readings of a sensor, ``after`` minus ``before``.
+
+    Differences of angles are between −π and π.
+    """
     apart = after - before
     return apart - 2.0 * np.pi * np.round(apart / (2.0 * np.pi)) if quantity.unit == "rad" else apart
 
 
 def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magnitudes: Array) -> Array:
-    """Derivatives (k, c, n) of readings by the entries of states (k, n), exact for measures and stresses.
+    """Derivatives (k, c, n) of readings with respect to the entries of states ``at`` (k, n).
 
-    ``magnitudes`` (n,): largest absolute values of the entries along the run.
+    They are exact for measures and stresses, and finite differences for other sensors. ``magnitudes`` (n,): largest
+    absolute values of the entries along the run.
     """
     panel = Panel(mechanism, {MARK: quantity})
     if quantity.of_state is None:
@@ -80,9 +87,10 @@ def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magni
 def differences_by_state(
     read: Callable[[Array], Array], quantity: Quantity, magnitudes: Array, at: Array, entries: Index | None = None
 ) -> Array:
-    """Derivatives (k, c, n) of readings (k, c) by entries of states ``at`` (k, n), by finite differences.
+    """Derivatives (k, c, n) of readings with respect to entries of states ``at`` (k, n), by finite differences.
 
-    Raises ValueError if the sensor is not smooth.
+    ``read`` returns readings (k, c) of states, ``magnitudes`` (n,) are the sizes of the entries; only the given
+    ``entries`` have derivatives, by default all. Raises ValueError if the sensor is not smooth.
     """
     size = SENSED * np.maximum(magnitudes, 1e-3)
 
@@ -112,5 +120,5 @@ def differences_by_state(
 
 
 def _columns(values: Array) -> Array:
-    """Readings with one column for each component."""
+    """Readings (k, …) as an array with a column for each component."""
     return values.reshape(len(values), -1)

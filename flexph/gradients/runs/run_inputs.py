@@ -1,7 +1,8 @@
 """Inputs of a run at the evaluation points of its steps, and derivatives of a functional with respect to them.
 
-A table is linear in the values at its nodes, so that derivatives by the inputs of steps are converted once to
-derivatives by these values; for each parameter of a table, a product of the size of the table is then sufficient.
+A table is linear in the values at its nodes. Derivatives with respect to the inputs of steps are therefore converted
+once to derivatives with respect to these values; for each parameter of a table, a product of the size of the table is
+then sufficient.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from ...systems.inputs import Forcing
 
 @dataclass(frozen=True, eq=False)
 class RunInputs(Memo):
-    """Inputs of a run at its points (k,) [s]: the middles of steps, or the nodes of collocation.
+    """Inputs of a run at the times (k,) [s] at which its steps evaluate them.
 
-    ``ends``: first and last time of a run with substeps, to which points outside are clipped.
+    These ``points`` are the middles of steps, or the nodes of collocation. ``ends`` are the first and last time of a
+    run with substeps; points outside are moved to them.
     """
 
     forcing: Forcing
@@ -29,12 +31,15 @@ class RunInputs(Memo):
 
     @once
     def rows(self) -> Array:
-        """Inputs (k, m) at the points."""
+        """Inputs (k, m) at the points, one row for each."""
         rows = self.forcing.at_times(self.points, self.ends)
         return np.broadcast_to(rows, (len(self.points), rows.shape[1]))
 
     def nodal_ports(self, *others: RunInputs) -> list[str]:
-        """Ports whose inputs are tables with equal nodes in all given runs, and with a value for each entry."""
+        """Ports whose inputs are tables with the same nodes in this run and in ``others``.
+
+        A table must have a value for each entry of the input.
+        """
         if not all(own.points is self.points or np.array_equal(own.points, self.points) for own in others):
             return []
         tables, parts = self.forcing.tables, self.forcing.slices
@@ -53,31 +58,37 @@ class RunInputs(Memo):
         ]
 
     def numbers(self, nodal: Collection[str]) -> list[Array]:
-        """Input values of each port: at the nodes of its table for ``nodal`` ports, else at the points of the run."""
+        """Numbers that define the inputs of each port, in the order of the ports.
+
+        They are the values at the nodes of its table for a port in ``nodal``, else the inputs at the points of the run.
+        """
         tables, parts = self.forcing.tables, self.forcing.slices
         return [tables[port].values if port in nodal else self.rows[:, part] for port, part in parts.items()]
 
     def changes(self, before: RunInputs, nodal: Collection[str]) -> list[Array]:
-        """Changes of the input values of each port from the inputs ``before``."""
+        """Differences of the :meth:`numbers` from those of the inputs ``before``, for each port."""
         pairs = zip(self.numbers(nodal), before.numbers(nodal), strict=True)
         return [array_change(last, first) for last, first in pairs]
 
 
 @dataclass(frozen=True, eq=False)
 class InputWeights:
-    """Derivatives of a functional by the inputs of the steps (N, m)."""
+    """Derivatives of a functional with respect to the inputs of all steps.
+
+    ``by_step`` (N, m) are those at the points of the inputs ``origin``.
+    """
 
     origin: RunInputs
     by_step: Array
     _by_node: dict[str, Array] = field(default_factory=dict)
 
     def by_port(self, nodal: Collection[str]) -> list[Array]:
-        """Derivatives by the numbers of :meth:`RunInputs.numbers`."""
+        """Derivatives with respect to the numbers of each port, as in :meth:`RunInputs.numbers`."""
         parts = self.origin.forcing.slices
         return [self.by_node(port) if port in nodal else self.by_step[:, part] for port, part in parts.items()]
 
     def by_node(self, port: str) -> Array:
-        """Derivatives by the values at the nodes of a table."""
+        """Derivatives with respect to the values of the table of a port, in their shape."""
         if port not in self._by_node:
             forcing = self.origin.forcing
             table, own = forcing.tables[port], self.by_step[:, forcing.slices[port]]
@@ -86,5 +97,5 @@ class InputWeights:
 
 
 def array_change(last: Array, first: Array) -> Array:
-    """Difference of arrays, zero where they are equal, even if both are infinite."""
+    """Difference ``last`` − ``first`` of arrays, zero where they are equal, even if both are infinite."""
     return np.subtract(last, first, out=np.zeros(np.broadcast_shapes(last.shape, first.shape)), where=last != first)

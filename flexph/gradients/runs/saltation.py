@@ -4,8 +4,9 @@ With the step up to the time τ of an impact, x₁(τ), and all that follows as 
 
     a₁ = ∂Φ/∂x₁ + λ ∂g/∂x₁,   λ = −(∂Φ/∂τ + ∂Φ/∂x₁·x₁′)/(∂g/∂x₁·x₁′),
 
-so that the derivative by τ vanishes. A sweep back over the step with ∂Φ/∂x₁ and one with ∂g/∂x₁ give both products:
-derivatives by τ as its end and by the rows of its table that depend on τ.
+so that the derivative of the whole with respect to τ vanishes. Both products with x₁′ = dx₁/dτ follow from two sweeps
+back over the step, one with ∂Φ/∂x₁ and one with ∂g/∂x₁: τ is the end of the step and changes those rows of its table
+that depend on time.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from .sweeps import ByNumbers, Sweeps, with_inputs
 
 
 def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> ByNumbers:
-    """Take the steps of a run and its impacts back."""
+    """Derivatives of a functional with respect to the data of a run with impacts, by sweeps back over its pieces."""
     jumps: list[Array] = []
     pieces, impacts = list(run.divided), list(run.impacts)
     sweeps.take(pieces[-1])
@@ -53,7 +54,10 @@ def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> ByNumbers:
 
 
 def out_of_loops(mechanism: Mechanism, weights: Array) -> Array:
-    """Weights of the entries of a flat state, from those of a state as the loops have it, with whole rotations."""
+    """Derivatives with respect to a flat state, from those with respect to a state in the layout of the loops.
+
+    That layout has whole rotation matrices.
+    """
     layout, turning = mechanism.layout, mechanism.network.arrays.turning
     dim, frames = layout.dim, layout.frames
     sizes = [part.size for part in layout.split(np.zeros(layout.size))]
@@ -67,7 +71,11 @@ def out_of_loops(mechanism: Mechanism, weights: Array) -> Array:
 
 
 def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table:
-    """Derivatives of the rows of the steps before and after an impact by its time, of those that depend on time."""
+    """Derivatives of the rows of a table of steps with respect to the time of an impact.
+
+    ``row`` is the step after the impact; only its row and the one before depend on the time. ``span`` [s] is the length
+    of the undivided step.
+    """
     times = table.times[row - 1 : row + 2]
     constant = [len(own) == 1 for own in table[1:]]
     if all(constant) and not table.inputs.size:
@@ -85,6 +93,10 @@ def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table
 
 
 def _along(later: Table, sums: Table, row: int) -> float:
-    """Derivative of a functional along changes of the rows around an impact; single rows do not change."""
+    """Derivative of a functional with respect to the time of an impact, by the rows of the table that depend on it.
+
+    ``later`` are the derivatives of the rows, ``sums`` those of the functional with respect to them; rows that are the
+    same for all steps do not change.
+    """
     own = sums.part(row - 1, 2)
     return sum(float((a * b).sum()) for a, b in zip(later[1:], own[1:], strict=True) if len(a) > 1)

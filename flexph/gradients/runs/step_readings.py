@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Steps(NamedTuple):
-    """Steps of a run: times (k, 2) of both ends, states (k, n) at the last ones, multipliers (k, g), numbers (k,)."""
+    """Some k steps of a run: times ``ends`` (k, 2), flat states (k, n) at their ends, multipliers (k, g).
+
+    ``rows`` (k,) are their indices among all steps.
+    """
 
     ends: Array
     states: Array
@@ -27,11 +30,11 @@ class Steps(NamedTuple):
 
     @property
     def times(self) -> Array:
-        """Times of the middles (k,)."""
+        """Times of the middles of the steps, (k,) [s]."""
         return middles(self.ends)
 
     def take(self, rows: Index) -> Steps:
-        """Steps with the given indices."""
+        """The steps with the indices ``rows`` among these."""
         return Steps(*(part[rows] for part in self))
 
 
@@ -40,23 +43,23 @@ Places = Array | Steps
 
 
 def steps_of_run(solution: Solution) -> Steps:
-    """All steps of a run, with their multipliers."""
+    """All steps of a run: for each its first and last time, the state at its end and its multipliers."""
     times = solution.times
     return Steps(ends_of(times), solution.states[1:], solution.stage_multipliers, np.arange(len(times) - 1))
 
 
 def ends_of(times: Array) -> Array:
-    """Times (N, 2) of the ends of all steps."""
+    """Times of the start and end of each step, (N, 2) [s], from the times between steps."""
     return np.stack([times[:-1], times[1:]], axis=1)
 
 
 def middles(ends: Array) -> Array:
-    """Times of the middles of steps."""
+    """Times of the middles of steps, (k,) [s], from their starts and ends (k, 2)."""
     return 0.5 * (ends[:, 0] + ends[:, 1])
 
 
 def read_steps(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
-    """Readings (k, c) of a sensor of steps."""
+    """Readings (k, c) of a sensor that is read in the middles of steps, such as a joint force."""
     assert quantity.of_steps is not None
     start: State = problem.start
     lengths = steps.ends[:, 1] - steps.ends[:, 0]
@@ -66,14 +69,17 @@ def read_steps(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
 
 
 def read_at(problem: Problem, quantity: Quantity, places: Places) -> Array:
-    """Readings (k, c) at states or steps."""
+    """Readings (k, c) of a sensor at states or in steps; the times of steps are those of the problem."""
     if isinstance(places, Steps):
         return read_steps(problem, quantity, places._replace(ends=ends_of(problem.times)[places.rows]))
     return readings_apart(problem.mechanism, quantity, places)
 
 
 def by_ends(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
-    """Derivatives (k, c, n) of readings by the states at the ends of steps; raises ValueError if not smooth."""
+    """Derivatives (k, c, n) of readings in steps with respect to the states at their ends.
+
+    Raises ValueError if the readings are not smooth.
+    """
 
     def read(states: Array) -> Array:
         return read_steps(problem, quantity, steps._replace(states=states))
@@ -82,7 +88,7 @@ def by_ends(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
 
 
 def by_multipliers(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
-    """Derivatives (k, c, g) of readings by the multipliers, in which forces are linear."""
+    """Derivatives (k, c, g) of readings in steps with respect to the multipliers, in which forces are linear."""
     count, rows = steps.multipliers.shape
     units = (np.broadcast_to(unit, (count, rows)) for unit in np.eye(rows))
     return np.stack([read_steps(problem, quantity, steps._replace(multipliers=own)) for own in units], axis=-1)

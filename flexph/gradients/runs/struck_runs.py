@@ -40,7 +40,10 @@ GRAZES = 1e-6
 
 
 class Part(NamedTuple):
-    """Part of a step: its end [s], the flat state there, its multipliers, and the impact at its end, if any."""
+    """Part of a step between impacts, which ends at an impact or at the end of the step.
+
+    It has the time [s] and flat state of its end, its multipliers, and the impact there, or None.
+    """
 
     time: float
     end: Array
@@ -50,10 +53,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StruckRun(WholeRun):
-    """Run with impacts, as steps between the times of the run and of the impacts.
+    """Run with impacts, whose steps are divided at the impacts.
 
-    ``saved`` are the numbers of the saved times among all; ``divided`` are the steps up to each impact, and then the
-    last ones. The ``scheme`` gives the tables of steps.
+    ``saved`` are the indices of the saved times among those of all parts; ``divided`` are the steps up to each impact,
+    and then the last ones. The ``scheme`` gives the tables of steps.
     """
 
     scheme: Scheme
@@ -62,20 +65,23 @@ class StruckRun(WholeRun):
     impacts: Sequence[Impact]
 
     def numbers(self, rows: Index) -> Index:
-        """Numbers of some of the times among those of all steps."""
+        """Indices of saved times of the run among the times of all parts of steps."""
         return self.saved[rows]
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the steps between impacts, the last ones first."""
+        """Yield the pieces of the run between impacts, the last piece first."""
         yield from reversed(self.divided)
 
     def jumps(self, problem: Problem) -> Array:
-        """Defects of all impacts and their gaps for a mechanism with other parameters."""
+        """Defects of all impacts, each followed by its gap, for a problem with other parameters."""
         return np.concatenate([np.zeros(0), *(numbers_of(problem, own) for own in self.impacts)])
 
 
 def struck_run(problem: Problem, *, progress: bool) -> WholeRun:
-    """Integrate a problem with rigid contacts and find its impacts; ValueError for contacts that stay closed."""
+    """Run of a problem with rigid contacts, with its steps divided at impacts.
+
+    Raises ValueError for contacts that stay closed.
+    """
     run = whole_run(problem, progress=progress)
     solution = run.solution
     struck = _struck_steps(solution)
@@ -86,7 +92,7 @@ def struck_run(problem: Problem, *, progress: bool) -> WholeRun:
 
 
 def _struck_steps(solution: Solution) -> Array:
-    """True for steps in which rigid contacts have impulses."""
+    """True for each step (N,) in which a rigid contact has an impulse."""
     struck = np.zeros(len(solution.times) - 1, dtype=bool)
     for connection in solution.mechanism.connections:
         if connection.touches:
@@ -95,7 +101,7 @@ def _struck_steps(solution: Solution) -> Array:
 
 
 class _Division:
-    """Division of the steps of a run at its impacts."""
+    """Computation that divides the steps of a run at its impacts."""
 
     def __init__(self, problem: Problem, solution: Solution) -> None:
         self.problem, self.solution, self.mechanism = problem, solution, problem.mechanism
@@ -105,7 +111,7 @@ class _Division:
         self.names = [connection.name for connection in self.mechanism.connections if connection.touches]
 
     def run(self, struck: Array) -> StruckRun:
-        """Run as pieces between its impacts."""
+        """Run with the steps in ``struck`` (N,) divided at their impacts."""
         solution, times = self.solution, [float(self.solution.times[0])]
         states, multipliers, first, places = [solution.states[0]], [], 0, [0]
         pieces: list[Piece] = []
@@ -126,18 +132,21 @@ class _Division:
         return StruckRun(self._at(np.array(times)), solution, self.blocks.scheme, np.array(places), pieces, impacts)
 
     def _at(self, times: Array) -> Problem:
-        """Problem with a table of the divided steps."""
+        """Problem with a table of the parts of steps between the times."""
         problem = self.problem
         sampled = replace(problem.sampled, points=0.5 * (times[1:] + times[:-1]), ends=(times[0], times[-1]))
         return problem._replace(times=times, table=table_over(self.blocks.scheme, times), sampled=sampled)
 
     def _whole(self, k: int) -> Part:
-        """Step k, in which nothing strikes."""
+        """Step k as a single part, if it has no impact."""
         own = self.solution
         return Part(float(own.times[k + 1]), own.states[k + 1], own.stage_multipliers[k], None)
 
     def _parts(self, k: int) -> list[Part]:
-        """Parts of step k; ValueError if they do not lead to its end."""
+        """Parts of step k, found by solving it again from impact to impact.
+
+        Raises ValueError if the parts do not lead to the end of the step, and for impacts that are not supported.
+        """
         start, end = self.solution.times[k : k + 2].tolist()
         x, now, may_strike = self.solution.states[k], start, self._striking(k)
         parts: list[Part] = []
@@ -163,14 +172,14 @@ class _Division:
         raise ValueError(f"gradients support at most {MOST} impacts in a step, the step from {start:.6g} s has more")
 
     def _striking(self, k: int) -> list[int]:
-        """Contacts of the connections that have impulses in step k."""
+        """Indices of the contacts whose connections have impulses in step k."""
         impulses = self.solution.ledger.impulses
         acts = [impulses[f"{name}: normal"][k] != 0.0 for name in self.names]
         found: list[int] = np.flatnonzero(np.array(acts)[self.arrays.contacts.owner]).tolist()
         return found
 
     def _step(self, x: Array, begin: float, end: float) -> tuple[Array, Array]:
-        """State at the end of a free step, and its multipliers."""
+        """Flat state at the end of a step without contacts, from the state x at its beginning, and its multipliers."""
         start = replace(self.problem.start, time=begin, x=x, memory=np.zeros((0, 0)))
         try:
             own = self.blocks.whole(self.blocks.scheme.start(start), end)
@@ -179,16 +188,19 @@ class _Division:
         return own.end.x.copy(), own.stage.copy()
 
     def _gap(self, x: Array, contact: int) -> float:
-        """Gap of a contact at a state."""
+        """Gap of the contact with the index ``contact`` at a flat state x."""
         c = configuration(self.mechanism, x)
         return float(gaps_at(self.arrays, c, derive(self.arrays, c)).before[contact])
 
     def _touching(self, x: Array) -> float:
-        """Gap up to which bodies touch."""
+        """Gap up to which bodies count as touching at a flat state x."""
         return TOUCHING * coordinate_size(self.arrays, configuration(self.mechanism, x).r)
 
     def _closing(self, x: Array, contact: int, begin: float, end: float) -> float:
-        """Time at which a gap closes that is closed at the end of a free step."""
+        """Time at which the gap of a contact closes in a step without contacts, at whose end it is closed.
+
+        x is the flat state at the time ``begin``, just after an impact or at the beginning of the step.
+        """
 
         def after(time: float) -> float:
             return self._gap(x if time == begin else self._step(x, begin, time)[0], contact)
@@ -204,7 +216,11 @@ class _Division:
         return found
 
     def _refuse_close(self, order: list[int], ends: dict[int, float], times: tuple[float, float, float]) -> None:
-        """Raise ValueError for impacts at the same time, or at an end of a step."""
+        """Raise ValueError for impacts at the same time, at an end of a step, or shortly after each other.
+
+        ``order`` are the contacts by the times ``ends`` at which they close; ``times`` are the start of the step, the
+        last impact and the end.
+        """
         start, now, end = times
         c, least = order[0], INSTANT * (end - start)
         if len(order) > 1 and ends[order[1]] - ends[c] <= least:
@@ -216,11 +232,11 @@ class _Division:
             raise ValueError(f"{self._name(c)!r} strikes at an end of a step, at {ends[c]:.6g} s: shift the times")
 
     def _refuse_law(self, contact: int, time: float) -> None:
-        """Raise ValueError for impacts with friction, and those after which the contact stays closed."""
+        """Raise ValueError for an impact of a contact with friction, or one after which the contact stays closed."""
         laws = self.arrays.contacts
         if laws.friction[contact] > 0.0:
             raise ValueError(
-                f"gradients do not support impacts with friction, as of {self._name(contact)!r} at {time:.6g} s: take "
+                f"gradients do not support impacts with friction, as of {self._name(contact)!r} at {time:.6g} s: use "
                 "friction=0, or differences of runs, flexph.studies.sensitivities"
             )
         if laws.restitution[contact] == 0.0:
@@ -229,11 +245,11 @@ class _Division:
     def _refuse_closed(self, contact: int, time: float) -> None:
         raise ValueError(
             f"gradients do not support rigid contacts that stay closed, as {self._name(contact)!r} does from "
-            f"{time:.6g} s on: take a compliant law, or differences of runs, flexph.studies.sensitivities"
+            f"{time:.6g} s on: use a compliant law, or differences of runs, flexph.studies.sensitivities"
         )
 
     def _check(self, k: int, reached: Array) -> None:
-        """Raise ValueError unless the parts of step k end at the state of the run."""
+        """Raise ValueError unless ``reached``, the end of the parts of step k, is the state of the run."""
         split, own = self.mechanism.layout.split, self.solution
         for missed, entries in zip(split(reached - own.states[k + 1]), split(own.states.T), strict=True):
             gap, size = np.abs(missed).max(initial=0.0), np.abs(entries).max(initial=0.0)
@@ -245,5 +261,5 @@ class _Division:
                 )
 
     def _name(self, contact: int) -> str:
-        """Name of the connection of a contact."""
+        """Name of the connection to which the contact with the index ``contact`` belongs."""
         return self.names[self.arrays.contacts.owner[contact]]

@@ -22,16 +22,20 @@ SOLVED = 1e-6
 
 
 class Varied(NamedTuple):
-    """Data of a run by which derivatives are computed: indices of constants, and True for the times of steps."""
+    """Data of a run with respect to which derivatives are computed.
+
+    ``constants`` are indices; ``times`` is True for the times of steps.
+    """
 
     constants: Index
     times: bool
 
 
 class ByNumbers(NamedTuple):
-    """Derivatives of a functional by the numbers of a run: constants, start, and table; the largest relative defect.
+    """Derivatives of a functional with respect to the numbers of a run, and the largest relative defect of the sweep.
 
-    ``jumps`` are those by the numbers of impacts (:meth:`StruckRun.jumps`).
+    ``arrays`` are those with respect to constants, start and table of steps, ``inputs`` those with respect to the
+    inputs of steps, and ``jumps`` those with respect to the defects of impacts (:meth:`StruckRun.jumps`).
     """
 
     arrays: list[Array]
@@ -41,9 +45,9 @@ class ByNumbers(NamedTuple):
 
 
 def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: Varied) -> tuple[Backward, Index]:
-    """Arrays with which the loops go over steps of a run again, and the addresses of their recorded numbers.
+    """Arrays with which the loops compute the steps of a piece again and record their operations, and their addresses.
 
-    ``by_state`` are derivatives of the functional by the states between the steps, as the loops have them.
+    ``by_state`` are derivatives of the functional with respect to the states of the piece, in the layout of the loops.
     """
     table = with_inputs(problem.table).part(piece.first, len(piece.multipliers))
     run = *steps_of_piece(problem, piece), by_state
@@ -51,14 +55,14 @@ def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: Varied
 
 
 def with_inputs(table: Table | GaussTable) -> Table:
-    """Table of steps of the exact scheme with a row of inputs for each."""
+    """Table of steps of the exact scheme in which each step has its own row of inputs."""
     assert isinstance(table, Table)
     inputs = np.broadcast_to(table.inputs, (len(table.times) - 1, table.inputs.shape[1]))
     return table._replace(inputs=np.ascontiguousarray(inputs))
 
 
 def steps_of_piece(problem: Problem, piece: Piece) -> tuple[Array, Array]:
-    """States between steps, as the loops have them, and mean velocities and multipliers of these."""
+    """States of a piece in the layout of the loops, and the unknowns of its steps: mean velocities and multipliers."""
     states = in_loops(problem.mechanism, piece.states)
     ends = np.cumsum([0, *(part.size for part in configuration(problem.mechanism, piece.states[0]))])
     velocities = states[:, ends[3] : ends[6]]
@@ -66,7 +70,7 @@ def steps_of_piece(problem: Problem, piece: Piece) -> tuple[Array, Array]:
 
 
 def refuse_bent(of: Backward) -> None:
-    """Raise ValueError for functions in Python that are not smooth."""
+    """Raise ValueError if a function in Python that the loops called was found not to be smooth."""
     if of.audit[4] > AGREED:
         raise ValueError(
             "a law given by a Python function must be smooth: differences by steps of 1e-3 disagree; give a table "
@@ -75,20 +79,23 @@ def refuse_bent(of: Backward) -> None:
 
 
 class Sums(NamedTuple):
-    """Adjoint of a state, and the derivatives that steps add up: by tables with their times, and by constants."""
+    """Sums of a backward sweep: the adjoint of a state, and derivatives with respect to tables of steps and constants.
+
+    They are those of the steps after this state.
+    """
 
     carried: Array
     table: Table
     constants: Array
 
     def plus(self, share: float, other: Sums) -> Sums:
-        """These sums and a share of others."""
+        """Sums of these and of ``share`` times the ``other`` ones."""
         table = Table(*(own + share * part for own, part in zip(self.table, other.table, strict=True)))
         return Sums(self.carried + share * other.carried, table, self.constants + share * other.constants)
 
 
 class Sweeps:
-    """Sweeps back over the steps of a run of the exact scheme, one piece after the other, with common sums."""
+    """Backward sweep over a run of the exact scheme, piece by piece, with sums over all pieces."""
 
     def __init__(
         self, problem: Problem, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
@@ -100,12 +107,15 @@ class Sweeps:
         self._defect = 0.0
 
     def none(self, states: int) -> Sums:
-        """Zero sums for a number of entries of the state."""
+        """Sums of zeros; ``states`` is the number of entries of a state in the loops."""
         table = Table(*map(np.zeros_like, self.table))
         return Sums(np.zeros(states), table, np.zeros(self.varied.constants.size))
 
     def take(self, piece: Piece, sums: Sums | None = None, *, alone: bool = False) -> None:
-        """Take the steps of a piece back and add to the sums; ``alone``, without derivatives by its states."""
+        """Sweep back over the steps of a piece, and add their derivatives to ``sums``, by default to those of the run.
+
+        With ``alone``, the functional does not depend on the states of the piece directly.
+        """
         problem, first, count = self.problem, piece.first, len(piece.multipliers)
         sums = sums or self.sums
         weights = weights_of(piece, self.by_state)
@@ -139,14 +149,20 @@ class Sweeps:
         self._defect = float(of.audit[0])
 
     def found(self, jumps: Array) -> ByNumbers:
-        """Derivatives by all numbers; ``jumps`` are those by the numbers of impacts."""
+        """Derivatives with respect to all numbers at the end of the sweep.
+
+        ``jumps`` are those with respect to impacts.
+        """
         totals = [getattr(self.sums.table, name) for name in self.problem.timed]
         arrays = [spread(self.problem, self.varied.constants, self.sums.constants), self.sums.carried, *totals]
         return ByNumbers(arrays, self.sums.table.inputs, self._defect, jumps)
 
 
 def weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:
-    """Derivatives of a functional by the states of a piece, from those at some times."""
+    """Derivatives of a functional with respect to all states of a piece, from those at the times on which it depends.
+
+    They are zero at other times.
+    """
     (rows, weights), steps = by_state, len(piece.states) - 1
     inside = (rows >= piece.first) & (rows <= piece.first + steps)
     own = np.zeros((steps + 1, weights.shape[1]))
@@ -155,19 +171,22 @@ def weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:
 
 
 def spread(problem: Problem, varied: Index, by_varied: Array) -> Array:
-    """Derivatives by all constants, from those by the varied ones."""
+    """Derivatives with respect to all constants, zero except for those that parameters change, ``by_varied``."""
     by_constants = np.zeros(problem.memory.constants.reals.size)
     by_constants[varied] = by_varied
     return by_constants
 
 
 def refuse_failed(of: Backward, times: Array, failed: int) -> None:
-    """Raise ValueError for a step that failed, functions that bend, and steps that are not solved well enough."""
+    """Raise ValueError if a sweep failed at a step, met a rough function, or found the steps not solved well enough.
+
+    ``failed`` is the index of the step, −1 for none.
+    """
     if failed >= 0:
         raise ValueError(f"the step from {times[failed]:.6g} s has no adjoint: its Jacobian is singular")
     refuse_bent(of)
     if of.audit[6] > SOLVED:
-        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: take shorter ones")
+        raise ValueError(f"the steps of the run with contacts are solved to {of.audit[6]:.1g} only: use shorter ones")
     if not of.audit[7] <= REPEATED:
         raise ValueError(
             f"steps of the run that are solved again must lead to its states, they miss them by {of.audit[7]:.1g}"

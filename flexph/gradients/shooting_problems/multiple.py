@@ -50,9 +50,9 @@ STEP = 1e-5
 class MultipleShooting:
     """Division of a run into segments whose initial states are unknowns of an optimal control.
 
-    Derivatives by the first inputs of an unstable motion grow with its length, until no search converges; with short
-    segments they remain small. Initially there may be gaps between segments, for example along a guessed motion that no
-    input causes; the search closes them.
+    Derivatives of an unstable motion with respect to its first inputs grow with its length, until no search converges.
+    With short segments they remain small. Initially there may be gaps between segments, for example along a guessed
+    motion that no input causes; the search closes them.
 
     Attributes
     ----------
@@ -73,13 +73,17 @@ class MultipleShooting:
     guess: Callable[[float], State] | None = None
 
     def __post_init__(self) -> None:
-        """Check that the number of segments is positive."""
+        """Check that there are at least two segments."""
         check.count("segments", self.segments, 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """Coordinates (2k,) of consistent states near a guess: amplitudes of its free motions and of their rates."""
+    """Coordinates (2k,) of consistent states near a guess.
+
+    They are amplitudes of k displacements and k velocities that the joints allow. The guess has the configuration ``c``
+    at a time.
+    """
 
     time: float
     anchors: Any
@@ -87,20 +91,21 @@ class Chart:
     free: FreeMotions
 
     def state(self, mechanism: Mechanism, z: Array, time: float) -> State:
-        """Consistent state with the coordinates z at a time, of a mechanism with the same joints."""
+        """Consistent state of a mechanism with the same joints, with the coordinates z (2k,) at a time."""
         own = self.free.variations @ z
         c = neighbour(mechanism, TimeTable(mechanism, self.anchors), (self.c, time), *own)
         return State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), self.anchors)
 
     def gap(self, mechanism: Mechanism, first: Array, last: Array) -> Array:
-        """Difference (2k,) in coordinates between two flat states."""
+        """Coordinates (2k,) of the difference between two flat states, ``last`` minus ``first``."""
         ends = configuration(mechanism, first), configuration(mechanism, last)
         gap: Array = self.free.coordinates(between(mechanism.network.arrays, *ends))[:, 0]
         return gap
 
     def distance(self, mechanism: Mechanism, first: Array, last: Array, time: float) -> float:
-        """Largest difference of two flat states, relative to the size of the mechanism and its motion in a segment.
+        """Largest difference of two flat states in positions or velocities, without dimension.
 
+        Positions are divided by a length of the mechanism, velocities by this length over the time of a segment.
         Velocities at the end of a step, of which only the mean satisfies the constraints, are made consistent first.
         """
         a, c, table = mechanism.network.arrays, configuration(mechanism, first), TimeTable(mechanism, self.anchors)
@@ -113,7 +118,7 @@ class Chart:
     def moved_gap(self, mechanism: Mechanism, ends: tuple[Array, Array], moves: tuple[Array, Array]) -> Array:
         """Derivatives (2k, q) of the gap between flat states along changes of the first state, then of the last state.
 
-        The changes (q, n) are in the layout of the loops.
+        ``moves`` are these changes, (q₁, n) and (q₂, n) with q₁ + q₂ = q, in the layout of the loops.
         """
         first, last = (configuration(mechanism, x) for x in ends)
         sine, closed = turns(np.einsum("bji,bjk->bik", first.R, last.R))
@@ -132,7 +137,10 @@ class Chart:
 
 
 def _parts(x: Array, sizes: tuple[int, int, int]) -> tuple[Array, ...]:
-    """Arrays (r, R, u, v, ω, u̇) of a vector in the layout of states in the loops."""
+    """Parts (r, R, u, v, ω, u̇) of a vector in the layout of the loops.
+
+    ``sizes`` are the numbers of frames, dimensions and coordinates u.
+    """
     frames, dim, flexible = sizes
     shapes = (frames, dim), (frames, dim, dim), (flexible,), (frames, dim), (frames, spins(dim)), (flexible,)
     ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
@@ -140,10 +148,10 @@ def _parts(x: Array, sizes: tuple[int, int, int]) -> tuple[Array, ...]:
 
 
 class Segment(NamedTuple):
-    """Run over a segment, and derivatives by the unknowns on which it depends; ``columns`` are their indices.
+    """Run over a segment, and derivatives with respect to the q unknowns with the indices ``columns``.
 
     ``by_state``: derivatives (N + 1, q, n) of the states in the layout of the loops; ``direct``: derivatives (N + 1, c)
-    of readings by the parameters at constant states.
+    of readings with respect to the parameters at constant states.
     """
 
     problem: RunProblem
@@ -155,10 +163,11 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SegmentedProblem:
-    """Shooting problem whose unknowns are those of the ``base``, and the coordinates of states between segments.
+    """Multiple shooting problem, with the unknowns of the ``base`` and the coordinates of states between segments.
 
-    ``edges``: indices of the times at which segments begin and end. ``guessed``: readings of each functional along the
-    guess at the starts of segments, by which angles are unwrapped across gaps.
+    ``edges``: indices of the times at which segments begin and end. ``charts``: coordinates of the states between
+    segments. ``guessed``: readings of each functional along the guess at the starts of segments, by which angles are
+    unwrapped across gaps.
     """
 
     base: Problem
@@ -168,20 +177,20 @@ class SegmentedProblem:
 
     @property
     def size(self) -> int:
-        """Number of coordinates 2k of a state."""
+        """Number of coordinates 2k of the initial state of a segment: k free motions and k free rates."""
         return 2 * self.charts[0].free.basis.shape[1]
 
     @property
     def count(self) -> int:
-        """Number of unknowns: those of the base problem, and the coordinates of all states between segments."""
+        """Number of unknowns: those without segments, and the coordinates of the initial states of later segments."""
         return self.base.count + len(self.charts) * self.size
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
-        """Values of tables and parameters."""
+        """Values of tables, and parameters, from the vector x of unknowns."""
         return self.base.split(x[: self.base.count])
 
     def centred(self, x: Array) -> SegmentedProblem:
-        """Problem with the coordinates taken about the states at the unknowns x, instead of the guess."""
+        """Problem in which the coordinates of states between segments are about the states at the unknowns x."""
         parameters, coordinates = self.split(x)[1], x[self.base.count :].reshape(-1, self.size)
         mechanism, times = self.base.made(parameters)[0], self.base.stretched(self.base.times, parameters)[self.edges]
         states = [
@@ -196,12 +205,12 @@ class SegmentedProblem:
         return SegmentedProblem(self.base, self.edges, charts, guessed)
 
     def efforts(self, x: Array) -> tuple[float, Array]:
-        """Effort Σ w ∫ |u|² dt and its derivatives by all unknowns."""
+        """Effort Σ w ∫ |u|² dt, with the cost of the duration, and its derivatives with respect to all unknowns."""
         total, slope = self.base.efforts(x[: self.base.count])
         return total, np.append(slope, np.zeros(self.count - slope.size))
 
     def evaluated(self, x: Array) -> Evaluation:
-        """Functionals and gaps at the unknowns x, with their derivatives."""
+        """Functionals and gaps at the unknowns x, with their derivatives with respect to these."""
         values, parameters = self.split(x)
         coordinates = x[self.base.count :].reshape(len(self.charts), self.size)
         here, edges = self.base.made(parameters), self.base.times[self.edges]
@@ -232,9 +241,11 @@ class SegmentedProblem:
         parameters: Mapping[str, float],
         start: tuple[Chart, Array, int] | None,
     ) -> Segment:
-        """Run of a segment and its derivatives; ``start``: chart, coordinates z, and index of their first unknown.
+        """Run of a segment and its derivatives with respect to the unknowns on which it depends.
 
         ``of`` are functions of the parameters that make the segment and its times, if these depend on parameters.
+        ``start`` are chart and coordinates z of its first state, and the number of the segment; None for the first
+        segment.
         """
         mechanism, times = problem.mechanism, problem.times
         solution = integrate(mechanism, problem.start, times, method=EXACT, inputs=problem.inputs, progress=False)
@@ -271,7 +282,7 @@ class SegmentedProblem:
         parameters: Mapping[str, float],
         solution: Solution,
     ) -> tuple[list[Change], Varied]:
-        """Derivatives of the data of a segment by each parameter, and the constants that depend on them."""
+        """Derivatives of the data of a segment with respect to each parameter, and the constants that vary."""
         quantities = {name: own.quantity for name, own in self.base.functionals.items()}
         sensors = {name: (own, solution.states) for name, own in quantities.items()}
         origin = origin_of(of[0], parameters, of[1], problem, sensors)
@@ -280,7 +291,11 @@ class SegmentedProblem:
         return changes, varied_by(problem, samples)
 
     def distances(self, found: Evaluation) -> dict[str, float]:
-        """Distances between segments, relative to the size of the mechanism, by the name of the gap."""
+        """Distances between the end of a segment and the start of the next one, by the name of the gap.
+
+        A distance is the largest difference of positions, in lengths of the mechanism, and of velocities, in units that
+        would move such a length in the time of a segment.
+        """
         nodes = zip(found.gaps, self.charts, found.runs[1:], found.runs[:-1], strict=True)
         return {
             name: chart.distance(after.mechanism, after.states[0], before.states[-1], float(after.times[0]))
@@ -288,7 +303,10 @@ class SegmentedProblem:
         }
 
     def _by_nodes(self, problem: RunProblem, parameters: Mapping[str, float]) -> list[tuple[int, Array]]:
-        """Unknowns of the nodes of tables that act in a segment, and derivatives (N, m) of inputs by each of them."""
+        """Unknowns that are values of tables in a segment, each with the derivatives of inputs.
+
+        These are an index, and derivatives (N, m) with respect to this unknown.
+        """
         found, start = [], 0
         for port, own in self.base.tables.items():
             nodes = self.base.stretched(own.times, parameters)
@@ -303,7 +321,7 @@ class SegmentedProblem:
         return found
 
     def _evaluation(self, segments: Sequence[Segment], parameters: Mapping[str, float]) -> Evaluation:
-        """Values of functionals and gaps of segments, with derivatives by all unknowns."""
+        """Values of functionals and gaps of all segments, with derivatives with respect to all unknowns."""
         values, slopes = {}, {}
         for name, functional in self.base.functionals.items():
             values[name], slopes[name] = self._functional(name, functional, segments, parameters)
@@ -323,7 +341,7 @@ class SegmentedProblem:
     def _functional(
         self, name: str, functional: Functional, segments: Sequence[Segment], parameters: Mapping[str, float]
     ) -> tuple[float, Array]:
-        """Value of a functional along all segments, and its derivatives."""
+        """Value of a functional along all segments, and its derivatives (n,) with respect to all unknowns."""
         quantity, mechanism = functional.quantity, segments[0].problem.mechanism
         states = np.vstack([own.solution.states for own in segments])
         rows_of = []
@@ -353,7 +371,7 @@ class SegmentedProblem:
         return functional.value(times, every), total
 
     def _by_duration(self, functional: Functional, every: Array, parameters: Mapping[str, float]) -> float:
-        """Derivative of a functional by the duration, with unchanged readings."""
+        """Derivative of a functional with respect to the duration, if its readings ``every`` were unchanged."""
         size = step_of(parameters[DURATION])
 
         def at(duration: float) -> float:
@@ -363,7 +381,10 @@ class SegmentedProblem:
 
 
 def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
-    """Multiple shooting problem from a single one, with the states between segments about their guesses."""
+    """Multiple shooting problem from a single one, with coordinates about the guessed states between segments.
+
+    Raises ValueError for more segments than steps, and for a guess that returns no states.
+    """
     steps = len(base.times) - 1
     if shooting.segments > steps:
         raise ValueError(f"segments must be at most {steps}, the number of steps, got {shooting.segments}")
@@ -382,13 +403,16 @@ def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
 
 
 def _chart(mechanism: Mechanism, state: State, pace: float) -> Chart:
-    """Chart of coordinates about a consistent state; ``pace`` scales the rates."""
+    """Coordinates of the states near a consistent one.
+
+    ``pace`` [1/s] is the unit of velocities relative to displacements.
+    """
     c, table = configuration(mechanism, state.x), TimeTable(mechanism, state.anchors)
     return Chart(state.time, state.anchors, c, free_motions(mechanism, table, (c, state.time), pace=pace))
 
 
 def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mapping[str, float]) -> Solution:
-    """Run over all segments without gaps, for given tables and parameters."""
+    """Run over the whole time without gaps, with given values of the tables and parameters."""
     mechanism, start, inputs = base.made(parameters)
     driven: dict[str, Input] = {**inputs, **base.driving(values, parameters)}
     times = base.stretched(base.times, parameters)
@@ -396,7 +420,7 @@ def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mappi
 
 
 def _run_guess(base: Problem, given: tuple[Mechanism, State, Mapping[str, Input]]) -> Callable[[float], State]:
-    """Function of time that returns states of the run with the first guess of the tables."""
+    """Function that returns the state of a run at the nearest of its times, with the first guess of the tables."""
     mechanism, start, _ = given
     run = whole_solution(base, {port: own.values for port, own in base.tables.items()}, base.parameters)
     zero = np.zeros(mechanism.layout.multipliers)

@@ -95,10 +95,10 @@ def optimal_control(
     """Minimise ``Φ + Σ w ∫ |u|² dt + w T`` over tables of inputs, with end conditions, limits and bounds.
 
     The unknowns are the values u of piecewise linear tables at their nodes. :func:`gradients` computes the run and the
-    gradients of cost, end conditions and limits by all nodes: this is direct single shooting, solved by sequential
-    quadratic programming (SLSQP of scipy) or an interior-point method. The optimum is therefore that of the discrete
-    run, with its exact balances. For unstable motions, ``shooting=MultipleShooting(…)`` adds the states between
-    segments of the run as unknowns.
+    gradients of cost, end conditions and limits with respect to all u: this is direct single shooting, solved by
+    sequential quadratic programming (SLSQP of scipy) or an interior-point method. The optimum is therefore that of the
+    discrete run, with its exact balances. For unstable motions, ``shooting=MultipleShooting(…)`` adds the states
+    between segments of the run as unknowns.
 
     Parameters
     ----------
@@ -206,13 +206,13 @@ def optimal_control(
 
 
 def _refuse_reversed(name: str, lower: float | None, upper: float | None) -> None:
-    """Raise ValueError if the lower value is above the upper one."""
+    """Raise ValueError, with the name of the limits, if the ``lower`` one is above the ``upper`` one."""
     if lower is not None and upper is not None and lower > upper:
         raise ValueError(f"{name} must have the lower value first, got {lower:g} and {upper:g}")
 
 
 def _table(port: str, given: Any, times: Any) -> Table:
-    """Checked table of a port; raises ValueError unless it covers the run."""
+    """Table of a port from times and values that a user gave; raises ValueError unless it covers the run."""
     if not (isinstance(given, tuple) and len(given) == 2):
         raise ValueError(f"inputs[{port!r}] must be a table (times, values), got {check.shown(given)}")
     own = Table(*given, f"inputs[{port!r}]")
@@ -229,7 +229,7 @@ def _solved(
     bounds: Mapping[str, tuple[float, float]],
     how: tuple[InteriorPoint | None, float, int],
 ) -> OptimalControl:
-    """Solve a shooting problem by a method; raises ArithmeticError if the search does not converge.
+    """Optimal control that solves a shooting problem; raises ArithmeticError if the search does not converge.
 
     ``how``: interior-point method or None for SLSQP, tolerance, and largest number of iterations.
     """
@@ -278,7 +278,10 @@ def _solved(
 
 
 def _remedy(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> str:
-    """Advice after a search that did not converge: conditions that exclude each other, or a guess."""
+    """Advice after a search that did not converge, by the conditions at the scaled unknowns z where it ended.
+
+    It names conditions that exclude or repeat each other, or asks for a better guess.
+    """
     least, names = opposed(conditions, search, z) if conditions else (0.0, [])
     if least > OPPOSED:
         return (
@@ -296,7 +299,10 @@ def _minimised(
     z: Array,
     how: tuple[InteriorPoint | None, float, int],
 ) -> OptimizeResult:
-    """Result of a search from scaled unknowns."""
+    """Result of scipy of a search for the least cost under conditions, from the scaled unknowns z.
+
+    ``how``: interior-point method or None for SLSQP, tolerance, and largest number of iterations.
+    """
     scale, (method, tolerance, most) = _scale(search.problem.base, search, z), how
     if method is not None:
         return method.minimised(smooth_problem(search, conditions, scale, z), z)
@@ -315,13 +321,13 @@ def _minimised(
 
 
 def _violation(condition: Condition | Closed, search: Search, z: Array) -> float:
-    """Largest violation of a condition at the scaled unknowns z."""
+    """Largest violation of a condition at the scaled unknowns z, negative or zero if it holds with a margin."""
     miss = np.atleast_1d(condition.residual(search, z))
     return float(np.abs(miss).max() if condition.kind == "eq" else (-miss).max())
 
 
 def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> OptimalControl:
-    """Optimal control from the scaled unknowns z."""
+    """Optimal control at the scaled unknowns z at which a search ended."""
     found, base = search.asked(z), problem.base
     values, parameters = problem.split(z * search.size)
     end_errors = {
@@ -341,7 +347,11 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
 
 
 def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
-    """Scale (n,) of each unknown: its bounds, else the guess of its table, else one for now; of T its guess."""
+    """Sizes (n,) by which the unknowns are divided: that of their bounds, else of the first guess, else 1.
+
+    That of the duration is its guess. ``first`` is the vector of unknowns of the guess, ``ends`` the lower and upper
+    bounds.
+    """
     values, parameters = problem.split(first)
     guess = problem.joined(
         {port: np.full(own.shape, np.abs(own).max()) for port, own in values.items()},
@@ -355,7 +365,10 @@ def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
 
 
 def _scale(problem: Problem, search: Search, z: Array) -> float:
-    """Divisor of the cost: the curvature of the effort by scaled unknowns, else the cost of the first guess."""
+    """Number by which the cost is divided.
+
+    It is the largest curvature of the effort in scaled unknowns, or without effort the cost of the first guess.
+    """
     curvature = 0.0
     start = 0
     for port, own in problem.tables.items():

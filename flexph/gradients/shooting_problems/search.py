@@ -28,7 +28,11 @@ DEPENDENT = 1e-10
 
 @dataclass(eq=False)
 class Search:
-    """Search in unknowns divided by their sizes, with a cache of the last evaluation."""
+    """Search for the least cost in unknowns divided by their sizes, with a cache of the last evaluation.
+
+    ``sides`` are the lower and upper bounds of the scaled unknowns. ``found`` is the cached evaluation and ``at`` the
+    scaled unknowns for which it was made.
+    """
 
     problem: Problem | SegmentedProblem
     size: Array
@@ -39,7 +43,7 @@ class Search:
     failed: bool = False
 
     def asked(self, z: Array) -> Evaluation:
-        """Evaluation at the scaled unknowns z; if its run fails, the last successful evaluation."""
+        """Functionals and gaps at the scaled unknowns z; if the run fails there, those of the last run that did not."""
         if self.found is None or self.at is None or not np.array_equal(z, self.at):
             try:
                 self.found, self.failed = self.problem.evaluated(z * self.size), False
@@ -51,7 +55,10 @@ class Search:
         return self.found
 
     def cost(self, z: Array) -> tuple[float, Array]:
-        """Cost and its derivatives by the scaled unknowns; infinite for a failed run, so that steps are shortened."""
+        """Cost at the scaled unknowns z, and its derivatives with respect to these.
+
+        The cost is infinite if the run fails, so that steps are shortened.
+        """
         found = self.asked(z)
         total, slope = self.problem.efforts(z * self.size)
         if self.failed:
@@ -61,17 +68,21 @@ class Search:
         return total, slope * self.size
 
     def condition(self, z: Array, name: str) -> tuple[float, Array]:
-        """Value of a functional and its derivatives by the scaled unknowns."""
+        """Value of the functional ``name`` at the scaled unknowns z, and its derivatives with respect to these."""
         own = self.asked(z)
         return own.values[name], own.slopes[name] * self.size
 
     def gap(self, z: Array, name: str) -> tuple[Array, Array]:
-        """Gap between two segments and its derivatives by the scaled unknowns."""
+        """Gap ``name`` between two segments at the scaled unknowns z, and its derivatives with respect to these."""
         value, slope = self.asked(z).gaps[name]
         return value, slope * self.size
 
     def conditions(self, z: Array) -> list[Condition | Closed]:
-        """Conditions of the problem, scaled by the size of their gradients in scaled unknowns."""
+        """Conditions of the problem: closed gaps, end conditions and limits, each divided by a size.
+
+        The size of an end condition is that of its gradient at the scaled unknowns z, or of its error there if that is
+        larger. The size of a limit is that of its values.
+        """
         rows: list[Condition | Closed] = [Closed(name) for name in self.asked(z).gaps]
         for name, (_, values) in self.problem.base.ends.items():
             self._refuse_other_size(name, values, z)
@@ -86,11 +97,11 @@ class Search:
         return rows
 
     def size_inputs(self, unknown: Array, z: Array) -> None:
-        """Set the sizes of inputs of which neither bounds nor a first guess, which is zero, tell any.
+        """Set the sizes of those inputs for which neither bounds nor a first guess give one, as the guess is zero.
 
         The size of a table is the largest, over all conditions that the guess violates, of the least change that meets
         the condition to first order; without such conditions that by which the cost would vanish. So a search does not
-        depend on the units of its inputs. ``unknown``: which unknowns have no size yet.
+        depend on the units of its inputs. ``unknown`` is a mask of the unknowns without a size.
         """
         base, start = self.problem.base, 0
         for own in base.tables.values():
@@ -107,7 +118,10 @@ class Search:
             self.size[part] = size if 0.0 < size <= STATIONARY else 1.0
 
     def _misses(self, found: Evaluation) -> list[tuple[str, float]]:
-        """Errors of the end conditions, and of the limits that are violated, by the names of their functionals."""
+        """Errors of all end conditions and limits, paired with the names of their functionals.
+
+        The error of a limit that holds is zero.
+        """
         rows = [
             (end_of(name, i), found.values[end_of(name, i)] - value)
             for name, (_, values) in self.problem.base.ends.items()
@@ -120,7 +134,7 @@ class Search:
         return rows
 
     def _refuse_other_size(self, name: str, values: Any, z: Array) -> None:
-        """Raise ValueError for an end condition whose sensor has more components than values."""
+        """Raise ValueError for an end condition with another number of values than its sensor has components."""
         quantity = self.problem.base.ends[name][0]
         run = self.asked(z).runs[0]
         count = readings(run.mechanism, quantity, run.states[-1:]).shape[1]
@@ -132,13 +146,16 @@ class Search:
 
 
 def _least_change(miss: float, slope: Array, part: Array) -> float:
-    """Norm of the least change of some unknowns that takes away a value to first order; zero if they do not act."""
+    """Norm of the least change of the unknowns ``part`` that changes a functional by ``miss`` to first order.
+
+    ``slope`` are its derivatives with respect to all unknowns. It is zero if these unknowns hardly act.
+    """
     own, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope))
     return abs(miss) / own if own > NEGLIGIBLE * whole else 0.0
 
 
 class Condition(NamedTuple):
-    """Condition sign·(Φ − value)/size = 0 or ≥ 0."""
+    """Condition on the functional ``name``: sign·(Φ − value)/size = 0 if its kind is "eq", ≥ 0 if it is "ineq"."""
 
     name: str
     kind: Literal["eq", "ineq"]
@@ -147,31 +164,31 @@ class Condition(NamedTuple):
     size: float
 
     def residual(self, search: Search, z: Array) -> float:
-        """Value of the left-hand side at the scaled unknowns z."""
+        """Left-hand side sign·(Φ − value)/size at the scaled unknowns z."""
         return self.sign * (search.condition(z, self.name)[0] - self.value) / self.size
 
     def slope(self, search: Search, z: Array) -> Array:
-        """Derivatives of the left-hand side by the scaled unknowns."""
+        """Derivatives (n,) of the left-hand side with respect to the scaled unknowns z."""
         return self.sign * search.condition(z, self.name)[1] / self.size
 
 
 class Closed(NamedTuple):
-    """Condition that a segment begins at the end of the previous segment."""
+    """Condition that a segment begins at the end of the previous segment, where the gap ``name`` must vanish."""
 
     name: str
     kind: Literal["eq", "ineq"] = "eq"
 
     def residual(self, search: Search, z: Array) -> Array:
-        """Gap (2k,) in coordinates at the scaled unknowns."""
+        """Gap (2k,) between the segments at the scaled unknowns z, in coordinates of states."""
         return search.gap(z, self.name)[0]
 
     def slope(self, search: Search, z: Array) -> Array:
-        """Derivatives (2k, n) of the gap by the scaled unknowns."""
+        """Derivatives (2k, n) of the gap with respect to the scaled unknowns z."""
         return search.gap(z, self.name)[1]
 
 
 def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> tuple[float, list[str]]:
-    """Least largest violation of the linearised conditions within the bounds, and the names of those that oppose.
+    """Least violation of linearised conditions within the bounds, and names of those that oppose each other.
 
     For residuals c and slopes C it is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of inequalities, by
     linear programming; conditions with a multiplier there oppose each other.
@@ -197,7 +214,7 @@ def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) 
 
 
 def dependent(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> list[str]:
-    """Names of equality conditions whose derivatives are linearly dependent."""
+    """Names of end conditions and gaps whose derivatives are linearly dependent at the scaled unknowns z."""
     equal = [own for own in conditions if own.kind == "eq"]
     slopes = [np.atleast_2d(own.slope(search, z)) for own in equal]
     if not slopes:
@@ -210,7 +227,10 @@ def dependent(conditions: Sequence[Condition | Closed], search: Search, z: Array
 
 
 def smooth_problem(search: Search, conditions: Sequence[Condition | Closed], scale: float, z: Array) -> SmoothProblem:
-    """Problem in scaled unknowns, with the cost divided by ``scale``, and values for the conditions near z."""
+    """Problem for :class:`InteriorPoint` in scaled unknowns, with the cost divided by ``scale``.
+
+    z are unknowns at which the conditions are evaluated to count their values.
+    """
     largest = [np.full(np.size(own.residual(search, z)), 0.0 if own.kind == "eq" else np.inf) for own in conditions]
     upper = np.concatenate([np.zeros(0), *largest])
 

@@ -26,7 +26,7 @@ Limits = Mapping[str, tuple[Functional, float | None, float | None]]
 
 
 class Evaluation(NamedTuple):
-    """Values and derivatives (n,) of functionals by name, gaps between segments, and runs, at given unknowns.
+    """Results of runs at given unknowns: values of functionals by name, their derivatives (n,), and gaps.
 
     ``gaps``: for each time between segments the gap (2k,) in coordinates of its state, and its derivatives (2k, n).
     """
@@ -39,7 +39,7 @@ class Evaluation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Shooting problem whose vector of unknowns has the values at the nodes of all tables, followed by parameters.
+    """Single shooting problem. Its vector of unknowns has the values of all tables at their nodes, then parameters.
 
     ``times`` and ``tables`` are those of the first guess. A free ``duration`` is the last of the parameters.
     """
@@ -56,14 +56,14 @@ class Problem:
 
     @once
     def functionals(self) -> dict[str, Functional]:
-        """Functionals by name: cost, components of end conditions, and limits."""
+        """Functionals of the run by name: the cost, each component of an end condition, and the limits."""
         own = {} if self.cost is None else {COST: self.cost}
         for name, (quantity, values) in self.ends.items():
             own |= {end_of(name, i): Last(quantity, i) for i in range(np.size(values))}
         return own | {limit_of(name): functional for name, (functional, _, _) in self.limits.items()}
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
-        """Values of tables, and parameters, from the vector x of unknowns."""
+        """Split the vector x of unknowns into the values of the input tables, by port, and the parameters, by name."""
         values, start = {}, 0
         for port, own in self.tables.items():
             values[port] = x[start : start + own.values.size].reshape(own.values.shape)
@@ -71,21 +71,21 @@ class Problem:
         return values, dict(zip(self.parameters, x[start:].tolist(), strict=True))
 
     def joined(self, values: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
-        """Vector of unknowns from values of tables and parameters."""
+        """Vector of unknowns from values of tables, by port, and parameters, by name."""
         return np.concatenate([*(np.ravel(values[port]) for port in self.tables), [*parameters.values()]])
 
     @property
     def base(self) -> Problem:
-        """This problem, whose unknowns are only tables and parameters."""
+        """Problem without states between segments among its unknowns, here this one."""
         return self
 
     @property
     def count(self) -> int:
-        """Number of unknowns: values at the nodes of all tables, and parameters."""
+        """Number of unknowns: the values at the nodes of all input tables, and the parameters."""
         return sum(own.values.size for own in self.tables.values()) + len(self.parameters)
 
     def evaluated(self, x: Array) -> Evaluation:
-        """Functionals at the unknowns x, with their gradients."""
+        """Functionals at the unknowns x, with their derivatives with respect to these."""
         values, parameters = self.split(x)
 
         def driven(**own: float) -> Any:
@@ -98,47 +98,56 @@ class Problem:
         return Evaluation({name: own.value for name, own in found.items()}, slopes, {}, [run])
 
     def distances(self, found: Evaluation) -> dict[str, float]:
-        """Empty mapping, as there are no segments."""
+        """Distances between segments: an empty mapping, as single shooting has none."""
         return {}
 
     def made(self, parameters: Mapping[str, float]) -> Any:
-        """Mechanism, start and inputs at given parameters."""
+        """Mechanism, start and inputs that ``make`` returns for given parameters, without the duration."""
         return made(self.make, {name: value for name, value in parameters.items() if name != DURATION})
 
     def stretched(self, times: Array, parameters: Mapping[str, float]) -> Array:
-        """Times of the first guess, stretched to the duration among the parameters."""
+        """Times of a run, scaled about its start so that it lasts for the duration among the parameters.
+
+        ``times`` are those of the first guess. They are returned unchanged if the duration is not an unknown.
+        """
         if self.duration is None:
             return times
         begin, end = float(self.times[0]), float(self.times[-1])
         return begin + parameters[DURATION] / (end - begin) * (times - begin)
 
     def times_of_run(self, first: int = 0, last: int | None = None) -> Times:
-        """Times of the steps from a number to another, as a function of the parameters if the duration is free."""
+        """Times between the steps from index ``first`` to ``last``.
+
+        A function of the parameters if the duration is free.
+        """
         own = self.times[first : None if last is None else last + 1]
         return own if self.duration is None else lambda **parameters: self.stretched(own, parameters)
 
     def driving(self, values: Mapping[str, Array], parameters: Mapping[str, float]) -> dict[str, Any]:
-        """Tables of inputs with given values."""
+        """Tables of inputs (times, values) by port with given values, stretched to the duration.
+
+        This is one of the parameters, if it is free.
+        """
         return {port: (self.stretched(own.times, parameters), values[port]) for port, own in self.tables.items()}
 
     def by_unknowns(self, own: Gradient) -> Array:
-        """Derivatives (n,) of a functional by all unknowns, from those by the inputs of steps and by parameters."""
+        """Derivatives (n,) of a functional with respect to all unknowns, from its gradient."""
         values = {port: self.shares[port].T @ own.by_input[port] for port in self.tables}
         return self.joined(values, own.by)
 
     @once
     def shares(self) -> dict[str, Array]:
-        """Matrices (N, k) from the values at the nodes of each table to the inputs in the middles of steps."""
+        """Matrices (N, k), by port, from the k values of its table to the inputs in the middles of N steps."""
         middles = 0.5 * (self.times[1:] + self.times[:-1])
         return {port: hats(own.times, middles) for port, own in self.tables.items()}
 
     @once
     def masses(self) -> dict[str, Array]:
-        """Matrices (k, k) of the quadratic form ∫ u² dt of each table."""
+        """Matrices Q (k, k), by port, with ∫ u² dt = uᵀQu for the values u of each table at its nodes."""
         return {port: _mass(own.times) for port, own in self.tables.items()}
 
     def efforts(self, x: Array) -> tuple[float, Array]:
-        """Effort Σ w ∫ |u|² dt and cost of the duration, and their derivatives by all unknowns."""
+        """Effort Σ w ∫ |u|² dt plus the cost of the duration, and its derivatives with respect to all unknowns."""
         values, parameters = self.split(x)
         by = dict.fromkeys(parameters, 0.0)
         moved = {port: self.effort.get(port, 0.0) * self.masses[port] @ own for port, own in values.items()}
@@ -152,22 +161,22 @@ class Problem:
 
 
 def end_of(name: str, i: int) -> str:
-    """Name of the functional of a component of an end condition."""
+    """Name of the functional of the component i of the end condition ``name``."""
     return f"{END} {i} of {name}"
 
 
 def limit_of(name: str) -> str:
-    """Name of the functional of a limit."""
+    """Name of the functional of the limit ``name``."""
     return f"limit of {name}"
 
 
 def hats(nodes: Array, times: Array) -> Array:
-    """Values (times, k) of the piecewise linear functions that are one at one node and zero at all others."""
+    """Values (times, k) of the k piecewise linear functions that are one at one node and zero at all others."""
     return np.stack([np.interp(times, nodes, row) for row in np.eye(nodes.size)], axis=1)
 
 
 def _mass(nodes: Array) -> Array:
-    """Integrals (k, k) of the products of the piecewise linear functions."""
+    """Integrals (k, k) of the products of any two of the piecewise linear functions of :func:`hats`."""
     spans = np.diff(nodes)
     mass = np.diag(np.append(spans, 0.0) + np.append(0.0, spans)) / 3.0
     return mass + (np.diag(spans, 1) + np.diag(spans, -1)) / 6.0

@@ -1,4 +1,4 @@
-"""Many steps of a stepper in one call, by compiled loops: sizes of blocks, and the rows that they save."""
+"""Block stepper: many steps of a mechanism in one call of the compiled loops, and the number of them."""
 
 from __future__ import annotations
 
@@ -48,32 +48,32 @@ GROWTH = 32
 
 
 def first_size(substeps: int, velocities: int) -> int:
-    """Number of steps of the first block, with ``substeps`` each."""
+    """Number of steps of the first block of a run, by the cost of ``substeps`` substeps for each step."""
     return max(FIRST, int(SHORTEST / (SLOW * substeps * max(velocities, 1))))
 
 
 def next_size(size: int, elapsed: float) -> int:
-    """Number of steps of the next block, after a block of ``size`` steps that took ``elapsed`` [s]."""
+    """Number of steps of the next block, after one of ``size`` steps that took ``elapsed`` [s] of computing time."""
     return int(size * min(GROWTH, max(SHORTEST / elapsed, 2.0))) if elapsed < SHORTEST else size
 
 
 def largest_size(numbers: int) -> int:
-    """Largest number of steps of a block with ``numbers`` stored values for each step."""
+    """Largest number of steps of a block that stores ``numbers`` values for each step, by the limit of its memory."""
     return max(1, LARGEST_PIECE // numbers)
 
 
 class Save(NamedTuple):
-    """Selection of the saved steps of a block: every ``every``-th step of the run, after ``before`` earlier steps."""
+    """Rule that saves every ``every``-th step of the run, for a block with ``before`` earlier steps of the run."""
 
     every: int
     before: int
 
     def closes(self, step: int) -> bool:
-        """True if a step of the block, counted from one, is saved."""
+        """True if a step is saved; it is numbered within the block, from one."""
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
-        """Number of rows of ``steps`` steps, including a last row that is not yet complete."""
+        """Number of rows that ``steps`` steps of the block need, with one for steps after the last saved one."""
         return (self.before % self.every + steps) // self.every + 1
 
 
@@ -82,7 +82,7 @@ EACH = Save(1, 0)
 
 
 def table_over(scheme: Scheme, times: Array) -> Table:
-    """Table of prescribed quantities over the substeps of the steps between the times."""
+    """Table of prescribed quantities such as drives and inputs, over the steps between ``times`` and their substeps."""
     fine = times
     if len(scheme.shares) > 1:
         ends = times[:-1, None] + np.diff(times)[:, None] * np.cumsum(scheme.shares)
@@ -95,9 +95,9 @@ def table_over(scheme: Scheme, times: Array) -> Table:
 
 
 class BlockStepper:
-    """Stepper that takes many steps in one call of the compiled loops; a workspace without memory between blocks.
+    """Stepper that takes many steps of a mechanism in one call of the compiled loops.
 
-    Inputs are evaluated at ``points`` instants of each step.
+    Its workspace has no memory between blocks. Inputs are evaluated at ``points`` instants of each step.
     """
 
     def __init__(self, scheme: Scheme) -> None:
@@ -110,7 +110,7 @@ class BlockStepper:
         self.limit = self.limited(2 * self.points)
 
     def _parts(self) -> Parts:
-        """Options of the loops: substeps, weights of their multipliers, depth of the history, error estimate."""
+        """Options of the compiled stepper: substeps, weights of their multipliers, depth of history, kind of steps."""
         scheme, contact = self.scheme, int(self.accounts.compliant.size > 0)
         if contact and not scheme.least_norm and self.mechanism.once(NearPairs).is_pile:
             contact = PILE
@@ -119,44 +119,44 @@ class BlockStepper:
         return Parts(np.array(scheme.shares), np.array(scheme.weights), scheme.depth, self._pair(), kinds)
 
     def _loops(self) -> Stepper:
-        """Compiled stepper of the mechanism."""
+        """Compiled stepper for the steps of the mechanism."""
         return Stepper(self.mechanism, self.accounts, self.parts)
 
     @property
     def accounts(self) -> Accounts:
-        """Accounts of energies and flows."""
+        """Accounts, which compute energies, works and losses of the mechanism."""
         return self.scheme.accounts
 
     @property
     def first(self) -> int:
-        """Number of steps of the first block."""
+        """Number of steps of the first block of a run."""
         return first_size(self.points, self.scheme.motions)
 
     @property
     def evaluation(self) -> EvaluationPoints:
-        """Points of a step at which feedback within it is evaluated."""
+        """Points of time within a step at which feedback that acts in it is evaluated."""
         return AT_MIDDLE
 
     @property
     def estimate(self) -> ErrorEstimate | None:
-        """Error estimate by which steps are chosen; None for prescribed steps."""
+        """Error estimate that chooses the lengths of steps; None if they are prescribed."""
         return None
 
     def _pair(self) -> Pair:
-        """Error values of a pair of steps; empty for single steps."""
+        """Arrays for the error of a pair of steps; empty if the stepper takes single steps."""
         return no_pair()
 
     def limited(self, rows: int) -> int:
-        """Largest number of steps of a block with ``rows`` table rows for each step."""
+        """Largest number of steps of a block by its memory, if its table has ``rows`` rows for each step."""
         of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
         return largest_size(sum(self.compiled.widths) + of_table)
 
     def start(self, start: State) -> StepStart:
-        """Step start at the initial state of a run, also set in the loops."""
+        """Start of the first step from the initial state of a run, which is also written into the loops."""
         return self.put(self.scheme.start(start))
 
     def put(self, start: StepStart) -> StepStart:
-        """Set the start of the next step in the loops; return it with the energies computed by the loops."""
+        """Write the start of the next step into the loops; return it with the energies that the loops compute there."""
         state = start.state
         points = lambda: touching_points(self.scheme.arrays, state.c.r, state.d.arm)  # noqa: E731
         prescribed = self.scheme.table.references.held_at(start.time)
@@ -166,11 +166,11 @@ class BlockStepper:
         return start
 
     def table(self, times: Array) -> Table | GaussTable:
-        """Table of prescribed quantities over the steps between the times."""
+        """Table of prescribed quantities such as drives and inputs, over the steps between ``times``."""
         return table_over(self.scheme, times)
 
     def spans(self) -> dict[str, tuple[int, int]]:
-        """Row stride and row count of a step in each field of a table."""
+        """For each field of a table: by how many rows the next step begins later, and how many rows a step has."""
         n = self.compiled.substeps
         ends, each = (n, n + 1), (n, n)
         return {
@@ -184,11 +184,18 @@ class BlockStepper:
         }
 
     def step(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
-        """Take the step from a start to a time [s]; raises StepFailed. ``table``: its prescribed values, if known."""
+        """Take the step from a start to a time [s], in parts if it is not solved as a whole; raises StepFailed.
+
+        ``table`` has the prescribed quantities over the step; by default they are evaluated.
+        """
         return self._step(start, time, table, 0)
 
     def _step(self, start: StepStart, time: float, table: Table | GaussTable | None, divisions: int) -> StepResult:
-        """Take a step, with impacts, dry friction and collocation in two parts if it is not solved as a whole."""
+        """Take a step; if that fails and the step may be divided, take two parts of it in turn and merge them.
+
+        ``divisions`` counts how often it is divided already. Only steps with impacts, dry friction or collocation are
+        divided.
+        """
         try:
             return self.whole(start, time, table)
         except MotionEnded:
@@ -206,7 +213,7 @@ class BlockStepper:
             raise error from half
 
     def whole(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
-        """Take a step without dividing it; raises StepFailed."""
+        """Take the step from a start to a time [s] in one part; raises StepFailed if it is not solved so."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, table or self.table(times), EACH)
         if not solved:
@@ -214,7 +221,10 @@ class BlockStepper:
         return self.result(start, times, rows)
 
     def division(self, start: StepStart, time: float, divisions: int) -> float | None:
-        """Time [s] at which to divide the last step, which was not solved; None to give up after too many divisions."""
+        """Time [s] at which to divide the last step, which was not solved; None if it must not be divided.
+
+        ``divisions`` counts how often it is divided already.
+        """
         passed = self.compiled.memory.run_failure[0] == PASSED
         if not self._divides or divisions >= (PASSINGS if passed else HALVINGS):
             return None
@@ -224,17 +234,20 @@ class BlockStepper:
 
     @property
     def _divides(self) -> bool:
-        """True if a step that is not solved is divided."""
+        """True if a step that is not solved may be divided."""
         return self.estimate is None and bool(self.scheme.arrays.bearings.number)
 
     def failed(self, start: StepStart, time: float) -> StepFailed:
-        """Error of the last step, from a start to a time [s]; raises the error of a user's function if one failed."""
+        """Error that explains why the last step, from a start to a time [s], was not solved.
+
+        If a function of the user raised an exception in it, this is raised instead.
+        """
         if self.compiled.failure is not None:
             raise self.compiled.failure
         return unsolved(self.scheme, self.compiled, start, time)
 
     def result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
-        """Step result from the first row, for a step between two times."""
+        """Result of a step between two times, of which the first row of ``rows`` has the values."""
         time = float(times[1])
         return StepResult(
             end=self.end(time, rows.state[0]),
@@ -258,9 +271,10 @@ class BlockStepper:
         flows: Any = 0.0,
         room: Mapping[str, Array] | None = None,
     ) -> tuple[Rows, int]:
-        """Take the steps of a table; return their rows and the number of solved steps. Flow sums start at ``flows``.
+        """Take the steps of a table from a start, up to one that fails; return their rows and how many are solved.
 
-        Columns in ``room``, the arrays of a recorder, are written in place.
+        ``save`` tells which steps end a row. The flows of the first row begin at ``flows``. Columns in ``room``, the
+        arrays of a recorder, are written in place.
         """
         if start is not self.compiled.stands:
             self.put(start)
@@ -275,7 +289,7 @@ class BlockStepper:
         return rows, int(solved[0])
 
     def coupled_rows(self, start: StepStart, table: Table | GaussTable, coupling: CompiledCoupling) -> tuple[Rows, int]:
-        """Take the step of a table until controllers and mechanism agree; return its row and 1 if it is solved."""
+        """Take a step with controllers that are solved within it; return its row, and 1 if it is solved, else 0."""
         if start is not self.compiled.stands:
             self.put(start)
         rows, solved = self.compiled.row(), np.zeros(1, dtype=np.int64)
@@ -284,7 +298,7 @@ class BlockStepper:
         return rows, int(solved[0])
 
     def take(self, start: State, table: Table | GaussTable) -> Rows:
-        """Take the steps of a table from the initial state of a run, a row each; raises StepFailed."""
+        """Take the steps of a table from the initial state of a run; return a row for each, or raise StepFailed."""
         begin = self.start(start)
         rows, solved = self._taken(begin, table.times, table, EACH)
         if solved < len(table.times) - 1:
@@ -292,16 +306,17 @@ class BlockStepper:
         return rows
 
     def segment(self, start: StepStart, table: Table) -> Rows:
-        """Take the steps of a table from a start, a row each; raises StepFailed."""
+        """Take the steps of a table from a start; return a row for each, or raise StepFailed."""
         rows, solved = self._taken(start, table.times, table, EACH)
         if solved < len(table.times) - 1:
             raise self.failed(start, float(table.times[solved + 1]))
         return rows
 
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
-        """Take steps of a run between the times, until one fails; the block has the saved rows.
+        """Take steps of a run between ``times``, up to one that fails; return the block with their rows.
 
-        Flow sums continue those of the open row, so that they do not depend on the ends of blocks.
+        ``save`` tells which steps end a row. Flows of the first row continue those of the row that is open, so that
+        sums do not depend on the ends of blocks.
         """
         start, flows = run.start, run.recorder.open_values("flows")
         room = {} if run.watch.active else run.recorder.room(save.rows(len(times) - 1))  # steps may be taken again
@@ -322,7 +337,10 @@ class BlockStepper:
         )
 
     def columns(self, times: Array, rows: Rows, last: Array) -> dict[str, Array]:
-        """Recorded columns of rows; ``last`` is the last step of each row."""
+        """Columns of the recorder by name, from the rows of steps.
+
+        ``last`` (k,) is the number of the last step in each of k rows.
+        """
         k, ends = last.size, times[last]
         return {
             "time": ends[:, None],
@@ -338,7 +356,7 @@ class BlockStepper:
         }
 
     def end(self, time: float, x: Array) -> StepStart:
-        """Step start at a flat state that the loops have reached."""
+        """Start of the next step at the time and flat state ``x`` that the loops have reached."""
         defect, energy = self.compiled.between()
         place = partial(configuration, self.mechanism), partial(derive, self.scheme.arrays)
         state = EvaluatedState(x, place, defect)

@@ -1,4 +1,4 @@
-"""Compiled blocks of steps of Gauss collocation."""
+"""Block stepper for Gauss collocation, which takes many steps in one call of the compiled loops."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class GaussBlocks(BlockStepper):
-    """Block stepper of Gauss collocation."""
+    """Block stepper that takes steps of Gauss collocation."""
 
     def __init__(self, scheme: Scheme) -> None:
         assert scheme.tableau is not None
@@ -32,11 +32,11 @@ class GaussBlocks(BlockStepper):
 
     @property
     def evaluation(self) -> EvaluationPoints:
-        """Gauss points of a step, at which feedback within it is evaluated."""
+        """Gauss points of a step, at which feedback that acts in it is evaluated."""
         return EvaluationPoints(self.tableau.nodes, self.tableau.weights, 1.0)
 
     def table(self, times: Array) -> GaussTable:
-        """Table of prescribed quantities over the steps between the times."""
+        """Table of prescribed quantities such as drives and inputs, for the collocation steps between ``times``."""
         rk, table, length = self.tableau, self.scheme.table, np.diff(times)
         steps, points = length.size, times[:-1, None] + length[:, None] * rk.given[None, :-1]
         ends, given = table.at_times(times), np.append(points, times[-1])
@@ -51,22 +51,25 @@ class GaussBlocks(BlockStepper):
         return GaussTable(*map(np.ascontiguousarray, (*fields, *timed)))
 
     def spans(self) -> dict[str, tuple[int, int]]:
-        """Row stride and row count of a step in each field of a table, as of :meth:`BlockStepper.spans`."""
+        """Offsets and numbers of rows of a step in each field of a table, as of :meth:`BlockStepper.spans`."""
         stages = self.tableau.nodes.size
         at_nodes = dict.fromkeys(("stage_coefficient", "stage_rate", "stage_offset", "moved"), (stages, stages))
         at_points = dict.fromkeys(("factor", "factor_rate"), (2 * stages, 2 * stages))
         return super().spans() | at_nodes | at_points | {"factor_end": (1, 2)}
 
     def _at_nodes(self, values: Array, steps: int) -> tuple[Array, Array]:
-        """Interpolate a prescribed quantity: its values, and h times its rates, at the nodes of all steps."""
+        """Interpolate a prescribed quantity: its values, and its rates times h, at the Gauss points of all steps."""
         return self._interpolated(values, steps, (self.tableau.value, self.tableau.rate))
 
     def _at_points(self, values: Array, steps: int) -> tuple[Array, Array]:
-        """Interpolate a prescribed quantity: values, and h times rates, at the points of spring laws in all steps."""
+        """Interpolate a prescribed quantity: its values, and its rates times h, at the points of spring laws."""
         return self._interpolated(values, steps, (self.tableau.point_value, self.tableau.point_rate))
 
     def _interpolated(self, values: Array, steps: int, by: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Values and h times rates of the polynomials through ``values`` at the Gauss-Lobatto points of each step."""
+        """Values and rates times h of the polynomials through ``values`` at the Gauss-Lobatto points of each step.
+
+        ``by`` are the matrices that give both at the points wanted.
+        """
         if len(values) == 1:
             return values, np.zeros_like(values)
         rows = self.points * np.arange(steps)[:, None] + np.arange(self.points + 1)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def blocks_of(scheme: Scheme) -> BlockStepper:
-    """Block stepper of a scheme."""
+    """Block stepper that takes the steps of a scheme."""
     if scheme.tableau is not None:
         return GaussBlocks(scheme)
     if scheme.accounts.rigid.size:
@@ -36,7 +36,7 @@ def blocks_of(scheme: Scheme) -> BlockStepper:
 
 
 def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> Iterator[Entry]:
-    """Entries of steps from each time to the next, in blocks of about 0.1 s of computing time."""
+    """Take steps from each time to the next, and yield them in blocks of about 0.1 s of computing time."""
     done, size = run.reached, blocks.first
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
@@ -54,7 +54,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
 
 
 def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
-    """Entries of at least one step between the times, up to one that the loops do not solve."""
+    """Yield at least one of the steps between ``times``: a block, and singly a step that the loops do not solve."""
     run.begin_trial(float(times[0]), float(times[-1]))
     try:
         table = blocks.table(times)
@@ -77,7 +77,10 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 
 
 def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
-    """Yield the steps between the times of a table up to one in which an event may occur; that one is taken singly."""
+    """Yield the steps between the times of a table up to the first one in which an event occurs.
+
+    That step is taken singly, so that it can be shortened. ``given`` are the times and the table.
+    """
     times, table = given
     block = blocks.steps(run, times, table, EACH)
     reached = block.reached
@@ -98,7 +101,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
 
 
 def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
-    """Yield steps one by one after an interrupt, for at most the computing time of a block."""
+    """After an interrupt, yield steps one by one for at most the computing time of a block."""
     clock = time.perf_counter()
     with suppress(ValueError):  # of drives and inputs at times that the run does not reach
         for k in range(len(times) - 1):
@@ -112,7 +115,7 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 
 
 def single(run: Going, stepper: Any, *, time: float, saved: bool) -> Accepted:
-    """Take one step; if it fails, the error raised names the reason."""
+    """Take the next step of a run to a time [s]; if it fails, the error raised explains the reason."""
     start = run.start
     run.begin_trial(start.time, time)
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)
@@ -128,10 +131,11 @@ def controlled_in_blocks(
     estimate: ErrorEstimate | None = None,
     loops: ControlLoops | None = None,
 ) -> Iterator[Entry]:
-    """Entries of a run in pairs of steps of controlled error, in blocks of about 0.1 s of computing time.
+    """Take pairs of steps of controlled error, and yield them in blocks of about 0.1 s of computing time.
 
-    A pair that is not solved is tried singly (see step_control.controlled). For controllers within the steps
-    ``loops`` are the control loops and ``estimate`` the error estimate that includes them.
+    A pair that the loops do not solve is tried singly (see :func:`step_control.controlled`). For controllers that are
+    solved within the steps, ``loops`` are the control loops and ``estimate`` is the error estimate that includes
+    them.
     """
     single, memory = estimate or blocks, loops
     size, known, done, tries, rejected = control.first, blocks.known(run.start), run.reached, blocks.first, 0.0

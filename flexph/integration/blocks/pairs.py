@@ -25,9 +25,9 @@ from .block_stepper import EACH, BlockStepper, Save
 class PairError(NamedTuple):
     """Errors of pairs of equal steps relative to a tolerance.
 
-    A mean velocity over a step of h differs from the velocity in its middle by h²/24 of its second derivative, and
-    Cayley's update turns by (hω)³/12 less than ω does: with δ = h²/24 v̄″ + h²/12 |ω|²ω, v̄″ by differences of the last
-    three mean velocities, the error of a pair is
+    The mean velocity v̄ over a step of h differs from the velocity in its middle by h²/24 times its second derivative,
+    and Cayley's update turns by (hω)³/12 less than the spin ω does. With δ = h²/24 v̄″ + h²/12 |ω|²ω, where v̄″ is by
+    differences of the last three mean velocities, the error of a pair is
 
         ε = √(δ̂ᵀMδ̂ / (2 E)) / rtol,   δ̂ = (M + ¼h²K + …)⁻¹ M δ,
 
@@ -41,17 +41,18 @@ class PairError(NamedTuple):
     tolerance: Tolerance
 
     def known(self, start: StepStart) -> float:
-        """Reference energy [J] of the error at the start of a run."""
+        """Kinetic energy [J] with which the error of the first pair is compared, the floor of the tolerance."""
         return self.tolerance.floor
 
     def count(self, known: float) -> int:
-        """Number of steps of a pair."""
+        """Number of steps of a pair, which is two."""
         return 2
 
     def judged(self, step: Any, estimate: tuple[float, float], known: float, energy: float) -> Tried:
-        """Judge a pair by the energies of its error and of the part that it adds to the velocity defect [J].
+        """Pair of steps with its error, from the energies [J] of two velocity errors.
 
-        ``energy`` is the largest kinetic energy up to its end, ``known`` that before it [J].
+        ``estimate`` are the energies of the error of velocities and of the part that the pair adds to the velocity
+        defect. ``energy`` is the largest kinetic energy up to the end of the pair, ``known`` that before it [J].
         """
         motion, left = estimate
         squared = max(motion, left / LEFT**2)
@@ -59,7 +60,7 @@ class PairError(NamedTuple):
         return Tried([step], error, self.cause(error), energy if error <= 1.0 else known)
 
     def cause(self, error: float) -> str:
-        """Reason for a failure if step size control falls below its smallest step."""
+        """Text with the error, as reason why step size control fell below its smallest step."""
         return f"the error is still {error:.1f} times the tolerance"
 
 
@@ -68,7 +69,7 @@ SUMS = "controller_flows", "controller_work"
 
 
 class ControlState(NamedTuple):
-    """State of the step size control: step size, largest kinetic energy [J], rejected steps before the next pair."""
+    """State of step size control: step size, largest kinetic energy so far [J], steps rejected since the last pair."""
 
     size: StepSize
     known: float
@@ -76,9 +77,10 @@ class ControlState(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """Block of pairs of steps taken by the loops (None if empty), state of step size control, and reason of its end.
+    """Block of pairs of steps that the loops took, or None; and the state of step size control after it.
 
-    ``error`` is that of the last pair, ``raised`` the exception of a controller.
+    ``status`` is the code of the reason for which it ended, ``error`` that of the last pair, ``raised`` the exception
+    of a controller.
     """
 
     block: Block | None
@@ -89,7 +91,7 @@ class Chosen(NamedTuple):
 
 
 class CoupledRows:
-    """Rows of controllers within pairs of steps, written by the loops, with space for ``times`` instants."""
+    """Recorded values of controllers within pairs of steps, which the loops write for up to ``times`` instants."""
 
     def __init__(self, loops: ControlLoops, x: Array, times: int, evaluation: EvaluationPoints) -> None:
         coupled = loops.coupled
@@ -98,7 +100,10 @@ class CoupledRows:
         self.coupling = CompiledCoupling(coupled, self.times, x, loops.held.size, evaluation=evaluation)
 
     def added(self, block: Block, size: StepSize, known: float) -> Block:
-        """Return a block with the records of the controllers added, and advance the controllers to its end."""
+        """Add the values of the controllers to a block of steps, and advance the controllers to its end.
+
+        ``size`` and ``known`` are the state of step size control there, for a resumed run.
+        """
         done, ends = self.coupling.finished, block.rows["time"][:, 0]
         self.coupling.commit(done)
         values, error = self.coupling.rows(self._begun, done)
@@ -114,7 +119,10 @@ class CoupledRows:
 
 
 class PairBlocks(BlockStepper):
-    """Block stepper of pairs of steps with an error estimate (see :class:`PairError`), sized by loops or Python."""
+    """Block stepper that takes pairs of steps and estimates their error (see :class:`PairError`).
+
+    The loops or Python choose the lengths of the pairs.
+    """
 
     @property
     def error(self) -> PairError:
@@ -124,7 +132,7 @@ class PairBlocks(BlockStepper):
 
     @property
     def estimate(self) -> ErrorEstimate:
-        """This stepper, as the error estimate that controls the sizes of pairs of steps."""
+        """Error estimate that chooses the lengths of pairs, which is this stepper."""
         return self
 
     def _pair(self) -> Pair:
@@ -133,7 +141,7 @@ class PairBlocks(BlockStepper):
         return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
 
     def table_of(self, times: Array) -> Table | None:
-        """Table through times between which the loops may choose steps; None if a prescribed quantity varies."""
+        """Table for steps that the loops choose between ``times``; None if a prescribed quantity in it varies."""
         table = self.table(times[:2])
         if isinstance(table, GaussTable) or any(len(part) > 1 for part in table[1:]):
             return None
@@ -150,10 +158,10 @@ class PairBlocks(BlockStepper):
         tries: int,
         loops: ControlLoops | None = None,
     ) -> Chosen:
-        """Integrate through the times by at most ``tries`` pairs of steps, whose sizes the compiled loops control.
+        """Take at most ``tries`` pairs of steps through ``times``; the compiled loops control their lengths.
 
-        ``loops`` are controllers that act within the steps. If one of them raises an exception, the result has it
-        as ``raised``.
+        ``at`` is the state of step size control. ``loops`` are controllers that act within the steps. If one of them
+        raises an exception, the result has it as ``raised``.
         """
         tries = tries if loops is None else min(tries, self.limit)  # each has a row for both steps
         table, start, values = self.table_of(times), run.start, self._values(control, at, tries)
@@ -186,7 +194,7 @@ class PairBlocks(BlockStepper):
         return Chosen(block, restart, float(values[STATUS]), float(values[ERROR]), raised)
 
     def _values(self, control: StepSizeControl, at: ControlState, tries: int) -> Array:
-        """Parameters of step size control for the loops."""
+        """Parameters and state of step size control, as the array that the loops read and write."""
         own, values = control.controller, np.zeros(CONTROLS)
         relative, size = self.error.tolerance.relative, at.size
         values[: MOST + 1] = (
@@ -197,7 +205,7 @@ class PairBlocks(BlockStepper):
         return values
 
     def _chosen(self, rows: Rows, pair: Pair, save: Save) -> Block:
-        """Block of the pairs that the loops took; its last row stays open unless its time is saved."""
+        """Block of the pairs that the loops took, from their rows; its last row is open unless its time is saved."""
         reached = int(pair.control[REACHED])
         closed = (save.before + reached) // save.every - save.before // save.every
         k = closed + int(pair.spans[closed, 1] > pair.spans[closed, 0])
@@ -208,15 +216,15 @@ class PairBlocks(BlockStepper):
         return Block(values, np.arange(k) < closed, end, reached, ("flows",))
 
     def known(self, start: StepStart) -> float:
-        """Reference energy [J] of the error at the start of a run, see :meth:`PairError.known`."""
+        """Kinetic energy [J] with which the error of the first pair is compared, see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:
-        """Number of steps of a pair, see :meth:`PairError.count`."""
+        """Number of steps of a pair, which is two."""
         return self.error.count(known)
 
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
-        """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
+        """Try a pair of steps through three times, with its error; ``known`` is the largest kinetic energy [J]."""
         start, ends = run.start, times[[0, 2]]
         run.begin_trial(start.time, float(ends[1]))
         rows, solved = self._taken(start, ends, self.table(ends), EACH)

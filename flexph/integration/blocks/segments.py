@@ -1,4 +1,4 @@
-"""Segments of a run, equal numbers of steps whose starts are stored, so that they can be repeated bit by bit."""
+"""Segments of a run, each of equally many steps, whose starts are stored so that they can be repeated bit by bit."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ Steps = tuple[Array, Array]
 
 
 class Segments:
-    """Segments of ``length`` steps of a run of a mechanism, the option ``RunOptions.segments``.
+    """Option of a run of a mechanism: to take its steps in segments of ``length`` steps, which can be repeated.
 
-    The run saves the ends of segments; ``see`` is called with all states (k + 1, n) of each segment in turn.
+    The run saves the ends of segments. ``see`` is called with the states (k + 1, n) of each segment of k steps in
+    turn.
     """
 
     def __init__(self, length: int, see: See) -> None:
@@ -32,7 +33,7 @@ class Segments:
         self._known: Steps | None = None  # steps of the last segment, the first to be asked for again
 
     def entries(self, run: Run, blocks: BlockStepper, grid: Array) -> Iterator[Block]:
-        """Entries of all steps of a run, a block for each segment."""
+        """Take all steps of a run, and yield a block for each segment."""
         table = blocks.table(grid)
         assert isinstance(table, Table)
         self.blocks, self.table = blocks, table
@@ -49,7 +50,10 @@ class Segments:
             yield Block(blocks.columns(times, rows, np.arange(1, steps + 1)), saved, end, steps)
 
     def again(self, k: int) -> Steps:
-        """Repeat segment k: returns its states (steps + 1, n) and the multipliers of its steps (steps, g)."""
+        """Repeat the steps of segment ``k``, if they are not known; return their states and multipliers.
+
+        The states are (s + 1, n) at the ends of s steps, the multipliers (s, g) are means over the steps.
+        """
         if k == len(self.starts) - 1 and self._known is not None:
             return self._known
         self._known = None
@@ -58,6 +62,6 @@ class Segments:
         return np.vstack([start.x, rows.state[:steps]]), rows.stage[:steps]
 
     def _table(self, k: int) -> Table:
-        """Prescribed quantities of the steps of segment k."""
+        """Table of prescribed quantities over the steps of segment ``k``."""
         first = k * self.length
         return self.table.part(first, min(self.length, len(self.table.times) - 1 - first))

@@ -1,4 +1,4 @@
-"""Single steps of blocks: the table of one step, and a step that is divided into two parts."""
+"""Helpers for single steps of a block: the table of one step, and the division of a step into two parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Window:
-    """Table of one step of a block, with further inputs that are constant over the step.
+    """Table of prescribed quantities for one step at a time of a longer table.
 
     Its arrays are overwritten for each step, which takes a third of the time of new arrays.
     """
@@ -33,7 +33,7 @@ class Window:
         self._rows = [(own[name], getattr(table, name), *span) for name, span in varying.items()]
 
     def at(self, k: int, inputs: Array) -> Any:
-        """Table of the k-th step, with ``inputs`` added."""
+        """Table for step ``k``, with the constant ``inputs`` added to the given ones."""
         for own, given, step, rows in self._rows:
             own[:] = given[k * step : k * step + rows]
         first = k * self._points
@@ -46,7 +46,7 @@ BEFORE, NEXT = 1e-9, 1e-6
 
 
 def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: float) -> float:
-    """Time [s] at which to divide a step from a start to an end in which balls would pass through each other.
+    """Time [s] at which to divide a step to the configuration ``end`` in which balls would pass through each other.
 
     It is shortly before they touch, so that the impact at the start of the second part has the right direction. If they
     are about to touch, it is just after that: the impact is then at the start of the first part. If no balls pass
@@ -60,7 +60,7 @@ def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: 
 
 
 def as_one(start: StepStart, parts: tuple[StepResult, StepResult], tried: int) -> StepResult:
-    """Merge two successive steps into one; ``tried`` are the iterations of the whole step that was not solved.
+    """Merge two successive steps into the result of one; ``tried`` are the iterations of the whole step that failed.
 
     Flows and counts add up, so that the merged step counts as several. Multipliers are means over both steps, so that
     their impulses add up. Residuals are the largest of both.

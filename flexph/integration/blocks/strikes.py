@@ -1,12 +1,13 @@
 """Steps of mechanisms with rigid contacts: impulses between steps, and pairs of steps judged by their error.
 
-Impulses of the joints reflect the velocity defect e = G v + ∂g/∂t between steps. With S = G M⁻¹Gᵀ, μ = S⁻¹e and
-b = −∂g/∂t prescribed by drives (zero for joints), the velocities
+Impulses of the joints reflect the velocity defect e = G v + ∂g/∂t of the constraints g between steps: they turn round
+its sign. With velocities v, mass matrix M, Jacobian G of g, S = G M⁻¹Gᵀ, impulses μ = S⁻¹e, and b = −∂g/∂t prescribed
+by drives (zero for joints), the velocities
 
     v′ = v − 2M⁻¹Gᵀμ   have the defect   e′ = −e   and   ΔT = −2b·μ :
 
-the work of the drives. Both momenta are conserved, as by all forces of joints. It is a step of the exact scheme of
-length 0.
+ΔT is the change of the kinetic energy, the work of the drives. Linear and angular momentum are conserved, as by all
+forces of joints. It is a step of the exact scheme of length 0.
 
 If a gap closes in a step, velocities jump, and differences of mean velocities are no measure of the error. If steps are
 split at impacts, however, the error of the positions at the end of a step falls with its length as without impacts: a
@@ -48,14 +49,20 @@ if TYPE_CHECKING:
 
 
 class DefectResponse(NamedTuple):
-    """Response to velocity defects e (g, k): μ = (G M⁻¹Gᵀ)⁻¹ e (g, k) and velocity changes M⁻¹Gᵀμ (n_v, k)."""
+    """Impulses and velocity changes that would remove k velocity defects e (g, k) of the constraints.
+
+    ``mu`` (g, k) is (G M⁻¹Gᵀ)⁻¹ e, ``change`` (n_v, k) is M⁻¹Gᵀ ``mu``.
+    """
 
     change: Array
     mu: Array
 
 
 def response_to_defects(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array) -> DefectResponse:
-    """Impulses that would remove velocity defects at the end of a step; raises StepFailed."""
+    """Impulses that would remove the velocity defects (g, k) at the end of a step, with their velocity changes.
+
+    Raises StepFailed if the constraints are dependent there.
+    """
     a, (c, d) = scheme.arrays, step.end.state.place
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
     own = independent(scheme.mechanism, G) if scheme.least_norm else None
@@ -70,10 +77,11 @@ def response_to_defects(scheme: Scheme, step: StepResult, coefficient: Array, de
 
 
 def reflected(scheme: Scheme, step: StepResult, at_end: tuple[Array, Rates], known: DefectResponse) -> StepResult:
-    """Step followed by the impulse −2Gᵀμ; the first columns of ``known`` are the response to the velocity defect.
+    """Step followed by impulses of the joints that turn round the sign of its velocity defect.
 
-    ``at_end`` are the term coefficients and the rates of prescribed quantities. The impulse is added to the accounts
-    and to the mean multipliers.
+    The first column of ``known`` is the response μ to the defect; the impulse is −2Gᵀμ. ``at_end`` are the
+    coefficients of the constraints and the rates of prescribed quantities at the end. The works and the mean
+    multipliers of the step include the impulse.
     """
     mechanism, a, accounts, end = scheme.mechanism, scheme.arrays, scheme.accounts, step.end
     (coefficient, rates), c = at_end, end.state.c
@@ -97,18 +105,18 @@ REMEMBERED = 2
 
 
 class Single(Protocol):
-    """Stepper of single steps."""
+    """Protocol of a stepper that takes single steps."""
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """Take the step from a start to a time [s]; raises StepFailed."""
+        """Take one step from a start to a time [s]; raises StepFailed."""
 
 
 class JudgedPairs(NamedTuple):
     """Stepper of pairs of equal ``single`` steps, with an error estimate.
 
-    With q at the end of a pair of h and q₂ at that of one step of 2h, the error of its mean velocity is
-    δ = (q₂ − q)/(6h), and that of the pair ε = √(δᵀMδ / (2 E)) / rtol (see :class:`PairError`). Modes that h does not
-    resolve end anywhere within their amplitude a, and count by a/(3h) in place of their velocity ω a.
+    With the coordinates q at the end of two steps of h and q₂ at the end of one step of 2h, the error of the mean
+    velocity is δ = (q₂ − q)/(6h), that of the pair ε = √(δᵀMδ / (2 E)) / rtol (see :class:`PairError`). Modes that h
+    does not resolve end anywhere within their amplitude a, and count by a/(3h) in place of their velocity ω a.
     """
 
     scheme: Scheme
@@ -116,19 +124,22 @@ class JudgedPairs(NamedTuple):
     single: Single
 
     def known(self, start: StepStart) -> float:
-        """Reference energy [J] of the error at the start of a run, see :meth:`PairError.known`."""
+        """Kinetic energy [J] with which the error of the first pair is compared, see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:
-        """Number of steps of a pair, see :meth:`PairError.count`."""
+        """Number of steps of a pair, which is two."""
         return self.error.count(known)
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """Take the pair from a start to a time [s]; raises StepFailed."""
+        """Take two equal steps from a start to a time [s], and return them as one; raises StepFailed."""
         return self._pair(start, 0.5 * (start.time + time), time)[0]
 
     def attempt(self, run: Run, times: Array, known: float) -> Tried:
-        """Try the pair of steps through the times; ``known`` is the largest kinetic energy so far [J]."""
+        """Try a pair of steps through three times, and compare it with one step of twice the length.
+
+        ``known`` is the largest kinetic energy so far [J].
+        """
         start, (_, middle, end) = run.start, times.tolist()
         run.begin_trial(start.time, end)
         try:
@@ -142,10 +153,10 @@ class JudgedPairs(NamedTuple):
         return self.error.judged((start, pair, partial(self.step, start)), (motion, left), known, energy)
 
     def _pair(self, start: StepStart, middle: float, end: float) -> tuple[StepResult, float]:
-        """Take both steps of a pair; return them as one step, and the kinetic energy of its velocity defect [J].
+        """Take both steps of a pair; return them as one, and the kinetic energy [J] of the velocity defect they add.
 
-        A single step leaves a velocity defect of c h², to which a pair adds about h³c′. The defect is reflected if the
-        next pair would increase it; otherwise it would grow over many pairs.
+        A single step leaves a velocity defect of c h², to which a pair adds about h³c′. The defect is reflected if
+        the next pair would increase it; otherwise it would grow over many pairs.
         """
         first = self.single.step(start, middle)
         second = self.single.step(first.end, end)
@@ -161,7 +172,10 @@ class JudgedPairs(NamedTuple):
         return pair, 0.5 * float(impulses.mu[:, 1] @ added)
 
     def _error_energy(self, once: StepStart, pair: StepStart, h: float) -> float:
-        """Kinetic energy ½ δᵀMδ [J] of the velocity error δ, from the ends of one step of 2h and of a pair of h."""
+        """Kinetic energy ½ δᵀMδ [J] of the velocity error δ of a pair of steps of h.
+
+        ``once`` is the end of one step of 2h from the same start, ``pair`` that of the pair.
+        """
         a, c, other = self.scheme.arrays, pair.state.c, once.state.c
         turn = np.einsum("bji,bjk->bik", c.R, other.R)
         spin = 0.5 * np.einsum("aij,bij->ba", cross(c.R.shape[-1]), turn)
@@ -171,7 +185,7 @@ class JudgedPairs(NamedTuple):
 
 
 class StrikeBlocks(BlockStepper):
-    """Block stepper with rigid contacts; with a tolerance, pairs of steps are chosen by their error."""
+    """Block stepper for mechanisms with rigid contacts; with a tolerance, pairs of steps are chosen by their error."""
 
     def __init__(self, scheme: Scheme) -> None:
         self._has_warned = False
@@ -185,7 +199,7 @@ class StrikeBlocks(BlockStepper):
 
     @property
     def estimate(self) -> ErrorEstimate | None:
-        """Error estimate by which pairs of steps are chosen; None for prescribed steps."""
+        """Error estimate that chooses the lengths of pairs of steps; None if steps are prescribed."""
         tolerance = self.scheme.tolerance
         return None if tolerance is None else JudgedPairs(self.scheme, PairError(tolerance), self)
 
@@ -194,7 +208,7 @@ class StrikeBlocks(BlockStepper):
         return True
 
     def _warn_of_many(self) -> None:
-        """Warn once in a run that impacts of large groups, each solved separately in time, take long."""
+        """Warn, once in a run, that many impacts of large groups in a step take long, as each is solved by itself."""
         if not self._has_warned:
             self._has_warned = True
             text = (

@@ -1,4 +1,4 @@
-"""Errors of steps that the loops do not solve, and motions that end within a step: fallen discs, ends of curves."""
+"""Errors that explain why the loops did not solve a step, or why the motion ends in it, as at a fallen disc."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAMED, UNEVEN = 3, 1e3
 
 
 def unsolved(scheme: Scheme, compiled: Stepper, start: StepStart, time: float) -> StepFailed:
-    """Error of the step from a start to a time [s] that the loops did not solve."""
+    """Error that explains why the loops did not solve the step from a start to a time [s]."""
     try:
         error = _reason(scheme, compiled, start, time - start.time)
     except StepFailed as failed:
@@ -45,7 +45,10 @@ def unsolved(scheme: Scheme, compiled: Stepper, start: StepStart, time: float) -
 
 
 def _reason(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> StepFailed:
-    """Error with the failure recorded by the loops; raises a more specific StepFailed if the last iterate shows it."""
+    """Error for a step of length h [s], by the code of the failure that the loops stored.
+
+    Raises a StepFailed with a more specific reason if the last iterate shows one.
+    """
     number, count, size = compiled.memory.run_failure.tolist()
     reason, iterations, text = int(number), int(count), TEXTS[int(number)]
     if reason in (OPENED, TURNED):
@@ -69,7 +72,10 @@ def _reason(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> St
 
 
 def _check_angles(scheme: Scheme, start: StepStart, h: float, iterations: int) -> None:
-    """Raise MotionEnded for an angle whose sine and cosine both vanish if bodies move on without forces."""
+    """Raise MotionEnded if an angle in the step is undefined, as the axes that define it become perpendicular.
+
+    Its sine and cosine then both vanish. The test moves the bodies with constant velocities.
+    """
     (c, d), springs = start.state.place, scheme.arrays.springs
     turned = c.R @ cayley(0.5 * h * c.omega, c.r.shape[1])
     moved = derive(scheme.arrays, c._replace(r=c.r + h * c.v, R=turned, u=c.u + h * c.du))
@@ -84,7 +90,10 @@ def _check_angles(scheme: Scheme, start: StepStart, h: float, iterations: int) -
 
 
 def _check_spans(scheme: Scheme, start: StepStart, h: float, iterations: int) -> None:
-    """Raise MotionEnded for a rope whose sheaves or ports would touch if bodies moved on without forces."""
+    """Raise MotionEnded if a rope in the step loses a straight span, as its sheaves or ports touch.
+
+    The test moves the bodies with constant velocities.
+    """
     c, springs = start.state.c, scheme.arrays.springs
     moved = derive(scheme.arrays, c._replace(r=c.r + h * c.v, u=c.u + h * c.du))
     near = np.flatnonzero(~(moved.product[springs.ropes.square] > springs.ropes.offset**2))
@@ -94,7 +103,7 @@ def _check_spans(scheme: Scheme, start: StepStart, h: float, iterations: int) ->
 
 
 def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> str:
-    """Text on a force law that jumps at the rate of the last iterate, such as a sign function; empty if none does."""
+    """Text on a force law that jumps near the rate of the last iterate, such as a sign function; empty if none does."""
     springs, rates = scheme.arrays.springs, compiled.memory.trial_extension / h
     names = [name for name, _ in measures(scheme.mechanism.connections)]
     for i, law in zip(springs.forced.tolist(), springs.force_laws, strict=True):
@@ -104,13 +113,16 @@ def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> s
         if abs(above - below) > SHARE * max(abs(above), abs(below)):
             return (
                 f": {law} of {names[i]} jumps from {below:.4g} to {above:.4g} at the rate {rate:.3g}: a force law must "
-                "be continuous in the rate; for dry friction take damping=coulomb(...) or law=bristle(...)"
+                "be continuous in the rate; for dry friction use damping=coulomb(...) or law=bristle(...)"
             )
     return ""
 
 
 def _followers(scheme: Scheme, compiled: Stepper) -> str:
-    """Text on a constraint that depends on others at the start of a step but is violated at its end; else empty."""
+    """Text on the most violated constraint at the end of a step, for redundant constraints; empty if all hold.
+
+    That constraint depends on others at the start of the step.
+    """
     open_by = np.abs(compiled.memory.defect_lam) / np.where(
         compiled.memory.joints_holds_points > 0.0, compiled.memory.joints_lengths[1], 1.0
     )
@@ -122,7 +134,7 @@ def _followers(scheme: Scheme, compiled: Stepper) -> str:
 
 
 def _between(scheme: Scheme, compiled: Stepper) -> str:
-    """Text on the contacts that may close, with the masses of their bodies if they are very different."""
+    """Text that names the contacts that may close, and the masses of their bodies if these are very different."""
     memory, accounts = compiled.memory, scheme.accounts
     closed = np.flatnonzero(memory.strike_may_close[: memory.contacts_kind.size] > 0)
     if not closed.size:
@@ -169,18 +181,18 @@ def _check_discs(mechanism: Model, after: Derived, iterations: int) -> None:
 
 
 def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations: int) -> None:
-    """Raise MotionEnded at a kink or end of a curve, StepFailed if a point is off its curve."""
+    """Raise MotionEnded if a point reaches a kink or an end of its curve, StepFailed if it is off the curve."""
     curves = mechanism.network.arrays.curves
     for curve, at_start, at_end in zip(curves, before.on_curves, after.on_curves, strict=True):
         own, s0, s1 = after.product[curve.products], at_start.places[1], at_end.places[1]
         angle, off = curve.kink(own, s0, s1), np.linalg.norm(at_end.apart) > OFF * np.abs(own).max()
         if angle > KINK:
             reason = f"{port_on(mechanism, curve)} passes a kink of {angle:.2g} rad, where its velocity would jump"
-            raise MotionEnded(reason, iterations, advice="take a curve that is smooth")
+            raise MotionEnded(reason, iterations, advice="use a curve that is smooth")
         if curve.is_beyond(s1):
             last = curve.knots[-1] if s1 > s0 else curve.knots[0]
             reason = f"{port_on(mechanism, curve)} comes to the end of its curve"
-            advice = "take a longer curve, or end the run before by an event"
+            advice = "use a longer curve, or end the run before by an event"
             raise MotionEnded(reason, iterations, share=float((last - s0) / (s1 - s0)), advice=advice)
         if off:
             raise StepFailed(f"{port_on(mechanism, curve)} is off its curve", iterations, 0.0)
@@ -204,5 +216,5 @@ def _check_ropes(mechanism: Model, before: Derived, after: Derived, iterations: 
 
 
 def touch(rope: str) -> str:
-    """Text for a rope without a straight span, as its sheaves or ports touch."""
+    """Text that a rope has no straight span left, as its sheaves or ports touch."""
     return f"two sheaves or ports of {rope!r} come to touch"

@@ -1,4 +1,4 @@
-"""Adaptive time integration of general port-Hamiltonian systems through libraries, with checks of the rank of E."""
+"""Integration of general port-Hamiltonian systems by solvers of libraries, with checks of the rank of E(x)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ rank counts as about to fall: at an impasse x ~ √(t* − t) steps shrink with 
 
 
 class RankWatch:
-    """Check that refuses steps in which the rank of E(x) changes.
+    """Check along a run with a solver that the rank of E(x) does not change.
 
-    With orthonormal bases of the ranges of E before and after a step, which may turn, E becomes a square matrix. A
-    change of the sign of its determinant shows that the rank changed within the step.
+    Orthonormal bases of the ranges of E before and after a step, which may turn, make a square matrix of E. If the
+    sign of its determinant changes, the rank has changed within the step.
     """
 
     def __init__(self, system: PHDAE, x: Array, span: float) -> None:
@@ -50,14 +50,14 @@ class RankWatch:
         self._first = self._smallest(self._E)
 
     def check(self, solver: Solver) -> None:
-        """Compare the rank of E before and after the last step of a solver; raises SolverFailed if it changed."""
+        """Compare the rank of E(x) in the last step of a solver with that before; raises SolverFailed if it changed."""
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
             self._refuse_falling(solver)
 
     @contextmanager
     def explain_failure(self, solver: Solver) -> Iterator[None]:
-        """Context that extends the message of a solver's failure if E(x) is about to lose rank."""
+        """Context in which a failure of the solver is reported as a falling rank of E(x), if that is its cause."""
         try:
             yield
         except SolverFailed as error:
@@ -111,7 +111,10 @@ def integrate_adaptively(
     options: RunOptions,
     view: Callable[[Array], StateView],
 ) -> Trajectory:
-    """Integrate a general system by a library's solver, see :func:`flexph.integrate`; ``grid`` are the saved times."""
+    """Integrate a general system by a solver of a library, from the state x₀ over the saved times ``grid``.
+
+    The other arguments are those of :func:`flexph.integrate`; ``view`` wraps a state for events and observers.
+    """
     rtol, atol = tolerances_of_states(method.tolerance, x0.size)
     span = (float(grid[0]), float(grid[-1]))
     equations = Equations(system, forcing, span, at=x0)
@@ -154,7 +157,10 @@ def _explain(method: str, samples: _Samples, error: SolverFailed) -> str:
 
 
 class _Samples:
-    """Rows at the times of the grid, from the steps of a solver, with work and dissipation summed between them."""
+    """Recorder of rows at the saved times ``grid`` along the steps of a solver.
+
+    Work and dissipation are summed between the saved times.
+    """
 
     def __init__(self, equations: Equations, grid: Array, start: Array) -> None:
         self.equations, self.grid, self.next, self.count = equations, grid, 1, 0
@@ -163,7 +169,7 @@ class _Samples:
         self._output: tuple[float, Array] | None = None
 
     def steps(self, make: Callable[[], Solver]) -> Iterator[LibraryStep]:
-        """Yield the steps of a solver, made by ``make``, up to the last time."""
+        """Create a solver by ``make``, and yield its steps up to the last saved time."""
         solver = make()
         watch = (
             RankWatch(self.equations.system, self.latest, self.grid[-1] - self.grid[0])
@@ -181,7 +187,7 @@ class _Samples:
             yield LibraryStep(self, solver, self.next)
 
     def record(self, run: Run, solver: Solver, end: float) -> None:
-        """Record rows at the saved times up to the end of a step, or up to the event that ends the run in it."""
+        """Record the rows at the saved times that a step of the solver has passed, up to the time ``end`` [s]."""
         while self.next < self.grid.size and self.grid[self.next] <= end:
             self._add_power(run, solver, float(self.grid[self.next]))
             self.next += 1
@@ -189,7 +195,7 @@ class _Samples:
         self._add_power(run, solver, end)
 
     def save(self, run: Run) -> None:
-        """Record a row over the time since the last row, at the time reached."""
+        """Record a row at the time reached, with the work and dissipation since the last row."""
         if self.reached <= run.start.time:
             return
         x, start = self.latest, run.start
@@ -202,7 +208,7 @@ class _Samples:
         self._power, self._counted, self._output = np.zeros_like(self._power), 0.0, None
 
     def _add_power(self, run: Run, solver: Solver, time: float) -> None:
-        """Integrate power to a time within the last step, and store the output at the middle of the open row."""
+        """Integrate power up to ``time`` [s] in the solver's last step; store the output at the middle of the row."""
         if self.next < self.grid.size and self._output is None:
             middle = max(0.5 * (run.start.time + self.grid[self.next]), self.reached)
             if middle <= time:
@@ -220,7 +226,7 @@ class _Samples:
 
 
 class LibraryStep(NamedTuple):
-    """Step of a library's solver, which may pass several of the saved times, or none."""
+    """Step of a library's solver, to be recorded; it may pass several of the saved times, or none."""
 
     samples: _Samples
     solver: Solver
@@ -228,11 +234,11 @@ class LibraryStep(NamedTuple):
 
     @property
     def reached(self) -> int:
-        """Number of saved times that the step has passed."""
+        """Number of saved times that the step has passed, once it is recorded."""
         return self.samples.next - self.passed
 
     def record(self, run: Run) -> bool:
-        """Record the rows of the step, up to a terminal event in it; True if there was one."""
+        """Record the rows at the saved times in the step, up to an event that ends the run; True if there was one."""
         solver = self.solver
         stop = run.watch.locate(solver.before, solver.time, solver.state, solver.at) if run.watch.active else None
         self.samples.record(run, solver, solver.time if stop is None else stop)

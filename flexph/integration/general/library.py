@@ -23,12 +23,13 @@ from ..methods.names import call_of
 
 
 class MovingFrame:
-    """Orthogonal frame Q(x) = (U₁, U₂), U₁ a basis of the range of E(x): the last rows of ``QᵀE ẋ = Qᵀf`` have no ẋ.
+    """Orthogonal matrix Q(x) = (U₁, U₂) that separates the algebraic equations of E(x) ẋ = f.
 
-    Solvers use a Jacobian for some steps. If the range of E turns, an old Jacobian has terms of the rates, divided by
-    the length of a step, in the algebraic equations, so that short steps fail, too. In this frame it has none. U₁ and
-    U₂ are as near as possible to those of a reference state, by polar factors, and as smooth as E. The reference is
-    updated as the solver proceeds.
+    U₁ is a basis of the range of E(x), so that the last rows of QᵀE ẋ = Qᵀf have no ẋ. Solvers use a Jacobian for
+    some steps. If the range of E turns, an old Jacobian has terms of the rates, divided by the length of a step, in
+    the algebraic equations, so that short steps fail, too. In this frame it has none. U₁ and U₂ are as near as
+    possible to those of a reference state, by polar factors, and as smooth as E. The reference is updated as the
+    solver proceeds.
     """
 
     def __init__(self, system: PHDAE, x: Array) -> None:
@@ -37,11 +38,11 @@ class MovingFrame:
         self._reference = split.U1, split.U2
 
     def at(self, x: Array) -> Array:
-        """Frame Q(x) (n, n); raises StepFailed if the rank of E has changed."""
+        """Matrix Q(x) (n, n) of the frame at the state x; raises StepFailed if the rank of E has changed."""
         return np.hstack(self._bases(x))
 
     def move(self, x: Array) -> None:
-        """Set the reference to the bases at a state."""
+        """Make the bases at the state ``x`` the reference of the frame."""
         self._reference = self._bases(x)
 
     def _bases(self, x: Array) -> tuple[Array, Array]:
@@ -55,7 +56,7 @@ class MovingFrame:
 
 
 def _nearest(basis: Array, reference: Array) -> Array:
-    """Orthonormal basis of the span of ``basis`` that is nearest to a reference basis."""
+    """Orthonormal basis with the same span as ``basis`` that is nearest to the basis ``reference``."""
     left, _, right = np.linalg.svd(basis.T @ reference)
     return np.asarray(basis @ (left @ right))
 
@@ -82,18 +83,18 @@ gets new ones."""
 
 
 class SolverFailed(ArithmeticError):
-    """Failure of a library's solver."""
+    """Failure of a solver of a library in a step."""
 
 
 class Solver(Protocol):
-    """Solver in progress: the last step went from ``before`` to ``time``."""
+    """Protocol of a solver in progress, whose last step went from the time ``before`` to ``time`` and ``state``."""
 
     before: float
     time: float
     state: Array
 
     def advance(self) -> None:
-        """Take one internal step; raises SolverFailed."""
+        """Take one step of a length that the solver chooses; raises SolverFailed."""
 
     def at(self, time: float) -> Array:
         """State at a time within the last step."""
@@ -111,7 +112,7 @@ def require(method: str) -> Any:
 
 
 class Problem:
-    """Problem for a solver: equations, start, last time, relative and absolute tolerance (n,).
+    """Initial value problem for a solver: equations, start, time span, relative tolerance and absolute ones (n,).
 
     Errors are measured as root mean square over all states except the multipliers of index 2; ``rtol`` and ``atol``
     are rescaled here, since the libraries divide by the number of all states.
@@ -139,21 +140,24 @@ class Problem:
         self._last: tuple[float, Array, Array, Array] | None = None
 
     def residual(self, t: float, x: Array, rate: Array) -> Array:
-        """Residual F, in the frame of the range of E if that varies."""
+        """Residual F (n,) of the equations at a time, state and ``rate`` ẋ.
+
+        It is multiplied by the transposed frame Qᵀ if the range of E varies (see :class:`MovingFrame`).
+        """
         residual = self.equations.residual(t, x, rate)
         return residual if self._frame is None else self._frame.at(x).T @ residual
 
     def reached(self, x: Array) -> None:
-        """Rotate the frame to a state that the solver has reached."""
+        """Move the reference of the frame to a state that the solver has reached."""
         if self._frame is not None:
             self._frame.move(x)
 
     @cached_property
     def bdf_order(self) -> int:
-        """Largest order of BDF: 5, or 2 if fast oscillations of the start are hardly damped.
+        """Largest order of BDF to allow: 5, or 2 if fast oscillations at the start are hardly damped.
 
-        Orders above 2 amplify them unless steps resolve the fastest: the undamped crank-slider takes 6 to 20 times the
-        steps of order 2 at tolerances of 1e-6 and 1e-5.
+        Orders above 2 amplify them unless steps resolve the fastest: the undamped crank-slider takes 6 to 20 times
+        the steps of order 2 at tolerances of 1e-6 and 1e-5.
         """
         if self.rtol < RESOLVED:
             return 5
@@ -161,11 +165,10 @@ class Problem:
         return 2 if fast.size and fast.max() > RINGING * fast.min() else 5
 
     def _hardly_damped(self) -> Array:
-        """Finite eigenvalues λ of the linearised start, λ E x = −∂F/∂x x, that hardly decay, with Im λ above 1/span.
+        """Eigenvalues λ of the equations linearised at the start, for oscillations that are fast and hardly decay.
 
-
-        With the eigenvalues μ of (−∂F/∂x − sE)⁻¹E, λ = s + 1/μ. Multipliers of index 2 have μ = 0, up to the root of
-        round-off.
+        They solve λ E x = −(∂F/∂x) x, with Im λ above 1/span and decay rates far below Im λ. With the eigenvalues μ
+        of (−∂F/∂x − sE)⁻¹E at a shift s, λ = s + 1/μ. Multipliers of index 2 have μ = 0, up to the root of round-off.
         """
         of_state, E = self.jacobian(self.span[0], self.start, self.rate)
         shift = 1e4 / (self.span[1] - self.span[0])
@@ -177,7 +180,7 @@ class Problem:
         return eigenvalues[(eigenvalues.imag > 1e-4 * shift) & (-eigenvalues.real < HARDLY * eigenvalues.imag)]
 
     def jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
-        """Derivatives ∂F/∂x and ∂F/∂ẋ; raises SolverFailed if they are not finite."""
+        """Derivatives ∂F/∂x and ∂F/∂ẋ (n, n) of the residual; raises SolverFailed if they are not finite."""
         derivatives = self.equations.jacobian(t, x, rate, np.maximum(self.size, np.abs(x)))
         if not all(np.all(np.isfinite(part)) for part in derivatives):
             raise SolverFailed(f"the derivatives of the equations are not finite at t = {t:.6g} s")
@@ -187,7 +190,7 @@ class Problem:
         return rows @ derivatives[0], rows @ derivatives[1]
 
     def nearby_jacobian(self, t: float, x: Array, rate: Array) -> tuple[Array, Array]:
-        """Derivatives ∂F/∂x and ∂F/∂ẋ, reused from the last state at which they were computed if that is near.
+        """Derivatives ∂F/∂x and ∂F/∂ẋ at a state, or those computed last if the state has hardly moved since.
 
         IDA requests them whenever its step changes, many times at the start.
         """
@@ -201,7 +204,7 @@ class Problem:
 
 
 class _ScipyDae:
-    """Adapter of RadauDAE or BDFDAE of scipy_dae."""
+    """Adapter of the solvers RadauDAE and BDFDAE of scipy_dae."""
 
     def __init__(self, problem: Problem, name: str) -> None:
         make: Callable[..., Any] = getattr(require(name.lower()[:5]), f"{name}DAE")
@@ -244,7 +247,7 @@ class _ScipyDae:
 
 
 class _Ida:
-    """Adapter of IDA of SUNDIALS; its interpolant is evaluated at single times."""
+    """Adapter of IDA of SUNDIALS, whose interpolant can be evaluated only at one time per call."""
 
     def __init__(self, problem: Problem) -> None:
         module, self._problem = require("ida"), problem

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 
 def one_step_method(method: GeneralMethod, system: PHDAE) -> OneStepMethod:
-    """Select the one-step method for a system, with its completion of algebraic states; raises ValueError without any.
+    """Select the one-step method for a system, with its completion of algebraic states.
 
-    The result stores the Jacobian of its last iteration: each run needs a separate one.
+    Raises ValueError if none fits. The result stores the Jacobian of its last iteration: each run needs a separate
+    one.
     """
     return completed(_equations(method, system), system, method.completion)
 
@@ -57,9 +58,9 @@ ends propagates it with alternating sign."""
 
 
 def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> OneStepMethod:
-    """Wrap a method by the rule ``completion`` for the algebraic states at the ends of its steps.
+    """Wrap a one-step method so that it computes algebraic states at the ends of its steps by the rule ``completion``.
 
-    Raises ValueError if E differentiates all states, or different ones at different states.
+    Raises ValueError if E differentiates all states, or if the null space of E varies with the state.
     """
     if completion is None:
         return method
@@ -78,7 +79,10 @@ def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> O
 
 
 def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
-    """Raise ValueError for a start off the algebraic equations, a defect that ``mean`` never damps."""
+    """Raise ValueError if ``completion`` is "mean" and the start violates the algebraic equations.
+
+    Such a residual would alternate from step to step and never be damped.
+    """
     if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has a separate equation
         return
     z, ports = system.z(x0), system.port_matrices(x0)
@@ -90,15 +94,16 @@ def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str 
         raise ValueError(
             "completion='mean' needs a start that satisfies the algebraic equations: their residual is "
             f"{np.max(defect / np.where(terms > 0.0, terms, 1.0)):.1e} of their terms: see "
-            "flexph.consistency.consistent(system, state), or take completion='new'"
+            "flexph.consistency.consistent(system, state), or use completion='new'"
         )
 
 
 class Completed:
-    """Method whose step solves for algebraic states X₂ at its middle, with states x₂ at the ends derived from them.
+    """One-step method that derives the algebraic states x₂ at the ends of a step from those X₂ at its middle.
 
-    ``mean``: X₂ = ½(x₂⁰ + x₂¹), x₂¹ = 2X₂ − x₂⁰; else X₂ = x₂⁰, which the step redefines. Neither changes the equations
-    of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
+    With ``mean`` X₂ = ½(x₂⁰ + x₂¹) and thus x₂¹ = 2X₂ − x₂⁰; else X₂ replaces x₂⁰ at the start of the step. Neither
+    changes the equations of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma
+    2).
     """
 
     def __init__(self, method: OneStepMethod, onto_states: Array, *, mean: bool) -> None:
@@ -106,7 +111,10 @@ class Completed:
         self.newton = method.newton
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
-        """Advance by h under constant inputs; ``history`` pairs the method's history and stage. Raises StepFailed."""
+        """Take a step of length h [s] from x₀ under constant inputs u; raises StepFailed.
+
+        ``history`` has the history of the wrapped method and the state that its last step returned.
+        """
         inner, known = history or (None, x0)
         advance = self.method.step(known, h, u, size, history=inner)
         stage = advance.state
@@ -116,6 +124,6 @@ class Completed:
         return advance._replace(start=self.onto_states @ x0 + self._algebraic(stage))
 
     def _algebraic(self, x: Array) -> Array:
-        """Part of a state that E does not differentiate."""
+        """Part of the state ``x`` that E does not differentiate, (n,) with zeros for the rest."""
         part: Array = x - self.onto_states @ x
         return part

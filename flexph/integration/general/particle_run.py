@@ -1,4 +1,4 @@
-"""Runs of particles by loops, in blocks of steps; NumPy takes the steps that the loops do not solve."""
+"""Runs of systems of particles in blocks of steps by a compiled loop; NumPy takes steps that it does not solve."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ GROWTH = 32
 
 
 def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
-    """True if loops take the steps: prescribed steps of particles by discrete gradients or the midpoint rule.
+    """True if compiled loops can take the steps: of particles, by discrete gradients or the midpoint rule.
 
-    Events and feedthrough exclude them.
+    Events, feedthrough, a tolerance or a completion rule exclude them.
     """
     terms = system.terms
     if not isinstance(terms, ParticleTerms) or method.name not in BY_TERMS:
@@ -52,7 +52,7 @@ def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> boo
 
 
 class ParticleStepper:
-    """Stepper that takes many steps of particles in one call of the loop."""
+    """Stepper that takes many steps of a system of particles in one call of the compiled loop."""
 
     def __init__(self, system: PHDAE, method: str, forcing: Forcing) -> None:
         assert isinstance(system.terms, ParticleTerms)
@@ -61,7 +61,10 @@ class ParticleStepper:
         self.space = space_of(system.terms)
 
     def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
-        """Take steps between the times (k + 1,), ``saved`` or not (k,); return their block, and a failure or None."""
+        """Take the steps between the times (k + 1,), of which those marked in ``saved`` (k,) are saved.
+
+        Returns the block of finished steps, and the exception that ended them or None.
+        """
         inputs, failure = _tabulated(self.forcing, times, self.system.inputs_size)
         if len(inputs) and not start.sizes.any():  # from zero each step is scaled separately
             inputs, failure = inputs[:1], None
@@ -89,7 +92,7 @@ class ParticleStepper:
         return self._block(start, rows, done, saved=saved), failure
 
     def remember(self, kept: tuple[Any, ...]) -> None:
-        """Restore the iteration's memory from the end of a block."""
+        """Restore the memory of the iteration, as stored at the end of a block."""
         for own, values in zip(self._iteration(), kept, strict=True):
             own[...] = values
 
@@ -97,22 +100,25 @@ class ParticleStepper:
         return *(getattr(self.space, name) for name in ITERATION), self.space.factor_state
 
     def _put(self, start: StepStart, sizes: Array) -> None:
-        """Set the state and the sizes of states from which the next step starts."""
+        """Write the start of the next step into the arrays of the loop, with the scales ``sizes`` (n,) of states."""
         s, none = self.space, History(start.energy, 0.0, 0.0 * start.x)
         account, exchanged, rate = none if start.history is None else self._history(start.history)
         s.size[:], s.x[:], s.last_rate[:] = sizes, start.x, rate
         s.energy[:] = start.energy, account, exchanged
 
     def _history(self, given: Any) -> History:
-        """Convert the history of the method to that of the loop; the system's own pair has the last rate only."""
+        """Convert the history of the one-step method to that of the loop.
+
+        That of the system's own pair is only the last rate of the states.
+        """
         return History(0.0, 0.0, given) if self.kind == OWN_PAIR else given
 
     def _method_history(self, history: History) -> Any:
-        """Convert the history of the loop to that of the method."""
+        """Convert the history of the loop to that of the one-step method."""
         return history.rate if self.kind == OWN_PAIR else history
 
     def _advance(self, rows: Space, done: int) -> int:
-        """Take steps in the loop from step ``done`` on; return their number."""
+        """Take the steps from number ``done`` on in the loop, up to one that fails; return how many it took."""
         names = ("times", "input_values", *ROWS)
         rest = rows._replace(**{name: getattr(rows, name)[done:] for name in names})
         table = table_of(rest)
@@ -120,13 +126,13 @@ class ParticleStepper:
         return int(rest.outcome[0])
 
     def _by_numpy(self) -> OwnPair | GradientPair:
-        """Steps of the method by NumPy, from the functions of the system."""
+        """One-step method that takes the same steps by NumPy, from the functions of the system."""
         if self.kind == OWN_PAIR:
             return OwnPair(self.system)
         return GradientPair(self.system, self.method, split_of(dense(self.system.E(self.system.sample))))
 
     def _with_effort(self, rows: Space, k: int) -> None:
-        """Take the k-th step of a block by NumPy, whose iteration has more fallbacks than the loop.
+        """Take step ``k`` of a block by NumPy, whose iteration has more fallbacks than that of the loop.
 
         Raises StepFailed.
         """
@@ -147,7 +153,7 @@ class ParticleStepper:
         s.size[:] = grown(s.size, np.abs(advance.state))
 
     def _block(self, start: StepStart, rows: Space, k: int, *, saved: Array) -> Block:
-        """Block of the k finished steps."""
+        """Block of the first ``k`` steps, to be recorded; ``rows`` are the arrays with their results."""
         if not k:
             return Block({}, saved[:0], start, 0)
         states, outputs, energy, lost, iterations = (getattr(rows, name)[:k] for name in ROWS)
@@ -172,7 +178,10 @@ class ParticleStepper:
 
 
 def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) -> Iterator[Block]:
-    """Blocks of steps from each time to the next, each by one call of the loop."""
+    """Take steps from each time to the next in the loop, and yield them in blocks.
+
+    Raises the error of a step that fails, after the block of the steps before it.
+    """
     saved = np.arange(1, len(grid)) % save_every == 0
     done, length = run.reached, 1
     if run.restart:
@@ -191,7 +200,7 @@ def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) 
 
 
 def _tabulated(forcing: Forcing, times: Array, size: int) -> tuple[Array, BaseException | None]:
-    """Inputs (k, size) at the middles of steps, up to the first that fails, and its exception or None."""
+    """Inputs (k, size) at the middles of steps, up to the first one whose evaluation raises; its exception or None."""
     middles = 0.5 * (times[:-1] + times[1:])
     try:
         return np.array(np.broadcast_to(forcing.at_times(middles), (middles.size, size))), None

@@ -61,10 +61,11 @@ def integrate_system(
     dim: int | None = None,
     view: Callable[[Array], StateView] | None = None,
 ) -> Trajectory:
-    """Integrate a general system; arguments as for :func:`flexph.integrate`.
+    """Integrate a general system.
 
-    ``dim`` is the dimension of a mechanism: an input with ``dim`` entries is one load density for all elements.
-    ``view`` wraps a state for events and observers, which read its parts by name, by default those of ``system``.
+    The arguments are those of :func:`flexph.integrate`. ``dim`` is the dimension of a mechanism: an input with
+    ``dim`` entries is one load density for all elements. ``view`` wraps a state for events and observers, which read
+    its parts by name, by default those of ``system``.
     """
     if isinstance(method, Library):
         require(method.name)
@@ -83,9 +84,10 @@ def integrate_system(
 
 
 def _check_on_algebraic_equations(equations: Equations, x0: Array, method: GeneralMethod) -> None:
-    """Raise ValueError for a start off the algebraic equations, or an index above 1, if the null space of E varies.
+    """Raise ValueError for a start that violates the algebraic equations, or an index above 1.
 
-    No state is algebraic by itself then: the defect of a start and multipliers of index 2 alternate in all states.
+    It is for systems in which the null space of E varies. No state is algebraic by itself then: a defect of the start
+    and multipliers of index 2 would alternate in all states.
     """
     try:
         conditions = VaryingConditions(equations, equations.span[0], x0)
@@ -96,7 +98,7 @@ def _check_on_algebraic_equations(equations: Equations, x0: Array, method: Gener
 
 
 def _equations(system: PHDAE, x: Array) -> list[Array]:
-    """Numbers that identify the equations of a system, evaluated at a state."""
+    """Values of the energy and matrices of a system at a state, which identify its equations in a signature."""
     along = _pattern(system.size)
     return [
         np.atleast_1d(system.H(x)),
@@ -107,13 +109,13 @@ def _equations(system: PHDAE, x: Array) -> list[Array]:
 
 
 def _pattern(size: int) -> Array:
-    """Vector of different numbers, which tells states apart in a signature."""
+    """Fixed vector (size,) of different numbers; products with it stand for a matrix in a signature."""
     return np.asarray(np.cos(1.0 + np.arange(size)))
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """Steps of a system by a one-step method under inputs."""
+    """Run of a system by a one-step method under inputs."""
 
     system: PHDAE
     method: GeneralMethod
@@ -121,7 +123,10 @@ class _Steps:
     forcing: Forcing
 
     def taken(self, x0: Array, grid: Array, view: Callable[[Array], StateView]) -> Trajectory:
-        """Run over the times of ``grid`` from the state x₀, and return its trajectory."""
+        """Integrate from the state x₀ over the times ``grid``, and return the trajectory.
+
+        ``view`` wraps a state for events and observers.
+        """
         system, method, options = self.system, self.method, self.options
         kept, start = saved_times(grid, options.save_every), start_at(system, float(grid[0]), x0)
         watch = Watch(options.events, start.time, x0, view)
@@ -146,7 +151,7 @@ class _Steps:
         return trajectory
 
     def _signature(self, x0: Array, grid: Array) -> Signature:
-        """Signature that identifies the run: equations at the start, inputs at sample times."""
+        """Signature that identifies the run by its equations at the start and its inputs at sample times."""
         system, options = self.system, self.options
         known = [x0, *_equations(system, x0)]
         with suppress(Exception):  # functions of the user may raise anything away from their states
@@ -156,7 +161,7 @@ class _Steps:
         return signature_of(layout, known, grid, method=self.method, options=options, probe=probe)
 
     def _one_by_one(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
-        """Entries of prescribed steps, or of pairs of steps of controlled error."""
+        """Yield prescribed steps, or steps in pairs of controlled error, one by one."""
         steps = one_step_method(self.method, self.system)
         stepper = SystemStepper(self.system, steps, self.forcing, spacing(grid))
         if self.method.tolerance is None:
@@ -165,7 +170,7 @@ class _Steps:
         return controlled(run, estimate, StepSizeControl.of(grid, extrapolates=True), grid, memory=steps.newton)
 
     def _in_blocks(self, run: SystemRun, grid: Array) -> Iterator[Entry]:
-        """Entries of prescribed steps, in blocks by the loop over particles."""
+        """Yield prescribed steps in blocks, taken by the compiled loop over particles."""
         stepper = ParticleStepper(self.system, self.method.name, self.forcing)
         return in_blocks(run, stepper, grid, self.options.save_every)
 
@@ -189,11 +194,11 @@ def _explain_control(method: str, error: StepControlFailed, count: int) -> str:
 
 
 def shortest_step(system: PHDAE, x: Array, forcing: Forcing, time: float) -> float:
-    """Length of a step [s] below which no state can change, for any signs of the terms of its equation.
+    """Length of a step [s] below which no state can change in double precision.
 
-    A row i of E ẋ = (J − R) z + B u moves E x by at most h t_i, t_i = Σ_j |J − R|_ij |z_j| + |B u|_i, which is rounded
-    off if it is below ε/2 of each |E_ij x_j|. States of zero have no round-off, and rows under a varying input have no
-    known size: in a system with only such rows, or at rest, all steps are long enough.
+    A row i of E ẋ = (J − R) z + B u changes E x by at most h tᵢ, with tᵢ = Σⱼ |J − R|ᵢⱼ |zⱼ| + |B u|ᵢ. That is
+    rounded off if it is below ε/2 of each |Eᵢⱼ xⱼ|, ε the machine precision. States of zero have no round-off, and
+    rows under a varying input have no known tᵢ: in a system with only such rows, or at rest, the result is zero.
     """
     E = sparse.coo_array(system.E(x))
     least = np.full(x.size, np.inf)
@@ -215,10 +220,11 @@ def integrate_mechanism(
     method: GeneralMethod,
     options: RunOptions,
 ) -> Trajectory:
-    """Integrate ``as_phdae(mechanism, start)`` in time (see :func:`flexph.integrate`).
+    """Integrate the equations ``as_phdae(mechanism, start)`` of a mechanism as a general system.
 
-    Drives become inputs of their constraint rows, with prescribed rates by finite differences within the times.
-    Multipliers of the start are replaced by those with which the rates of the constraints stay zero (index 2).
+    See :func:`flexph.integrate`. Drives become inputs of their constraint rows, with prescribed rates by finite
+    differences within the times. Multipliers of the start are replaced by those with which the rates of the
+    constraints stay zero (index 2).
     """
     if not isinstance(start, State):
         raise ValueError(f"start must be a State, see mechanism.consistent_state(pose), got {type(start).__name__}")
@@ -227,7 +233,7 @@ def integrate_mechanism(
         check.lookup("external port", name, mechanism.network.input_slices)
     checked = check_consistent(mechanism, start)
     refuse_short(grid, shortest_of_mechanism(checked))
-    refuse_redundant(checked, "take Exact(redundant='least_norm')")
+    refuse_redundant(checked, "use Exact(redundant='least_norm')")
     span = (float(grid[0]), float(grid[-1]))
     system = as_phdae(mechanism, start)
     options = replace(options, inputs={**options.inputs, **drive_rates(mechanism, span)})

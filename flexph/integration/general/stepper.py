@@ -24,16 +24,19 @@ from ..times.step_size import tolerances_of_states
 
 
 class OneStepMethod(Protocol):
-    """One-step method bound to a system, with the iteration that solves its steps."""
+    """Protocol of a one-step method for one system, with the iteration that solves its steps."""
 
     newton: Newton
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: Any = None) -> Advance:
-        """Advance by h under constant inputs; ``history`` comes from the last step's result. Raises StepFailed."""
+        """Take a step of length h [s] from x₀ under constant inputs u (m,); raises StepFailed.
+
+        ``size`` (n,) are scales of the states, ``history`` comes from the result of the last step.
+        """
 
 
 class StepStart(NamedTuple):
-    """End of a step, from which the next one starts.
+    """Time, state and energy from which a step starts: the start of the run or the end of the step before.
 
     ``sizes`` are the largest values of the states so far (n,), ``history`` the method's record of the last steps.
     """
@@ -46,9 +49,11 @@ class StepStart(NamedTuple):
 
 
 class StepResult(NamedTuple):
-    """Result of a step: output (m,) at its ``middle``, works and loss as ``flows``, iterations.
+    """Result of a step.
 
-    ``before`` is the state at its start, if the step redefines algebraic states there.
+    ``output`` (m,) is that at its ``middle`` [s]; ``flows`` are the work of each port and the loss [J], ``residual``
+    is the defect of its energy balance [J]. ``before`` is the state at its start, if the step redefines algebraic
+    states there.
     """
 
     end: StepStart
@@ -60,11 +65,11 @@ class StepResult(NamedTuple):
     before: Array | None = None
 
     def with_sizes(self, sizes: Array) -> StepResult:
-        """Step result that accounts for the sizes of earlier states."""
+        """Copy whose sizes of states at the end are at least ``sizes`` (n,), those of earlier states."""
         return self._replace(end=self.end._replace(sizes=np.maximum(self.end.sizes, sizes)))
 
     def row(self) -> dict[str, Any]:
-        """Recorded columns of the step."""
+        """Row of the recorder for the step, by the names of its columns."""
         row = {
             "time": self.end.time,
             "middle": self.middle,
@@ -79,9 +84,10 @@ class StepResult(NamedTuple):
 
 
 class SystemStepper:
-    """Stepper of a general system; ``usual`` gives the prescribed length of the step of the run at a time [s].
+    """Stepper of a general system by a one-step method under inputs.
 
-    In a shorter step, up to an event, round-off of multipliers grows in inverse proportion to the length.
+    ``usual`` is a function of time that returns the prescribed length of the steps there [s]. In a shorter step, up
+    to an event, round-off of multipliers grows in inverse proportion to the length, so that their scale is enlarged.
     """
 
     def __init__(self, system: PHDAE, method: OneStepMethod, forcing: Forcing, usual: Callable[[float], float]) -> None:
@@ -92,7 +98,7 @@ class SystemStepper:
     def step(self, start: StepStart, time: float, usual: float | None = None) -> StepResult:
         """Take the step from a start to a time [s]; raises StepFailed.
 
-        ``usual`` is the length of the steps before and after [s], by default that of the run at the start.
+        ``usual`` [s] is the length of the neighbouring steps, by default the prescribed one.
         """
         h, middle = time - start.time, 0.5 * (start.time + time)
         u = self.forcing.at(middle)
@@ -117,19 +123,22 @@ class SystemStepper:
 
 
 def start_at(system: PHDAE, time: float, x0: Array) -> StepStart:
-    """Step start at the beginning of a run."""
+    """Start of the first step of a run, from the state x₀ at a time [s]."""
     sizes = with_algebraic(system, x0, np.maximum(np.abs(x0), system.floor(x0)))
     return StepStart(time, x0, float(system.H(x0)), sizes)
 
 
 def spacing(grid: Array) -> Callable[[float], float]:
-    """Function of time that gives the length [s] of the step of the grid there."""
+    """Function of time that returns the length [s] of the interval of the grid in which the time lies."""
     lengths = np.diff(grid)
     return lambda time: float(lengths[min(int(np.searchsorted(grid, time, side="right")), lengths.size) - 1])
 
 
 def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
-    """Scale of each state (n,): the largest value so far or, if all are zero, the change of state in a step, or one."""
+    """Scales of the states (n,) in a step of h [s]: their largest values so far.
+
+    If all of them are zero, it is for each state the change that the forces make in the step, or one without forces.
+    """
     if start.sizes.any():
         return start.sizes
     x, z = start.x, system.z(start.x)
@@ -138,7 +147,10 @@ def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
 
 
 def grown(sizes: Array, states: Array) -> Array:
-    """Largest values so far, updated by ``states`` (n,); zeros become 1/1000 of the largest of all values."""
+    """Sizes (n,) raised to the values ``states`` (n,) where these are larger.
+
+    Sizes that are then still zero become 1/1000 of the largest.
+    """
     sizes = np.maximum(sizes, states)
     return np.maximum(sizes, 1e-3 * sizes.max()) if sizes.size and not sizes.all() else sizes
 
@@ -151,14 +163,17 @@ Ends = list[tuple[float, Array]]
 
 
 class PairError:
-    """Error of pairs of steps of length h, ε = rms(e/size)^⅔ / rtol ≤ 1 with e = h³ x[t₋₂, t₋₁, t₀, t₁] of a pair.
+    """Error estimate of pairs of steps of a general system, relative to its tolerance.
 
-    The divided difference x‴/6 is that of the differential states at the ends of the last three pairs and the new one;
-    e is h³x‴/12 for each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to
-    τ √rtol: the error of a state over one of its time scales is proportional to rtol times its size, for any h.
-    If it is larger, ε is rms(a/size)/(10 rtol), where a is half the amplitude by which a state alternates from step to
-    step, as velocities do that a constraint does not allow: the ends of pairs do not show it.
-    The size is |x| + atol/rtol; without an atol it is |x| plus that of
+    For pairs of steps of length h it is ε = rms(e/size)^⅔ / rtol, where e = h³ x[t₋₂, t₋₁, t₀, t₁] has the divided
+    difference x‴/6 of the differential states at the ends of the last three pairs and the new one; e is h³x‴/12 for
+    each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to τ √rtol: the
+    error of a state over one of its time scales is proportional to rtol times its size, for any h.
+
+    A state may also alternate from step to step, as velocities do that a constraint does not allow; the ends of pairs
+    do not show that. With half the amplitude a, ε is at least rms(a/size)/(10 rtol).
+
+    The size of a state is |x| + atol/rtol; without an atol it is |x| plus that of
     :func:`flexph.consistency.equations.sizes`. The first three pairs, and those after a rejection, are of equal
     length and accepted or rejected together.
     """
@@ -174,13 +189,14 @@ class PairError:
         return [(start.time, start.x)]
 
     def count(self, known: Ends) -> int:
-        """Number of steps of the next block: one pair, or those of the first estimate."""
+        """Number of steps of the next block: two, or those of the first three pairs."""
         return 2 if len(known) == START else 2 * START
 
     def attempt(self, run: Run, times: Array, known: Ends) -> Tried:
-        """Try steps from the current start through the times, with the error of their last pair.
+        """Try the steps from the current start through ``times``, and estimate the error of their last pair.
 
-        A rejection drops the ends of earlier pairs: over long steps, they hide a kink in a short one by (h/H)².
+        After a rejection the ends of earlier pairs are dropped: divided over long steps of h, they would hide a kink
+        in a short step.
         """
         start, steps, sizes = run.start, [], run.start.sizes
         usual = max(float(times[-1] - times[0]) / (times.size - 1), run.longest)
@@ -200,7 +216,11 @@ class PairError:
         return Tried(steps, error, cause, ends[-START:] if error <= 1.0 else known[-1:])
 
     def _error(self, ends: list[tuple[float, Array]], middle: Array) -> float:
-        """Error of the last pair divided by rtol, from the last four ends of pairs and the state in its middle."""
+        """Error of the last pair divided by rtol.
+
+        ``ends`` are time and state at the ends of the last four pairs, ``middle`` is the state in the middle of the
+        last one.
+        """
         times, states = (np.array(values) for values in zip(*ends, strict=True))
         h, size = 0.5 * (times[-1] - times[-2]), np.abs(states[-2:]).max(axis=0) + self._floor
         missing = h**3 * divided_difference(times, states)
@@ -210,7 +230,7 @@ class PairError:
         return max(errors) / self.rtol
 
     def _mean(self, x: Array, size: Array) -> float:
-        """Root mean square of the differential part of x, divided by the sizes."""
+        """Root mean square of the differential part of the vector ``x`` (n,), divided by the scales ``size`` (n,)."""
         own = self._own @ (self._own.T @ x)
         return float(np.linalg.norm(own / size)) / math.sqrt(max(self._own.shape[1], 1))
 

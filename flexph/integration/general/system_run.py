@@ -16,19 +16,19 @@ from ..times.recorder import COUNTS, Column, Recorder
 
 
 class Cautions:
-    """Warnings of a system about its range of validity, evaluated along a run; each is given once."""
+    """Warnings of a system that its model leaves its range of validity; each is given once in a run."""
 
     def __init__(self, system: PHDAE) -> None:
         self._waiting = list(system.cautions)
         self._said: list[str] = []
 
     def check(self, time: float, x: Array) -> None:
-        """Evaluate the remaining cautions at a state that the run has reached, and warn of those that apply."""
+        """Evaluate the cautions not yet given at a state of the run, and warn of those that apply."""
         for text in self._ask(time, x):
             warn(text, ValidityWarning)
 
     def reason(self, time: float, x: Array) -> str:
-        """Text of all cautions that applied up to the last state, appended to the message of a run that failed."""
+        """Text of all cautions that applied so far, including this state, for the message of a run that failed."""
         self._ask(time, x)
         return "".join(f". Before: {text}" for text in self._said)
 
@@ -44,7 +44,7 @@ class Cautions:
 
 
 class SystemRun(Run):
-    """Run of a general system (see stepper.StepStart and :class:`Recorder`)."""
+    """Run of a general system in progress, with the columns of its recorder and its cautions."""
 
     def __init__(
         self,

@@ -4,6 +4,10 @@ All arrays of a mechanism are in one memory, and loops access its fields by name
 are Cython in its pure Python mode: they are compiled when the package is built, with types from the ``.pxd`` file next
 to each, and give the same numbers if they run uncompiled (see CONTRIBUTING.md).
 
+The Jacobian of a step is an arrow of blocks: one for the inner flexible coordinates of each body, and a border for all
+other unknowns. Fields of ``at`` are the present state, the start of a step; those of ``end`` are its end, those of
+``x`` the unknowns.
+
 Imports: bodies, contacts, contacts.loops, control, discrete_gradients, integration.loops.decay,
 integration.loops.flexible, integration.loops.friction, integration.loops.gauss, integration.loops.memory,
 integration.loops.rigid_steps, integration.loops.solids, integration.loops.steps, integration.loops.terms,

@@ -31,7 +31,11 @@ mechanisms of the same structure.
 
 
 class Frames(NamedTuple):
-    """Groups of frames of nodal solids that a cell or face couples, and flags of a pile and a sparse (wide) border."""
+    """Frames of nodal bodies and bodies whose unknowns should be numbered together.
+
+    ``groups`` are the frames that a cell or face of a solid couples. ``is_pile`` is True if only contacts couple the
+    bodies, ``is_wide`` if the border is stored sparse.
+    """
 
     groups: list[Index]
     together: Index  # (b,), 1 for frames whose unknowns are numbered consecutively
@@ -40,7 +44,11 @@ class Frames(NamedTuple):
 
 
 def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, frames: Frames) -> Border:
-    """Order the unknowns of a step and lay out its border; in a pile body by body, as contacts are outside its band."""
+    """Order the unknowns of a step, and lay out the border that remains after the elimination of inner coordinates.
+
+    ``rows`` is the number of multipliers. A pile is ordered body by body, as its contacts are stored outside the
+    band.
+    """
     if frames.is_wide or frames.groups:
         return _border(inertia, nodes, couplings, rows, frames)
     structure = _Structure(inertia, nodes, couplings, rows, frames)
@@ -48,7 +56,10 @@ def make_border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int,
 
 
 class _Structure:
-    """Cache key of the order of the unknowns: sizes and whole numbers, as lengths and masses do not change it."""
+    """Arguments of :func:`make_border` as a key of its cache, equal if sizes and indices are equal.
+
+    Lengths and masses do not count, since the order does not depend on them.
+    """
 
     def __init__(self, *given: Any) -> None:
         self.given = given
@@ -156,9 +167,10 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
 
 
 def _places(inertia: Inertia, border: Border, first: int) -> Index:
-    """Storage index of each entry of the flexible matrices in the fields entries, band, reduced and border of System.
+    """Index at which each entry of the matrices of flexible bodies is stored in the Jacobian.
 
-    These fields are consecutive; indices count from the first.
+    The Jacobian has the consecutive fields entries, band, reduced and border of :class:`System`; indices count from
+    the start of the first of them. ``first`` is the first column of ``reduced`` that belongs to masters.
     """
     row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
     body = np.searchsorted(inertia.first, row, side="right") - 1
@@ -183,14 +195,17 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
 
 
 class _Follower(NamedTuple):
-    """Bodies whose spins a follower load couples, and flexible coordinates of the section that it follows."""
+    """Unknowns that a follower load couples: bodies by spins, and flexible coordinates of the section it follows."""
 
     bodies: Index
     coordinates: Index
 
 
 def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
-    """Bodies and coordinates that each follower load couples; no coordinates if the load follows a body frame."""
+    """For each follower load the bodies and coordinates that it couples.
+
+    There are no coordinates if the load follows the frame of a body.
+    """
     couplings, s = [], 1 if d == 2 else 3
     for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):
         torques = np.unique(loads.torque_row[np.isin(loads.torque_input, inputs)] // s)
@@ -205,13 +220,13 @@ def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
 
 
 class _Counter:
-    """Counter of consecutive numbers."""
+    """Counter that hands out consecutive numbers."""
 
     def __init__(self) -> None:
         self.total = 0
 
     def take(self, wanted: np.ndarray) -> Index:
-        """Next consecutive numbers for the True entries of ``wanted``, −1 for the False ones."""
+        """Array in the shape of ``wanted`` with the next consecutive numbers where it is True, and −1 elsewhere."""
         numbers = np.full(wanted.shape, -1, dtype=np.int64)
         numbers[wanted] = self.total + np.arange(wanted.sum())
         self.total += int(wanted.sum())
@@ -219,10 +234,10 @@ class _Counter:
 
 
 def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
-    """Unknowns that move each vector, by its plus end and its minus end.
+    """Unknowns on which the two ends of each vector depend, as lists in one array with the ends of each list.
 
-    They are ṙ̄, ω̄, φ̄u̇̄ and flexible coordinates of the body of a node, and for means of points ṙ̄ of further frames.
-    Entries of −1 pad the lists to equal lengths for all nodes.
+    They are ṙ̄, ω̄, φ̄u̇̄ and flexible coordinates of the body of a node, and for means of points ṙ̄ of further
+    frames; −1 for those that do not exist. ``numbers`` are the numbers of these four kinds of unknowns.
     """
     v, w, c, m = numbers
     ptr, col = [0], [np.zeros(0, dtype=np.int64)]
@@ -239,7 +254,11 @@ def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Inde
 def _groups(
     inertia: Inertia, couplings: tuple[Joints, Rolling], numbers: tuple[Index, ...], of_vectors: tuple[Index, Index]
 ) -> list[Index]:
-    """Sets of mutually coupled unknowns; ``of_vectors`` lists the unknowns that move each vector."""
+    """Sets of unknowns that are coupled with each other: those of a body, a constraint or a spring.
+
+    ``numbers`` are the numbers of the kinds of unknowns; ``of_vectors`` lists the unknowns on which each vector
+    depends.
+    """
     (v, w, c, m, l), (joints, rolling), (ptr, col) = numbers, couplings, of_vectors
     groups = [np.concatenate([v[b], w[b], c[b], m[inertia.first[b] : inertia.first[b + 1]]]) for b in range(len(v))]
     of_product = [
@@ -261,10 +280,10 @@ def _groups(
 
 
 class _Curve(NamedTuple):
-    """Unknowns coupled by a point on a curve.
+    """Unknowns that are coupled by a point on a curve.
 
-    ``whole`` has all of them, ``pieces`` those of each two neighbouring pieces, ``hubs`` those on which all pieces
-    depend.
+    ``whole`` has all of them, ``pieces`` those of each two neighbouring pieces of the curve, ``hubs`` those on which
+    all pieces depend.
     """
 
     whole: Index
@@ -273,7 +292,11 @@ class _Curve(NamedTuple):
 
 
 def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: Index) -> _Curve:
-    """Unknowns that a curve couples; ``by_products`` returns the unknowns that change given products."""
+    """Unknowns that are coupled by a point on the given curve.
+
+    ``by_products`` returns the unknowns on which given products of vectors depend, ``l`` are the numbers of
+    multipliers.
+    """
     by_point = [by_products(products) for products in curve.products]
     hubs = reduce(np.intersect1d, by_point)
     ends = range(0, max(len(by_point) - curve.degree - 1, 1), curve.degree)
@@ -283,7 +306,7 @@ def _along_curve(by_products: Callable[[Index], Index], curve: CurvePoints, l: I
 
 
 def _columns_of(joints: Joints, of_vectors: tuple[Index, Index], products: Index) -> Index:
-    """Unknowns that change the given products; ``of_vectors`` lists the unknowns that move each vector."""
+    """Unknowns on which the given products of vectors depend; ``of_vectors`` lists those of each vector."""
     ptr, col = of_vectors
     vectors = np.unique(np.concatenate([joints.first[products], joints.second[products]])).astype(np.int64)
     columns = np.unique(np.concatenate([col[ptr[v] : ptr[v + 1]] for v in vectors]))
@@ -296,7 +319,10 @@ def _blocks(
     unknowns: Unknowns,
     of_vectors: tuple[Index, Index],
 ) -> Blocks:
-    """Full blocks (rows, columns) of a sparse border, due to bodies, joints, springs and the ends of vectors."""
+    """Blocks (rows, columns) of a sparse border that may be full.
+
+    They are due to bodies, joints, springs and the ends of vectors; ``of_vectors`` lists the unknowns of each vector.
+    """
     (v, w, c, m, l, e), (joints, rolling, curves, slips, ropes), (ptr, col) = unknowns, couplings, of_vectors
     frames, none = np.hstack([v, w, c]), np.zeros(0, dtype=np.int64)
     blocks: Blocks = [(masters, masters) for masters in frames]
@@ -339,7 +365,7 @@ def _joined(parts: Any, unknowns: set[int]) -> Index:
 
 
 def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
-    """Mask (b,) of frames that are nodes of wide bodies."""
+    """Mask (b,) of the frames that are nodes of a nodal body or solid."""
     is_node: Index = np.zeros(bodies, dtype=np.int64)
     is_node[: strains.holds.size] = strains.holds
     for group in frames.groups:
@@ -348,7 +374,7 @@ def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
 
 
 def _together(order: Index, points: Index) -> Index:
-    """Order of the unknowns after moving the unknowns of each point (k, d) together."""
+    """Order of the unknowns (N,) after those of each point (k, d) have been moved next to each other."""
     if not points.size:
         return order
     first = order.copy()
@@ -357,15 +383,15 @@ def _together(order: Index, points: Index) -> Index:
 
 
 def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
-    """Unknowns of each element: those of its frames, from the unknowns of each frame."""
+    """Unknowns of each element of nodal bodies, from the unknowns (b, …) of its frames."""
     ends = pairwise(strains.frame_ptr.tolist())
     return [unknowns[strains.frame[first:last]].ravel() for first, last in ends]
 
 
 def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
-    """New number of each unknown by the reverse Cuthill-McKee ordering of their groups.
+    """New number of each of ``size`` unknowns, by the reverse Cuthill-McKee ordering of the groups that are coupled.
 
-    If a curve spans half of the unknowns or more, unknowns that couple with all of it come last.
+    If the unknowns of a curve span half of this order or more, those on which all of its pieces depend come last.
     """
     order = _by_cuthill_mckee(size, groups + [curve.whole for curve in curves])
     if all(2 * np.ptp(order[curve.whole]) < size for curve in curves):
@@ -388,7 +414,10 @@ def _by_cuthill_mckee(size: int, groups: list[Index]) -> Index:
 
 
 def _inner(inertia: Inertia, is_master: np.ndarray) -> tuple[Index, Index, Index]:
-    """Order of the inner coordinates within their body; their number and bandwidth for each body."""
+    """Order of the inner flexible coordinates within their body, and their number and bandwidth for each body.
+
+    Coordinates in ``is_master`` (n,) are not inner; their order is −1.
+    """
     inner = np.full(is_master.size, -1, dtype=np.int64)
     bodies = len(inertia.mass)
     counts, widths = np.zeros(bodies, dtype=np.int64), np.zeros(bodies, dtype=np.int64)

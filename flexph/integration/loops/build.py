@@ -58,15 +58,16 @@ SMALL = 100_000
 
 
 def constants(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism, without the contacts that a list of near pairs may add (see :func:`with_near`).
+    """Arrays of constants of a mechanism, in the layout of the compiled loops.
 
-    Inertia matrices exclude the shift to the centre of mass. ``pack`` copies the arrays into one memory.
+    Contacts that only a list of near pairs contains are left out (see :func:`with_near`). Inertia matrices exclude
+    the shift to the centre of mass. ``pack`` copies the arrays into one memory.
     """
     return _constants_of(mechanism, is_wide=True) if mechanism.once(is_wide) else mechanism.once(banded_constants)
 
 
 def banded_constants(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism with a banded border in any case."""
+    """Arrays of constants of a mechanism whose border is banded in any case."""
     return _constants_of(mechanism, is_wide=False)
 
 
@@ -76,12 +77,15 @@ def _constants_of(mechanism: Model, *, is_wide: bool) -> Constants:
 
 
 def is_wide(mechanism: Model) -> bool:
-    """True if the border is sparse, as for plates, solids, and many bodies joined to one."""
+    """True if the border of the Jacobian is stored sparse: for plates, solids, and many bodies joined to one."""
     return not mechanism.once(NearPairs).is_pile and mechanism.once(cost_of_band) > WIDE
 
 
 def cost_of_band(mechanism: Model) -> float:
-    """Number of operations of a banded factorisation; infinite for large solids, without building their arrays."""
+    """Number of operations to factor the Jacobian of a step if its border is banded.
+
+    Infinite for large solids, whose arrays it does not build.
+    """
     nodes, frames = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim, mechanism.frames.values()
     most = WIDE if mechanism.once(has_kept_block) else WIDEST
     if has_many_products(mechanism) or nodes > SOLID or any(b.unshifted or is_large_solid(b, most) for b in frames):
@@ -90,7 +94,7 @@ def cost_of_band(mechanism: Model) -> float:
 
 
 def cost_of_factor(mechanism: Model) -> float:
-    """Number of operations of a banded or full factorisation, for methods without a sparse one; inf if too large."""
+    """Number of operations to factor a Jacobian without sparse factors, banded or full; infinite if too large."""
     a, frames = mechanism.network.arrays, mechanism.frames.values()
     nodes = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim
     if nodes > SOLID or any(b.unshifted or is_large_solid(b, LARGEST) for b in frames):
@@ -105,7 +109,7 @@ def _operations(mechanism: Model) -> float:
 
 
 def is_large_solid(body: Body, most: float) -> bool:
-    """True for a large body whose banded factorisation takes more than ``most`` operations, such as a solid.
+    """True for a large body such as a solid, whose banded factorisation takes more than ``most`` operations.
 
     The test needs no arrays of the loops.
     """
@@ -113,7 +117,7 @@ def is_large_solid(body: Body, most: float) -> bool:
 
 
 def bandwidth(body: Body) -> float:
-    """Bandwidth of the stiffness of a deformable body, in the order of the loops."""
+    """Bandwidth of the stiffness of a deformable body, with its coordinates ordered as in the loops."""
     assert body.elasticity is not None
     strain = sparse.csr_array(body.elasticity.strain)
     linked = sparse.csr_array((np.ones(strain.nnz), strain.indices, strain.indptr), shape=strain.shape)
@@ -131,7 +135,10 @@ def has_full_matrices(body: Body) -> bool:
 
 
 def constants_of_decaying(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism for steps that lose energy, with full matrices of bodies that are not banded."""
+    """Arrays of constants of a mechanism for steps that lose energy.
+
+    They include the free vibrations of bodies with full matrices and the filter of banded ones.
+    """
     k = mechanism.once(banded_constants)
     vibrating, sizes = mechanism.once(_vibration), np.diff(k.inertia.first)
     full = np.flatnonzero(vibrating.size)
@@ -154,7 +161,11 @@ def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
 
 
 def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
-    """Constant arrays with the contacts ``near``; for piles and rigid contacts the order of unknowns stays the same."""
+    """Constants ``k``, with only the contacts whose numbers are in ``near``.
+
+    For piles and rigid contacts the unknowns keep their order; otherwise the order is computed again for these
+    contacts. ``decaying`` is True for steps that lose energy.
+    """
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))
     wide = bool(k.border.size[1] < 0)
@@ -165,6 +176,11 @@ def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) ->
 
 def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: bool = False) -> Constants:
     a = mechanism.network.arrays
+    if a.closed or a.springs.distances:
+        raise ValueError(
+            "contacts that are closed at an edge, in a groove or on faces that deform exist at rest only: integrate "
+            "the mechanism with its contacts, not that of with_closed_contacts()"
+        )
     resolution = a.resolution
     if not a.body_u.size:  # nothing is shifted
         a = a._replace(mean=no_entries(a.weight.size, 0), viscous=mechanism.network.unshifted["viscous"])
@@ -222,7 +238,10 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
 
 
 def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) -> Nodes:
-    """Nodes of joints and loads; means of points are assigned to the frame that moves them most."""
+    """Arrays of the first ``count`` nodes, which are those of joints and loads.
+
+    A mean of points is assigned to the frame that moves it most.
+    """
     ptr, col, val = _shapes(a.node_shape, count, a.dim)
     means, side = by
     body, moves, position = (part[:count].copy() for part in (a.node_body, a.node_moves, a.node_position))
@@ -235,7 +254,10 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """Entries in the first ``count`` groups of ``width`` rows of a matrix: group ends, columns, values (e, width)."""
+    """Columns with entries in each of the first ``count`` groups of ``width`` rows of a matrix.
+
+    Returns the end of each group in the lists, the columns, and the entries (e, width) in these columns.
+    """
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))
     if matrix.shape[0] * matrix.shape[1] <= SMALL:
@@ -271,7 +293,7 @@ def _joints(a: Arrays, measured: list[str], sizes: JointSizes) -> Joints:
 
 
 def _masses(a: Arrays) -> Masses:
-    """Reference inertia of the bodies whose mass changes."""
+    """Masses, weights and inertias, at the factor one, of the bodies whose mass changes with time."""
     body = np.array([b for b, _ in a.mass_factors], dtype=np.int64)
     return Masses(body, a.mass[body], a.weight[body], a.J[body])
 
@@ -300,7 +322,7 @@ def _loads(a: Arrays, nodes: int) -> Loads:
 
 
 def _ledger_columns(mechanism: Model) -> LedgerColumns:
-    """Columns of the ledger: works of ports and drives, works of ideal joints, dissipation, and energies."""
+    """Column numbers of the ledger: works of ports and drives, works of ideal joints, losses, and energies."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
     owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
@@ -335,7 +357,7 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
 
 
 def _columns(owners: Index, count: int, first: int) -> Index:
-    """Columns of ``count`` bodies or dampers: numbered from ``first`` for ``owners``, −1 for the others."""
+    """Ledger column of each of ``count`` bodies or dampers: from ``first`` on for ``owners``, −1 for the others."""
     columns = np.full(count, -1)
     columns[owners] = first + np.arange(owners.size)
     return columns

@@ -1,4 +1,4 @@
-"""Contacts of a mechanism as arrays of the compiled loops: nodes of their gaps, columns in the ledger, work space."""
+"""Contacts of a mechanism as arrays of the compiled loops: nodes of gaps, columns of the ledger, and work space."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def contacts_of(mechanism: Model, near: Index) -> Contacts:
-    """Arrays of the contacts with the numbers ``near``."""
+    """Arrays of the contacts whose numbers are in ``near``, in their order."""
     if not near.size:
         return _no_contacts(mechanism.layout.dim)
     c, accounts = mechanism.once(NearPairs).contacts.take(near), mechanism.once(Accounts)
@@ -72,7 +72,7 @@ def contacts_of(mechanism: Model, near: Index) -> Contacts:
 
 
 def _wheels(mechanism: Model, contacts: Gaps) -> Index:
-    """Index (c,) of the slip of the wheel that each contact loads; −1 for contacts that load none."""
+    """Number of the slip of the wheel that each contact (c,) presses on the ground; −1 for other contacts."""
     slips = mechanism.network.arrays.slips
     wheel = np.full(1 + int(contacts.owner.max(initial=-1)), -1)
     own = np.flatnonzero(slips.contact >= 0)
@@ -91,7 +91,10 @@ def _no_contacts(dim: int) -> Contacts:
 
 
 def coupled_parts(mechanism: Model) -> Index:
-    """First frame of the group that joints, springs and bodies couple with each frame and each mean of points."""
+    """Group of each frame and mean of points: the number of the first frame of those coupled with it.
+
+    Joints, springs and bodies couple frames; contacts alone do not.
+    """
     count, sizes = len(mechanism.frames), [len(nodes_of(body)) for body in mechanism.bodies.values()]
     linked = np.split(np.arange(count), np.cumsum(sizes)[:-1])
     for c in mechanism.connections:
@@ -106,7 +109,11 @@ def coupled_parts(mechanism: Model) -> Index:
 
 
 def _parts(mechanism: Model, sides: Index) -> Index:
-    """Groups of coupled bodies on both sides of contacts, followed by those of joints with dry friction, (c + f, 2)."""
+    """Groups of coupled bodies at both sides of each contact and of each joint with dry friction, (c + f, 2).
+
+    ``sides`` (c, 2) are the bodies of contacts. Joints have −1 as second entry; without rigid contacts they are left
+    out.
+    """
     joints = [c.ports for c in mechanism.connections if c.form.bearing is not None]
     if not (sides >= 0).any():
         return sides
@@ -117,7 +124,7 @@ def _parts(mechanism: Model, sides: Index) -> Index:
 
 
 def _sides(mechanism: Model, contacts: Gaps) -> Index:
-    """Sides of rigid contacts (c, 2), bodies or means of points, −1 for none; all −1 without rigid contacts.
+    """Body or mean of points at each side of the rigid contacts, (c, 2); −1 for none and for compliant contacts.
 
     Raises ValueError if a rigid contact acts on more than two bodies.
     """
@@ -132,7 +139,7 @@ def _sides(mechanism: Model, contacts: Gaps) -> Index:
 
 
 def _struck(accounts: Accounts, contacts: Gaps) -> Index:
-    """Columns (c, 6) of the flows for impulses at impacts and losses of rigid contacts; −1 for other contacts."""
+    """Columns (c, 6) of the flows for impulses at impacts and for losses of rigid contacts; −1 for other contacts."""
     count, place = accounts.rigid.size, np.searchsorted(accounts.rigid, contacts.owner)
     at_impacts = len(accounts.work) + len(accounts.joint_work) + 2 * accounts.touching
     lost = accounts.flow_count - len(KINDS) * count - accounts.joins
@@ -141,31 +148,34 @@ def _struck(accounts: Accounts, contacts: Gaps) -> Index:
 
 
 def surfaces_of(mechanism: Model) -> list[Surfaces]:
-    """Surfaces of all contacts, each once."""
+    """Distinct surfaces of all contacts."""
     distinct = {id(surface): surface for surface in mechanism.network.arrays.contacts.shape if surface is not None}
     return list(distinct.values())
 
 
 def _shapes(mechanism: Model, contacts: Gaps) -> Index:
-    """Numbers (c,) of the surfaces of contacts, −1 for those without one."""
+    """Number of the surface of each contact (c,), −1 for contacts without one."""
     number = {id(surface): k for k, surface in enumerate(mechanism.once(surfaces_of))}
     return np.array([number.get(id(surface), -1) for surface in contacts.shape], dtype=np.int64)
 
 
 def _surfaces(accounts: Accounts, contacts: Gaps) -> Index:
-    """Columns (c,) of the flows for the works of moving surfaces, −1 for contacts without one."""
+    """Column of the flows for the work of the moving surface of each contact (c,), −1 for contacts without one."""
     place = accounts.first_surface + np.searchsorted(accounts.carried, contacts.owner)
     return np.where((contacts.speed != 0.0) | (contacts.timed >= 0), place, -1)
 
 
 def springs_of(mechanism: Model) -> int:
-    """Number of spring states and of anchor forces of single contacts in a state; tables of groups follow them."""
+    """Number of entries for springs and anchors of single contacts in a state, which precede the tables of groups."""
     tables = [(1 + mechanism.layout.dim) * group.rows for group in mechanism.network.arrays.contacts.groups]
     return mechanism.layout.springs - sum(tables)
 
 
 def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
-    """Convert spring and anchor forces of a state to the layout of the memory: in groups only those of listed pairs."""
+    """Convert the spring states and anchor forces of a flat state to the layout of the memory.
+
+    For contacts in groups only the anchors of listed pairs are in the memory.
+    """
     if not mechanism.network.arrays.contacts.groups:
         return springs
     single = springs[: springs_of(mechanism)]
@@ -175,9 +185,10 @@ def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
-    """Unknowns that each compliant contact couples, −1 for none; ``numbers`` are those of bodies and coordinates.
+    """Unknowns that each compliant contact couples, −1 for those that do not exist.
 
-    Two faces of a skin may share the force of a ball, so that the first face has the unknowns of all of them.
+    ``numbers`` are the numbers of the unknowns ṙ̄, ω̄, φ̄u̇̄ and of flexible coordinates. Two faces of a skin may
+    share the force of a ball, so that the first face has the unknowns of all of them.
     """
     v, w, c, m = numbers
     own = [
@@ -203,20 +214,26 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
 
 
 def loaded_wheels(contacts: Contacts) -> list[tuple[int, int]]:
-    """Pairs (contact, slip): index among the compliant contacts, and the slip of the wheel that the contact loads."""
+    """Pairs of a compliant contact and the slip of the wheel that it presses on the ground, both by number."""
     wheels = contacts.wheel[~contacts.rigid].tolist()
     return [(k, slip) for k, slip in enumerate(wheels) if slip >= 0]
 
 
 def entries_of(contacts: Contacts, nodes: Nodes, dim: int) -> int:
-    """Largest number of unknowns that move the vectors of a contact, each a row of B and W (see terms.nodes)."""
+    """Largest number of unknowns on which the vectors of a contact depend.
+
+    Each of them needs a row in the matrices B and W (see terms.nodes).
+    """
     widths = np.diff(nodes.ptr).astype(int) + dim * np.diff(nodes.others_ptr).astype(int)
     of_node = np.append(2 * dim + (1 if dim == 2 else 3) + widths, 0)
     return int(of_node[contacts.node].sum(axis=1).max(initial=0))
 
 
 def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int, pile: int) -> TouchSpace:
-    """Work space of contacts, all zeros; ``pile`` is the number of unknowns of a pile, else 0."""
+    """Work space of contacts in a step, all zeros.
+
+    ``connections`` is the number of energies of contacts, ``pile`` the number of unknowns of a pile, else 0.
+    """
     c, t, z = contacts.kind.size, dim - 1, np.zeros
     width = dim + (1 if dim == 2 else 3)
     entries = entries_of(contacts, nodes, dim) + 2 * (1 if dim == 2 else 3)
@@ -237,10 +254,11 @@ def touch_space(contacts: Contacts, nodes: Nodes, dim: int, *, connections: int,
 def strike_space(
     contacts: Contacts, nodes: Nodes, sizes: tuple[int, int, int, int, int, int], *, strikes: int
 ) -> StrikeSpace:
-    """Work space of rigid contacts, all zeros.
+    """Work space of rigid contacts at impacts, all zeros.
 
-    ``sizes`` are the numbers of bodies, means of points, dimensions, coordinates, multipliers and bearings. ``strikes``
-    is 0 without rigid contacts (empty arrays), and 2 if responses of all bodies to impulses may be stored.
+    ``sizes`` are the numbers of bodies, means of points, dimensions, coordinates, multipliers and bearings.
+    ``strikes`` is 0 without rigid contacts (empty arrays), and 2 if responses of all bodies to impulses may be
+    stored.
     """
     (b, means, d, q, g, f), whole = sizes, np.int64
     c, b, k, f = (contacts.kind.size, b, nodes.body.size, f) if strikes else (0, 0, 0, 0)

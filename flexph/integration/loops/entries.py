@@ -31,9 +31,10 @@ COLLOCATION = cython.declare(cython.Py_ssize_t, _COLLOCATION)
 
 
 def run(memory: Any, dim: int, kind: int, options: Any, table: Any, course: Any) -> None:
-    """Take the steps of a table by the exact scheme, without or with impacts, or by Gauss collocation (see steps.run).
+    """Take the steps of a table, by the exact scheme with or without impacts or by Gauss collocation (see steps.run).
 
-    ``options`` has the options of steps with impacts (a Striking) or of collocation (a Scheme).
+    ``kind`` selects one of the three. ``options`` has the options of steps with impacts (a Striking) or of
+    collocation (a Scheme), ``course`` the callbacks and the arrays for results.
     """
     if not cython.compiled:
         if kind == COLLOCATION:
@@ -70,7 +71,7 @@ def run(memory: Any, dim: int, kind: int, options: Any, table: Any, course: Any)
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:
-    """Derive momenta, vectors and energies from the state ``at``, including contact energies if ``contacts``."""
+    """Compute momenta, vectors and energies from the present state (``at``), with those of contacts if asked."""
     if not cython.compiled:
         _settle(memory.fields, dim)
         if contacts:
@@ -87,7 +88,7 @@ def settle(memory: Any, dim: int, contacts: bool) -> None:
 
 
 def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
-    """Prepare a step of length h [s] from its start ``at``, before iterates are evaluated."""
+    """Prepare a step of length h [s] from the present state (``at``), before iterates are evaluated."""
     if not cython.compiled:
         if kinds.decay > 0:
             prepare(memory.fields, dim, h)
@@ -105,7 +106,10 @@ def begin(memory: Any, dim: int, kinds: Any, h: float) -> None:
 
 
 def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
-    """Write the residual of a step at the iterate ``x`` into ``defect``, and its trial end into ``end``."""
+    """Evaluate a step at the iterate ``x``: write its residual into ``defect`` and its end state into ``end``.
+
+    All three are fields of the memory. ``given`` are the length of the step and its prescribed quantities.
+    """
     if not cython.compiled:
         _evaluate(memory.fields, dim, kinds, given)
         return
@@ -119,7 +123,7 @@ def evaluate(memory: Any, dim: int, kinds: Any, given: Any) -> None:
 
 
 def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
-    """Factor the Jacobian of the residual at the iterate evaluated last; False if it is singular."""
+    """Factor the Jacobian of the residual at the iterate that was evaluated last; False if it is singular."""
     if not cython.compiled:
         return factor_step(memory.fields, dim, kinds, given)
     m = cython.declare(cython.pointer(Memory))
@@ -132,7 +136,10 @@ def factor(memory: Any, dim: int, kinds: Any, given: Any) -> bool:
 
 
 def solve(memory: Any, dim: int, kinds: Any, h: float) -> None:
-    """Write the solution with the factored Jacobian for the residual ``defect`` into ``correction``."""
+    """Solve with the factored Jacobian: write the solution for the right-hand side ``defect`` into ``correction``.
+
+    Both are fields of the memory.
+    """
     if not cython.compiled:
         solve_step(memory.fields, dim, kinds, h)
         return

@@ -1,4 +1,6 @@
-"""Decaying scheme by banded matrices: selection of bodies, order of their unknowns, and work space."""
+"""Filter: arrays for the energy loss of banded bodies in steps of the decaying scheme.
+
+They select the bodies, order their unknowns, and provide the work space."""
 
 from __future__ import annotations
 
@@ -22,12 +24,15 @@ UNKNOWNS = 4
 
 
 def is_banded(k: Constants) -> Array:
-    """Mask (b,) of bodies whose numerical loss is computed with banded matrices, from constants ``k`` without loss."""
+    """Mask (b,) of bodies with so narrow matrices that the decaying scheme computes their energy loss by banded ones.
+
+    ``k`` are the constants of the mechanism without this loss.
+    """
     return np.array([_ordered(k, b)[0].size > NARROW * (_ordered(k, b)[1] + 1) for b in range(len(k.inertia.mass))])
 
 
 def _ordered(k: Constants, b: int) -> tuple[Index, int]:
-    """Order of the coordinates of a body in which its matrices have the least bandwidth, and this bandwidth."""
+    """Order of the coordinates of body b with which its matrices have the least bandwidth, and this bandwidth."""
     coordinates = slice(int(k.inertia.first[b]), int(k.inertia.first[b + 1]))
     size = coordinates.stop - coordinates.start
     if not size:
@@ -51,14 +56,14 @@ def _least_width(ptr: Index, col: Index) -> tuple[Index, int]:
 
 
 def no_filter(bodies: int) -> Filter:
-    """Empty filter arrays, for a mechanism without bodies selected by :func:`is_banded`."""
+    """Empty arrays of the filter, for a mechanism without bodies selected by :func:`is_banded`."""
     none, whole = np.zeros(bodies, dtype=np.int64), np.zeros(0, dtype=np.int64)
     given: Any = (*([none] * 7), np.zeros((0, UNKNOWNS), dtype=np.int64), whole, *([none] * 3), np.zeros(0))
     return Filter(*given)
 
 
 def make_filter(k: Constants, banded: Array) -> Filter:
-    """Filter arrays of the ``banded`` bodies (b,), from the constants of a mechanism."""
+    """Arrays of the filter of the bodies marked in ``banded`` (b,), from the constants of a mechanism."""
     bodies, d = k.inertia.weight.shape
     s, n = k.inertia.J.shape[1], int(k.inertia.first[-1])
     if not banded.any():
@@ -100,9 +105,10 @@ def make_filter(k: Constants, banded: Array) -> Filter:
 
 
 def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
-    """Numbers of the unknowns of each coordinate (n, 4) in the order of the coordinates, and the number of inner ones.
+    """Number of each of the four unknowns of the n coordinates of a body in its banded matrix, (n, 4), and of its rows.
 
-    Masters, with indices ``local``, are in the border of the matrix, ``first`` columns after its rows.
+    ``order`` is the order of the coordinates. The last unknown of masters, which have an index ``local``, is no row
+    but a column of the border, ``first`` columns after its start.
     """
     is_inner = np.ones((order.size, UNKNOWNS), dtype=bool)
     is_inner[:, -1] = local[order] < 0
@@ -115,13 +121,19 @@ def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
 
 
 def _width(row: Index, col: Index) -> int:
-    """Bandwidth of entries between unknowns ``row`` and ``col`` (e, 4) of pairs of coordinates; −1: in the border."""
+    """Bandwidth of a matrix over the four unknowns of each coordinate, with entries between pairs of coordinates.
+
+    ``row`` and ``col`` (e, 4) are the numbers of the unknowns of e pairs; −1 is in the border and does not count.
+    """
     i, j = row[:, :, None], col[:, None, :]
     return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))
 
 
 def _stiffness(k: Constants) -> Array:
-    """Stiffness K = D₀ᵀC⁻¹D₀ on the pattern of the inertia."""
+    """Stiffness K = D₀ᵀC⁻¹D₀ of all bodies, as values at the entries of the inertia.
+
+    C is the compliance, D₀ the strain rows without deformation.
+    """
     n, m = int(k.inertia.first[-1]), k.elastic.body.size
     strain = sparse.csr_array((k.elastic.strain, k.elastic.col, k.elastic.ptr), shape=(m, n))
     inverse = sparse.csr_array((k.elastic.inverse_val, k.elastic.inverse_col, k.elastic.inverse_ptr), shape=(m, m))

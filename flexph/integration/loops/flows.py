@@ -1,4 +1,4 @@
-"""Flows along rods and cables for the compiled loops."""
+"""Arrays of the fluid that flows along rods and cables, for the compiled loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def flows_of(mechanism: Model) -> Flows:
-    """Arrays of all flows."""
+    """Arrays of all flows of a mechanism."""
     flows = mechanism.network.arrays.flows
     basis = basis_of_points(mechanism) if flows else None
     rows: list[Any] = []
@@ -55,11 +55,11 @@ def flows_of(mechanism: Model) -> Flows:
 
 
 def _entries(matrices: Any) -> tuple[Array, Array, list[Array]]:
-    """Rows and columns of the entries that are nonzero in at least one matrix, sorted by rows, and their values."""
+    """Rows and columns at which one of the matrices is nonzero, sorted by rows, and the values of each there."""
     i, j = np.nonzero(np.any([matrix != 0.0 for matrix in matrices], axis=0))
     return i, j, [matrix[i, j] for matrix in matrices]
 
 
 def _joined(parts: list[Any], count: int) -> list[Array]:
-    """First ``count`` arrays of all parts, each concatenated over the parts."""
+    """Concatenate the arrays of several parts: the first ones of all, the second ones, … up to ``count``."""
     return [np.concatenate([np.zeros(0), *(part[k] for part in parts)]) for k in range(count)]

@@ -30,16 +30,16 @@ MARGIN, WIDER = 0.5, 2.0
 
 
 class NearPairs:
-    """Pairs of a mechanism that may touch, two spheres, or a sphere or edge and a surface, for lists of the near ones.
+    """Search for the pairs of a mechanism that may soon touch: two spheres, or a sphere or edge and a surface.
 
     ``lists`` is True if there are so many pairs that listing the near ones pays; then ``phase`` finds them.
     ``of_balls`` is True if the pairs of two spheres alone are so many.
 
-    A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
-    With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies are
-    ``coupled`` if they have joints or springs, are flexible, or do not turn, or if rigid contacts are ``mixed`` with
-    compliant ones or with dry friction of joints. The order of unknowns depends on listed compliant pairs of spheres
-    (``orders``). It allows for all gaps to surfaces, listed or not, so that their lists do not change it.
+    A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear
+    cost. With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies
+    are ``coupled`` if they have joints or springs, are flexible, or do not turn, or if rigid contacts are ``mixed``
+    with compliant ones or with dry friction of joints. The order of unknowns depends on listed compliant pairs of
+    spheres (``orders``). It allows for all gaps to surfaces, listed or not, so that their lists do not change it.
     """
 
     def __init__(self, mechanism: Model) -> None:
@@ -64,18 +64,24 @@ class NearPairs:
 
     @property
     def stores_responses(self) -> bool:
-        """True if responses of all bodies to an impulse may be stored: bodies are coupled, or contacts are few."""
+        """True if responses of all bodies to impulses may be stored, as bodies are coupled or contacts are few."""
         return self.coupled or self.contacts.number <= LISTED
 
     @property
     def in_order(self) -> Index:
-        """Numbers of the contacts by which unknowns are ordered before a list exists: all except pairs of spheres."""
+        """Numbers of the contacts that the first order of the unknowns allows for.
+
+        Pairs of spheres are left out if there are so many that near ones are listed.
+        """
         if not self.lists:
             return np.arange(self.contacts.number)
         return np.union1d(self.phase.others, self.phase.bounded)
 
     def near(self, points: Array, margin: float, springs: Array) -> Index:
-        """Contacts with a gap up to a margin [m] for nodes at points (k, d), and those with anchor forces."""
+        """Numbers of the contacts with a gap up to ``margin`` [m], and of those with anchor forces.
+
+        ``points`` (k, d) are the positions of the nodes, ``springs`` the spring states and anchor forces.
+        """
         near = self.phase.near(points[self.phase.nodes], margin)
         single = self.phase.searched
         held = [self._held(single, self.contacts.anchor[single], springs)]
@@ -87,19 +93,22 @@ class NearPairs:
         return np.union1d(near, np.concatenate(held))
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
-        """Contacts among ``pair`` (numbers) with nonzero anchor forces, at indices ``anchor`` of ``springs``."""
+        """Contacts among those with the numbers ``pair`` that have anchor forces.
+
+        ``anchor`` are the indices of their forces in ``springs``.
+        """
         has_anchor = anchor >= 0
         components = anchor[has_anchor, None] + np.arange(self.contacts.fixed.shape[2])
         return pair[has_anchor][(springs[components] != 0.0).any(axis=1)]
 
 
 def on_sides(mechanism: Model) -> Arrays:
-    """Arrays of the mechanism with nodes on the sides of contacts: bodies, and independent means of points."""
+    """Arrays of the mechanism in which nodes belong to the sides of contacts: bodies or means of points."""
     return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
 
 
 def _is_pile(mechanism: Model) -> bool:
-    """True if all bodies are free and rigid, and only contacts couple them."""
+    """True if all bodies are free and rigid, so that only contacts couple them."""
     a, layout = mechanism.network.arrays, mechanism.layout
     coupled = sum(not c.touches for c in mechanism.connections) + a.follow_input.size
     return not (layout.multipliers or coupled or a.body_u.size) and a.turning.size == len(a.mass)

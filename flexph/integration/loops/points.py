@@ -27,7 +27,7 @@ class JointSizes(NamedTuple):
 
 
 def joint_sizes(mechanism: Model) -> JointSizes:
-    """Numbers of nodes, vectors and products of joints and loads."""
+    """Numbers of nodes, vectors and products that belong to joints and loads, not to strains."""
     a = mechanism.network.arrays
     strains = [b.elasticity for b in mechanism.bodies.values() if isinstance(b, NodalBody)]
     shapes = np.array([[e.vectors.shape[1], e.vectors.shape[0], e.first.size] for e in strains], dtype=int).reshape(
@@ -37,7 +37,7 @@ def joint_sizes(mechanism: Model) -> JointSizes:
 
 
 def cleared(matrix: Any) -> Any:
-    """Copy of a matrix without the entries that are round-off of the largest one in their row."""
+    """Sparse copy of a matrix without the entries that are round-off of the largest one in their row."""
     rows = sparse.csr_array(matrix)
     largest = np.repeat(abs(rows).max(axis=1).toarray().ravel(), np.diff(rows.indptr))
     rows.data[np.abs(rows.data) <= ROUND_OFF * largest] = 0.0
@@ -46,12 +46,15 @@ def cleared(matrix: Any) -> Any:
 
 
 def ends_of(sizes: Any) -> Index:
-    """First indices of consecutive parts of the given sizes, and the end of the last part."""
+    """First index of each of consecutive parts with the given sizes, followed by the end of the last part."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def basis_of_points(mechanism: Model) -> Any:
-    """Matrix T with v = T x of all frames, sparse (b, b): positions and slopes for cables, identity for others."""
+    """Sparse matrix T (b, b) that gives the velocities v = T x of all frames from the unknowns x.
+
+    x are rates of positions and slopes for cables, and the velocities themselves for others.
+    """
     return sparse.block_diag([_points_by_coordinates(body) for body in mechanism.bodies.values()], format="csr")
 
 
@@ -62,7 +65,7 @@ def _points_by_coordinates(body: Any) -> Any:
 
 
 def point_coordinates(mechanism: Model) -> Points:
-    """Points of cables, and the nodes that are means of points."""
+    """Arrays of the points of cables, and of the nodes that are means of points."""
     if not (_has_points(mechanism) or mechanism.network.means):
         return _no_points(len(mechanism.frames))
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
@@ -104,7 +107,7 @@ def _no_points(frames: int) -> Points:
 
 
 def node_sides(mechanism: Model) -> Index:
-    """Side of each node: the number of its frame, or for a mean of points a number after those of all frames."""
+    """Number of the frame to which each node belongs, or for a mean of points a number after those of all frames."""
     sides: Index = mechanism.network.arrays.node_body.copy()
     means = [mean.place for mean in mechanism.network.means]
     sides[means] = len(mechanism.frames) + np.arange(len(means))
@@ -112,7 +115,10 @@ def node_sides(mechanism: Model) -> Index:
 
 
 class MovedMeans(NamedTuple):
-    """Weights of the unknowns of frames in each mean of points: of the ``first`` frame, the largest, and of others."""
+    """Weights with which unknowns of frames move each mean of points.
+
+    ``first`` is the frame of the largest weight; the further frames have the weights ``others_weight``.
+    """
 
     first: Index  # (n,)
     weight: Array
@@ -121,7 +127,7 @@ class MovedMeans(NamedTuple):
 
 
 def moved_means(mechanism: Model) -> MovedMeans:
-    """Weights of the unknown positions and slopes of cables in the means of points."""
+    """Weights with which the unknowns of cables, positions and slopes, move the means of points."""
     means, parts = mechanism.network.means, []
     basis: Any = sparse.csr_array(basis_of_points(mechanism)) if means else None
     for m in means:

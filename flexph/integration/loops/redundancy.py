@@ -25,13 +25,16 @@ MOST_DEPENDENT = 500
 
 
 def no_redundancy(rows: int) -> Redundancy:
-    """Redundancy arrays of a mechanism with independent constraints."""
+    """Empty arrays of redundancy, for a mechanism whose ``rows`` constraints are independent."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     return Redundancy(np.full(rows, -1), none, np.zeros(0), none, one, none, none, none, np.zeros(0))
 
 
 def redundancy(mechanism: Model, k: Constants) -> Redundancy:
-    """Redundancy arrays of the constraints of closed loops; those of joints of a tree of bodies are independent."""
+    """Arrays of the constraints that may depend on others, which are those in closed loops of bodies.
+
+    Constraints of joints in a tree of bodies are independent.
+    """
     a, size = mechanism.network.arrays, int(k.border.size[0])
     touched = sparse.csr_array(_touched(k))
     kept = np.flatnonzero(_in_loops(mechanism, touched))
@@ -67,7 +70,7 @@ def redundancy(mechanism: Model, k: Constants) -> Redundancy:
 
 
 def null_space(k: Constants) -> NullSpace:
-    """Work space of null spaces, all zeros."""
+    """Work space for the null space of redundant constraints, all zeros."""
     z, r = np.zeros, k.redundancy
     rows, size = r.row.size, int(k.border.size[0])
     most, whole = min(rows, MOST_DEPENDENT), lambda count: np.zeros(count, dtype=np.int64)
@@ -81,7 +84,7 @@ def null_space(k: Constants) -> NullSpace:
 
 
 def _touched(k: Constants) -> sparse.coo_array:
-    """Incidence of constraints and the bodies on which they act, sparse (g, b)."""
+    """Sparse matrix (g, b) with an entry for each constraint and each body on which it acts."""
     rows, nodes = [], []
     of_row = [(k.joints.term_row, k.joints.term_product)]
     of_row += [(k.rolling.row, k.rolling.product), (k.rolling.row, k.rolling.by), products_of_rows(k.curves)]
@@ -98,7 +101,7 @@ def _touched(k: Constants) -> sparse.coo_array:
 
 
 def _in_loops(mechanism: Model, touched: sparse.csr_array) -> np.ndarray:
-    """Mask (g,) of constraints that remain after bodies with a single joint are removed, one after the other."""
+    """Mask (g,) of constraints in closed loops: those left after bodies with a single joint are removed in turn."""
     joints = len(mechanism.connections)
     joint = np.repeat(np.arange(joints), [len(c.rows) for c in mechanism.connections])
     owner = sparse.csr_array((np.ones(joint.size), (joint, np.arange(joint.size))), shape=(joints, joint.size))
@@ -112,13 +115,13 @@ def _in_loops(mechanism: Model, touched: sparse.csr_array) -> np.ndarray:
 
 
 def _groups(touched: sparse.csr_array) -> Index:
-    """Group number of each constraint: constraints that share a body are in one group."""
+    """Number of the group to which each constraint belongs; constraints that act on a common body are in one group."""
     graph = sparse.block_array([[None, touched], [touched.T, None]])
     return connected_components(sparse.csr_array(graph), directed=False)[1][: touched.shape[0]].astype(np.int64)
 
 
 def _scales(mechanism: Model, k: Constants) -> np.ndarray:
-    """Units (N,) of the velocities among the unknowns of the border."""
+    """Units of the velocities among the unknowns of the border of the Jacobian, (N,), by which they are compared."""
     a, border = mechanism.network.arrays, k.border
     size, sizes = lever(a), displacement_sizes(a, lever(a)) / lever(a)
     centres, _, flexible = a.columns

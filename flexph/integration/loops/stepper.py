@@ -54,7 +54,7 @@ _KEPT = "run_history", "run_energy", "run_defect"
 
 
 class Stepper:
-    """Compiled steps of one mechanism: its memory, and the state between blocks."""
+    """Compiled steps of one mechanism by the exact scheme, with its memory and its state between blocks."""
 
     kind: ClassVar[int] = STEPS
     _ends: ClassVar[list[str]] = _END
@@ -76,13 +76,13 @@ class Stepper:
         self._is_astray = False  # True after a step that was not solved
 
     def _memory(self) -> Memory:
-        """Copy of the memory of the mechanism, without listed pairs."""
+        """Memory for the steps of the mechanism, without listed pairs of contacts."""
         steps = self.parts.kinds.redundant, self.parts.kinds.decay
         changes = bool(self.mechanism.network.arrays.mass_factors)
         return self.mechanism.once(_MEMORIES[steps]).copy(with_constants=changes)
 
     def _bind(self, m: Memory) -> None:
-        """Bind the steps to a memory."""
+        """Make ``m`` the memory of the steps."""
         self.memory = m
         is_asked = m.border_size[1] < 0 or m.solids_lawful.size > 0
         self._answers = Answers(self.mechanism, m, laws_of(self.mechanism, m)) if is_asked else None
@@ -93,7 +93,7 @@ class Stepper:
 
     @property
     def _parts(self) -> tuple[slice, slice]:
-        """Slices of the floats of the memory from which the next step starts."""
+        """Two slices of the floats of the memory that together hold the start of the next step: motion, and history."""
         return self.memory.span("at_r", "at_product"), self.memory.span("run_history", "run_new_energy")
 
     @property
@@ -102,7 +102,10 @@ class Stepper:
         return self._near is not None and bool(self.memory.touch_reach[2])
 
     def _list_near(self, c: Configuration, points_of: Callable[[], Array]) -> None:
-        """List the near pairs for nodes at points (k, d), unless the last list is still valid."""
+        """Make a new list of near pairs, and a memory for it, unless the last list still holds.
+
+        ``points_of`` returns the positions (k, d) of the nodes in the configuration ``c``.
+        """
         near = self._near
         if near is None or not near.lists:
             return
@@ -125,9 +128,10 @@ class Stepper:
     def put(
         self, c: Configuration, history: Array, defect: Array, points: Callable[[], Array], prescribed: Array
     ) -> None:
-        """Set the start of the next step: positions and velocities, the last steps, and the velocity defect.
+        """Write the start of the next step into the memory: configuration, history and velocity defect.
 
-        ``points`` returns the positions (k, d) of the nodes there; ``prescribed`` are prescribed quantities of springs.
+        ``points`` returns the positions (k, d) of the nodes there, ``prescribed`` are prescribed quantities of
+        springs.
         """
         self._list_near(c, points)
         c = c._replace(spring=own_springs(self.mechanism, self.memory, c.spring))
@@ -141,22 +145,22 @@ class Stepper:
         self._is_astray = False
 
     def name(self, start: Any) -> None:
-        """Label the state in the memory, so that :meth:`put` need not set an unchanged state again."""
+        """Label the state in the memory as that of ``start``, so that it is not written again while it is unchanged."""
         self.stands = None if self._is_astray else start
 
     @property
     def motion(self) -> int:
-        """Number of floats in the memory that hold the motion."""
+        """Number of floats in the memory that hold positions, velocities and what derives from them."""
         motion = self._parts[0]
         return motion.stop - motion.start
 
     def history(self) -> Array:
-        """Copy of the filled rows of history."""
+        """Copy of the rows of the last steps."""
         rows = self._history
         return rows[len(rows) - self.known :].copy()
 
     def between(self) -> tuple[Array, Array]:
-        """Copies of the velocity defect and the energies at the start of the next step."""
+        """Copies of the velocity defect (g,) and the energies at the start of the next step."""
         return self._defect.copy(), self._energy.copy()
 
     def take(
@@ -169,7 +173,11 @@ class Stepper:
         solved: Index,
         calls: Calls | None = None,
     ) -> None:
-        """Take the steps of a table and record them in ``rows``; ``solved[0]`` counts the finished ones."""
+        """Take the steps of a table and record them in ``rows``; ``solved[0]`` counts the finished ones.
+
+        One of ``save_every`` steps is saved; ``count`` is the number of steps of the run before. ``calls`` are calls
+        of controllers.
+        """
         self.stands = None
         self._before[:] = self._kept
         try:
@@ -190,7 +198,11 @@ class Stepper:
         solved: Index,
         calls: Calls | None = None,
     ) -> None:
-        """Take pairs of steps through the times of a table, under step size control (see steps.controlled)."""
+        """Take pairs of steps through the times of a table, with lengths chosen by their error (see steps.controlled).
+
+        ``pair`` has the state of step size control. ``save`` are the arguments ``save_every`` and ``count`` of
+        :meth:`take`.
+        """
         self.stands = None
         before, self.parts = self.parts, self.parts._replace(pair=pair)
         try:
@@ -201,20 +213,23 @@ class Stepper:
             self._raise(is_solved=True)
 
     def _run(self, table: Any, save: tuple[int, int], calls: Calls, rows: Rows, solved: Index) -> None:
-        """Take the steps of a table; ``save`` has the number of steps per saved one, and of steps of the run before."""
+        """Take the steps of a table by the loops.
+
+        ``save`` are the arguments ``save_every`` and ``count`` of :meth:`take`.
+        """
         course = Course(self.parts, calls, rows, solved, *save, self.known)
         run(self.memory, self.dim, self.kind, self._own(calls), table, course)
 
     def _own(self, calls: Calls) -> Any:
-        """Further options of the loops for steps with impacts or collocation; None for the exact scheme."""
+        """Options of the loops that only steps with impacts or collocation have; None for the exact scheme."""
         return None
 
     def row(self) -> Rows:
-        """Empty records of one step."""
+        """Arrays of zeros for the results of one step."""
         return Rows(*(np.zeros((1, width)) for width in self.widths))
 
     def step(self, table: Table | GaussTable, rows: Rows, solved: Index) -> bool:
-        """Take the single step of a table, and overwrite ``rows`` with its records; True if it is solved."""
+        """Take the single step of a table, and overwrite ``rows`` with its results; True if it is solved."""
         solved[0], self.stands = 0, None
         rows.flow[...] = rows.audit[...] = 0.0
         self._run(table, (1, 0), self._none, rows, solved)
@@ -226,9 +241,9 @@ class Stepper:
         return bool(solved[0])
 
     def _raise(self, *, is_solved: bool) -> None:
-        """Raise the exception of a Python callback of the loops, or an interruption of a function that they called.
+        """Raise the exception that a Python callback of the loops raised, or an interruption of a user's function.
 
-        Another error of such a function becomes the ``failure`` of steps that are not solved.
+        Another error of a user's function becomes the ``failure`` of steps that are not solved.
         """
         error = self._answers.ended() if self._answers is not None else None
         failed = failed_function(is_solved=is_solved)
@@ -239,7 +254,7 @@ class Stepper:
             raise error
 
     def _taken(self, steps: int) -> None:
-        """Count finished steps."""
+        """Count finished steps, for the length of the history."""
         self.known = min(self.known + steps * self.remembered, self.depth)
         self._list_served |= steps > 0
 
@@ -248,29 +263,29 @@ class Stepper:
         return Configuration(*(field.copy() for field in self.memory.views(self._ends)))
 
     def within(self, given: CompiledCoupling) -> Within:
-        """Callback of controllers within steps, called by the loops after each trial solution of a step."""
+        """Data for the loops to call controllers that are solved within steps, after each trial solution of a step."""
         under_way = self.memory.span("run_history", "run_step_audit")
         kept = np.zeros(self.motion), np.zeros(under_way.stop - under_way.start)
         return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, *kept)
 
     def kept(self) -> tuple[list[Array], int]:
-        """Copy of the state at the start of the next step."""
+        """Copy of all that the memory has of the start of the next step."""
         return [self.memory.reals[part].copy() for part in self._parts], self.known
 
     def go_back(self, kept: tuple[list[Array], int]) -> None:
-        """Restore the start of a step."""
+        """Restore the start of a step from a copy by :meth:`kept`."""
         values, self.known = kept
         for part, kept_values in zip(self._parts, values, strict=True):
             self.memory.reals[part] = kept_values
 
     def _back(self) -> None:
-        """Restore history, energies and velocity defect after an unsolved step, without positions and velocities."""
+        """Restore history, energies and velocity defect after a step that failed; positions and velocities are lost."""
         self._is_astray = True
         self._kept[:] = self._before
 
 
 def _before_runs(mechanism: Model) -> BeforeRuns:
-    """Memories of stages and complex systems of a mechanism before a run."""
+    """Copies of the memory of a mechanism for the stages of Gauss collocation, as they are before a run."""
     return before_runs(mechanism.once(banded_memory))
 
 

@@ -1,4 +1,6 @@
-"""Strain rows of nodal bodies for the compiled loops, by points, and elements of points that share frames."""
+"""Arrays of the strains of nodal bodies, such as rods and cables, for the compiled loops.
+
+A strain row is a measure at a quadrature point; points whose vectors depend on the same frames form an element."""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ COLUMNS = 4
 
 
 def strain_rows(mechanism: Model) -> Strains:
-    """Strain rows except those of solids; the indices of their unknowns are added by :func:`in_the_border`."""
+    """Strain rows of all nodal bodies except solids.
+
+    The indices of their unknowns are added by :func:`in_the_border`.
+    """
     a, sizes, owned = mechanism.network.arrays, joint_sizes(mechanism), mechanism.once(owned_by_solids)
     if owned.rows.all():
         return no_strains()
@@ -40,7 +45,10 @@ def strain_rows(mechanism: Model) -> Strains:
 
 
 def _columns(a: Arrays, sizes: JointSizes) -> Any:
-    """Matrix (v, 4b) from the columns of all frames to the vectors of strains, sparse; see :data:`COLUMNS`."""
+    """Sparse matrix (v, 4b) that gives the v vectors of strains as sums of columns of the b frames.
+
+    A frame has the columns listed at :data:`COLUMNS`: its position and directions.
+    """
     owner, moves, x = (part[sizes.nodes :] for part in (a.node_body, a.node_moves, a.node_position))
     place, count = np.arange(owner.size), a.dim + 1
     index = (np.repeat(place, count), (COLUMNS * owner[:, None] + np.arange(count)).ravel())
@@ -55,7 +63,7 @@ def _columns(a: Arrays, sizes: JointSizes) -> Any:
 
 
 class _Point(NamedTuple):
-    """Vectors, products and strain rows of one point."""
+    """Numbers of the vectors, products and strain rows of one quadrature point."""
 
     vectors: Index
     products: Index
@@ -63,7 +71,7 @@ class _Point(NamedTuple):
 
 
 def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
-    """Points: groups of vectors connected by products, strain rows and their stiffness."""
+    """Quadrature points: groups of vectors that are connected by products, strain rows and their stiffness."""
     s = a.strains
     first, second = (index[sizes.products :] - sizes.vectors for index in (a.first, a.second))
     vectors, of_row = len(a.vector_fixed) - sizes.vectors, lambda index: first[index - sizes.products]
@@ -78,12 +86,15 @@ def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
 
 
 def _grouped(label: Index, count: int) -> list[Index]:
-    """Indices with the same label, for each label below ``count``."""
+    """For each label below ``count``: the indices at which ``label`` has it."""
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
 def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], list[int]]]:
-    """Elements: maximal sets of frames, each with the points whose vectors depend on frames of the set only."""
+    """Elements of nodal bodies: the frames of each, and the numbers of its points.
+
+    The vectors of its points depend only on its frames; ``near`` has the columns of the frames in each vector.
+    """
     sets = [
         frozenset(int(c) // COLUMNS for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
         for p in points
@@ -103,7 +114,10 @@ def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], li
 
 
 def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: tuple[list[_Point], Any]) -> Strains:
-    """Strain rows sorted by their points."""
+    """Arrays of the strain rows, sorted by their points and elements.
+
+    ``matrices`` give the vectors by all columns of frames and by unknowns, ``grouped`` are the points and elements.
+    """
     (columns, near), (points, elements), s = matrices, grouped, a.strains
     v, p, e = (np.concatenate([np.zeros(0, dtype=int), *part]) for part in zip(*points, strict=True))
     of_vector, of_product = _places(v, len(a.vector_fixed) - sizes.vectors), _places(p, a.first.size - sizes.products)
@@ -150,7 +164,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
 
 
 def _law_arrays(a: Arrays) -> dict[str, Any]:
-    """Laws of all strain rows (e,): their numbers, lengths, undeformed stiffnesses and factors of time."""
+    """Arrays (e,) of the laws of strain rows: number of the law, length, undeformed stiffness and factor of time."""
     s, count = a.strains, a.strains.stress.size
     law, schedule, width, viscous = np.full(count, -1), np.full(count, -1), np.ones(count), np.zeros(count)
     undeformed = sparse.csr_array(s.of_undeformed).diagonal()
@@ -164,7 +178,7 @@ def _law_arrays(a: Arrays) -> dict[str, Any]:
 
 
 def _lawful(a: Arrays, law: Index) -> Index:
-    """Flags (m,): 1 for stresses whose strain row has a law, else 0; empty if no row has one."""
+    """Mask (m,) of the stresses whose strain row has an elastic law; empty if no row has one."""
     stresses = a.strains.stress[law >= 0]
     lawful = np.zeros(len(a.stress_damping) if stresses.size else 0, dtype=np.int64)
     lawful[stresses] = 1
@@ -172,14 +186,17 @@ def _lawful(a: Arrays, law: Index) -> Index:
 
 
 def _places(chosen: Index, count: int) -> Index:
-    """Position of each of ``count`` indices among ``chosen``, −1 for others and in an additional last entry."""
+    """Array (count + 1,) with the index of each number in ``chosen``; −1 for all other numbers, and as last entry."""
     places = np.full(count + 1, -1)
     places[chosen] = np.arange(chosen.size)
     return places
 
 
 def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[list[Index], Index]:
-    """Frames of the element that move each vector, point by point; first indices of their unknowns."""
+    """Frames on which each vector depends, as numbers within its element, point by point.
+
+    Also the index of the first unknown of each frame among those of its element.
+    """
     widths = np.full(len(a.mass), a.dim)
     widths[a.turning] += a.n.shape[0]
     slots, places, at = [], [], iter(points)
@@ -194,7 +211,7 @@ def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[l
 
 
 def no_strains() -> Strains:
-    """Strain arrays of a mechanism without nodal bodies."""
+    """Empty arrays of strains, for a mechanism without nodal bodies."""
     none, one = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
     firsts = [name for name in Strains._fields if name.endswith("ptr") or name == "element"]
     empty: dict[str, Any] = {name: one if name in firsts else none for name in Strains._fields}
@@ -202,14 +219,17 @@ def no_strains() -> Strains:
 
 
 def in_the_border(strains: Strains, border: Border) -> Strains:
-    """Strain rows with their unknowns in the border: ṙ̄, or ẋ for cables, and ω̄ of the frames of each element."""
+    """Strain rows with the numbers of their unknowns in the border of the Jacobian: ω̄ and ṙ̄ of their frames.
+
+    Cables have ẋ, the rates of positions and slopes of points, instead of ṙ̄.
+    """
     both = np.hstack([border.v, border.w])[strains.frame]
     ends = np.append(0, np.cumsum((both >= 0).sum(axis=1)))
     return strains._replace(unknown_ptr=ends[strains.frame_ptr], unknown=both[both >= 0])
 
 
 def nodal_space(strains: Strains, bodies: int, dim: int) -> NodalSpace:
-    """Work space of strain rows, all zeros."""
+    """Work space of strain rows in a step, all zeros."""
     z, b = np.zeros, bodies if strains.holds.size else 0
     v, p, e = strains.column_ptr.size - 1, strains.first.size, strains.stress.size
     most = int(np.diff(strains.product_ptr).max(initial=0))

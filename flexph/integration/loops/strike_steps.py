@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class StrikeSteps(Stepper):
-    """Compiled steps of a mechanism with impacts and closing of rigid contacts.
+    """Compiled steps of a mechanism with rigid contacts: gaps close with impacts, and closed ones stay so or open.
 
-    ``between`` gives time-dependent data between the times of steps; ``tell`` is called if many contacts of a step have
-    separate impacts.
+    ``between`` evaluates prescribed quantities at times within steps; ``tell`` is called if many contacts of a step
+    have separate impacts.
     """
 
     kind = STRIKES
@@ -53,7 +53,7 @@ class StrikeSteps(Stepper):
         self._near, self._between, self._tell = near, between, tell
 
     def _bind(self, m: Memory) -> None:
-        """Bind a memory, as :meth:`Stepper._bind`, with work space for the laws of its contacts."""
+        """Make ``m`` the memory of the steps, with work space for the laws of its contacts."""
         super()._bind(m)
         m.strike_apart[0] = self._are_apart
         contacts = m.strike_may_close.size
@@ -67,7 +67,7 @@ class StrikeSteps(Stepper):
         return Striking(self._law, self.kinds, self._by_events, self._between.given())
 
     def _taken(self, steps: int) -> None:
-        """Count finished steps; steps with impacts or settling clear the history."""
+        """Count finished steps, for the length of the history; steps with impacts or settling friction clear it."""
         super()._taken(steps)
         audit = self.memory.strike_audit
         if steps:
@@ -76,7 +76,7 @@ class StrikeSteps(Stepper):
             self._tell()
 
     def _raise(self, *, is_solved: bool) -> None:
-        """Raise the exception of a function called at or between the times of steps, see :meth:`Stepper._raise`."""
+        """Raise the exception of a callback of the loops, also of one within a step; see :meth:`Stepper._raise`."""
         super()._raise(is_solved=is_solved)
         if isinstance(error := self._between.error, Exception):
             self.failure = error

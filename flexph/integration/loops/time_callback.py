@@ -1,4 +1,4 @@
-"""Callback that computes time-dependent data between the times of compiled steps, when loops split a step."""
+"""Callback that evaluates prescribed quantities at times within a compiled step, when the loops split it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TimeCallback:
-    """Callback for the driven joints, springs and loads of a mechanism between the times of a table."""
+    """Callback that evaluates driven joints, springs and loads of a mechanism at times between those of a table."""
 
     def __init__(self, mechanism: Model, table: TimeTable, forcing: Forcing) -> None:
         self._prescribed, self._forcing, self._times = table, forcing, np.zeros(2)
@@ -30,7 +30,7 @@ class TimeCallback:
         self.controller_inputs: Array | None = None  # inputs of controllers within the steps, (1, i)
 
     def given(self) -> Between:
-        """Arguments of the loops: the address of the callback and its table, address 0 if all data are constant."""
+        """Data for the loops to call it: its address, the times and the table it fills; address 0 if nothing varies."""
         if not (self._prescribed.varies or self._forcing.varying.any()):
             return Between(0, self._times, self._table)
         if self._callback is None or self._callback.error is not None:
@@ -38,7 +38,10 @@ class TimeCallback:
         return Between(self._callback.address, self._times, self._table)
 
     def _fill_table(self, kind: int) -> int:
-        """Fill the table of one step with the data of a kind (over the step, or at one time); return 0."""
+        """Fill the table of one step with the quantities that ``kind`` asks for, and return 0.
+
+        They are those over the step between two times, rates at its end, or all at one time.
+        """
         given, table, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:
             rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)
@@ -54,5 +57,5 @@ class TimeCallback:
 
     @property
     def error(self) -> BaseException | None:
-        """Exception of the callback, or None."""
+        """Exception that the callback raised, or None."""
         return None if self._callback is None else self._callback.error

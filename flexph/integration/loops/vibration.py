@@ -13,13 +13,13 @@ from .memory.run_space import DecaySpace
 
 
 def no_vibration(bodies: int) -> Vibration:
-    """Vibration arrays of steps without energy loss."""
+    """Empty arrays of free vibrations, for steps without energy loss."""
     none = [np.zeros(bodies, dtype=np.int64) for _ in range(6)]
     return Vibration(none[0], np.zeros(bodies + 1), *none[1:], *(np.zeros(0) for _ in range(5)))
 
 
 def vibration(a: Arrays, banded: Array) -> Vibration:
-    """Free vibrations of all bodies that are not ``banded`` (b,), in consecutive blocks."""
+    """Free vibrations of all deformable bodies that are not marked in ``banded`` (b,), in consecutive blocks."""
     bodies = a.flexing[~banded[a.flexing]]
     known, s = free_vibrations(a, bodies), a.n.shape[0]
     size, stresses, n = (np.zeros(len(a.mass), dtype=np.int64) for _ in range(3))

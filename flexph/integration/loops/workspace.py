@@ -34,31 +34,35 @@ if TYPE_CHECKING:
 
 
 def constants_of_redundant(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism with multipliers of least norm."""
+    """Arrays of constants of a mechanism for multipliers of least norm."""
     k = mechanism.once(constants)
     return k._replace(redundancy=redundancy(mechanism, k))
 
 
 def constants_by(parts: tuple[int, int]) -> Callable[[Model], Constants]:
-    """Function that builds constant arrays; ``parts`` flags multipliers of least norm, and steps that lose energy."""
+    """Function that builds the arrays of constants of a mechanism.
+
+    ``parts`` are two flags: multipliers of least norm, and steps that lose energy.
+    """
     of_decaying = constants_of_redundant_decaying if parts[0] else constants_of_decaying
     return of_decaying if parts[1] else constants_of_redundant if parts[0] else constants
 
 
 def memory(mechanism: Model) -> Memory:
-    """Memory of a mechanism before a run by conservative steps."""
+    """Memory of a mechanism before a run by the exact scheme."""
     return memory_of(mechanism, (0, 0))
 
 
 def banded_memory(mechanism: Model) -> Memory:
-    """Memory of a mechanism before a run by Gauss collocation, with a banded border."""
+    """Memory of a mechanism before a run by Gauss collocation, whose border is banded."""
     return _packed(mechanism, mechanism.once(banded_constants))
 
 
 def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying: bool = False) -> Memory:
-    """Memory before a run in which each body has separate matrices, for derivatives with respect to those of one body.
+    """Memory before a run in which bodies with equal matrices do not share them.
 
-    If ``banded`` it has a banded border, for Gauss collocation; if ``decaying``, arrays of steps that lose energy.
+    It is for derivatives with respect to the matrices of one body. If ``banded`` it has a banded border, for Gauss
+    collocation; if ``decaying``, arrays of steps that lose energy.
     """
     k = mechanism.once(banded_constants if banded else constants_of_decaying if decaying else constants)
     if (near := mechanism.once(NearPairs)).lists:
@@ -73,7 +77,7 @@ def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying:
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
     """Memory of a mechanism before a run, by the flags ``parts`` of :func:`constants_by`.
 
-    It has the contacts with the numbers ``near``, by default those by which unknowns are ordered (NearPairs.in_order).
+    It has the contacts with the numbers ``near``, by default those of :attr:`NearPairs.in_order`.
     """
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])
@@ -82,7 +86,7 @@ def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = Non
 
 
 def constants_of_redundant_decaying(mechanism: Model) -> Constants:
-    """Constant arrays of a mechanism with multipliers of least norm for steps that lose energy."""
+    """Arrays of constants of a mechanism for multipliers of least norm and steps that lose energy."""
     k = mechanism.once(constants_of_decaying)
     return k._replace(redundancy=redundancy(mechanism, k))
 
@@ -100,7 +104,11 @@ def _packed(mechanism: Model, k: Constants, *, decaying: bool = False) -> Memory
 
 
 def _workspace(k: Constants, *sizes: int) -> Workspace:
-    """Work space, all zeros."""
+    """Work space of compiled steps, all zeros.
+
+    ``sizes`` are the numbers of energies, flows, springs, contact energies, unknowns of a pile, and 0 to 2 for
+    impacts.
+    """
     energies, flows, springs, connections, pile, strikes = sizes
     b, d = k.inertia.weight.shape
     s, n, m = k.inertia.J.shape[1], int(k.inertia.first[-1]), k.elastic.body.size

@@ -17,12 +17,12 @@ from .method import MechanismMethod, Redundancy, check_redundant, frozen_toleran
 class Exact(MechanismMethod):
     """Exact scheme of mechanisms, a discrete gradient pair ([dg] eq. (18)); the default method of mechanisms.
 
-    It is exact for these polynomial equations at any step: ΔH = work − dissipation, RᵀR = 1, position constraints and
-    both momenta hold to round-off. It is symmetric, of second order in positions, velocities and midpoint multipliers,
-    and adds no numerical damping. Velocities keep the constraints in the mean of each step, and at its ends to second
-    order; the alternating part that this adds to the multipliers is removed from those returned and left in the
-    ``stage_multipliers``. Equal steps keep that order; if long and short steps alternate, velocities and multipliers
-    fall to first order.
+    With steps of any length, ΔH = work − dissipation, RᵀR = 1, position constraints and the balances of linear and
+    angular momentum hold to round-off. The scheme is symmetric, of second order in positions, velocities and midpoint
+    multipliers, and adds no numerical damping. Velocities keep the constraints in the mean of each step, and at its
+    ends to second order; the alternating part that this adds to the multipliers is removed from those returned and left
+    in the ``stage_multipliers``. With equal steps all orders hold; if long and short steps alternate, velocities and
+    multipliers fall to first order.
 
     With a ``tolerance``, ``times`` are only the saved times, which are met exactly. Steps between them come in pairs
     of equal length that are accepted or rejected together. Their error is that of velocities in the norm of kinetic
@@ -70,7 +70,7 @@ class Exact(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``exact``."""
+        """Name ``exact``."""
         return "exact"
 
 
@@ -108,7 +108,7 @@ class Exact4(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``exact4``."""
+        """Name ``exact4``."""
         return "exact4"
 
 
@@ -155,7 +155,7 @@ class ExactGauss(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``exact_gauss``."""
+        """Name ``exact_gauss``."""
         return "exact_gauss"
 
 
@@ -203,5 +203,5 @@ class Decaying(MechanismMethod):
 
     @property
     def name(self) -> str:
-        """``decaying``."""
+        """Name ``decaying``."""
         return "decaying"

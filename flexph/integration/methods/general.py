@@ -71,7 +71,7 @@ class DiscreteGradient(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name of the gradient."""
+        """Name, which is that of the gradient."""
         return self.gradient
 
 
@@ -109,7 +109,7 @@ class DiracDissipative(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """``dirac``."""
+        """Name ``dirac``."""
         return "dirac"
 
 
@@ -159,7 +159,7 @@ class Gauss(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """``midpoint``, ``gauss4`` or ``gauss6``."""
+        """Name by the order: ``midpoint``, ``gauss4`` or ``gauss6``."""
         return "midpoint" if self.order == 2 else f"gauss{self.order}"
 
 
@@ -171,7 +171,10 @@ def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
 
 
 def _refuse(method: GeneralMethod, takers: str, *options: str) -> None:
-    """Raise ValueError if a method has one of the named options, which are for ``takers`` only."""
+    """Raise ValueError if one of the options named in ``options`` is set in a method that does not support it.
+
+    ``takers`` names the methods that do, for the message.
+    """
     for option in options:
         value = getattr(method, option)
         if not (value is None or value is False):
@@ -213,12 +216,12 @@ class Library(GeneralMethod):
 
     @property
     def tolerance(self) -> tuple[float, Any]:
-        """(rtol, atol)."""
+        """Relative and absolute tolerance (rtol, atol)."""
         return self.rtol, self.atol
 
     @property
     def name(self) -> str:
-        """Class name in small letters."""
+        """Name, which is that of the class in small letters."""
         return type(self).__name__.lower()
 
 

@@ -30,11 +30,11 @@ class Method(ABC):
 
     @property
     def tolerance(self) -> Any:
-        """Tolerance of step size control: rtol or (rtol, atol); None if ``times`` prescribe the steps."""
+        """Tolerance by which the method chooses its steps: rtol or (rtol, atol); None if ``times`` prescribe them."""
         return None
 
     def __repr__(self) -> str:
-        """Constructor call without default options."""
+        """Text of the constructor call, without options that have their defaults."""
         options = []
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
@@ -57,22 +57,22 @@ class GeneralMethod(Method):
 
     @property
     def completion(self) -> Completion | None:
-        """Rule for algebraic states at the ends of steps, if the method leaves them open."""
+        """Rule for the algebraic states at the start and end of steps; None for the default of the method."""
         return None
 
 
 def frozen_tolerance(given: Any) -> Any:
-    """Tolerance with absolute tolerances as a tuple, so that methods compare and hash."""
+    """Tolerance whose absolute tolerances are tuples instead of arrays, so that methods can be compared and hashed."""
     pair = isinstance(given, tuple | list) and len(given) == 2
     return tuple(tuple(np.asarray(x).tolist()) if np.ndim(x) else x for x in given) if pair else given
 
 
 def check_completion(completion: Any) -> None:
-    """Raise ValueError unless it is None or the name of a completion."""
+    """Raise ValueError unless ``completion`` is None or the name of a completion rule."""
     if completion is not None:
         check.choice("completion", completion, get_args(Completion))
 
 
 def check_redundant(redundant: Any) -> None:
-    """Raise ValueError unless it is "refuse" or "least_norm"."""
+    """Raise ValueError unless ``redundant`` is "refuse" or "least_norm"."""
     check.choice("redundant", redundant, get_args(Redundancy))

@@ -34,7 +34,7 @@ NAMES: dict[str, Callable[..., Method]] = {
 
 @checked
 def by_name(name: str, **options: Any) -> Any:
-    """Make the method of a name with the options of its class; options that are None are left out.
+    """Method with the given name and options of its class; options that are None keep their defaults.
 
     ``tolerance``, rtol or (rtol, atol), also sets those of methods of libraries. For names from a command line or a
     file: in a program, call the class of the method.
@@ -55,5 +55,5 @@ def by_name(name: str, **options: Any) -> Any:
 
 
 def call_of(name: str) -> str:
-    """Constructor call of the method of a name, as Python code."""
+    """Python code that constructs the method with the given name and default options, such as ``Gauss(4)``."""
     return repr(NAMES[name]())

@@ -1,4 +1,4 @@
-"""Messages of a run of a mechanism whose step fails: the step, the reason, and the remedy."""
+"""Messages for a step of a mechanism that fails: they name the step, the reason, and a remedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ ONE_STEP = (
 
 
 def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
-    """Message for a step that is not solved, or at which the motion ends; ``acting`` names likely reasons."""
+    """Message for a step over the times ``span`` that is not solved, or in which the motion ends.
+
+    ``acting`` is a text on likely reasons, ``cure`` the advice at the end.
+    """
     t0, t1 = span
     if isinstance(error, MotionEnded):
         return f"{error} at about t = {t0 + error.share * (t1 - t0):.6g} s: {error.advice}"
@@ -41,13 +44,19 @@ def explain_step(error: StepFailed, span: tuple[float, float], acting: str = "",
 
 
 def explain(run: Run, error: StepFailed, span: tuple[float, float], acting: str = "", *, cure: str = GENERAL) -> str:
-    """Message for a run that ends at a step which is not solved."""
+    """Message for a run that ends as its step over the times ``span`` is not solved, with the number of finished steps.
+
+    ``acting`` is a text on likely reasons, ``cure`` the advice at the end.
+    """
     reason = explain_step(error, span, acting, cure=cure)
     return f"{reason}. The {run.count} finished steps are in .solution"
 
 
 def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str, Sequence[str]]) -> str:
-    """Text on inputs so large that a step overflows, with their ports and controllers; empty if there are none."""
+    """Text that names the ports with inputs so large that a step may overflow; empty if there are none.
+
+    ``ports`` are the parts of the input ``values`` by port, ``setters`` the ports that each controller sets.
+    """
     names = []
     for port, part in ports.items():
         if (largest := np.abs(values[part]).max(initial=0.0)) > HUGE:
@@ -57,7 +66,7 @@ def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str,
 
 
 def explain_control(run: Run, error: StepControlFailed) -> str:
-    """Message for a run whose steps became too small."""
+    """Message for a run that ends as step size control made its steps too short."""
     return (
         f"{error} at t = {error.time:.6g} s; where a drive, load or event lets velocities jump, end the run and begin "
         "another, else look for a singular pose or raise the tolerance. "

@@ -1,4 +1,4 @@
-"""Scheme of a method for a mechanism, and its start, with the checks of both."""
+"""Choice of the scheme by which a method integrates a mechanism, with checks of both and of the start."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 NO_NODES = {
     Decaying: "its numerical loss is that of small vibrations about a fixed shape in a body frame; with nodes, whose "
-    "shape rotates, it would change the angular momentum; take Exact() and a body with damping=Damping(stiffness=...)",
+    "shape rotates, it would change the angular momentum; use Exact() and a body with damping=Damping(stiffness=...)",
     ExactGauss: "their strains are no polynomials of its unknowns, and its complex linear systems have no entries of "
-    "nodes; take Exact(), or Exact4(), which is of fourth order",
+    "nodes; use Exact(), or Exact4(), which is of fourth order",
 }
 """Reasons why methods do not support bodies of nodes, with the remedy."""
 
@@ -42,12 +42,16 @@ NO_NODES = {
 def scheme_from(
     mechanism: Mechanism, start: State, method: MechanismMethod, forcing: Forcing
 ) -> tuple[Scheme, Checked]:
-    """Scheme of a method from a consistent start, and the check of the start; raises ValueError if there is none."""
+    """Scheme of a method for a mechanism from a consistent start, and the checked start.
+
+    Raises ValueError if the method does not support the mechanism, and for a start that is inconsistent, has
+    redundant constraints that the method refuses, or rigid bodies that overlap.
+    """
     table = start_table(mechanism, start, forcing)
     checked = check_consistent(mechanism, start, table=table)
     if method.redundant == "refuse" and not checked.is_regular:
         takes_all = any(field.name == "redundant" for field in fields(method))  # type: ignore[arg-type]
-        refuse_redundant(checked, *(() if takes_all else ("take Exact(redundant='least_norm')",)))
+        refuse_redundant(checked, *(() if takes_all else ("use Exact(redundant='least_norm')",)))
     _refuse_impulses(method, mechanism)
     scheme = scheme_of(method, InitialValueProblem(mechanism, start, forcing, table, checked))
     at = checked.c, checked.d
@@ -60,9 +64,10 @@ def scheme_from(
 
 @singledispatch
 def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
-    """Scheme of a method for a mechanism; raises ValueError for parts of it that the method does not support.
+    """Scheme of a method for the mechanism of an initial value problem.
 
-    Compositions, with substeps back in time, and step size control, with second differences, need a longer history.
+    Raises ValueError for parts of the mechanism that the method does not support. Compositions, whose substeps also
+    go back in time, and step size control by second differences need a history of more steps.
     """
     raise TypeError(f"there are no steps of {method} for mechanisms")
 
@@ -73,13 +78,13 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
     is_rigid = bool(problem.mechanism.once(Accounts).rigid.size)
     if is_rigid and tolerance and not by_events:
         raise ValueError(
-            f"{method}: impacts at the beginning of steps have an error that does not fall with their length: take "
+            f"{method}: impacts at the beginning of steps have an error that does not fall with their length: use "
             "contact='events', or leave the tolerance out"
         )
     if is_rigid and not by_events and _is_timed(problem.mechanism.network.arrays):
         raise ValueError(
             f"{method}: with laws or masses that depend on time or flows there are no impacts at the start of steps: "
-            "take contact='events'"
+            "use contact='events'"
         )
     shares = PAIR if tolerance and not is_rigid else SINGLE
     if is_rigid and tolerance and problem.mechanism.network.arrays.mass_factors:
@@ -89,7 +94,11 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
 
 
 def _is_timed(a: Arrays) -> bool:
-    """True if energies or dry friction of joints depend on time, by laws with a schedule, masses or flows."""
+    """True if energies or dry friction of joints depend on time by themselves.
+
+    The causes are schedules of springs or elastic laws, given factors of masses, flows in pipes, and joints with
+    friction on surfaces whose speed is prescribed.
+    """
     timed = a.springs.scheduled or a.flows or a.mass_factors or (a.bearings.rubbing >= 0).any()
     return bool(timed or any(part.factor is not None for part in a.strains.laws))
 
@@ -99,7 +108,7 @@ def _exact4(method: Exact4, problem: InitialValueProblem) -> Scheme:
     if dissipating := problem.mechanism.once(Accounts).dissipation:
         raise ValueError(
             "Exact4() is for mechanisms without damping, since some of its substeps go back in time: "
-            f"{', '.join(map(repr, dissipating))} may dissipate; take Exact()"
+            f"{', '.join(map(repr, dissipating))} may dissipate; use Exact()"
         )
     return Scheme(problem, HISTORY, method.redundant == "least_norm", shares=SUBSTEPS, weights=MIDPOINT)
 
@@ -112,12 +121,12 @@ def _exact_gauss(method: ExactGauss, problem: InitialValueProblem) -> Scheme:
     refuse_contacts(mechanism.connections, "ExactGauss()")
     for name, body in mechanism.bodies.items():
         if body.mass_factor is not None:
-            raise ValueError(f"ExactGauss() takes no masses that depend on time, got that of {name!r}: take Exact4()")
+            raise ValueError(f"ExactGauss() supports no masses that depend on time, got that of {name!r}: use Exact4()")
     for name, measure in measures(mechanism.connections):
         if not isinstance(measure.law, (ElasticLaw, ForceLaw, NoneType)):
-            raise ValueError(f"ExactGauss() does not take the law of {name}: take Exact()")
+            raise ValueError(f"ExactGauss() does not support the law of {name}: use Exact()")
     if mechanism.network.arrays.springs.relations:
-        raise ValueError("ExactGauss() does not take friction laws and other relations: take Exact()")
+        raise ValueError("ExactGauss() does not support friction laws and other relations: use Exact()")
     return Scheme(problem, method.stages, tableau=gauss(method.stages))
 
 
@@ -136,7 +145,7 @@ def _tolerance(method: Exact | Decaying) -> Tolerance | None:
 
 
 def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
-    """Raise ValueError for rigid contacts and dry friction of joints if a method has no impulses."""
+    """Raise ValueError if a method without impulses gets a mechanism with rigid contacts or dry friction of joints."""
     if isinstance(method, Exact):
         return
     arrays, connections = mechanism.network.arrays, mechanism.connections
@@ -149,20 +158,23 @@ def _refuse_impulses(method: MechanismMethod, mechanism: Mechanism) -> None:
 
 
 def _refuse_nodes(method: Decaying | ExactGauss, mechanism: Model) -> None:
-    """Raise ValueError for nodal bodies, such as rods and cables, which the method does not support."""
+    """Raise ValueError for a mechanism with nodal bodies (rods, cables, …), which the method does not support."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody):
             raise ValueError(
-                f"{method} takes no body of nodes {NodalBody.remedy} such as {name!r}: {NO_NODES[type(method)]}"
+                f"{method} supports no body of nodes {NodalBody.remedy} such as {name!r}: {NO_NODES[type(method)]}"
             )
 
 
 def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
-    """Raise ValueError for large bodies of which a method would have to factor full matrices in each step."""
+    """Raise ValueError for a mechanism with large bodies that a method could solve only by factors of full matrices.
+
+    Bodies without narrow bands are too large for it above a limit of the cost; those about mean axes in any case.
+    """
     for name, body in mechanism.frames.items():
         if body.unshifted is not None:
             raise ValueError(
-                f"{method} takes no large body about mean axes, such as {name!r}: reduce it, or take Exact()"
+                f"{method} supports no large body about mean axes, such as {name!r}: reduce it, or use Exact()"
             )
     if mechanism.network.arrays.mean is None:
         return
@@ -170,6 +182,6 @@ def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
     if has_full or mechanism.once(cost_of_factor) > LARGEST:
         raise ValueError(
             f"{method} factors the full matrices of bodies without narrow bands, and this mechanism is too large for "
-            f"that, with {mechanism.layout.velocities} velocities: take fewer elements, reduce its bodies, or take "
+            f"that, with {mechanism.layout.velocities} velocities: use fewer elements, reduce its bodies, or use "
             "Exact() with structural damping"
         )

@@ -1,8 +1,9 @@
-"""Scheme of a mechanism by a method: shares of its substeps, starts and results of steps.
+"""Scheme with which a method integrates a mechanism: lengths of substeps, starts and results of steps.
 
-A step of the exact scheme reflects the velocity defect e = G v + ∂g/∂t of index-2 constraints, e₁ = −e₀ + O(h²): as a
-map of states it is not near the identity, and compositions of single steps lose their order. A pair of equal steps,
-Ψ_h = Φ_{h/2} ∘ Φ_{h/2}, is near the identity and symmetric, so that
+A step Φ_h of the exact scheme turns round the sign of the velocity defect e = G v + ∂g/∂t of index-2 constraints
+g(q, t) = 0 with Jacobian G and velocities v: e₁ = −e₀ + O(h²). As a map of states it is not near the identity, and
+compositions of single steps lose their order. A pair of equal steps, Ψ_h = Φ_{h/2} ∘ Φ_{h/2}, is near the identity and
+symmetric, so that
 
     Ψ_{γ₁h} ∘ Ψ_{γ₂h} ∘ Ψ_{γ₁h},  γ₁ = 1/(2 − 2^{1/3}),  γ₂ = 1 − 2γ₁ < 0
 
@@ -41,9 +42,10 @@ SUBSTEPS = 0.5 * OUTER, 0.5 * OUTER, 0.5 - OUTER, 0.5 - OUTER, 0.5 * OUTER, 0.5 
 
 
 def _midpoint_weights() -> tuple[float, ...]:
-    """Weights of the six values λ + c hₖ² + ½λ″(tₖ − t)² + … of the substeps that give λ at the middle t of the step.
+    """Weights of the multipliers of the six substeps whose sum is the multiplier λ(t) at the middle t of the step.
 
-    By symmetry these are three numbers: of the first and last, second and fifth, third and fourth substep.
+    The substep k of length hₖ about tₖ has the value λ + c hₖ² + ½ λ″ (tₖ − t)² + …, of which the second and third
+    term cancel. By symmetry the first and last, second and fifth, third and fourth weight are equal.
     """
     lengths = np.array(SUBSTEPS)
     away = np.cumsum(lengths) - 0.5 * lengths - 0.5
@@ -71,9 +73,10 @@ Lazy = tuple[Configuration | Callable[[Array], Configuration], Derived | Callabl
 
 
 class EvaluatedState:
-    """Flat state x between steps, with its arrays c, derived quantities d, and velocity defect G v + ∂g/∂t, (g,).
+    """Flat state x between two steps, with its configuration c, derived quantities d and velocity defect.
 
-    ``place`` has c and d or functions that return them, since they are seldom needed.
+    The velocity defect (g,) is G v + ∂g/∂t of the g constraints. ``place`` has c and d, or functions that compute c
+    from x and d from c when they are first needed.
     """
 
     def __init__(self, x: Array, place: Lazy, defect: Array) -> None:
@@ -82,22 +85,22 @@ class EvaluatedState:
 
     @cached_property
     def c(self) -> Configuration:
-        """Arrays of the state."""
+        """Configuration: the parts of the flat state as arrays."""
         return self._c if isinstance(self._c, Configuration) else self._c(self.x)
 
     @cached_property
     def d(self) -> Derived:
-        """Quantities derived from the arrays."""
+        """Quantities derived from the configuration."""
         return self._d if isinstance(self._d, Derived) else self._d(self.c)
 
     @property
     def place(self) -> Place:
-        """Arrays c of the state and derived quantities d."""
+        """Configuration c and derived quantities d."""
         return self.c, self.d
 
 
 class StepStart(NamedTuple):
-    """End of a step, from which the next one starts.
+    """Time, state and energies from which a step starts: the start of the run or the end of the step before.
 
     ``history`` has a row for each of the last steps: mean velocities, multipliers, velocity defect, length [s].
     """
@@ -109,17 +112,18 @@ class StepStart(NamedTuple):
 
     @property
     def x(self) -> Array:
-        """Flat state."""
+        """Flat state of the mechanism."""
         return self.state.x
 
 
 class StepResult(NamedTuple):
-    """Record of a finished step.
+    """Result of a finished step.
 
-    ``stage`` are the mean multipliers over it, ``multipliers`` those at its ``middle``; ``residuals`` (4,) the largest
-    balance residual, gap, velocity defect and mean rate of nonholonomic rows; ``counts`` (3,) are the numbers of
-    iterations, of steps (several if it was divided) and of rejected steps; ``complementarity`` is the defect of rigid
-    contacts, divided by its scale; ``output`` are the mean velocities conjugate to the inputs.
+    ``middle`` is the time of its middle [s], ``stage`` the mean multipliers over the step, ``multipliers`` those at
+    the middle, ``flows`` its works and losses [J]. ``residuals`` (4,) are the largest balance residual, gap, velocity
+    defect and mean rate of nonholonomic constraints. ``counts`` (3,) are the numbers of iterations, of steps (several
+    if it was divided) and of rejected steps. ``complementarity`` is the defect of the law of rigid contacts, divided
+    by its scale, and ``output`` the mean velocities conjugate to the inputs.
     """
 
     end: StepStart
@@ -133,14 +137,18 @@ class StepResult(NamedTuple):
     output: Array
 
     def row(self) -> dict[str, Any]:
-        """Recorded columns of the step."""
+        """Row of the recorder for the step, by the names of its columns."""
         end, own = self.end, self._asdict()
         del own["end"], own["output"]
         return {"time": end.time, "state": end.x, "energy": end.energy, **own}
 
 
 def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> Array:
-    """Velocity defect G v + ∂g/∂t at a state, with the rates of prescribed quantities."""
+    """Velocity defect G v + ∂g/∂t (g,) of the constraints at a configuration and its derived quantities, ``at``.
+
+    ``coefficient`` are the coefficients of the terms of the constraints, ``rates`` the time derivatives of these and
+    of the offsets, which drives prescribe.
+    """
     if not rates[1].size:
         return np.zeros(0)
     c, d = at
@@ -151,19 +159,26 @@ def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> A
 
 
 def defect_at(start: Checked) -> Array:
-    """Velocity defect G v + ∂g/∂t of a consistent state."""
+    """Velocity defect G v + ∂g/∂t (g,) of the constraints at a checked start."""
     coefficient, _, *rates = start.prescribed
     return velocity_defect(start.mechanism.network.arrays, (start.c, start.d), coefficient, (rates[0], rates[1]))
 
 
 def prescribed_rate(a: Arrays, d: Derived, rates: Rates) -> Array:
-    """Right-hand side −∂g/∂t (g,), which G v equals where the constraints hold."""
+    """Right-hand side −∂g/∂t (g,) of the velocity constraints G v = −∂g/∂t.
+
+    ``rates`` are the prescribed time derivatives of the coefficients and of the offsets of the constraints.
+    """
     by_coefficient, by_offset = rates
     return -constraint_sums(a, d.product, by_coefficient, by_offset)
 
 
 class InitialValueProblem(NamedTuple):
-    """Mechanism, its start and inputs; with the time table and the check of the start if they are known."""
+    """Mechanism, start state and inputs of a run.
+
+    ``table`` evaluates the prescribed quantities and ``checked`` is the checked start; both are None until they are
+    known.
+    """
 
     mechanism: Model
     start: State
@@ -174,7 +189,7 @@ class InitialValueProblem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
-    """Scheme of the steps of a method for a mechanism.
+    """Steps of a mechanism by a method: all that the loops need to know of both.
 
     Attributes
     ----------
@@ -187,13 +202,14 @@ class Scheme:
     radius : float, optional
         Spectral radius ρ of the decaying scheme.
     shares, weights : tuple
-        Lengths of substeps relative to that of the step, and weights of their multipliers at its middle.
+        Lengths of substeps relative to that of the step, and the weights with which the multipliers of the substeps add
+        to those at the middle of the step.
     tolerance : Tolerance, optional
-        Tolerance of pairs of steps that are chosen by their error.
+        Tolerance if pairs of steps are chosen by their error.
     tableau : Tableau, optional
         Nodes and weights of Gauss collocation.
     by_events : bool
-        True if steps are split where rigid contacts strike, False if they strike at the start of steps.
+        True if a step is split at each impact of rigid contacts, False if all impacts of a step are at its start.
     """
 
     problem: InitialValueProblem
@@ -213,7 +229,7 @@ class Scheme:
 
     @property
     def arrays(self) -> Arrays:
-        """Arrays of the mechanism."""
+        """Numerical arrays that describe the bodies, joints and forces of the mechanism."""
         return self.mechanism.network.arrays
 
     @property
@@ -233,22 +249,25 @@ class Scheme:
 
     @cached_property
     def accounts(self) -> Accounts:
-        """Accounts of energies and flows."""
+        """Accounts, which compute energies, works and losses of the mechanism."""
         return self.mechanism.once(Accounts) if self.radius is None else Accounts(self.mechanism, decaying=True)
 
     @cached_property
     def table(self) -> TimeTable:
-        """Table of prescribed quantities."""
+        """Time table, which evaluates the prescribed quantities such as drives at times."""
         return self.problem.table or table_of(self.mechanism, self.problem.start.anchors)
 
     @property
     def motions(self) -> int:
-        """Number of mean velocities in a row of history."""
+        """Number of velocities in a row of history: those of all frames and flexible coordinates."""
         a = self.arrays
         return self.mechanism.layout.frames * (a.dim + a.n.shape[0]) + a.body_u.size
 
     def start(self, start: State) -> StepStart:
-        """Start of a run, without energies: the loops compute these, equal to those of their rows bit by bit."""
+        """Start of the first step from a state, with an empty array of energies.
+
+        The loops compute the energies, so that they are equal bit by bit to those of the later steps.
+        """
         known = self.problem.checked if start is self.problem.start else None
         c, d = (known.c, known.d) if known else self._derived(start)
         first = self.motions + self.rows

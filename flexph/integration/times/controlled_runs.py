@@ -1,4 +1,4 @@
-"""Runs with controllers: sampled ones are called between steps and held, continuous ones act within the steps."""
+"""Steps of runs with controllers: outputs of sampled ones are held, continuous ones are solved within the steps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .loop import Accepted, Going
 
 
 class ControlledForcing(Forcing):
-    """Inputs of a run: the given ones, plus the held outputs of controllers."""
+    """Inputs of a run: the given ones, plus the outputs that controllers hold."""
 
     def __init__(self, given: Forcing, loops: ControlLoops) -> None:
         self.given, self.loops = given, loops
@@ -28,25 +28,33 @@ class ControlledForcing(Forcing):
 
     @property
     def jumping(self) -> Array:
-        """Mask of the given inputs that may jump, see :attr:`flexph.systems.inputs.Forcing.jumping`."""
+        """Mask (m,) of the given inputs that may jump, see :attr:`flexph.systems.inputs.Forcing.jumping`."""
         return self.given.jumping
 
     def at(self, time: float) -> Array:
-        """Inputs at a time [s]."""
+        """Inputs (m,) at a time [s], with the outputs that the controllers now hold."""
         return self.given.at(time) + self.loops.held
 
     def before(self, times: Array) -> Array:
-        """Inputs (times, m) just before they change at these times; controllers change at the first time only."""
+        """Inputs (k, m) just before they change at the k times.
+
+        Controllers are called at the first of the times only: there it has their previous outputs, later the present
+        ones.
+        """
         given, first = self.given.before(times), self.loops.held_before(float(times[0]))
         return np.vstack([given[:1] + first, given[1:] + self.loops.held])
 
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
-        """Inputs at many times, with the present outputs of the controllers."""
+        """Inputs at the given times, (k, m) or (1, m), with the outputs that the controllers now hold."""
         return self.given.at_times(times, ends) + self.loops.held
 
 
 class Plan(NamedTuple):
-    """Times of the steps, masks of the times of the run and of the saved ones, and the index of the next step."""
+    """Steps of a run with controllers.
+
+    ``times`` are the ends of steps and the calls of controllers, ``of_grid`` and ``saved`` mark those of the run and
+    those to be saved, ``next`` is the index of the end of the next step.
+    """
 
     times: Array
     of_grid: Array
@@ -55,7 +63,10 @@ class Plan(NamedTuple):
 
 
 def plan_of(run: Going, loops: ControlLoops, grid: Array, save_every: int) -> Plan:
-    """Plan the remaining steps of a run, and restore its controllers."""
+    """Plan the remaining steps of a run, which end at its times ``grid`` and at calls of controllers.
+
+    If the run is resumed, the state of its controllers is restored first.
+    """
     if run.restart:
         loops.restore(run.restart)
     times, of_grid = loops.grid(grid)
@@ -64,7 +75,7 @@ def plan_of(run: Going, loops: ControlLoops, grid: Array, save_every: int) -> Pl
 
 
 class Holding(NamedTuple):
-    """Stepper whose inputs are held constant and recorded with each step."""
+    """Stepper of a mechanism under constant ``inputs`` of controllers, which it records with each step."""
 
     stepper: Any
     inputs: Array
@@ -75,7 +86,7 @@ class Holding(NamedTuple):
 
 
 class HeldStep(NamedTuple):
-    """Result of a step with the inputs held in it."""
+    """Result of a step, with the inputs (m,) that controllers held in it."""
 
     result: Any
     inputs: Array
@@ -86,12 +97,16 @@ class HeldStep(NamedTuple):
         return self.result.end
 
     def row(self) -> Any:
-        """Recorded values of the step."""
+        """Row of the recorder for the step, by the names of its columns."""
         return {**self.result.row(), "held": self.inputs}
 
 
 class CoupledSteps(NamedTuple):
-    """Steps of a mechanism coupled with continuous controllers, with all other inputs held constant."""
+    """Steps in which mechanism and continuous controllers are solved together.
+
+    ``inputs`` are the constant outputs of sampled controllers, ``states`` the states of the continuous ones at the
+    start.
+    """
 
     stepper: Any
     loops: ControlLoops
@@ -99,7 +114,7 @@ class CoupledSteps(NamedTuple):
     states: list[Array]
 
     def step(self, start: Any, time: float) -> CoupledResult:
-        """Take the step that solves mechanism and controllers together, by iteration; raises StepFailed."""
+        """Repeat the step from a start to a time [s] until mechanism and controllers agree; raises StepFailed."""
         coupled = self.loops.coupled
         assert coupled is not None
 
@@ -117,13 +132,16 @@ class CoupledSteps(NamedTuple):
 
 
 def held_steps(stepper: Any, loops: ControlLoops) -> Holding | CoupledSteps:
-    """Stepper under the present outputs of sampled controllers, coupled with continuous ones if there are any."""
+    """Stepper with the inputs that sampled controllers hold now, and with continuous controllers if there are any."""
     held = loops.held.copy()
     return Holding(stepper, held) if loops.coupled is None else CoupledSteps(stepper, loops, held, loops.coupled.states)
 
 
 class CoupledResult(NamedTuple):
-    """Result of a step of mechanism and controllers, with the error of their common energy balance."""
+    """Results of the mechanism and of the controllers in a common step.
+
+    ``balance`` is the defect of the energy balance of both [J], ``inputs`` the inputs that the controllers set.
+    """
 
     result: Any
     inputs: Array
@@ -136,7 +154,7 @@ class CoupledResult(NamedTuple):
         return self.result.end
 
     def row(self) -> Any:
-        """Recorded values of the step."""
+        """Row of the recorder for the step, by the names of its columns."""
         row, controllers = self.result.row(), self.controllers
         residuals = np.append(self.balance, row["residuals"][1:])
         return {**row, "residuals": residuals, "held": self.inputs, **controllers.row()}
@@ -151,7 +169,10 @@ def one_by_one(
     *,
     held_by: Callable[[Any, ControlLoops], Any] = held_steps,
 ) -> Iterator[Accepted]:
-    """Take steps one by one; ``held_by`` creates the stepper for the present outputs of the controllers."""
+    """Call the controllers and take a step, in turn, and yield the steps.
+
+    ``held_by`` makes the stepper for the outputs that the controllers hold in the step.
+    """
     plan = plan_of(run, loops, grid, save_every)
     for k in range(plan.next, plan.times.size):
         start, time = run.start, float(plan.times[k])

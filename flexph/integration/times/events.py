@@ -1,4 +1,4 @@
-"""Events of general systems and mechanisms, zeros of functions of time and state, and observations at saved times."""
+"""Events of runs, which are zeros of functions of time and state; and observations at saved times."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ ON_ZERO = 1e-9
 
 
 def zero_between(first: tuple[float, float], last: tuple[float, float], value: Callable[[float], float]) -> float:
-    """Time of a zero of a function between two (time, value) of different sign, to PRECISION of the distance."""
+    """Time of a zero of ``value(time)`` between two points (time, value) with values of different sign.
+
+    Its error is PRECISION times the distance of the points.
+    """
     (t0, before), (t1, after) = first, last
     width = max(PRECISION * (t1 - t0), np.spacing(max(abs(t0), abs(t1))))
     known = lambda time: before if time == t0 else after if time == t1 else value(time)  # noqa: E731
@@ -68,7 +71,7 @@ class Event:
 
 
 def _read(events: Any) -> dict[str, Event]:
-    """Check the events by name; names must be possible names of groups in files."""
+    """Check events given by name, and return them; a name must be possible as that of a group in files."""
     if not isinstance(events, Mapping):
         raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
     read = {}
@@ -82,7 +85,10 @@ def _read(events: Any) -> dict[str, Event]:
 
 
 def event_value(name: str, function: Callable[[float, Any], Any], time: float, state: StateView) -> float:
-    """Value of an event at a time and state; raises TimedError where it raises or gives no finite number."""
+    """Value of the function of an event at a time and state.
+
+    Raises TimedError if the function raises or does not return a finite number.
+    """
     try:
         value = function(time, state)
         value = value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
@@ -95,7 +101,7 @@ def event_value(name: str, function: Callable[[float, Any], Any], time: float, s
 
 
 class Watch:
-    """Event detection of a run, with the values at the end of the last step and the occurrences so far."""
+    """Detection of the events of a run, with their values at the end of the last step and their occurrences so far."""
 
     def __init__(
         self,
@@ -116,9 +122,9 @@ class Watch:
         return bool(self.events)
 
     def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """Record the events in a step; return the time at which a terminal event ends the run, or None.
+        """Record the events that occur in a step from t0 to t1; return the time of one that ends the run, or None.
 
-        ``end`` is the state at t1, ``at`` returns the states between.
+        ``end`` is the state at t1; ``at`` returns the state at a time between t0 and t1.
         """
         if not self.events:
             return None
@@ -138,9 +144,10 @@ class Watch:
         return None
 
     def steps_without_events(self, times: Array, states: Array) -> int:
-        """Number of leading steps that pass no zero, of steps ending at the times (k,) and states (k, n).
+        """Number of steps before the first one in which an event occurs.
 
-        The values of the last of these are stored. A function that raises ends the count: :meth:`locate` reports it.
+        The steps end at the times (k,) in the states (k, n). The values of the events after the last step without one
+        are stored. A function that raises ends the count; :meth:`locate` reports it.
         """
         for k, (time, state) in enumerate(zip(times.tolist(), states, strict=True)):
             try:
@@ -158,7 +165,7 @@ class Watch:
         return {name: value if abs(value) > AT_REST * self._largest[name] else 0.0 for name, value in new.items()}
 
     def _passed(self, new: Mapping[str, float]) -> list[str]:
-        """Names of the events that have a zero between the last values and ``new``."""
+        """Names of the events with a zero between their values at the end of the last step and the values ``new``."""
         passed = []
         for name, event in self.events.items():
             before, after = self._last[name], new[name]
@@ -173,16 +180,16 @@ class Watch:
         return event_value(name, self.events[name].function, time, self._view(state))
 
     def memory(self) -> dict[str, Any]:
-        """Values of the last step and the largest ones so far."""
+        """Values of the events at the end of the last step, and their largest absolute values so far."""
         return {"last": dict(self._last), "largest": dict(self._largest)}
 
     def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
-        """Restore the occurrences and the values of the last step."""
+        """Set the occurrences so far and the ``memory`` of a resumed run."""
         self.occurred = {name: list(passed) for name, passed in occurred.items()}
         self._last, self._largest = dict(memory["last"]), dict(memory["largest"])
 
     def occurrences(self) -> dict[str, Occurrences]:
-        """Times and states of the occurrences by event."""
+        """Times and states of all occurrences of each event, by name."""
         return {
             name: Occurrences(
                 np.array([t for t, _ in passed]), np.array([x for _, x in passed]).reshape(len(passed), self._size)
@@ -192,32 +199,35 @@ class Watch:
 
 
 class ContinuedWatch(Watch):
-    """Event detection of a run that may continue from a terminal event: a zero at its start counts as passed."""
+    """Detection of the events of a run that may continue from an event: a zero at its start counts as passed."""
 
     fresh = True
 
     def memory(self) -> dict[str, Any]:
-        """Values of the last step and the largest ones so far, and True under "fresh" before the first step."""
+        """Memory of :class:`Watch`, and under "fresh" True before the first step."""
         return {**super().memory(), "fresh": self.fresh}
 
     def restore(self, occurred: Mapping[str, Sequence[tuple[float, Array]]], memory: Mapping[str, Any]) -> None:
-        """Restore the occurrences, the values of the last step, and the flag "fresh"."""
+        """Set the occurrences so far and the ``memory`` of a resumed run."""
         super().restore(occurred, memory)
         self.fresh = memory["fresh"]
 
     def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """Record the events in a step; return the time of a terminal event or None, see :meth:`Watch.locate`."""
+        """Record the events in a step; return the time of one that ends the run, or None, see :meth:`Watch.locate`."""
         self._begin(t1, end)
         return super().locate(t0, t1, end, at)
 
     def steps_without_events(self, times: Array, states: Array) -> int:
-        """Number of leading steps that pass no zero, see :meth:`Watch.steps_without_events`."""
+        """Number of steps before the first one in which an event occurs, see :meth:`Watch.steps_without_events`."""
         with suppress(ValueError):  # reported by look
             self._begin(float(times[0]), states[0])
         return super().steps_without_events(times, states)
 
     def _begin(self, time: float, state: Array) -> None:
-        """Set start values to zero that are round-off compared with the values after the first step."""
+        """Before the first step, set start values of events to zero that are round-off of those at its end.
+
+        ``time`` and ``state`` are those at the end of the step.
+        """
         if self.fresh and self.events:
             for name, value in self._values(time, state).items():
                 if abs(self._last[name]) <= ON_ZERO * abs(value):
@@ -250,12 +260,12 @@ class Observer:
         return self._function is not None
 
     def saved(self, time: float, x: Array) -> None:
-        """Note a new saved state; the previous one is final from now on, and the function is called there."""
+        """Note a new saved state; call the function at the saved state before it, which is now final."""
         self.settle()
         self._latest = (time, x)
 
     def redefine(self, x: Array) -> None:
-        """Replace the state at the last saved time."""
+        """Replace the state at the last saved time by ``x``, if the function has not been called there."""
         if self._latest is not None:
             self._latest = (self._latest[0], x)
 
@@ -279,12 +289,15 @@ class Observer:
         return len(self._values)
 
     def since(self, first: int) -> dict[str, Any]:
-        """Number k of calls from number ``first`` on, and their values (k, …), NaN for None; None if there are none."""
+        """Number ``count`` of calls from number ``first`` on, and their ``values`` (count, …).
+
+        Entries are NaN where the function returned None; the values are None if it never returned any.
+        """
         count = self.count - first
         return {"count": count, "values": None if self._shape is None else self._rows(self._values[first:], count)}
 
     def restore(self, values: Sequence[Array | None], latest: tuple[float, Array] | None) -> None:
-        """Restore the observed values, and the last saved time and state if a step may still redefine it."""
+        """Set the values returned so far, and the last saved time and state if a step may still redefine it."""
         shapes = [value.shape for value in values if value is not None]
         self._values, self._shape, self._latest = list(values), shapes[0] if shapes else None, latest
 
@@ -307,7 +320,10 @@ class Observer:
         return observed
 
     def observations(self, count: int) -> Array:
-        """Values at the first ``count`` saved times (count, …), NaN where there is none; (0,) without any value."""
+        """Values (count, …) of the function at the first ``count`` saved times; NaN where it returned None.
+
+        The array is empty if it never returned a value.
+        """
         return np.zeros(0) if self._shape is None else self._rows(self._values, count)
 
     def _rows(self, values: Sequence[Array | None], count: int) -> Array:

@@ -1,6 +1,7 @@
-"""Checkpoint of a run in progress: numbered files (pieces) in a folder; a resumed run continues from the last one.
+"""Checkpoint of a run in progress, as numbered files in a folder, the pieces.
 
-A piece holds the rows since the previous piece, and everything on which the next step depends.
+A piece holds the rows since the previous piece, and everything on which the next step depends. A resumed run continues
+from the last piece.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ DIGITS = 8
 
 @dataclass(frozen=True)
 class StartForm:
-    """Conversion of the start of a step to a nested value and back."""
+    """Functions that convert the start of a step to a nested value for files (``pack``) and back (``unpack``)."""
 
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
 
 
 class _Written(NamedTuple):
-    """Numbers of final rows, observations, and occurrences by event in the pieces so far."""
+    """Numbers of the final rows, observations and occurrences by event that the written pieces contain."""
 
     rows: int = 0
     observed: int = 0
@@ -42,7 +43,7 @@ class _Written(NamedTuple):
 
 
 class Journal:
-    """Journal of one run (:class:`loop.Run`), which writes its pieces and restores it from them."""
+    """Journal of a run (:class:`loop.Run`): writes its pieces, and restores the run from them."""
 
     def __init__(self, checkpoint: Checkpoint, signature: Signature, form: StartForm) -> None:
         self.folder, self.every, self.signature, self.form = Path(checkpoint.path), checkpoint.every, signature, form
@@ -71,7 +72,7 @@ class Journal:
         self._written, self._steps = self._progress(run), run.count
 
     def record(self, run: Any, entry: Any) -> bool:
-        """Record steps, and write a piece when it is due; True if the steps end the run."""
+        """Record accepted steps in the run, and write a piece when it is due; True if the steps end the run."""
         self._whole = False  # an interruption now would leave the run between two steps
         ended: bool = entry.record(run)
         restart = entry.restart() if callable(entry.restart) else entry.restart
@@ -101,7 +102,10 @@ class Journal:
         return _Written(run.recorder.saved - 1, run.observer.count, occurred)
 
     def _piece(self, run: Any) -> Tree:
-        """Rows since the last piece, and the state of the run; the last saved row may still change."""
+        """Content of the next piece: rows since the last piece, and the state of the run.
+
+        The last saved row may still change, so that the next piece has it again.
+        """
         done, recorder, watch = self._written, run.recorder, run.watch
         return {
             "signature": dict(self.signature),
@@ -142,7 +146,7 @@ class Journal:
 
 @contextmanager
 def opened(checkpoint: Checkpoint | None, signature: Callable[[], Signature], form: StartForm) -> Iterator[Any]:
-    """Open the journal of a checkpoint, locked against other processes; None without a checkpoint.
+    """Open the journal of a checkpoint in a context, locked against other processes; its value is None without one.
 
     Raises ValueError for a folder that is in use, contains other files, or contains a run and ``resume`` is False.
     """
@@ -168,7 +172,7 @@ def _check_folder(folder: Path, checkpoint: Checkpoint) -> None:
         raise ValueError(f"the folder of a checkpoint must contain no other files, but {str(foreign[0])!r} is there")
     if pieces and not checkpoint.resume:
         raise ValueError(
-            f"{str(folder)!r} contains a run: continue it by Checkpoint(path, resume=True), or take another folder"
+            f"{str(folder)!r} contains a run: continue it by Checkpoint(path, resume=True), or use another folder"
         )
 
 
@@ -177,11 +181,11 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def _arrays(passed: list[Any]) -> tuple[Any, Any]:
-    """Times and states of occurrences as arrays."""
+    """Times (k,) and states (k, n) of k occurrences (time, state) of an event."""
     return np.array([t for t, _ in passed]), np.array([x for _, x in passed])
 
 
 def _values(observed: Tree) -> list[Any]:
-    """Observations of a piece, one for each saved time."""
+    """Observations in a piece, one for each saved time; None where there is none."""
     values = observed["values"]
     return [None] * observed["count"] if values is None else list(values)

@@ -24,21 +24,24 @@ from .step_size import StepControlFailed
 
 
 class Watch(Protocol):
-    """Event detection: inspects the steps of a run and may end it."""
+    """Protocol of event detection: it inspects the steps of a run and may end it."""
 
     @property
     def active(self) -> bool:
         """True if there are events."""
 
     def locate(self, t0: float, t1: float, end: Array, at: Callable[[float], Array]) -> float | None:
-        """Time at which a step from t0 to t1 ends the run, or None; ``at`` returns the states between."""
+        """Time at which an event in the step from t0 to t1 ends the run, or None.
+
+        ``end`` is the state at t1; ``at`` returns the state at a time between.
+        """
 
     def occurrences(self) -> dict[str, Any]:
         """Occurrences by name of the event."""
 
 
 class StepStart(Protocol):
-    """Start of a step."""
+    """Protocol of the start of a step."""
 
     @property
     def time(self) -> float:
@@ -50,7 +53,7 @@ class StepStart(Protocol):
 
 
 class StepResult(Protocol):
-    """Result of a step."""
+    """Protocol of the result of a step."""
 
     @property
     def end(self) -> Any:
@@ -61,14 +64,14 @@ class StepResult(Protocol):
 
 
 class Stepper(Protocol):
-    """One-step method of a system, without memory between steps."""
+    """Protocol of a stepper: a one-step method of a system, without memory between steps."""
 
     def step(self, start: Any, time: float) -> Any:
         """Take a step from a start to a time [s]; raises StepFailed."""
 
 
 class Memory(Protocol):
-    """Memory of an iteration between steps, as a nested value that can be saved and restored."""
+    """Protocol of the memory of an iteration between steps, which can be saved as a nested value and restored."""
 
     def kept(self) -> Any:
         """Return the memory as a nested value."""
@@ -78,58 +81,58 @@ class Memory(Protocol):
 
 
 class Finished(Protocol):
-    """Run that is complete or was stopped early."""
+    """Protocol of a run that is complete or was stopped early."""
 
     @property
     def tried(self) -> tuple[float, float]:
         """Start and end time [s] of the last step that was tried."""
 
     def observe_last(self) -> None:
-        """Call the observer at the last state."""
+        """Call the observer at the last state of the run."""
 
 
 class Entry(Protocol):
-    """One or more accepted steps."""
+    """Protocol of one or more accepted steps, to be recorded in a run."""
 
     @property
     def reached(self) -> int:
-        """Number of times of the run that the steps reach."""
+        """Number of times of the run, among those given to it, that the steps reach."""
 
     def record(self, run: Any) -> bool:
-        """Record the steps; True if they end the run."""
+        """Record the steps in a run; True if they end it."""
 
 
 class Follower(Protocol):
-    """Follower of a run in progress, such as a window: it sees finished steps, and may pause or end the run."""
+    """Protocol of a follower of a run in progress, such as a window: sees finished steps, may pause or end the run."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
         """Prepare for a run of a mechanism with these energy accounts; return the follower."""
 
     def before(self, run: Any) -> None:
-        """Observe the start of a run before its first step; may return only when its user continues."""
+        """Look at a run before its first step; the call may last until the user continues."""
 
     def block_limit(self, times: Array, reached: int) -> int:
         """Largest number of steps in the next block, which begins at ``times[reached]``.
 
-        Under step control it limits the trials.
+        If steps are chosen by their error, it limits the number of tries.
         """
 
     def after(self, run: Any) -> bool:
-        """Observe the finished steps between two blocks; True ends the run."""
+        """Look at the steps that were finished since the last call; return True to end the run."""
 
 
 class Unfollowed:
-    """Follower of a run without a display, which does nothing."""
+    """Follower that does nothing, for a run without a display."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
         """Return this follower."""
         return self
 
     def before(self, run: Any) -> None:
-        """Return without waiting."""
+        """Return at once, without waiting for a user."""
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Largest integer, as there is no limit."""
+        """Largest possible integer, as blocks of steps have no limit."""
         return sys.maxsize
 
     def after(self, run: Any) -> bool:
@@ -141,8 +144,9 @@ UNFOLLOWED = Unfollowed()
 
 
 class Going:
-    """Progress of the steps: ``start`` of the next step, and start and end time of the step that is tried.
+    """Progress of the steps of a run.
 
+    ``start`` is the start of the next step, ``tried`` start and end time [s] of the step that is being tried.
     ``restart`` is the further state from which the iterator of steps continues, ``follower`` observes the run.
     """
 
@@ -154,15 +158,16 @@ class Going:
         self.restart: Any = None
 
     def begin_trial(self, t0: float, t1: float) -> None:
-        """Store the times of the step that is tried next, for the message if it fails."""
+        """Store the times t0 and t1 [s] of the step that is tried next, for the message if it fails."""
         self.tried = (t0, t1)
 
 
 class Run(Going):
-    """State of a run in progress: rows of finished steps, event detection, and the step that is being tried.
+    """State of a run in progress: recorder of finished steps, event detection, and the step that is being tried.
 
     ``observer`` is called at saved times, ``after_step`` with time and state after each recorded step. ``longest`` is
-    the longest accepted step [s], ``reached`` the number of times reached, ``ended`` True after a terminal event.
+    the longest accepted step [s], ``reached`` the number of times reached, ``ended`` True after an event that ends
+    it.
     """
 
     def __init__(
@@ -184,18 +189,18 @@ class Run(Going):
         return self.recorder.steps
 
     def observe_last(self) -> None:
-        """Call the observer at the last row, saved or not."""
+        """Call the observer at the last recorded state, saved or not."""
         if self.recorder.is_open:
             self.observer.saved(self.start.time, self.start.x)
         self.observer.settle()
 
 
 class Accepted(NamedTuple):
-    """Accepted step, which an event may still shorten.
+    """Accepted step, to be recorded, which an event may still shorten.
 
-    ``shorter`` takes the step from the same start to an earlier time. ``rejected`` counts the rejected steps before it,
-    ``reached`` the times of the run that it reaches. The iterator of steps continues from ``restart``, a
-    nested value or a function that returns one; None if it cannot continue from here.
+    It goes from ``start`` to ``result``; ``shorter`` takes it from the same start to an earlier time. ``rejected``
+    counts the rejected steps before it, ``reached`` the times of the run that it reaches. The iterator of steps
+    continues from ``restart``, a nested value or a function that returns one; None if it cannot continue from here.
     """
 
     start: Any
@@ -207,7 +212,7 @@ class Accepted(NamedTuple):
     restart: Any = ()
 
     def record(self, run: Run) -> bool:
-        """Record the step, or a shorter one up to a terminal event in it; True if there was one.
+        """Record the step, or a shorter one up to an event that ends the run; True if there was one.
 
         The state at an event is the end of a separate step to its time, as exact as any other step.
         """
@@ -223,7 +228,7 @@ class Accepted(NamedTuple):
 
 
 def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
-    """Record a step, and set its end as the start of the next one."""
+    """Record the result of a step in a run, and make its end the start of the next step."""
     row, end = result.row(), result.end
     if not run.recorder.is_open:
         if "state_before" in row:
@@ -238,10 +243,12 @@ def keep(run: Run, result: Any, *, saved: bool, rejected: int = 0) -> None:
 
 
 class Block(NamedTuple):
-    """Block of steps without events: rows (k, …) by column, the mask of saved rows (k,), and the end state.
+    """Many accepted steps without events, to be recorded at once.
 
-    ``reached`` counts the steps, of which a row may merge several. The first row of the columns ``carried`` includes
-    the values of the open row. ``restart`` is the state from which the iterator of steps continues.
+    ``rows`` (k, …) are the k rows by column, ``saved`` (k,) marks those that are saved, ``end`` is the start of the
+    next step. ``reached`` counts the steps, of which a row may merge several. The first row of the columns
+    ``carried`` includes the values of the row that was open before. ``restart`` is the state from which the iterator
+    of steps continues.
     """
 
     rows: Values
@@ -252,7 +259,7 @@ class Block(NamedTuple):
     restart: Any = ()
 
     def record(self, run: Run) -> bool:
-        """Record the steps; False, as none of them ends the run."""
+        """Record the steps in a run; return False, as none of them ends it."""
         run.recorder.extend(self.rows, self.saved, self.carried)
         run.start = self.end
         if run.after_step is not None or run.observer.active:
@@ -266,9 +273,10 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of a run that ends early: after a ``failure`` of a step, or a step size that became too small.
+    """Messages of a run that ends early: after a ``failure`` of a step, or with too short steps of step control.
 
-    ``added`` is appended to each message, ``finished`` names the contents of the solution.
+    ``of_step`` and ``of_step_size`` write them; ``added`` is appended to each, ``finished`` names the contents of the
+    solution, ``where`` the times at which a function of the user failed.
     """
 
     failure: type[ArithmeticError] | tuple[type[ArithmeticError], ...]
@@ -288,11 +296,10 @@ def follow(
     bar: Bar,
     journal: Journal | None = None,
 ) -> Any:
-    """Record accepted steps until there are no more or an event ends the run; return the ``result`` of the run.
+    """Record accepted steps until there are no more or an event ends the run; return ``result()``.
 
-    Finished steps are kept in any case.
-
-    The journal, if given, writes the checkpoint of the run.
+    If a step fails or the run is interrupted, the error raised has the result of the finished steps. The journal, if
+    given, writes the checkpoint of the run.
     """
 
     def finished() -> Any:
@@ -328,14 +335,17 @@ def follow(
 
 
 def progress_bar(total: int, unit: str = "step", *, shown: bool, done: int = 0) -> Bar:
-    """Progress bar that appears after a second, or none."""
+    """Progress bar that appears after a second; one that shows nothing if not ``shown``."""
     return NoBar() if not shown else progress(total=total, initial=done, delay=1.0, unit=unit)
 
 
 def prescribed(
     run: Run, stepper: Stepper, grid: Array, save_every: int, *, memory: Memory | None = None
 ) -> Iterator[Accepted]:
-    """Yield one step from each time to the next, from the present state on; ``memory`` is that of the iteration."""
+    """Take one step from each time to the next, from the current state of the run on, and yield them.
+
+    ``memory`` is what the iteration remembers between steps, which a resumed run restores.
+    """
     if memory is not None and run.restart:
         memory.restore(run.restart)
     restart = () if memory is None else memory.kept

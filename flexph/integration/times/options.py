@@ -28,7 +28,7 @@ Observe = Callable[[float, Any], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options shared by all methods, see :func:`flexph.integrate`."""
+    """Options of a run that all methods share, see :func:`flexph.integrate`."""
 
     inputs: Mapping[str, Input] = field(default_factory=dict)
     events: Events = field(default_factory=dict)
@@ -42,7 +42,7 @@ class RunOptions:
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the checkpoint."""
+        """Folder of the checkpoint; None without a checkpoint."""
         return None if self.checkpoint is None else Path(self.checkpoint.path)
 
     def __post_init__(self) -> None:
@@ -91,7 +91,7 @@ class Checkpoint:
 
 
 def as_checkpoint(given: Any) -> Checkpoint | None:
-    """Checkpoint of a path or of a checkpoint; None stays None."""
+    """Checkpoint from a path or a checkpoint; None stays None."""
     return given if given is None or isinstance(given, Checkpoint) else Checkpoint(given)
 
 
@@ -113,7 +113,7 @@ def runs_kept(folder: Path, every: float) -> Iterator[None]:
 
 
 def next_checkpoint() -> AbstractContextManager[Checkpoint | None]:
-    """Context with the checkpoint of a run that starts within :func:`runs_kept`, or None."""
+    """Context that provides the checkpoint for a run started within :func:`runs_kept`, or None elsewhere."""
     checkpoints = _NEXT.get()
     return nullcontext() if checkpoints is None else _taken(checkpoints)
 
@@ -157,7 +157,11 @@ def _are_long(grid: Array, shortest: float) -> bool:
 
 
 def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
-    """Raise ValueError for a step below the resolution of its times, or below the ``shortest`` step [s] of ``what``."""
+    """Raise ValueError for a step that double precision cannot resolve.
+
+    It is shorter than the resolution of its times, or than ``shortest`` [s], the resolution of the quantities
+    ``what``.
+    """
     if _are_long(grid, shortest):
         return
     lengths = grid[1:] - grid[:-1]
@@ -173,7 +177,10 @@ def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") ->
 
 
 def ascending_from(start: float, times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
-    """Check that times ascend from a start [s]; it replaces a first time that differs from it by round-off."""
+    """Times as an array, checked to ascend from ``start`` [s].
+
+    A first time that differs from the start by round-off is replaced by it.
+    """
     grid = ascending(times, shortest)
     if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):
         raise ValueError(f"times must begin at the time of the start, {start} s, got {grid[0]} s")
@@ -181,5 +188,5 @@ def ascending_from(start: float, times: Sequence[float] | Array, shortest: float
 
 
 def saved_times(grid: Array, save_every: int) -> Array:
-    """Every ``save_every``-th time, and the last one."""
+    """Times that are saved: the first, every ``save_every``-th after it, and the last one."""
     return grid[sorted({*range(0, grid.size, save_every), grid.size - 1})]

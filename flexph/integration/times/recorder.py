@@ -1,4 +1,4 @@
-"""Rows of a run: one for each saved step, into which the steps since the previous one are merged.
+"""Recorder of the rows of a run: one for each saved step, into which the steps since the previous one are merged.
 
 Finished rows of runs that are longer than memory are in temporary files.
 """
@@ -22,10 +22,10 @@ Rows = Mapping[str, Array]
 
 
 class RowsOnDisk:
-    """Rows in one anonymous file for each column; a file is deleted with the last array that maps it.
+    """Store for rows on disk, in one anonymous file for each column; ``count`` rows are stored.
 
-    ``count`` rows are stored. Writing raises OSError if the disk is full; reading is by memory maps, which the system
-    can page out.
+    A file is deleted with the last array that maps it. Writing raises OSError if the disk is full; reading is by
+    memory maps, which the system can page out.
     """
 
     def __init__(self, folder: Path, widths: Mapping[str, int]) -> None:
@@ -48,7 +48,10 @@ class RowsOnDisk:
         return {name: self._mapped(name, 0, self.count) for name in self._widths}
 
     def followed_by(self, rows: Rows, first: int) -> dict[str, Array]:
-        """All rows from number ``first`` on, followed by ``rows``, which are written but not counted as stored."""
+        """All stored rows from number ``first`` on, by column, followed by the given ``rows``.
+
+        The latter are written to the files but not counted as stored, so that the next rows overwrite them.
+        """
         self._write(rows)
         count = self.count + _length(rows) - first
         return {name: self._mapped(name, first, count) for name in self._widths}
@@ -72,14 +75,20 @@ def _length(rows: Rows) -> int:
     return len(next(iter(rows.values())))
 
 
-LARGEST_PIECE = 4_000_000
-"""Numbers that are reserved at once: most runs fill one block and need no copy."""
+LARGEST_PIECE, LARGEST_IN_MEMORY = 4_000_000, 64_000_000
+"""Numbers that are reserved at once by a run whose rows go to files, and by one that keeps them in memory.
+
+Most runs fill one block and need no copy; the system provides memory for the part of a block that is written only.
+"""
 FIRST_PIECE = 64
 """Least number of rows that are reserved, if as many are expected."""
 
 
 class Column(NamedTuple):
-    """Column of a row: its width, and how steps are merged into it: the last values, their sum, or the largest."""
+    """Column of the rows of a run: its width, and how the steps of a row are merged in it.
+
+    A row has the value of its last step, the sum over its steps, or the largest of their values.
+    """
 
     width: int
     merge: Literal["last", "sum", "largest"]
@@ -93,7 +102,7 @@ Values = Mapping[str, Any]
 
 
 class Recorder:
-    """Rows of a run, the first one of its start; the last step is kept even if it is not to be saved.
+    """Recorder of the rows of a run, of which the first is its start; the last step is kept even if it is not saved.
 
     ``expected`` is the expected number of saved rows, ``steps`` counts the finished steps. The last row ``is_open``
     while its step is not to be saved. Full blocks of rows go to files in a ``folder``, if there is one and it can be
@@ -132,10 +141,10 @@ class Recorder:
         self._close(int(saved), open_row=not saved)
 
     def extend(self, values: Values, saved: Array, carried: Sequence[str] = ()) -> None:
-        """Merge k steps, arrays (k, …) by column, of which those marked in ``saved`` (k,) close a row.
+        """Merge k steps, arrays (k, …) by column, into rows; those marked in ``saved`` (k,) close a row.
 
-        Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal, to
-        the last bit, to adding the steps one by one: a row may begin in one block and end in another.
+        Columns ``carried`` are already merged into rows, and their first row includes the open row. Sums are equal,
+        to the last bit, to adding the steps one by one: a row may begin in one block and end in another.
         """
         count = len(saved)
         if not count:
@@ -165,19 +174,19 @@ class Recorder:
         self._close(len(ends), open_row=len(firsts) > len(ends))
 
     def room(self, count: int) -> dict[str, Array]:
-        """Views of the next ``count`` rows by column, to be written in place; empty if the block has no space."""
+        """Views of the next ``count`` rows by column, which a caller may write; empty if the block has no space."""
         end = self._filled + count
         if self.is_open or end > _length(self._piece):
             return {}
         return {name: values[self._filled : end] for name, values in self._piece.items()}
 
     def open_values(self, name: str) -> Array:
-        """Values of a column in the open row, zeros if there is none."""
+        """Values of the column ``name`` in the open row; zeros if no row is open."""
         row: Array = self._piece[name][self._filled] if self.is_open else np.zeros(self.columns[name].width)
         return row.copy()
 
     def rows(self, first: int = 0) -> dict[str, Array]:
-        """All rows from the given one on, by default from the start, by column and including the open row.
+        """All rows from number ``first`` on, by column and including the open row.
 
         Rows in files are read-only, and read on demand.
         """
@@ -206,7 +215,7 @@ class Recorder:
         return self._stored() + sum(map(_length, self._full)) + self._filled
 
     def restore(self, rows: Rows) -> None:
-        """Add the next final rows of a resumed run, in order, before :meth:`restore_last`."""
+        """Add rows of a resumed run that no longer change, in order; to be called before :meth:`restore_last`."""
         if _length(rows):
             self._store_final(rows)
 
@@ -228,7 +237,7 @@ class Recorder:
         return 0 if self._on_disk is None else self._on_disk.count
 
     def _last(self) -> dict[str, Array]:
-        """Rows of the last block, which may still change, among them at least one closed row."""
+        """Views of the rows of the last block, which may still change; at least one of them is closed."""
         end = self._end
         return {name: values[:end] for name, values in self._piece.items()}
 
@@ -242,13 +251,13 @@ class Recorder:
         self._filled, self._left, self.is_open = self._filled + count, self._left - count, open_row
 
     def _largest(self) -> int:
-        return max(1, LARGEST_PIECE // max(self._width, 1))
+        return max(1, (LARGEST_IN_MEMORY if self._folder is None else LARGEST_PIECE) // max(self._width, 1))
 
     def _zeros(self, rows: int) -> dict[str, Array]:
         return {name: np.zeros((rows, column.width)) for name, column in self.columns.items()}
 
     def _reserve(self, count: int) -> None:
-        """Reserve further rows, including the open one: if needed in a new block, to which the last rows move."""
+        """Make space for ``count`` further rows, if needed in a new block, to which the last rows move."""
         old, final, end = self._piece, self._filled - 1, self._end
         if self._filled + count <= _length(old):
             return
@@ -260,7 +269,7 @@ class Recorder:
             self._store_final({name: values[:final] for name, values in old.items()})
 
     def _store_final(self, rows: Rows) -> None:
-        """Move final rows to files, or to memory if there is no folder or it cannot be written to."""
+        """Move rows that no longer change to files, or to memory if there is no folder or it cannot be written to."""
         if self._folder is not None and not self._full:
             try:
                 if self._on_disk is None:
@@ -277,7 +286,7 @@ class Recorder:
 
 
 def _add_up(rows: Array, steps: Array, firsts: Array, lasts: Array) -> None:
-    """Add to each row its steps in order."""
+    """Add to row r of ``rows`` the values ``steps`` with numbers from ``firsts[r]`` to ``lasts[r]``, in order."""
     if len(rows) == len(steps):
         rows += steps
         return

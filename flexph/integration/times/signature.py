@@ -38,7 +38,7 @@ def fingerprint(function: Any) -> str:
 
 
 def _text_parts(value: Any, seen: set[int]) -> Iterator[str]:
-    """Texts that identify a value and are the same in all processes."""
+    """Texts that identify a value, the same in all processes; ``seen`` has the objects visited so far."""
     yield type(value).__qualname__
     match value:
         case None | bool() | int() | str() | bytes():
@@ -63,7 +63,7 @@ def _text_parts(value: Any, seen: set[int]) -> Iterator[str]:
 
 
 def _of_function(value: Any, seen: set[int]) -> Iterator[str]:
-    """Texts that identify a function or an object with functions, which may contain itself."""
+    """Texts that identify a function or an object with functions; ``seen`` stops at objects that contain themselves."""
     match value:
         case FunctionType():
             yield from _code(value.__code__, seen)
@@ -89,7 +89,7 @@ def _all(values: Iterable[Any], seen: set[int]) -> Iterator[str]:
 
 
 def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
-    """Texts of the instructions of a function, without its place in the source."""
+    """Texts of the instructions, names and constants of a function's code, without its place in the source."""
     yield code.co_code.hex()
     yield " ".join((*code.co_names, *code.co_freevars, *code.co_varnames))
     for constant in code.co_consts:
@@ -97,7 +97,10 @@ def _code(code: CodeType, seen: set[int]) -> Iterator[str]:
 
 
 def _written(code: CodeType) -> set[str]:
-    """Names of closure variables that a function writes to, such as counters, which differ from call to call."""
+    """Names of the closure variables to which a function writes, such as counters.
+
+    Their values differ from call to call, so that they do not count in a fingerprint.
+    """
     own = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_DEREF"}
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return own.union(*map(_written, inner))
@@ -166,7 +169,7 @@ def _controller(given: Controller) -> str:
 
 
 def _frozen(value: Any) -> Any:
-    """Memory of a controller at the start of a run, as read-only values that a fingerprint compares."""
+    """Memory of a controller at the start of a run, as nested read-only values that fingerprints compare."""
     if isinstance(value, Mapping):
         return tuple((key, _frozen(own)) for key, own in value.items())
     if isinstance(value, list | tuple):
@@ -178,7 +181,7 @@ def _frozen(value: Any) -> Any:
 
 
 def numbers_in(value: Any) -> Iterator[Array]:
-    """Yield the numbers of a nested value, texts as their bytes."""
+    """Yield the arrays of numbers in a nested value; texts as their bytes."""
     if isinstance(value, Mapping):
         value = list(value.items())
     if isinstance(value, list | tuple):
@@ -190,7 +193,7 @@ def numbers_in(value: Any) -> Iterator[Array]:
 
 
 def difference(there: Signature, here: Signature) -> str | None:
-    """Describe the first difference of two signatures; None if they are equal."""
+    """Text on the first difference of two signatures; None if they are equal."""
     for name in {**there, **here}:
         if there.get(name) != here.get(name):
             return f"{name} is {there.get(name)} there, {here.get(name)} here"
@@ -198,7 +201,7 @@ def difference(there: Signature, here: Signature) -> str | None:
 
 
 def _event(name: str, given: Event | Callable[[float, Any], Any]) -> tuple[str, int, bool, str]:
-    """Name, direction, terminal flag, and fingerprint of the function of an event."""
+    """Name, direction, terminal flag and function fingerprint that identify an event."""
     event = given if isinstance(given, Event) else Event(given)
     return name, event.direction, event.terminal, fingerprint(event.function)
 

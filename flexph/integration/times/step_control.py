@@ -1,8 +1,8 @@
 """Step size control: blocks of equal pairs of steps, accepted or rejected together, that meet the saved times.
 
-A step of an index-2 system reverses the velocity defect. Single steps of changing length would increase it and fall to
-first order. A pair of equal steps reproduces it (:mod:`flexph.integration.schemes.scheme`), so that the length may
-change after each pair.
+A step of an index-2 system reverses the sign of the velocity defect. Single steps of changing length would increase the
+defect and fall to first order. A pair of equal steps restores it (see :mod:`flexph.integration.schemes.scheme`), so
+that the length may change after each pair.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from .step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmal
 
 
 class Tried(NamedTuple):
-    """Block of steps (start, result, function for a shorter step), and its error relative to the tolerance.
+    """Block of steps that was tried, and its error relative to the tolerance.
 
-    ``cause`` names the reason if the error is too large, ``known`` is the state of the next estimate. ``ended`` is set
+    Each of ``steps`` has its start, its result, and the function that takes it to an earlier time. ``cause`` names
+    the reason if the error is too large, ``known`` is the state of the estimate for the next block. ``ended`` is set
     if the motion left the range of its model within the steps, as it may in steps that are too long.
     """
 
@@ -32,16 +33,19 @@ class Tried(NamedTuple):
 
 
 class ErrorEstimate(Protocol):
-    """Error estimate of blocks of steps; ``known`` is its state, passed from block to block."""
+    """Protocol of an error estimate of blocks of steps; its state ``known`` is passed from block to block."""
 
     def known(self, start: Any) -> Any:
-        """State of the estimate before the first step."""
+        """State of the estimate at the start of a run."""
 
     def count(self, known: Any) -> int:
-        """Number of steps in the next block, even."""
+        """Even number of steps in the next block."""
 
     def attempt(self, run: Run, times: Array, known: Any) -> Tried:
-        """Try the steps from the present state through the times; one that cannot be solved has an infinite error."""
+        """Try the steps from the present state of the run through ``times``.
+
+        The error is infinite if one of them cannot be solved.
+        """
 
 
 def controlled(
@@ -53,7 +57,7 @@ def controlled(
     *,
     memory: Memory | None = None,
 ) -> Iterator[Accepted]:
-    """Yield accepted steps of controlled size from each time to the next; raises StepControlFailed.
+    """Yield accepted steps of controlled length, such that they meet each time of ``grid``; raises StepControlFailed.
 
     A resumed run continues from its step size, the error of its last step, the state of the estimate, and the
     ``memory`` of the iteration.
@@ -90,5 +94,5 @@ def controlled(
 
 
 def _restart_state(size: StepSize, known: Any, memory: Memory | None) -> tuple[Any, ...]:
-    """State of the step size control for a resumed run."""
+    """Values from which step size control continues in a resumed run: step size, state of the estimate, memory."""
     return size, known, None if memory is None else memory.kept()

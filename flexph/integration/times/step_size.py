@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 
 
 class StepTooSmall(ArithmeticError):
-    """Exception for a proposed ``step`` [s] below the smallest one allowed."""
+    """Exception for a ``step`` [s] proposed by step size control that is below the smallest one allowed."""
 
     def __init__(self, step: float, smallest: float) -> None:
         super().__init__(f"step control fell below {smallest:.2g} s")
@@ -26,8 +26,8 @@ class Controller:
 
         h ← h · safety · ε^(−0.7/order) · ε₋₁^(0.4/order)  (Gustafsson); rejected ones h · safety · ε^(−1/order),
 
-    with the error ε₋₁ of the last accepted step, within the factors ``least`` and ``most``. Steps below ``smallest``
-    [s] raise StepTooSmall. The controller has no memory: its caller keeps ε₋₁.
+    with the error ε₋₁ of the last accepted step, and at least ``least`` and at most ``most`` times h. Steps below
+    ``smallest`` [s] raise StepTooSmall. The controller has no memory: its caller keeps ε₋₁.
     """
 
     order: float = 2.0
@@ -44,7 +44,10 @@ class Controller:
             raise ValueError(f"least < 1 <= most must hold, got {self.least} and {self.most}")
 
     def propose(self, h: float, error: float, last: float = 1.0) -> tuple[float, bool]:
-        """Next step [s], and True if the step h is accepted; an error of NaN counts as infinite."""
+        """Next step [s] after a step h with the given error, and True if that step is accepted.
+
+        ``last`` is the error of the last accepted step. An error of NaN counts as infinite. Raises StepTooSmall.
+        """
         accepted = error <= 1.0
         proposed = h * factor_of(error, last, self.order, self.safety, self.least, self.most)
         if proposed < self.smallest and not accepted:
@@ -63,14 +66,14 @@ RESOLVED = 1e3
 
 
 class Tolerance(NamedTuple):
-    """Allowed error of the motion, relative to its largest kinetic energy or ``floor`` [J] (see PairError)."""
+    """Tolerance of the motion: relative to its largest kinetic energy, or to ``floor`` [J] if that is larger."""
 
     relative: float
     floor: float
 
 
 def read_tolerance(given: Any) -> Tolerance:
-    """Read ``rtol`` or ``(rtol, atol)``."""
+    """Tolerance of a mechanism from ``rtol`` or ``(rtol, atol)``, atol in J; raises ValueError for others."""
     pair = isinstance(given, tuple | list) and len(given) == 2
     if not pair and np.ndim(given) > 0:
         raise ValueError(f"tolerance must be rtol or (rtol, atol), got {check.shown(given)}")
@@ -86,7 +89,10 @@ FINEST = 1e-12
 
 
 def read_tolerances(given: Any) -> tuple[float, Array | None]:
-    """Read ``rtol`` or ``(rtol, atol)`` of a general system, atol a number or (n,)."""
+    """Relative and absolute tolerance of a general system, from ``rtol`` or ``(rtol, atol)``.
+
+    Raises ValueError for others. atol is a number or (n,), here an array, or None if it is not given.
+    """
     relative, absolute = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     rtol = RELATIVE if relative is None else check.positive("the relative tolerance", relative)
     if not FINEST <= rtol < 1.0:
@@ -100,13 +106,13 @@ def read_tolerances(given: Any) -> tuple[float, Array | None]:
 
 
 def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
-    """Read ``rtol`` and, for each of n states, ``atol`` (n,) or None."""
+    """Relative tolerance, and absolute ones (n,) for n states or None, from ``rtol`` or ``(rtol, atol)``."""
     rtol, atol = read_tolerances(given)
     return rtol, None if atol is None else np.array(np.broadcast_to(atol, (size,)))
 
 
 class StepControlFailed(ArithmeticError):
-    """Exception for step size control that fell below the smallest step at the ``time`` [s]."""
+    """Exception for a run whose step size control demands steps below the smallest one at a ``time`` [s]."""
 
     def __init__(self, reason: str, time: float) -> None:
         super().__init__(reason)
@@ -114,7 +120,7 @@ class StepControlFailed(ArithmeticError):
 
 
 class StepSize(NamedTuple):
-    """Next step to try [s], and the error of the last accepted one."""
+    """Length ``h`` of the next step to try [s], and the ``error`` of the last accepted step."""
 
     h: float
     error: float = 1.0
@@ -122,7 +128,7 @@ class StepSize(NamedTuple):
 
 @dataclass(frozen=True)
 class StepSizeControl:
-    """Step size control along a run of a ``span`` [s], with a ``first`` step [s].
+    """Step size control of a run over a ``span`` [s], whose first step is ``first``.
 
     An accepted step may have been shorter than proposed, to meet a saved time. If the control ``extrapolates``, the
     error is scaled to the proposed length, and the next step is not longer than the span.
@@ -135,14 +141,20 @@ class StepSizeControl:
 
     @classmethod
     def of(cls, grid: Array, most: float = float("inf"), *, extrapolates: bool = False) -> StepSizeControl:
-        """Control of a second-order method over the times; the first step is not longer than ``most`` [s]."""
+        """Step size control of a second-order method over the times ``grid``.
+
+        The first step is not longer than ``most`` [s].
+        """
         span = float(grid[-1] - grid[0])
         smallest = max(SMALLEST * span, RESOLVED * float(np.spacing(np.abs(grid).max())))
         first = StepSize(max(min(FIRST * span, most), smallest))
         return cls(span, first, Controller(order=2.0, smallest=smallest), extrapolates)
 
     def times(self, size: StepSize, start: float, end: float, count: int) -> Array:
-        """Times (count + 1,) of the next ``count`` equal steps; a whole number of such blocks meets the end."""
+        """Times (count + 1,) of the next block of ``count`` equal steps from ``start``.
+
+        The steps are as long as ``size`` or shorter, such that a whole number of blocks ends at ``end`` [s].
+        """
         blocks = blocks_to(start, end, count, size.h)
         times: Array = start + (end - start) / (count * blocks) * np.arange(count + 1)
         if blocks == 1:
@@ -150,12 +162,12 @@ class StepSizeControl:
         return times
 
     def accepted(self, size: StepSize, h: float, error: float) -> StepSize:
-        """Next step after an accepted step h [s]."""
+        """Size of the next step after an accepted step of h [s] with the given error."""
         if self.extrapolates and size.h > h and error * (size.h / h) ** 2 <= 1.0:
             h, error = size.h, error * (size.h / h) ** 2
         proposed, _ = self.controller.propose(h, error, size.error)
         return StepSize(min(proposed, self.span) if self.extrapolates else proposed, error)
 
     def rejected(self, size: StepSize, h: float, error: float) -> StepSize:
-        """Next step after a rejected step h [s]; raises StepTooSmall."""
+        """Size of the next step after a rejected step of h [s] with the given error; raises StepTooSmall."""
         return size._replace(h=self.controller.propose(h, error, size.error)[0])

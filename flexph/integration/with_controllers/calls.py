@@ -1,4 +1,4 @@
-"""Calls of controllers before compiled steps, by Python or by the loops, and chunks of steps with their rows."""
+"""Calls of sampled controllers before compiled steps, by Python or by the loops; and chunks of such steps."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 
 class Chunk:
-    """Chunk of the steps of a plan, and its rows.
+    """Chunk of the steps of a run with controllers, and the rows of its results.
 
-    ``held`` are the inputs that controllers hold in each step. ``coupled`` has the steps of continuous controllers, or
-    ``controller_rows`` their rows. ``done`` counts the finished steps; ``failed`` is True if the next one is unsolved.
+    ``held`` are the inputs that controllers hold in each step. ``coupled`` has the results of continuous controllers
+    for each step, or ``controller_rows`` their rows. ``done`` counts the finished steps; ``failed`` is True if the
+    next one is unsolved.
     """
 
     def __init__(self, run: Going, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
@@ -43,7 +44,10 @@ class Chunk:
         self.done, self.failed = 0, False
 
     def last(self, k: int) -> LastStep:
-        """Record of the step before step k, for controllers; that of the last chunk if none of them reads it."""
+        """Results of the step before step k, as controllers read them.
+
+        If none of them reads steps, they are those before the chunk.
+        """
         if not (k and self.loops.read_steps):
             return self.loops.last
         before = self.rows.state[k - 2] if k > 1 else self.run.start.x
@@ -51,7 +55,7 @@ class Chunk:
         return LastStep(self.rows.multipliers[k - 1], self.rows.flow[k - 1], length, before)
 
     def table(self) -> Any:
-        """Table of prescribed quantities without the inputs that controllers hold."""
+        """Table of prescribed quantities over the chunk; its inputs do not include those that controllers hold."""
         held = self.loops.held.copy()
         self.loops.held[:] = 0.0
         try:
@@ -60,7 +64,7 @@ class Chunk:
             self.loops.held[:] = held
 
     def own_inputs(self) -> Any:
-        """Table of prescribed quantities that has its own input row for each step."""
+        """Table as of :meth:`table`, with separate input rows for each step even if the inputs are constant."""
         table = self.table()
         if len(table.inputs) > 1:
             return table
@@ -68,7 +72,7 @@ class Chunk:
         return table._replace(inputs=np.repeat(table.inputs, rows, axis=0))
 
     def block(self) -> Block:
-        """Block of the finished steps."""
+        """Block of the finished steps with the values of controllers, to be recorded."""
         own = slice(self.plan.next, self.plan.next + self.done)
         last = self.last(self.done)
         self.loops.last = LastStep(last.multipliers.copy(), last.flows.copy(), last.length, last.before.copy())
@@ -86,10 +90,10 @@ NO_PORTS = np.zeros(0, dtype=np.int64)
 
 
 class CompiledCalls:
-    """Sampled controllers for the loops over steps, which receive ``address`` and ``data``.
+    """Calls of sampled controllers by the loops over steps, which receive ``address`` and ``data``.
 
     The loops read the sensors and call functions of feedback. For any other controller they call ``call_python`` with
-    its number, the time and its readings. An exception raised there is kept as ``error``.
+    its number, and the time followed by its readings. An exception raised there is kept as ``error``.
     """
 
     def __init__(
@@ -124,22 +128,25 @@ class CompiledCalls:
 
     @property
     def error(self) -> BaseException | None:
-        """Exception that ended the calls, or None."""
+        """Exception raised by a controller, which ended the calls; else None."""
         return next((own.error for own in self._arrays if own.error is not None), None)
 
     def calls(self) -> list[tuple[int, list[float]]]:
-        """Number of calls of each controller, and the reference values of its angles."""
+        """For each controller: the number of its calls, and the values from which its angles are unwrapped next."""
         return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._arrays, strict=True)]
 
 
 def call(chunk: Chunk, k: int) -> None:
-    """Call the controllers that are due at the start of the k-th step."""
+    """Call the controllers that are due at the start of step k of a chunk."""
     x = chunk.rows.state[k - 1] if k else chunk.run.start.x
     chunk.loops.call(float(chunk.times[k]), x, chunk.last(k))
 
 
 class CallsByStep:
-    """Controller calls by Python, which reads all sensors; the loops call ``address`` with the number of a step."""
+    """Calls of sampled controllers by Python, which reads all sensors.
+
+    The loops call ``address`` with the number of a step at its start.
+    """
 
     data = 0
 
@@ -155,16 +162,20 @@ class CallsByStep:
 
     @property
     def error(self) -> BaseException | None:
-        """Exception that ended the calls, or None."""
+        """Exception raised by a controller, which ended the calls; else None."""
         return self._callback.error
 
     def calls(self) -> list[tuple[int, list[float]]]:
-        """Empty list, as Python has recorded the calls."""
+        """Empty list, since Python has counted the calls itself."""
         return []
 
 
 def calls_read_compiled(chunk: Chunk, due: np.ndarray, coupling: CompiledCoupling | None) -> CompiledCalls:
-    """Controller calls by the loops, which read all sensors."""
+    """Calls of the controllers of a chunk by the loops, which read all sensors.
+
+    ``due`` marks the controllers (columns) to be called at the start of each step (rows). ``coupling`` are
+    controllers that are solved within steps.
+    """
 
     loops, start = chunk.loops, chunk.run.start.x
 

@@ -25,7 +25,10 @@ from ..times.step_control import ErrorEstimate, Tried
 
 
 class DividedSteps(ABC):
-    """Steps with controllers that may be divided; each step starts from the controllers' state and restores it."""
+    """Stepper with controllers solved within steps, which may divide a step that fails.
+
+    Each step starts from the states that the controllers had at first, and leaves the controllers unchanged.
+    """
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
         assert loops.coupled is not None
@@ -33,15 +36,17 @@ class DividedSteps(ABC):
         self._held, self._begun = loops.held.copy(), loops.coupled.kept()
 
     def step(self, start: StepStart, time: float) -> CoupledResult:
-        """Take a step from a start to a time [s] with the controllers; raises StepFailed."""
+        """Take a step of mechanism and controllers from a start to a time [s]; raises StepFailed."""
         return self.steps(start, time)[0]
 
     def steps(
         self, start: StepStart, time: float, begun: Any = None, divisions: int = 0
     ) -> tuple[CoupledResult, Array]:
-        """Solve a step from controller states ``begun``; return it and the error values of its pair.
+        """Take a step from a start to a time [s]; return it and the error values of its pair.
 
-        With impacts and dry friction a step that is not solved is divided as one without controllers.
+        ``begun`` are the states of the controllers at the start, by default the first ones. With impacts and dry
+        friction a step that fails is divided, as one without controllers; ``divisions`` counts how often it is
+        divided already.
         """
         try:
             return self._whole(start, time, begun)
@@ -64,11 +69,11 @@ class DividedSteps(ABC):
 
     @abstractmethod
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
-        """Solve a step without dividing it; raises StepFailed."""
+        """Take a step without dividing it, with the controller states ``begun``; raises StepFailed."""
 
 
 class PythonCoupledSteps(DividedSteps):
-    """Compiled steps with controllers in Python: a step is repeated until the inputs that they set converge."""
+    """Steps with controllers that Python evaluates: a compiled step is repeated until their outputs converge."""
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
         blocks, coupled, loops = self._blocks, self._coupled, self._loops
@@ -94,7 +99,7 @@ class PythonCoupledSteps(DividedSteps):
 
 
 class CompiledCoupledSteps(DividedSteps):
-    """Compiled steps with controllers in compiled loops."""
+    """Steps with controllers that the compiled loops evaluate."""
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
         blocks, coupled, now = self._blocks, self._coupled, self._coupled.kept()
@@ -132,14 +137,14 @@ class CompiledCoupledSteps(DividedSteps):
 
 
 def merged_rows(rows: dict[str, Array]) -> dict[str, Array]:
-    """Merge the records of steps into one row: sums of flows and work, last values of the other columns."""
+    """Merge the recorded values of controllers in several steps: sums of flows and works, else last values."""
     return {name: values.sum(axis=0) if name in SUMS else values[-1] for name, values in rows.items()}
 
 
 def coupled_as_one(
     blocks: BlockStepper, start: StepStart, whole: StepResult, parts: tuple[CoupledResult, CoupledResult]
 ) -> CoupledResult:
-    """Merge two successive steps of mechanism and controllers; ``whole`` is the merged step of the mechanism."""
+    """Merge two successive steps of mechanism and controllers into one; ``whole`` is that of the mechanism."""
     first, last = (part.controllers for part in parts)
     assert isinstance(first, CompiledStep) and isinstance(last, CompiledStep)
     rows = {name: np.array([first.values[name], last.values[name]]) for name in last.values}
@@ -151,30 +156,34 @@ def coupled_as_one(
 
 
 def _diverged(start: StepStart, time: float) -> StepFailed:
-    """Create the StepFailed of a step whose coupling with the controllers did not converge."""
+    """StepFailed for a step to a time [s] whose coupling with the controllers did not converge."""
     error = StepFailed("the coupling of mechanism and controllers did not converge", 0, np.nan)
     error.span = (start.time, time)
     return error
 
 
 def stepper_with_controllers(blocks: BlockStepper, loops: ControlLoops) -> Any:
-    """Stepper in compiled loops under the outputs that controllers hold, with those solved within the step."""
+    """Stepper by the compiled loops for the outputs that sampled controllers hold now.
+
+    It includes the controllers that are solved within the step, compiled or by Python.
+    """
     if loops.is_compiled:
         return CompiledCoupledSteps(blocks, loops)
     return held_steps(blocks, loops) if loops.coupled is None else PythonCoupledSteps(blocks, loops)
 
 
 class _Singles:
-    """Steps for an error estimate: both single steps of a pair, and one of twice their length.
+    """Single steps of mechanism and controllers, from which the error of a pair is estimated.
 
-    A step from the end of the last one continues its controllers. ``results`` are the steps taken.
+    They are both steps of the pair, and one of twice the length. A step from the end of the last one continues its
+    controllers; any other begins with their present states. ``results`` are the steps taken.
     """
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
         self._steps, self.results = CompiledCoupledSteps(blocks, loops), list[CoupledResult]()
 
     def step(self, start: StepStart, time: float) -> StepResult:
-        """Take a step from a start to a time [s] with the controllers, and add it to ``results``."""
+        """Take a step of mechanism and controllers from a start to a time [s], and append it to ``results``."""
         begun = None
         if self.results and self.results[-1].end is start:
             controllers = self.results[-1].controllers
@@ -186,22 +195,22 @@ class _Singles:
 
 
 class CoupledPairs(NamedTuple):
-    """Pairs of steps with an estimate of their error, in both of which controllers agree with the mechanism."""
+    """Error estimate of pairs of steps in which controllers are solved together with the mechanism."""
 
     blocks: BlockStepper
     loops: ControlLoops
     estimate: ErrorEstimate
 
     def known(self, start: StepStart) -> Any:
-        """State of the estimate before the first step."""
+        """State of the estimate at the start of a run."""
         return self.estimate.known(start)
 
     def count(self, known: Any) -> int:
-        """Number of steps in the next block, even."""
+        """Even number of steps in the next block."""
         return self.estimate.count(known)
 
     def attempt(self, run: Run, times: Array, known: Any) -> Tried:
-        """Try the steps through the times; the controllers advance if the error of the pair is allowed."""
+        """Try the pair of steps through ``times``; if its error is allowed, advance the controllers to its end."""
         start, end = run.start, float(times[-1])
         run.begin_trial(start.time, end)
         try:
@@ -215,7 +224,7 @@ class CoupledPairs(NamedTuple):
         return tried
 
     def _smooth(self, start: StepStart, end: float, known: Any) -> Tried:
-        """Try a pair of steps of a mechanism without rigid contacts."""
+        """Try a pair of steps up to ``end`` [s] of a mechanism without rigid contacts, with its error."""
         assert isinstance(self.blocks, PairBlocks)
         steps = CompiledCoupledSteps(self.blocks, self.loops)
         result, (motion, left, energy) = steps.steps(start, end)
@@ -223,7 +232,10 @@ class CoupledPairs(NamedTuple):
         return self.blocks.error.judged(step, (motion, left), known, max(known, float(energy)))
 
     def _judged(self, run: Run, times: Array, known: Any) -> Tried:
-        """Try a pair of steps of a mechanism with rigid contacts, and compare it with a step of twice its length."""
+        """Try a pair of steps of a mechanism with rigid contacts.
+
+        Its error is estimated by comparison with one step of twice the length.
+        """
         assert isinstance(self.estimate, JudgedPairs)
         singles = _Singles(self.blocks, self.loops)
         tried = self.estimate._replace(single=singles).attempt(run, times, known)

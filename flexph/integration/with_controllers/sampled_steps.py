@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def take_coupled(chunk: Chunk, coupled: CoupledControllers) -> None:
-    """Take the steps of a chunk, up to one that is not solved."""
+    """Take the steps of a chunk, up to one that fails, with continuous controllers that Python solves within them."""
     window, x, times = Window(chunk.table(), chunk.blocks.spans()), chunk.run.start.x, chunk.times.tolist()
     for k in range(len(times) - 1):
         chunk.loops.call(times[k], x, chunk.last(k))
@@ -42,7 +42,10 @@ def take_coupled(chunk: Chunk, coupled: CoupledControllers) -> None:
 
 
 def _couple(chunk: Chunk, coupled: CoupledControllers, at: tuple[int, Array], window: Window) -> bool:
-    """Repeat the k-th step from the state x until mechanism and controllers agree; True if it is solved."""
+    """Repeat step k of a chunk until mechanism and controllers agree, and record it; True if it is solved.
+
+    ``at`` are k and the state at the start of the step.
+    """
     (k, x), compiled = at, chunk.blocks.compiled
     solved, held = np.zeros(1, dtype=np.int64), chunk.held[k].copy()
     rows, start = Rows(*(column[k : k + 1] for column in chunk.rows)), compiled.kept()
@@ -74,7 +77,7 @@ FEW = 16
 
 
 def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array, save_every: int) -> Iterator[Entry]:
-    """Entries of compiled steps, recorded in chunks of about 0.1 s of computing time."""
+    """Take the steps of a run with controllers, and yield them in chunks of about 0.1 s of computing time."""
     plan, size = plan_of(run, loops, grid, save_every), block_stepper.FIRST
     k = plan.next
     while k < plan.times.size:
@@ -99,7 +102,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
 
 
 def _take(chunk: Chunk) -> None:
-    """Take the steps of a chunk, up to one that the loops do not solve."""
+    """Take the steps of a chunk, up to one that the loops do not solve, in the way that suits its controllers."""
     chunk.run.begin_trial(float(chunk.times[0]), float(chunk.times[-1]))
     chunk.blocks.put(chunk.run.start)
     coupled = chunk.loops.coupled
@@ -112,7 +115,11 @@ def _take(chunk: Chunk) -> None:
 
 
 def _take_in_one(chunk: Chunk, within: Within, coupling: CompiledCoupling | None = None) -> None:
-    """Take the steps in one loop, which calls the controllers whose outputs are held."""
+    """Take the steps of a chunk in one call of the loops, which call the sampled controllers.
+
+    ``within`` are the data of controllers solved within steps for the loops, ``coupling`` the same controllers in
+    Python.
+    """
     loops, due, solved = chunk.loops, chunk.loops.due(chunk.times[:-1]), np.zeros(1, dtype=np.int64)
     compiled = loops.are_read_compiled and (len(due) > FEW or any(c.feedback is not None for c in loops.called))
     calls = calls_read_compiled(chunk, due, coupling) if compiled else CallsByStep(chunk, coupling)
@@ -131,7 +138,7 @@ def _take_in_one(chunk: Chunk, within: Within, coupling: CompiledCoupling | None
 
 
 def _take_compiled(chunk: Chunk, coupled: CoupledControllers) -> None:
-    """Take the steps in one loop, with compiled controllers solved within them."""
+    """Take the steps of a chunk in one call of the loops, with compiled controllers that are solved within them."""
     from ...control.coupling import CompiledCoupling
 
     start, states, ports = chunk.run.start, coupled.states, chunk.loops.held.size

@@ -25,7 +25,7 @@ def bushing(
     torsional_law: Laws = None,
     name: str | None = None,
 ) -> Connection:
-    """Bushing: springs and dampers along and about the axes of the second section, free of force as assembled.
+    """Bushing: springs and dampers along and about the axes of the second section, without force in the assembled pose.
 
     Its forces are −k_i d_i − c_i ḋ_i with ``d_i = e_i·(p₁ − p₂)``, its torques −κ_i α_i − γ_i α̇_i with α_i the angle
     of the first section about axis i, seen along that axis (for small rotations, the components of the rotation

@@ -68,7 +68,7 @@ def cartesian_spring_damper(
     body_port(first)
     if offset is not None and isinstance(second, Ground) and second.position is None:
         raise ValueError(
-            "second is GROUND without a position, but an offset from the ground needs one: take GROUND.at(x, y)"
+            "second is GROUND without a position, but an offset from the ground needs one: use GROUND.at(x, y)"
         )
 
     def make(dim: int) -> Form:
@@ -84,7 +84,7 @@ def cartesian_spring_damper(
 
 
 def _directions(axes: Any, dim: int) -> list[Direction]:
-    """Directions e_i in the world: its axes, or those turned by ``axes`` (an angle in the plane, a matrix in space)."""
+    """Directions e_i in the world: the world's axes, turned by ``axes`` (an angle in the plane, else a matrix)."""
     if axes is None:
         return [axis(i, dim) for i in range(dim)]
     turned = rotation(check.number("axes", axes)) if dim == 2 else rotation_matrix("axes", axes)

@@ -11,9 +11,7 @@ Axes = Literal["world", "section"]
 
 @checked
 def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connection:
-    """External force (d,) [N] at a port.
-
-    Its output is the velocity of the point.
+    """External port for a force (d,) [N] at a port of a body; its output is the velocity of this port.
 
     Parameters
     ----------
@@ -47,9 +45,9 @@ def force(port: str, *, axes: Axes = "world", name: str | None = None) -> Connec
 
 @checked
 def torque(port: str, *, against: str | None = None, axes: Axes = "world", name: str | None = None) -> Connection:
-    """External torque [N m] at a port, (1,) in the plane and (3,) in space.
+    """External port for a torque [N m] on the section at a port of a body, (1,) in the plane and (3,) in space.
 
-    Its output is the spin of the section, or with ``against`` the relative spin of both sections.
+    Its output is the spin of the section, or with ``against`` the spin relative to the section at that port.
 
     Parameters
     ----------
@@ -76,10 +74,11 @@ def torque(port: str, *, against: str | None = None, axes: Axes = "world", name:
 def distributed_load(
     port: str, *, axes: Literal["world", "body", "face"] = "world", name: str | None = None
 ) -> Connection:
-    """Distributed load: a force density on a load port, one for each of its k elements (k, d) or one for all (d,).
+    """External port for a distributed load: a force density on each of the k elements of a load port.
 
-    It is per length [N/m] on beams, per area or per volume on solids. The density is constant on each element and acts
-    at the element's mean displacement, which gives the exact work of the finite-element field.
+    Its values are (k, d), or (d,) for the same density on all elements. The density is per length [N/m] on beams, per
+    area or per volume on solids. It is constant on each element and acts at the element's mean displacement, which
+    gives the exact work of the finite-element field.
 
     Parameters
     ----------

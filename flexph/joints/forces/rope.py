@@ -185,7 +185,7 @@ def rope(
 
 
 def _point(given: str | Ground | Sheave) -> RopePoint:
-    """Point of a rope's path, from a port, a position of the ground or a sheave."""
+    """Point of the path of a rope from what a user gave: a port, a position of the ground, or a sheave."""
     if isinstance(given, Sheave):
         return RopePoint(given.port, given.radius, given.axis, given.turns)
     _check_place(given)
@@ -193,7 +193,10 @@ def _point(given: str | Ground | Sheave) -> RopePoint:
 
 
 def _length(length: float | Callable[[float], float], rope: str) -> float | Callable[[float], float]:
-    """Check the length without tension of the named ``rope``; a function of time is wrapped to check each value."""
+    """Length without tension of the rope with the name ``rope``, after its check.
+
+    A function of time is returned as one that raises ValueError for values that are not positive.
+    """
     if not callable(length):
         return check.positive("length", length, "m")
 
@@ -210,7 +213,11 @@ def _length(length: float | Callable[[float], float], rope: str) -> float | Call
 
 
 def _check_grips(path: Sequence[str | Ground | Sheave]) -> bool:
-    """Check that a rope grips sheaves at its ends, and only there; True if it grips any."""
+    """True if a rope grips a sheave at one of its ends.
+
+    Raises ValueError for an end on a sheave that the rope does not grip, and for a sheave between the ends that it
+    grips.
+    """
     ends = [given for given in (path[0], path[-1]) if isinstance(given, Sheave)]
     for end in ends:
         if not end.grips:
@@ -222,19 +229,22 @@ def _check_grips(path: Sequence[str | Ground | Sheave]) -> bool:
         if isinstance(given, Sheave) and given.grips:
             raise ValueError(
                 f"the rope grips the sheave at {str(given.port)!r} within its path, so that the tensions on both sides "
-                "differ: take two ropes, one that ends and one that begins there"
+                "differ: use two ropes, one that ends and one that begins there"
             )
     return bool(ends)
 
 
 def _check_place(port: str | Ground) -> None:
-    """Raise ValueError for GROUND without a position."""
+    """Raise ValueError if the point of a rope is GROUND without a position."""
     if port == GROUND:
         raise ValueError("a rope needs a position of the ground, GROUND.at(x, y), got GROUND without a position")
 
 
 def _pull(stiffness: float, law: SpringLaw | None) -> ElasticLaw:
-    """Elastic law of the tension, from a stiffness or a given law."""
+    """Elastic law of the tension of a rope from its stiffness [N/m] or from its law.
+
+    Raises ValueError for both, none, or a law that is not elastic.
+    """
     k = check.not_negative("stiffness", stiffness)
     if law is not None and k:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={k:.6g} and {law}")

@@ -79,7 +79,7 @@ def spring_damper(
     """
     if isinstance(second, Ground) and second.position is None:
         raise ValueError(
-            "second is GROUND without a position, but a spring to the ground needs one: take GROUND.at(x, y)"
+            "second is GROUND without a position, but a spring to the ground needs one: use GROUND.at(x, y)"
         )
     if length is None:
         check_at_rest("law", law, "give length=0, as the law is one of the distance")
@@ -163,14 +163,21 @@ def torsion_spring(
 
 
 def _port(first: str, law: SpringLaw | None) -> Input | None:
-    """External port of a spring whose stiffness an input sets."""
+    """External port of a spring whose stiffness an input sets; None for other springs.
+
+    ``first`` is its first port.
+    """
     return Input("factor", first) if isinstance(law, ElasticLaw) and law.is_controlled else None
 
 
 def check_rates(
     stiffness: float, damping: float | Relation | ScheduledRelation, law: SpringLaw | None = None
 ) -> tuple[float, float | Relation | ScheduledRelation]:
-    """Check stiffness and damping: neither negative, at least one positive unless there is a law."""
+    """Stiffness and damping of a spring-damper after their checks.
+
+    Raises ValueError for negative ones, for a stiffness together with a law, and if there is neither stiffness, damping
+    nor law.
+    """
     rates = check.not_negative("stiffness", stiffness), damping_of("damping", damping)
     if check_law("law", law, by_input=True) is not None and rates[0]:
         raise ValueError(f"stiffness and law exclude each other, got stiffness={rates[0]:.6g} and {law}")

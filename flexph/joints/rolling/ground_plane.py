@@ -29,10 +29,10 @@ from ..rows.vectors import (
 
 @dataclass(frozen=True)
 class Plane:
-    """Plane (in two dimensions a line) through the port ``ground``, with a unit normal, over which ``port`` moves.
+    """Plane through the port ``ground`` over which the port ``port`` moves; in two dimensions a line.
 
-    The normal is fixed in the section of ``ground``. In space the normal of a moving body must keep its direction in
-    the world.
+    Its unit normal is fixed in the section of ``ground``. In space the normal of a moving body must keep its direction
+    in the world.
     """
 
     port: str
@@ -41,38 +41,44 @@ class Plane:
 
     @property
     def dim(self) -> int:
-        """Dimension, 2 or 3."""
+        """Number of dimensions, 2 or 3."""
         return len(self.normal)
 
     @property
     def tangents(self) -> tuple[Direction, ...]:
-        """One or two directions in the plane, right-handed together with the normal."""
+        """Unit vectors in the plane, one in two dimensions and two in space; with the normal they are right-handed."""
         n = self.normal
         return ((n[1], -n[0]),) if self.dim == 2 else frame_about(n)
 
     def place(self, direction: Direction) -> Product:
-        """Component of the vector from ``ground`` to ``port`` along a direction fixed in the section of ``ground``."""
+        """Coordinate of ``port`` from ``ground`` as a product, along a direction fixed in the section of ``ground``."""
         return Product(between(self.port, self.ground), along(self.ground, direction))
 
     @property
     def height(self) -> Product:
-        """Height of the port over the plane."""
+        """Height of ``port`` over the plane, as a product."""
         return self.place(self.normal)
 
     @property
     def one(self) -> Product:
-        """The constant 1 as a product, n·n."""
+        """Constant 1 in the form of a product: n·n."""
         return Product(Vector(fixed=self.normal), Vector(fixed=self.normal))
 
     @property
     def upright(self) -> Product | None:
-        """Product of the normals of a moving body in its section and in the world, 1 as long as it does not tilt."""
+        """Cosine of the tilt of a moving body in space, as a product: 1 as long as its normal keeps its direction.
+
+        None for the ground and in two dimensions.
+        """
         if self.dim == 2 or isinstance(self.ground, Ground):
             return None
         return Product(along(self.ground, self.normal), Vector(fixed=self.normal))
 
     def turn(self, tangent: Direction, lever: float) -> Turn:
-        """Term ``t·(Ω × (−lever n)) = −lever (n × t)·Ω`` of a tangent t, the normal n and the spin Ω of the port."""
+        """Velocity along a tangent t of the point at −lever n, due to the spin Ω of the port's body, as a term.
+
+        n is the normal: ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``.
+        """
         return Turn(self.port, tuple(-lever * x for x in self._across(tangent)))
 
     def _across(self, tangent: Direction) -> list[float]:
@@ -80,9 +86,10 @@ class Plane:
         return [n[0] * tangent[1] - n[1] * tangent[0]] if self.dim == 2 else np.cross(n, tangent).tolist()
 
     def rolling(self, lever: float) -> tuple[Row, ...]:
-        """Rows that forbid slip of the point at −lever n from the port: ``t·(v + Ω × (−lever n)) = 0``.
+        """Constraint rows that forbid slip of the point at −lever n from the port: ``t·(v + Ω × (−lever n)) = 0``.
 
-        On a moving body, v is the rate of the position in the section of that body and Ω the spin relative to it.
+        There is a row for each tangent t; n is the normal. On a moving body, v is the rate of the position in the
+        section of that body and Ω the spin relative to it.
         """
         rows = []
         for name, t in zip(rolling_names(self.dim), self.tangents, strict=True):
@@ -93,7 +100,7 @@ class Plane:
         return tuple(rows)
 
     def _rates(self, tangent: Direction) -> tuple[Weighed, ...]:
-        """Terms of the velocity of the port relative to the plane, along a tangent direction.
+        """Velocity of the port relative to the plane along a tangent, as terms of a constraint.
 
         On the ground, and on any body in two dimensions, this is one term. On a moving body in space the tangent is
         fixed in the world, and there is one term for each of the two directions fixed in the body.
@@ -104,17 +111,17 @@ class Plane:
         return tuple(Weighed(self.place(d), Product(along(self.ground, d), fixed)) for d in self.tangents)
 
     def level(self, height: float) -> Row:
-        """Row that keeps the port at a height [m]."""
+        """Constraint row that keeps the port at a height [m] over the plane."""
         return Row("height", Offset(self.height, height))
 
 
 def rolling_names(dim: int) -> tuple[str, ...]:
-    """Names of the rows that forbid slip."""
+    """Names of the constraint rows that forbid slip, in 2 or 3 dimensions."""
     return ("rolling",) if dim == 2 else ("rolling 1", "rolling 2")
 
 
 def on_ground(kind: str, port: str, ground: PortName) -> Ground:
-    """Return the ground of a rolling joint; raises ValueError for a port of a body."""
+    """Ground of a rolling joint of a ``kind``, as given; raises ValueError for a port of a body instead."""
     body_port(port)
     if not isinstance(ground, Ground):
         raise ValueError(f"ground of a {kind} joint must be GROUND or GROUND.at(...), got {ground!r}")
@@ -122,12 +129,12 @@ def on_ground(kind: str, port: str, ground: PortName) -> Ground:
 
 
 def given_normal(normal: Sequence[float] | None) -> Direction | None:
-    """Unit normal, or None."""
+    """Unit vector along a normal that a user gave; None if none was given."""
     return None if normal is None else unit("normal", normal)
 
 
 def on_surface(port: str, surface: PortName) -> PortName:
-    """Return the port of a plane; raises ValueError if it is on the body that rolls."""
+    """Port of the plane on which a body rolls, as given; raises ValueError if it is on the body that rolls."""
     body_port(port)
     if isinstance(surface, str) and surface.partition(".")[0] == port.partition(".")[0]:
         raise ValueError(f"a body cannot roll on itself: both ports are of {port.partition('.')[0]!r}")
@@ -135,5 +142,5 @@ def on_surface(port: str, surface: PortName) -> PortName:
 
 
 def plane(port: str, ground: PortName, normal: Direction | None, dim: int) -> Plane:
-    """Plane in 2 or 3 dimensions; the default normal is y in two and z in three."""
+    """Plane through ``ground`` in 2 or 3 dimensions; its normal is by default y in two and z in three."""
     return Plane(port, ground, axis(dim - 1, dim) if normal is None else fitting("normal", normal, dim))

@@ -26,16 +26,16 @@ def rolling_disc(
 ) -> Connection:
     """Thin disc that rolls without slip on the ground and is free to tilt; the port is its centre.
 
-    In space let e = R ``axis`` be the axis of the disc in the world and s = |n × e|. The disc touches the ground at
-    ``−r u`` from its centre, ``u = (n − (n·e) e)/s``, at the height ``n·p = r s``. The contact does not slip along
-    either tangent t:
+    In space let p be the centre, R the rotation of the disc, Ω its spin, r the radius, n the normal of the ground, e =
+    R ``axis`` the axis of the disc in the world and s = |n × e|. The disc touches the ground at ``−r u`` from its
+    centre, with ``u = (n − (n·e) e)/s``, at the height ``n·p = r s``. The contact does not slip along either tangent t:
 
         0 = s t·(ṗ + Ω × (−r u)) = (n·p/r) t·ṗ − r (n × t)·Ω + r (n·e) t·ė,    0 = ½((n·p)²/r + r (n·e)² − r),
 
     These are polynomials with exact increments, so that the height does not drift; the multipliers times s are the
     forces of the ground [N]. A disc that lies flat, s = 0, has no contact point: such a start raises ValueError, and a
-    run ends when the disc lies flat. In two dimensions, seen from the side, the equations are ``0 = t·ṗ + r ω`` with
-    t the normal turned by −90°, and ``n·p = r``; the plane may then belong to a moving body, with p and ω relative to
+    run ends when the disc lies flat. In two dimensions, seen from the side, the equations are ``0 = t·ṗ + r ω`` with t
+    the normal turned by −90°, and ``n·p = r``; the plane may then belong to a moving body, with p and ω relative to
     this body.
 
     Parameters
@@ -49,7 +49,8 @@ def rolling_disc(
     axis : array_like, optional
         Axis of the disc in the axes of the section; in space only.
     normal : array_like, optional
-        Unit normal n of the ground, or in the section of the body; by default y in the plane and z in space.
+        Unit normal n of the plane, in world axes or, on a body, in the axes of its section; by default y in two
+        dimensions and z in space.
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -70,7 +71,7 @@ def rolling_disc(
         if dim == 2:
             if across is not None:
                 raise ValueError(
-                    "a rolling_disc takes no axis in the plane, where it is seen from the side: leave axis= out"
+                    "a rolling_disc has no axis in the plane, where it is seen from the side: leave axis= out"
                 )
             return Form((*on.rolling(size), on.level(size)), signs=(Solid("wheel", port, radius=size),))
         if not isinstance(floor, Ground):
@@ -98,10 +99,11 @@ def _tilting(on: Plane, axis: Direction, radius: float) -> tuple[Row, ...]:
 def knife_edge(
     port: str, ground: PortName = GROUND, *, axis: Sequence[float] = (0.0, 1.0), name: str | None = None
 ) -> Connection:
-    """Knife edge: no motion of the port along a direction fixed in its section, ``0 = (R a)·ṗ``; nonholonomic.
+    """Knife edge: the port does not move along a direction a fixed in its section, ``0 = (R a)·ṗ``; nonholonomic.
 
-    In space the edge forbids one direction only (a skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean
-    axis of both ends; the force along it does no work. The multiplier is the force across the edge [N].
+    R is the rotation of the section and p the position of the port. In space the edge forbids one direction only (a
+    skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean of R a at both ends of the step; the force along
+    it does no work. The multiplier is the force across the edge [N].
 
     Parameters
     ----------
@@ -129,7 +131,10 @@ def knife_edge(
 
 
 def no_motion_along(port: str, ground: Ground, direction: Direction) -> Row:
-    """Row ``0 = (R a)·ṗ``, as a sum over the world axes."""
+    """Constraint row ``0 = (R a)·ṗ``: no velocity of the port p along a direction a fixed in its section R.
+
+    It is written as a sum over the world axes.
+    """
     place, turned = between(port, ground), along(port, direction)
     axes = [Vector(fixed=world_axis(i, len(direction))) for i in range(len(direction))]
     return Row("across", Rolling(tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)))
@@ -167,13 +172,14 @@ def wheel(
     port : str
         Centre of the wheel, on the body that spins.
     ground : str or Ground
-        Position of the plane on which it rolls, of the ground, in space also a port of a body.
+        Position of the plane on which the wheel rolls: one of the ground, in space also a port of a body.
     radius : float, optional
         Radius r [m], in space only.
     axis : array_like, optional
         Axle a in the axes of the section, in two dimensions only; by default (0, 1).
     normal : array_like, optional
-        Unit normal n of the plane in space, in the section of a body the same as in the world; by default z.
+        Unit normal n of the plane, in space only; on a body its components in the section must be those in the world.
+        By default z.
     height : bool
         True if the wheel holds the height of its centre.
     name : str, optional
@@ -192,14 +198,14 @@ def wheel(
         if dim == 2:
             if size is not None or upward is not None:
                 raise ValueError(
-                    "a wheel in the plane is seen from above and takes no radius and no normal: leave them out"
+                    "a wheel in the plane is seen from above and has no radius and no normal: leave them out"
                 )
             axle = fitting("axis", across or (0.0, 1.0), 2)
             return Form(
                 (no_motion_along(port, on_ground("wheel", port, floor), axle),), signs=(Solid("wheel", port, axle),)
             )
         if across is not None:
-            raise ValueError("a wheel takes no axis in space, where other joints hold its axle parallel to the ground")
+            raise ValueError("a wheel has no axis in space, where other joints hold its axle parallel to the ground")
         if size is None:
             raise ValueError("a wheel needs radius=... [m] in space")
         on = plane(port, floor, upward, dim)

@@ -160,7 +160,10 @@ def slipping_wheel(
 
 
 def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, contact: str | None) -> None:
-    """Raise ValueError unless ground or contact is given exactly for creep laws that depend on the wheel load."""
+    """Raise ValueError unless the wheel load of a law can be computed if, and only if, the law depends on it.
+
+    The load needs a ``ground`` or a ``contact``; ``name`` is that of the argument with the law.
+    """
     by_load = isinstance(law, CreepLaw) and law.by_load
     if ground is not None and contact is not None:
         raise ValueError(f"give ground or contact, as both define the wheel load, got ground and contact={contact!r}")
@@ -177,7 +180,7 @@ def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, con
 
 
 def height(wheel: str, ground: PortName | None, normal: Direction, radius: float) -> tuple[Row, ...]:
-    """Row that holds the centre of a wheel over its ground; none without a ground."""
+    """Constraint rows that hold the centre of a wheel at its radius [m] over the ground; none without a ground."""
     return () if ground is None else (Plane(wheel, ground, normal).level(radius),)
 
 
@@ -188,7 +191,11 @@ def slip(
     travel: tuple[Weighed, ...],
     contact: str | None = None,
 ) -> Slip:
-    """Slip with friction; for a creep law the rolling speed ``travel`` becomes its last component."""
+    """Slip of a wheel with its friction law.
+
+    A creep law has the rolling speed ``travel`` as an additional last component, and may depend on the wheel load: that
+    of the ``contact``, or the multiplier of the first row.
+    """
     if not isinstance(friction, CreepLaw):
         return Slip(components, friction)
     return Slip((*components, travel), friction, 0 if friction.by_load and contact is None else None, contact)
@@ -197,7 +204,11 @@ def slip(
 def in_space(
     wheel: str, chassis: PortName, side: Direction, *, of: tuple[Direction | None, float, float | None]
 ) -> tuple[tuple[Weighed, ...], ...]:
-    """Terms of the slips along and across the wheel, or along its rollers; ``of`` is (normal, radius, roller angle)."""
+    """Components of the slip of a wheel in space, each as a sum of terms: along and across the wheel.
+
+    A wheel with rollers has one component, along these. ``side`` is the axle, ``of`` are the normal, the radius and the
+    roller angle.
+    """
     up, r, roller = of
     n = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3)
     if abs(float(np.dot(side, n))) > 1e-9:
@@ -213,7 +224,11 @@ def in_space(
 def tilts(
     chassis: PortName, side: Direction, normals: tuple[Direction | None, Direction], radius: float
 ) -> tuple[tuple[Weighed, ...], tuple[Weighed, ...]]:
-    """Terms −r α̇ and r β̇ of pitch and roll of a chassis; ``normals`` are its normal and that of the ground."""
+    """Contributions −r α̇ and r β̇ of pitch α and roll β of a chassis to the slip of a wheel, each as a sum of terms.
+
+    ``side`` is the axle, ``normals`` are those of the chassis and of the ground, ``radius`` is r. Both are empty for a
+    chassis on the ground.
+    """
     if isinstance(chassis, Ground):
         return (), ()
     up, ground = normals
@@ -225,7 +240,10 @@ def tilts(
 
 
 def spin(chassis: PortName, side: Direction, up: Direction | None) -> tuple[Weighed, ...]:
-    """Terms of the rate ω·n = a·ḟ of turning about the normal, with f = a × n fixed in the chassis."""
+    """Rate ω·n = a·ḟ at which a chassis turns about the normal n, as a sum of terms.
+
+    a = ``side`` is the axle, n = ``up`` by default z, and f = a × n, all fixed in the chassis.
+    """
     if isinstance(chassis, Ground):
         raise ValueError("a creep law with spin needs a chassis that turns about the normal, got GROUND")
     n = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3)
@@ -237,7 +255,11 @@ def spin(chassis: PortName, side: Direction, up: Direction | None) -> tuple[Weig
 def component(
     wheel: str, chassis: PortName, direction: Direction, *, turns: tuple[float, Direction | None]
 ) -> tuple[Weighed, ...]:
-    """Terms of the slip ``d·ṗ + w θ̇``: direction d in the chassis, wheel at p; ``turns`` are (w, axle)."""
+    """Component ``d·ṗ + w θ̇`` of the slip of a wheel, as a sum of terms.
+
+    p is the port of the wheel, d = ``direction`` is fixed in the chassis, θ is the angle of the wheel relative to the
+    chassis. ``turns`` are w and the axle.
+    """
     dim, place, turned = len(direction), between(wheel, GROUND), along(chassis, direction)
     axes = [Vector(fixed=world_axis(i, dim)) for i in range(dim)]
     terms = tuple(Weighed(Product(place, e), Product(turned, e)) for e in axes)
@@ -283,7 +305,8 @@ def railway_wheel(
     chassis : str
         Port of the body that carries the axle and does not spin.
     rail : Ground
-        Place of the rail: the wheel is in the middle of its tread where its centre lies above it.
+        Position of the rail. Where the centre of the wheel is above it, the wheel touches the rail with the middle of
+        its tread.
     radius : float
         Radius r₀ [m] in the middle of the tread.
     conicity : float

@@ -1,6 +1,6 @@
 """Connections: joints, force elements and contacts between named ports.
 
-They are defined by constraint rows, scalar measures of springs, gaps and inputs, all functions of world vectors.
+A connection consists of constraint rows, measures of springs and dampers, gaps, slips and inputs.
 
 Constraints and spring measures are functions of products of two world vectors: their increments over a step are then
 exact, and momentum and angular momentum are conserved ([dg] sec. 6.3, invariants).
@@ -20,6 +20,7 @@ from ...laws.resistive_relations import Relation, ScheduledRelation
 from ...laws.spring_law import SpringLaw
 from ...numerics import checks as check
 from ...numerics.memo import Remade
+from .distances import Distance
 from .friction import Bearing
 from .laws import Alignment, Angle, Law, Offset
 from .rope_path import RopePath
@@ -93,11 +94,11 @@ class GapGroup:
 
     @property
     def number(self) -> int:
-        """Number of all pairs, including pairs within one body."""
+        """Number of pairs of balls, including pairs on one body."""
         return len(self.ports) * (len(self.ports) - 1) // 2
 
     def gap(self, i: int, j: int, dim: int) -> Gap:
-        """Gap between balls i and j."""
+        """Gap between the balls with the indices i and j, in ``dim`` dimensions."""
         sides, radii, none = (self.ports[i], self.ports[j]), (self.radii[i], self.radii[j]), Vector(fixed=(0.0,) * dim)
         offset = sum(radii)
         shares = (radii[0] / offset, radii[1] / offset)
@@ -117,7 +118,8 @@ class Row:
 class Measure:
     """Scalar coordinate in which a spring-damper or friction acts, called its measure.
 
-    It is a length √Π, a component Π, an angle given by its sine and cosine, or the length of a rope along its ``path``.
+    It is a length √Π, a component Π, an angle given by its sine and cosine, the length of a rope along its ``path``, or
+    the ``distance`` of a contact at rest.
 
     ``damping`` is a coefficient, or a relation between force and rate of the measure. ``free`` is the length, component
     [m] or angle [rad] without force, None for that of the assembled pose, or a function of time. ``name`` distinguishes
@@ -125,7 +127,7 @@ class Measure:
     joint. A ``law``, a function of measure − free, replaces the stiffness, which is then zero.
     """
 
-    kind: Literal["length", "component", "angle", "rope"]
+    kind: Literal["length", "component", "angle", "rope", "distance"]
     products: tuple[Product, ...]
     stiffness: float
     damping: float | Relation | ScheduledRelation
@@ -134,15 +136,16 @@ class Measure:
     lever: float = 0.0
     law: SpringLaw | None = None
     path: RopePath | None = None
+    distance: Distance | None = None
 
     @property
     def is_driven(self) -> bool:
-        """True if the free value is a function of time."""
+        """True if the free length, component or angle is a function of time."""
         return callable(self.free)
 
     @property
     def is_scheduled(self) -> bool:
-        """True if its law has a factor that changes with time."""
+        """True if the elastic law has a factor that changes with time."""
         return isinstance(self.law, ElasticLaw) and self.law.varies
 
     @property
@@ -153,12 +156,12 @@ class Measure:
 
     @property
     def is_controlled(self) -> bool:
-        """True if an input sets the factor of its law."""
+        """True if an input sets the factor of the elastic law of the measure."""
         return isinstance(self.law, ElasticLaw) and self.law.is_controlled
 
     @property
     def has_state(self) -> bool:
-        """True if it has a stiffness or a law, and with it a state: the force, or the extension."""
+        """True if the measure has a stiffness or a law; its force or its extension is then a state."""
         return self.stiffness > 0.0 or self.law is not None
 
 
@@ -246,17 +249,17 @@ class Connection(Remade):
 
     @property
     def owners(self) -> list[str]:
-        """Names of the bodies that its ports belong to."""
+        """Names of the bodies to which its ports belong, without the ground."""
         return [port.partition(".")[0] for port in self.ports if isinstance(port, str)]
 
     @property
     def is_load(self) -> bool:
-        """True for a connection whose external port takes forces or torques, not one that sets a factor or a speed."""
+        """True if the connection has an external port for forces or torques, not for a factor or a speed."""
         return self.input is not None and self.input.kind not in ("factor", "speed")
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Scalar constraints of the connection."""
+        """Scalar constraint rows of the connection in the dimension of its mechanism."""
         return self.form.rows
 
     @property
@@ -275,7 +278,10 @@ class Connection(Remade):
         return any(callable(row.law.value) for row in self.rows)
 
     def formed(self, dim: int) -> Connection:
-        """Connection in the plane (2) or in space (3); raises ValueError if it does not exist there."""
+        """This connection in the plane (``dim`` 2) or in space (3), with its rows and measures as ``form``.
+
+        Raises ValueError if it does not exist there.
+        """
         try:
             return _with_port(self if self.make is None else replace(self, make=None, form=self.make(dim)))
         except ValueError as error:
@@ -283,7 +289,7 @@ class Connection(Remade):
 
 
 def is_controlled_friction(form: Form) -> bool:
-    """True if an input sets the factor of a friction of the connection."""
+    """True if an input sets the factor of the friction of a form."""
     laws = [gap.law for gap in form.gaps] + ([] if form.group is None else [form.group.law])
     factors = [getattr(law, "friction_factor", None) for law in laws]
     factors += [m.damping.factor for m in form.measures if isinstance(m.damping, ScheduledRelation)]
@@ -292,7 +298,7 @@ def is_controlled_friction(form: Form) -> bool:
 
 
 def _with_port(formed: Connection) -> Connection:
-    """Connection with an external port added if an input sets the factor of its friction."""
+    """Connection with an external port added, if an input sets the factor of its friction and it has no such port."""
     if not is_controlled_friction(formed.form) or (formed.input is not None and formed.input.kind == "factor"):
         return formed
     if formed.input is not None:
@@ -304,7 +310,10 @@ def _with_port(formed: Connection) -> Connection:
 
 
 def offset_at(second: PortName) -> float | None:
-    """Offset of a position constraint: zero, or None (as assembled) for GROUND without a position."""
+    """Value of a position constraint: zero, or None for GROUND without a position.
+
+    None stands for the value in the assembled pose.
+    """
     return None if second == GROUND else 0.0
 
 
@@ -325,7 +334,10 @@ def across(first: PortName, second: PortName, directions: Sequence[Direction]) -
 
 
 def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, ...]:
-    """Constraint rows that keep two axes parallel: the first ⟂ two directions of the second section."""
+    """Two constraint rows that keep an axis of the first section parallel to one of the second.
+
+    The first of the ``axes`` is perpendicular to two directions of the second section.
+    """
     turning = along(body_port(first), axes[0])
     return tuple(
         Row(f"tilt {i + 1}", Offset(Product(turning, along(second, d))), unit="N m")
@@ -336,7 +348,10 @@ def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, .
 def same_rotation(
     first: PortName, second: PortName, value: tuple[tuple[float, ...], ...] | Callable[[float], object] | None
 ) -> tuple[Row, ...]:
-    """Three constraint rows that fix a relative rotation: as assembled (None), a given one, or a function of time."""
+    """Three constraint rows that fix the rotation of the second section relative to the first, in space.
+
+    ``value`` is this rotation as a matrix, or a function of time; None for that of the assembled pose.
+    """
     body_port(first)
     relative = tuple(Product(along(first, axis(i, 3)), along(second, axis(j, 3))) for i in range(3) for j in range(3))
     return tuple(Row(f"turn {'xyz'[k]}", Alignment(relative, k, value), unit="N m") for k in range(3))
@@ -345,7 +360,7 @@ def same_rotation(
 def relative_angle(
     first: PortName, second: PortName, dim: int, axes: Axes | None = None, *, zero: float = 0.0
 ) -> tuple[Product, Product]:
-    """Sine and cosine of the angle from the second section to the first, in space about a common axis.
+    """Sine and cosine, as products, of the angle from the second section to the first, in space about common ``axes``.
 
     The angle is ``-zero`` where the first section is the second one turned by the smallest rotation that aligns the
     axes; for equal axes, where the sections coincide.
@@ -355,12 +370,15 @@ def relative_angle(
 
 
 def angle_origin(axes: Axes | None) -> Direction:
-    """Direction of the first section whose angle is measured; ``axes`` is None in the plane."""
+    """Direction of the first section whose angle in the second section is the relative angle.
+
+    ``axes`` is None in the plane.
+    """
     return axis(0, 2) if axes is None else frame_about(axes[0])[0]
 
 
 def angle_frame(dim: int, axes: Axes | None, zero: float) -> tuple[Direction, Direction]:
-    """Directions of the second section at the angles 0 and 90° of :func:`angle_origin`."""
+    """Directions of the second section from which the relative angle is measured: along 0 and along 90°."""
     if dim == 2 or axes is None:
         return turned_by(zero, axis(0, 2), axis(1, 2))
     return transported_frame(*axes, zero)
@@ -369,72 +387,81 @@ def angle_frame(dim: int, axes: Axes | None, zero: float) -> tuple[Direction, Di
 def planar_or_about(
     first: PortName, second: PortName, dim: int, *, kind: str, axes: Axes | None, zero: float = 0.0
 ) -> tuple[Product, Product]:
-    """Sine and cosine of a relative angle, in space about an axis that must be given."""
+    """Sine and cosine, as products, of a relative angle, as in :func:`relative_angle`.
+
+    Raises ValueError for an axis in the plane and without one in space; ``kind`` is that of the element.
+    """
     if dim == 2:
         if axes is not None:
-            raise ValueError(f"{kind} takes no axis in the plane: leave axis= out")
+            raise ValueError(f"{kind} has no axis in the plane: leave axis= out")
         return relative_angle(first, second, 2, zero=zero)
     return relative_angle(first, second, 3, spatial_axes(axes, 3, kind), zero=zero)
 
 
 def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:
-    """All measures with their connections, in the order of the kernels: lengths, components, angles, ropes."""
-    order = ("length", "component", "angle", "rope")
+    """All measures with their connections, by kind: lengths, components, angles, ropes, distances."""
+    order = ("length", "component", "angle", "rope", "distance")
     pairs = [(c, m) for c in connections for m in c.form.measures]
     return sorted(pairs, key=lambda pair: order.index(pair[1].kind))
 
 
 def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:
-    """Yield names and measures of all spring-dampers, in the order of the kernels."""
+    """Yield the name and measure of each spring-damper, in the order of the kernels."""
     for c, m in owned_measures(connections):
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 
 
 def refuse_other_laws(mechanism: Any, caller: str, *, has_schedules: bool = False, takes_flows: bool = False) -> None:
-    """Raise ValueError for laws that cannot be linearised: inelastic ones, and laws, masses or speeds varying in time.
+    """Raise ValueError for laws that cannot be linearised, with the name of the method ``caller``.
 
-    Elastic laws of springs that depend on time are accepted if ``has_schedules``, flows of constant speed if
-    ``takes_flows``; ``caller`` is the name of the method in the message.
+    These are inelastic laws, and laws, friction, masses or speeds that vary in time. Elastic laws of springs that
+    depend on time are accepted if ``has_schedules``, flows of constant speed if ``takes_flows``.
     """
     for name, body in mechanism.bodies.items():
         if body.mass_factor is not None:
             raise ValueError(
-                f"{caller} takes no masses that depend on time, got that of {name!r}: use "
+                f"{caller} supports no masses that depend on time, got that of {name!r}: use "
                 "mechanism.with_masses_at(time), which holds the masses of that time constant"
             )
         if body.flow is not None and not takes_flows:
-            raise ValueError(f"{caller} takes no flows, got that along {name!r}: use spectrum() or integrate()")
+            raise ValueError(f"{caller} supports no flows, got that along {name!r}: use spectrum() or integrate()")
         if body.flow is not None and callable(body.flow.speed):
             raise ValueError(f"{caller} takes flows of constant speed, got that of {name!r}: use integrate()")
         for law in body.scheduled_laws:
             raise ValueError(
-                f"{caller} takes no laws of rods that depend on time, got {law} of {name}: use integrate()"
+                f"{caller} supports no laws of rods that depend on time, got {law} of {name}: use integrate()"
             )
     for name, measure in measures(mechanism.connections):
         if isinstance(measure.damping, ScheduledRelation):
             raise ValueError(
-                f"{caller} takes no friction that depends on time, got {measure.damping} of {name}: use integrate()"
+                f"{caller} supports no friction that depends on time, got {measure.damping} of {name}: use integrate()"
             )
         if measure.is_scheduled and not has_schedules:
             raise ValueError(
-                f"{caller} takes no laws that depend on time, got {measure.law} of {name}: small motions are then not "
-                "exponential; if the schedule is periodic use flexph.analysis.floquet, else integrate()"
+                f"{caller} supports no laws that depend on time, got {measure.law} of {name}: small motions are then "
+                "not exponential; if the schedule is periodic use flexph.analysis.floquet, else integrate()"
             )
         if not (measure.law is None or isinstance(measure.law, ElasticLaw)):
             raise ValueError(f"{caller} takes elastic laws only, got {measure.law} of {name}: use integrate()")
 
 
 def refuse_hysteresis(connections: Sequence[Connection], caller: str) -> None:
-    """Raise ValueError for springs with hysteresis, whose force at rest depends on the path."""
+    """Raise ValueError for springs with hysteresis, whose force at rest depends on the path.
+
+    ``caller`` is the name of the method in the message.
+    """
     for name, measure in measures(connections):
         if isinstance(measure.law, HysteresisLaw):
             raise ValueError(
-                f"{caller} takes no hysteresis, got {measure.law} of {name}: use integrate() until the motion ends"
+                f"{caller} supports no hysteresis, got {measure.law} of {name}: use integrate() until the motion ends"
             )
 
 
 def angle_row(sine_cosine: tuple[Product, Product], value: object) -> Row:
-    """Constraint row that fixes or drives an angle."""
+    """Constraint row that keeps an angle at a ``value`` [rad]: a number, a function of time, or None (as assembled).
+
+    ``sine_cosine`` are its sine and cosine as products.
+    """
     return Row("angle", Angle(*sine_cosine, value), unit="N m")  # type: ignore[arg-type]
 
 

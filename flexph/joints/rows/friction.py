@@ -74,7 +74,7 @@ class CoulombFriction:
 
 @dataclass(frozen=True)
 class Bearing:
-    """Sliding faces of a joint, pressed together by its force.
+    """Sliding faces of a joint with dry friction, pressed together by the force of the joint.
 
     The multipliers of the first ``pressing`` rows are the components of this force [N]. The slips are the measures of
     the joint that have a ``lever`` or, if ``along_curve``, the motion of its port along the curve.

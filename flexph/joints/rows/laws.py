@@ -1,13 +1,15 @@
-"""Constraint laws of rows, linear in products: offsets, angles, lengths, relative rotations, rates, places on curves.
+"""Laws of scalar constraints on offsets, angles, lengths, relative rotations, rates and coordinates on curves.
 
     0 = Σ c_k(value) Π_k − κ(value)
 
-The value of a law (an offset, an angle, a length, a relative rotation) is a number, a function of time, or None: the
-assembled pose then determines it. Coefficients, offsets and rates are arrays (k,), or (k, times) for many times.
+is the general form, linear in products Π_k of two world vectors. The value of a law (an offset, an angle, a length, a
+relative rotation) is a number, a function of time, or None: the assembled pose then determines it. Coefficients c_k and
+their rates are arrays (k,), or (k, times) for many times; offsets κ are numbers, or (times,).
 
-A law may also have ``weighed`` terms w Π_m Π̇_k and ``turns`` a·Ω. In a ``holonomic`` law with products these terms are
-the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no other terms: it constrains velocities, and products of a pose do
-not determine it. Such a law is nonholonomic, or a sum of angles over any number of turns.
+A law may also have ``weighed`` terms w Π_m Π̇_k with a weight w, and ``turns`` a·Ω with a vector a and the spin Ω of a
+body. In a ``holonomic`` law with products the weighed terms are the rate of ½ w Π_k² (k = m). A law ``of_rates`` has no
+other terms: it constrains velocities, and products of a pose do not determine it. Such a law is nonholonomic, or a sum
+of angles over any number of turns.
 """
 
 from __future__ import annotations
@@ -21,33 +23,34 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...numerics.arrays import Array
+from .distances import Distance
 from .vectors import Product, Turn, Weighed
 
 TimeFunction = Callable[[float], Any]
 
 
 class RowLaw:
-    """Base of constraint laws, without products and with offset zero."""
+    """Base class of constraint laws; by default without products and with offset zero."""
 
     shape: ClassVar[tuple[int, ...]] = ()
     holonomic: ClassVar[bool] = True
     of_rates: ClassVar[bool] = False
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients c_k of the products Π_k at a value of the law."""
         return np.zeros((0, *value.shape[1:]))
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint at a value of the law."""
         return 0.0
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return np.zeros((0, *value.shape[1:])), 0.0
 
 
 class ProductLaw(RowLaw):
-    """Base of constraint laws of products alone."""
+    """Base class of constraint laws that have products, but no terms of rates."""
 
     weighed: ClassVar[tuple[Weighed, ...]] = ()
     turns: ClassVar[tuple[Turn, ...]] = ()
@@ -57,9 +60,10 @@ class ProductLaw(RowLaw):
 class Rolling(RowLaw):
     """Nonholonomic law ``0 = Σ w Π_m Π̇_k + Σ a·Ω``, the ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
 
-    Over a step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose of the row, with the force
-    w Π̄_m on Π_k and the torque a on the body, so that its work is zero at every step size. A run ends where the
-    product ``upright`` of two unit vectors, on whose direction the law relies, falls below 1.
+    ``weighed`` are the weights w and products Π_m, Π_k; ``turns`` the vectors a and the bodies with the spins Ω. Over a
+    step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose of the row, with the force w Π̄_m on
+    Π_k and the torque a on the body, so that its work is zero at every step size. A run ends where the product
+    ``upright`` of two unit vectors, on whose direction the law relies, falls below 1.
     """
 
     weighed: tuple[Weighed, ...]
@@ -73,16 +77,16 @@ class Rolling(RowLaw):
     products: ClassVar[tuple[Product, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty array, as the law constrains velocities only and has no value."""
+        """Value of the law in a pose: an empty array, as it constrains velocities only."""
         return np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Transmission(RowLaw):
-    """Law ``0 = Σ w Δm``: increments of angles and offsets m in a constant ratio, counted from the assembled pose.
+    """Law ``0 = Σ w Δm`` of angles and offsets m, whose increments Δm have a constant ratio.
 
-    Increments of angles include full turns, which sines and cosines of a pose do not show. The law holds for the exact
-    increments of every step, so that the ratio does not drift.
+    Increments are counted from the assembled pose. Those of angles include full turns, which sines and cosines of a
+    pose do not show. The law holds for the exact increments of every step, so that the ratio does not drift.
     """
 
     weighed: tuple[Weighed, ...]
@@ -94,7 +98,7 @@ class Transmission(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty array, as increments may be counted from any pose and the law has no value."""
+        """Value of the law in a pose: an empty array, as increments may be counted from any pose."""
         return np.zeros(0)
 
 
@@ -125,7 +129,7 @@ class Contact(RowLaw):
         return Weighed(self.height, self.height, 1.0 / self.radius), Weighed(self.tilt, self.tilt, self.radius)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at any pose: the radius."""
+        """Value of the law in any pose: the radius [m]."""
         return np.array([self.radius])
 
     @property
@@ -148,11 +152,10 @@ class Contact(RowLaw):
 
 @dataclass(frozen=True)
 class CurveShape:
-    """Curve through K points P_k of a body, and the point P that slides on it: products D_j·(P − P_k).
+    """Curve through K points P_k of a body, and the point P that slides on it, as products D_j·(P − P_k).
 
-    The D_j are the d axes of the body's section; the products are d rows of K.
-
-    ``at`` are the values of s at the points; each piece has ``degree`` + 1 of them.
+    The D_j are the d axes of the body's section; the products are d rows of K. ``at`` are the values of the curve
+    coordinate s at the points; each polynomial piece has ``degree`` + 1 of them.
     """
 
     products: tuple[tuple[Product, ...], ...]
@@ -162,7 +165,10 @@ class CurveShape:
 
 @dataclass(frozen=True)
 class PointOnCurve(RowLaw):
-    """Law ``0 = n_i·V(s)``, V(s) from the foot on the curve to the point (:mod:`flexph.kernels.rates.on_curves`)."""
+    """Law ``0 = n_i·V(s)`` of a point on a curve: V(s) is the vector from its foot on the curve to the point.
+
+    n_i are the directions across the curve, i = ``component``, see :mod:`flexph.kernels.rates.on_curves`.
+    """
 
     curve: CurveShape
     component: int
@@ -174,32 +180,55 @@ class PointOnCurve(RowLaw):
     turns: ClassVar[tuple[Turn, ...]] = ()
 
     def measure(self, products: Array) -> Array:
-        """Empty array, as the position on the curve follows from the pose and the law has no value."""
+        """Value of the law in a pose: an empty array, as the place on the curve follows from the pose."""
         return np.zeros((0, *products.shape[1:]))
 
 
 @dataclass(frozen=True)
 class PlaceOnCurve(PointOnCurve):
-    """Law ``0 = s − s(t)`` that prescribes the coordinate s of a point on its curve."""
+    """Law ``0 = s − s(t)`` of a port on a curve, whose coordinate s is a function s(t) of time."""
 
     shape = (1,)
 
     def measure(self, products: Array) -> Array:
-        """Array (1, …) of NaN, as products alone do not determine the value."""
+        """Value of the law in a pose: NaN (1, …), as products alone do not determine it."""
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint at a value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return np.zeros((0, *value.shape[1:])), rate[0]
 
 
 @dataclass(frozen=True)
+class Distances(ProductLaw):
+    """Law ``0 = Σ w d − κ`` of distances d of contacts that are closed at rest; the value is κ [m].
+
+    See :mod:`flexph.kernels.contacts.distances`.
+    """
+
+    weights: tuple[float, ...]
+    distances: tuple[Distance, ...]
+    value: float = 0.0
+
+    shape = (0,)
+    products: ClassVar[tuple[Product, ...]] = ()
+
+    def measure(self, products: Array) -> Array:
+        """Empty array, as the value is always given."""
+        return np.zeros((0, *products.shape[1:]))
+
+    def offset(self, value: Array) -> Any:
+        """Offset κ of the constraint."""
+        return self.value
+
+
+@dataclass(frozen=True)
 class Offset(ProductLaw):
-    """Law ``0 = Π − κ`` with the value κ."""
+    """Law ``0 = Π − κ`` of a product Π, an offset of a port along a direction; the value is κ."""
 
     product: Product
     value: float | TimeFunction | None = 0.0
@@ -210,19 +239,19 @@ class Offset(ProductLaw):
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at a pose with these products."""
+        """Value κ of the law in a pose with the products Π (1, …)."""
         return products[:1]
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficient 1 of the product."""
         return np.ones_like(value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint: the value of the law."""
         return value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return np.zeros_like(value), rate[0]
 
 
@@ -240,21 +269,24 @@ class Angle(ProductLaw):
         return (self.sine, self.cosine)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at a pose with these products."""
+        """Angle θ [rad] in a pose with the products s, c (2, …)."""
         return np.arctan2(products[:1], products[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients cos θ and −sin θ of the products s and c, at the value θ of the law."""
         return np.array([np.cos(value[0]), -np.sin(value[0])])
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return -rate[0] * np.array([np.sin(value[0]), np.cos(value[0])]), 0.0
 
 
 @dataclass(frozen=True)
 class Length(ProductLaw):
-    """Law ``0 = (V·V/L − L)/2``, scaled so that its multiplier is the tension [N]; the value is L [m]."""
+    """Law ``0 = (V·V/L − L)/2`` of a distance |V|; the value is the length L [m].
+
+    It is scaled so that its multiplier is the tension [N].
+    """
 
     product: Product
     value: float | None = None
@@ -265,29 +297,30 @@ class Length(ProductLaw):
         return (self.product,)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law at a pose with these products."""
+        """Length L [m] in a pose with the product V·V (1, …)."""
         return np.sqrt(products)
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients c_k of the products at the value L of the law."""
         return 0.5 / np.where(value == 0.0, np.inf, value)
 
     def offset(self, value: Array) -> Any:
-        """Offset κ of the constraint, for a value of the law."""
+        """Offset κ of the constraint at the value L of the law."""
         return 0.5 * value[0]
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return -0.5 * rate / value**2, 0.5 * float(rate[0])
 
 
 @dataclass(frozen=True)
 class Alignment(ProductLaw):
-    """Law ``0 = e_k · axial(A A₀ᵀ)``: the relative rotation A, with A_ij = d_i·e_j of nine products, equals A₀.
+    """Law ``0 = e_k · axial(A A₀ᵀ)`` of one component k: with those of all three, the relative rotation A equals A₀.
 
-    axial(M) = ½(M_zy − M_yz, M_xz − M_zx, M_yx − M_xy), the sine of a small difference about axis k of the first
-    section. The row is regular up to 90°; all three together have no other solution nearer than 180°. The value is A₀
-    (3, 3), the rotation of the second section relative to the first.
+    A_ij = d_i·e_j are nine products of the axes of both sections. axial(M) = ½(M_zy − M_yz, M_xz − M_zx, M_yx − M_xy)
+    is the sine of a small difference about axis k of the first section. The row is regular up to 90°; all three
+    together have no other solution nearer than 180°. The value is A₀ (3, 3), the rotation of the second section
+    relative to the first.
     """
 
     relative: tuple[Product, ...]
@@ -298,12 +331,15 @@ class Alignment(ProductLaw):
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """Products of the row: the two rows of A other than k."""
+        """Products of this component: the two rows of A other than row k."""
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return self.relative[3 * i : 3 * i + 3] + self.relative[3 * j : 3 * j + 3]
 
     def measure(self, products: Array) -> Array:
-        """Value at a pose; row k of A follows as the cross product of the other two."""
+        """Rotation A (9, …) in a pose with the products (6, …) of the row.
+
+        Its row k follows as the cross product of the other two.
+        """
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         rotation = np.zeros((3, 3, *products.shape[1:]))
         rotation[i], rotation[j] = products[:3], products[3:]
@@ -311,21 +347,24 @@ class Alignment(ProductLaw):
         return rotation.reshape(9, *products.shape[1:])
 
     def coefficients(self, value: Array) -> Array:
-        """Coefficients c_k of the products, for a value of the law."""
+        """Coefficients c_k of the products at the value A₀ of the law."""
         matrix = value.reshape(3, 3, *value.shape[1:])
         i, j = (self.component + 1) % 3, (self.component + 2) % 3
         return 0.5 * np.concatenate([-matrix[j], matrix[i]])
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, float]:
-        """Rates of the coefficients c and the offset κ for a rate of the value."""
+        """Time derivatives of the coefficients c_k and of the offset κ, from the value of the law and its rate."""
         return self.coefficients(rate), 0.0
 
 
-Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | PointOnCurve
+Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | PointOnCurve | Distances
 
 
 class LawRows:
-    """Laws of all rows, concatenated: the spans of their values and terms, and the indices of their products."""
+    """Laws of all constraint rows together, which share one array of values and one of terms.
+
+    ``values`` and ``terms`` are the slices of each law in these arrays; ``products`` are the indices of its products.
+    """
 
     def __init__(self, laws: Sequence[Law], products: Sequence[Sequence[int]]) -> None:
         self.laws, self.products = laws, products
@@ -353,7 +392,7 @@ class LawRows:
         self._stated = np.flatnonzero(unanchored)
 
     def measured(self, product: Array) -> Array:
-        """Concatenated values of all laws at a pose with products (p,), or at many (p, k)."""
+        """Values of all laws, concatenated, in a pose with products (p,), or in k poses (p, k)."""
         rows = np.empty((self._given.size, *product.shape[1:]))
         rows[self._value] = product[self._product]
         for i in self._others:
@@ -362,13 +401,16 @@ class LawRows:
         return rows
 
     def anchored(self, product: Array) -> Array:
-        """Values of all laws: given numbers, NaN for functions of time, else the values measured in the pose."""
+        """Values of all laws, concatenated: given numbers, NaN for functions of time, else measured in the pose."""
         rows = self.measured(product)
         rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
         return rows
 
     def prescribed(self, values: Array) -> tuple[Array, Array]:
-        """Coefficients of all terms and offsets of all rows for given values; zero where a value is NaN."""
+        """Coefficients of all terms and offsets of all rows at given values of the laws.
+
+        Both are zero for a law whose value is NaN.
+        """
         coefficient, offset = np.zeros(self.terms[-1].stop if self.terms else 0), np.zeros(len(self.laws))
         plain = values[self._value]
         known = np.isfinite(plain)

@@ -15,25 +15,32 @@ Resistance = tuple[tuple[Measure, ...], Bearing | None]
 
 
 def friction_of_turning(name: str, given: Any) -> Friction:
-    """Check the friction of a joint that turns; raises ValueError for dry friction without a radius."""
+    """Friction of a joint that turns, after its check; raises ValueError for dry friction without a radius.
+
+    ``name`` is that of the argument.
+    """
     if isinstance(given, CoulombFriction) and given.radius is None:
         raise ValueError(f"{name} of a joint that turns needs the radius of its bearing: CoulombFriction(μ, radius=r)")
     return given if isinstance(given, (CoulombFriction, ScheduledRelation)) else friction_of(name, given)
 
 
 def friction_of_sliding(name: str, given: Any) -> Friction:
-    """Check the friction of a joint that slides; raises ValueError for dry friction with a radius."""
+    """Friction of a joint that slides, after its check; raises ValueError for dry friction with a radius.
+
+    ``name`` is that of the argument.
+    """
     if isinstance(given, CoulombFriction) and given.radius is not None:
-        raise ValueError(f"{name} of a joint that slides takes no radius: CoulombFriction(μ)")
+        raise ValueError(f"{name} of a joint that slides has no radius: CoulombFriction(μ)")
     return given if isinstance(given, (CoulombFriction, ScheduledRelation)) else friction_of(name, given)
 
 
 def resists_turning(
     first: str, second: PortName, axes: Axes | None, friction: Friction, *, pressing: int = 0, name: str = ""
 ) -> Resistance:
-    """Measure and bearing of the friction about an axis (None in the plane); empty without friction.
+    """Friction of a joint against rotation about an axis: measures, and for dry friction the sliding faces.
 
-    The multipliers of the first ``pressing`` rows of the joint are its force.
+    ``axes`` are None in the plane. Without friction there are no measures. The multipliers of the first ``pressing``
+    rows of the joint are its force.
     """
     if friction == 0.0:
         return (), None
@@ -47,7 +54,10 @@ def resists_turning(
 def resists_sliding(
     first: str, second: PortName, direction: Direction, friction: Friction, *, pressing: int = 0, name: str = ""
 ) -> Resistance:
-    """Measure and bearing of the friction along a direction of the second section; empty without friction."""
+    """Friction of a joint against sliding along a direction of the second section: measures, and sliding faces if dry.
+
+    Without friction there are no measures. The multipliers of the first ``pressing`` rows of the joint are its force.
+    """
     if friction == 0.0:
         return (), None
     offset = Product(between(first, second), along(second, direction))
@@ -57,7 +67,10 @@ def resists_sliding(
 
 
 def resists_along_curve(friction: Friction, *, pressing: int) -> tuple[tuple[Slip, ...], Bearing | None]:
-    """Slip and bearing of the friction of a port along its curve; empty without friction."""
+    """Friction of a port against sliding along its curve: slips, or for dry friction the sliding faces.
+
+    Both are empty without friction. The multipliers of the first ``pressing`` rows of the joint are its force.
+    """
     if friction == 0.0:
         return (), None
     if isinstance(friction, CoulombFriction):

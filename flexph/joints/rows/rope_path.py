@@ -40,7 +40,10 @@ class RopePoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Span:
-    """Straight span between the centres of two sheaves: product V·V, and offset δ = ρ_j − ρ_{j+1} [m]."""
+    """Straight span of a rope from one sheave, eye or end to the next, by the vector V between their centres.
+
+    ``square`` is the product V·V, ``offset`` δ = ρ_j − ρ_{j+1} [m] the difference of their signed radii.
+    """
 
     square: Product
     offset: float
@@ -83,7 +86,10 @@ class RopePath:
 
 
 def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
-    """Path over points in 2 or 3 dimensions; raises ValueError for axes that do not fit."""
+    """Path of a rope over points in 2 or 3 dimensions.
+
+    Raises ValueError for an axis in the plane, and without one in space.
+    """
     spans = [_between(a.port, b.port) for a, b in pairwise(points)]
     arcs, grips, last = [], [], len(spans)
     for j, point in enumerate(points):
@@ -102,10 +108,10 @@ def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
 
 
 def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
-    """Two perpendicular directions in the plane of a sheave, fixed in the section at its port."""
+    """Perpendicular unit vectors in the plane of a sheave, fixed in the section at its port."""
     if dim == 2:
         if point.axis is not None:
-            raise ValueError(f"a sheave takes no axis in the plane: leave axis= of {str(point.port)!r} out")
+            raise ValueError(f"a sheave has no axis in the plane: leave axis= of {str(point.port)!r} out")
         return axis(0, 2), axis(1, 2)
     if point.axis is None:
         raise ValueError(
@@ -115,7 +121,7 @@ def _frame(point: RopePoint, dim: int) -> tuple[Direction, Direction]:
 
 
 def _between(start: PortName, end: PortName) -> Vector:
-    """Vector from one port to another; each is on a body, or is a position of the ground."""
+    """World vector from one port to another; ports may be on bodies or positions of the ground."""
     if not isinstance(end, Ground):
         return between(end, start)
     if not isinstance(start, Ground):
@@ -134,12 +140,12 @@ class RopeLine(Sign):
     points: tuple[RopePoint, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the rope at all k times, for signs of a size [m]."""
+        """Surface of the rope at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         return tube(rope_line(self.points, places), 0.12 * size)
 
 
 def rope_line(points: tuple[RopePoint, ...], places: Places) -> Array:
-    """Points (k, n, 3) along a rope at k times: ends, eyes, and arcs between the tangent points of sheaves."""
+    """Points (k, n, 3) [m] along a rope at k times: its ends and eyes, and points on the arcs."""
     centres = np.stack([places.position(p.port) for p in points], axis=1)
     axes = np.stack([places.axes(p.port) @ np.array(p.axis or (0.0, 0.0, 1.0)) for p in points], axis=1)
     radii = np.array([p.radius for p in points])
@@ -156,7 +162,10 @@ def rope_line(points: tuple[RopePoint, ...], places: Places) -> Array:
 
 
 def _normals(centres: Array, axes: Array, radii: Array) -> Array:
-    """Unit normals (k, spans, 3) of the straight spans, to their left if the axes point to the viewer."""
+    """Unit normals (k, spans, 3) of the straight spans, to their left if the axes point to the viewer.
+
+    ``centres`` (k, points, 3), ``axes`` (k, spans, 3) and signed ``radii`` (points,) are those of the sheaves.
+    """
     gap = np.diff(centres, axis=1)
     length = np.linalg.norm(gap, axis=2, keepdims=True)
     along = gap / np.maximum(length, np.finfo(float).tiny)
@@ -168,7 +177,10 @@ def _normals(centres: Array, axes: Array, radii: Array) -> Array:
 
 
 def _arc(first: Array, last: Array, axis: Array) -> Array:
-    """Arcs (k, n, 3) about unit axes from one radius vector to another, counterclockwise."""
+    """Points (k, n, 3) of k arcs about their centres, counterclockwise about unit axes (k, 3).
+
+    ``first`` and ``last`` (k, 3) are the vectors from the centre to both ends.
+    """
     turned = np.arctan2(np.sum(axis * np.cross(first, last), axis=1), np.sum(first * last, axis=1)) % (2.0 * np.pi)
     angle = turned[:, None] * np.linspace(0.0, 1.0, PIECES + 1)
     across = np.cross(axis, first)

@@ -26,7 +26,10 @@ PER_TURN = 10
 
 
 class Moving(NamedTuple):
-    """Moving surface at k times: points (k, p, 3) [m], triangles (t, 3)."""
+    """Surface that moves, at k times.
+
+    It has points (k, p, 3) [m], and triangles (t, 3), the indices of their corners.
+    """
 
     points: Array
     triangles: Array
@@ -36,26 +39,26 @@ class Places(Protocol):
     """Positions and axes of the ports of a mechanism at k times."""
 
     def position(self, port: PortName) -> Array:
-        """World positions of a port at k times, (k, 3) [m]."""
+        """World positions (k, 3) [m] of a port at k times."""
         ...
 
     def axes(self, port: PortName) -> Array:
-        """World axes of the section at a port at k times, as columns (k, 3, 3)."""
+        """Axes of the section at a port in the world, as columns (k, 3, 3), at k times."""
         ...
 
 
 @dataclass(frozen=True)
 class Sign(ABC):
-    """Base of drawing signs, surfaces that move with ports."""
+    """Base class of the signs that a picture draws for connections: surfaces that move with ports."""
 
     @abstractmethod
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface at all k times, for signs of a size [m]."""
+        """Surface of the sign at all times of ``places``; ``size`` [m] is that of signs in the picture."""
 
 
 @dataclass(frozen=True)
 class Solid(Sign):
-    """Rigid sign at a port.
+    """Rigid sign at a port, such as a pin or a wheel.
 
     ``direction`` is that of its axis in the section at the port ``axes`` (``port`` itself if None), the normal of the
     plane by default. ``radius`` [m] is that of a wheel.
@@ -68,7 +71,7 @@ class Solid(Sign):
     radius: float | None = None
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the rigid sign at all k times, for signs of a size [m]."""
+        """Surface of the rigid sign at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         direction = (0.0, 0.0, 1.0) if self.direction is None else tuple(map(float, self.direction))
         points, triangles = _solid(self.kind, self.radius, direction, size)
         turned = points @ places.axes(self.axes or self.port).transpose(0, 2, 1)
@@ -84,7 +87,7 @@ class Rail(Sign):
     direction: Direction
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the rail at all k times, for signs of a size [m]."""
+        """Surface of the bar at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         start, turned = places.position(self.rail), places.axes(self.rail) @ axes_along(self.direction)
         way = np.einsum("ki,ki->k", places.position(self.port) - start, turned[:, :, 0])
         low, high = min(way.min(), 0.0) - 3.0 * size, max(way.max(), 0.0) + 3.0 * size
@@ -101,14 +104,17 @@ class Strand(Sign):
     second: PortName
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the strand at all k times, for signs of a size [m]."""
+        """Surface of the rod or coil at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         start, end = places.position(self.second), places.position(self.first)
         line, radius = (_coil(0.4 * size), 0.08) if self.kind == "coil" else (np.array([[0.0, 0, 0], [1.0, 0, 0]]), 0.2)
         return tube(_between(line, start, end), radius * size)
 
 
 def _between(line: Array, start: Array, end: Array) -> Array:
-    """Map a line (n, 3) with x from 0 to 1 onto the segments from start to end (k, 3): (k, n, 3)."""
+    """Lines (k, n, 3) from ``start`` to ``end`` (k, 3), with the shape of a given line (n, 3) along x.
+
+    The given line goes from x = 0 to 1. x runs along each segment; y and z keep their lengths.
+    """
     gap = end - start
     across = np.eye(3)[np.argmin(np.abs(gap), axis=1)]
     second = np.cross(gap, across)
@@ -122,7 +128,7 @@ def _between(line: Array, start: Array, end: Array) -> Array:
 
 
 def _coil(radius: float) -> Array:
-    """Points (n, 3) of a helix along x between straight ends."""
+    """Points (n, 3) of a helix of a radius along x from 0 to 1, with straight ends."""
     turn = np.linspace(0.0, 2.0 * np.pi * TURNS, TURNS * PER_TURN + 1)
     along = np.linspace(0.12, 0.88, len(turn))
     helix = np.column_stack([along, radius * np.cos(turn), radius * np.sin(turn)])
@@ -130,7 +136,7 @@ def _coil(radius: float) -> Array:
 
 
 def tube(lines: Array, radius: float) -> Moving:
-    """Tubes of a radius around lines (k, n, 3)."""
+    """Surfaces of tubes of a radius around a line at k times, (k, n, 3)."""
     k, n, _ = lines.shape
     along = np.gradient(lines, axis=1)
     along = along / np.maximum(np.linalg.norm(along, axis=2, keepdims=True), np.finfo(float).tiny)
@@ -151,18 +157,18 @@ def tube(lines: Array, radius: float) -> Moving:
 
 
 def _wheel(radius: float, width: float) -> Shape:
-    """Disc about x with a hub, and with two bars across its faces, which show how it turns."""
+    """Shape of a wheel about x: a disc with a hub, and two bars across its faces, which show how it turns."""
     bars = [cylinder_shape(1.7 * radius, 0.6 * width, axis=axis) for axis in ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0))]
     return merged_shapes([cylinder_shape(width, radius), cylinder_shape(2.0 * width, 0.15 * radius), *bars])
 
 
 def _cross() -> Shape:
-    """Two crossed bars, the first along the axis."""
+    """Shape of two crossed bars, the first along x."""
     return merged_shapes([cylinder_shape(2.4, 0.3), cylinder_shape(2.4, 0.3, axis=(0.0, 1.0, 0.0))])
 
 
 def _turn() -> Shape:
-    """Arrow along three quarters of a circle about the axis."""
+    """Shape of an arrow along three quarters of a circle about x."""
     angle = np.linspace(0.0, 1.5 * np.pi, 28)
     line = np.column_stack([np.full_like(angle, 0.9), 1.3 * np.cos(angle), 1.3 * np.sin(angle)])
     ring, head = tube(line[None], 0.12), _cone(0.35, 0.8)
@@ -171,7 +177,7 @@ def _turn() -> Shape:
 
 
 def _cone(radius: float, length: float) -> Shape:
-    """Cone along x."""
+    """Shape of a cone along x."""
     angle = 2.0 * np.pi * np.arange(12) / 12
     rim = np.column_stack([np.zeros(12), radius * np.cos(angle), radius * np.sin(angle)])
     j = np.arange(12)
@@ -181,7 +187,7 @@ def _cone(radius: float, length: float) -> Shape:
 
 
 def arrow() -> Shape:
-    """Arrow of length 1 along x."""
+    """Shape of an arrow of length 1 along x."""
     return merged_shapes(
         [cylinder_shape(0.75, 0.03, centre=(0.375, 0.0, 0.0)), _cone(0.08, 0.25).moved((0.75, 0.0, 0.0))]
     )
@@ -189,7 +195,10 @@ def arrow() -> Shape:
 
 @lru_cache(maxsize=512)
 def _solid(kind: Kind, radius: float | None, direction: tuple[float, ...], size: float) -> tuple[Array, Array]:
-    """Points and triangles of a rigid sign whose axis has a direction."""
+    """Points and triangles of a rigid sign of a ``kind`` at the origin, with its axis along a direction.
+
+    ``size`` [m] is that of signs in the picture; ``radius`` [m] that of a wheel.
+    """
     shape = _SHAPES[kind]().scaled(size) if radius is None else _wheel(radius, 0.3 * size)
     return shape.points @ axes_along(direction).T, shape.triangles
 

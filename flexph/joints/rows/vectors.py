@@ -58,7 +58,10 @@ class BodyVector:
 
 @dataclass(frozen=True)
 class Vector:
-    """World vector ``plus − minus + fixed``."""
+    """World vector ``plus − minus + fixed``, of two body vectors and one fixed in the world.
+
+    Each of them may be None.
+    """
 
     plus: BodyVector | None = None
     minus: BodyVector | None = None
@@ -75,10 +78,11 @@ class Product:
 
 @dataclass(frozen=True)
 class Weighed:
-    """Weighted term w Π_by Π̇ of a constraint on velocities; over a step w Π̄_by ΔΠ, with the mean of Π_by.
+    """Term w Π_by Π̇ of a constraint on velocities, with a product Π_by as a weight; over a step w Π̄_by ΔΠ.
 
-    Its force acts on Π alone. An ``angular`` term is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see
-    :func:`turning`. A term of a slip may have one more factor, the mean of the product ``also``.
+    Π̄_by is the mean of the values at both ends of the step. The force of the term acts on Π alone. An ``angular`` term
+    is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`. A term of a slip may have one
+    more factor, the mean of the product ``also``.
     """
 
     product: Product
@@ -90,7 +94,10 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Turn:
-    """Term a·Ω of a constraint on velocities: Ω the world spin of the body of a port, a (s,) fixed in the world."""
+    """Term a·Ω of a constraint on velocities, with the world spin Ω of the body of a port.
+
+    a (s,) is fixed in the world.
+    """
 
     port: str
     axis: Direction
@@ -105,14 +112,14 @@ def turning(sine: Product, cosine: Product, weight: float) -> tuple[Weighed, Wei
 
 
 def body_port(first: PortName) -> str:
-    """Return the first port of a joint; raises ValueError unless it belongs to a body."""
+    """First port of a joint, as given; raises ValueError unless it belongs to a body."""
     if isinstance(first, Ground):
         raise ValueError("the first port of a joint must belong to a body; GROUND comes second")
     return first
 
 
 def between(first: PortName, second: PortName) -> Vector:
-    """Vector from the second port to the first; GROUND without a position counts as the origin."""
+    """World vector from the second port to the first; GROUND without a position counts as the origin."""
     first = body_port(first)
     if isinstance(second, Ground):
         at = second.position
@@ -121,17 +128,20 @@ def between(first: PortName, second: PortName) -> Vector:
 
 
 def along(port: PortName, direction: Direction) -> Vector:
-    """Direction fixed in the section at a port, or in the world for GROUND."""
+    """World vector of a direction fixed in the section at a port; for GROUND it is fixed in the world."""
     return Vector(fixed=direction) if isinstance(port, Ground) else Vector(plus=BodyVector(port, direction))
 
 
 def axis(index: int, dim: int) -> Direction:
-    """Unit vector along coordinate axis ``index`` (0, 1, 2)."""
+    """Unit vector along the coordinate axis ``index`` (0, 1, 2) in ``dim`` dimensions."""
     return tuple(1.0 if i == index else 0.0 for i in range(dim))
 
 
 def unit(name: str, direction: Sequence[float]) -> Direction:
-    """Normalise a direction; raises ValueError unless it has 2 or 3 components and is not zero."""
+    """Unit vector along a direction that a user gave as the argument ``name``.
+
+    Raises ValueError unless it has 2 or 3 components and is not zero.
+    """
     given = check.array(name, direction, (None,))
     if given.size not in (2, 3):
         raise ValueError(f"{name} must have 2 components in the plane or 3 in space, got {given.size}")
@@ -142,7 +152,7 @@ def unit(name: str, direction: Sequence[float]) -> Direction:
 
 
 def fitting(name: str, direction: Direction, dim: int) -> Direction:
-    """Return the direction unchanged; raises ValueError unless it has ``dim`` components."""
+    """Direction as given for the argument ``name``; raises ValueError unless it has ``dim`` components."""
     if len(direction) != dim:
         place = "the plane" if dim == 2 else "space"
         raise ValueError(f"{name} must have {dim} components in {place}, got {len(direction)}")
@@ -150,14 +160,15 @@ def fitting(name: str, direction: Direction, dim: int) -> Direction:
 
 
 def perpendicular(direction: Direction) -> Direction:
-    """Direction in the plane turned by +90°."""
+    """Direction in the plane, turned by +90°."""
     return (-direction[1], direction[0])
 
 
 def frame_about(direction: Direction) -> tuple[Direction, Direction]:
-    """Two directions in space that complete a right-handed frame (x, y, direction): e_x, e_y for e_z.
+    """Unit vectors x and y in space with which a direction is the third axis of a right-handed frame.
 
-    x is the projection of the coordinate axis that is most nearly perpendicular to the direction.
+    For e_z they are e_x and e_y. x is the projection of the coordinate axis that is most nearly perpendicular to the
+    direction.
     """
     n = np.array(direction)
     nearest = np.eye(3)[np.argmin(np.abs(n))]
@@ -167,10 +178,11 @@ def frame_about(direction: Direction) -> tuple[Direction, Direction]:
 
 
 def transported_frame(first: Direction, second: Direction, zero: float = 0.0) -> tuple[Direction, Direction]:
-    """Frame about the first direction (:func:`frame_about`), carried to the second by the smallest rotation.
+    """Directions x and y of the frame about ``first``, carried along as ``first`` rotates to ``second``.
 
-    For opposite directions, that is the rotation by π about x. The frame is then turned about the second direction by
-    ``zero`` [rad], so that an angle measured from it is smaller by ``zero``.
+    See :func:`frame_about` for this frame. The rotation is the smallest one; for opposite directions, that by π about
+    x. The frame is then turned about the second direction by ``zero`` [rad], so that an angle measured from it is
+    smaller by ``zero``.
     """
     x, y = (np.array(d) for d in frame_about(first))
     a, b = np.array(first), np.array(second)
@@ -197,7 +209,10 @@ Axes = tuple[Direction, Direction]
 def unit_axes(
     first: Sequence[float] | None, second: Sequence[float] | None, name: str = "axis"
 ) -> tuple[Direction, Direction] | None:
-    """Unit axis of a joint in the sections of both ports, with the same components unless a second one is given."""
+    """Unit vectors along the axis of a joint in the sections of both ports, from what a user gave.
+
+    None if nothing was given. The second one has the same components by default. ``name`` is that of the argument.
+    """
     if first is None:
         if second is not None:
             raise ValueError(
@@ -209,7 +224,11 @@ def unit_axes(
 
 
 def spatial_axes(axes: Axes | None, dim: int, kind: str, name: str = "axis", *, instead: str = "") -> Axes:
-    """Axes of a joint in space; raises ValueError in the plane (naming the alternative ``instead``) and for None."""
+    """Axes of a joint in space, as given, in the sections of both ports.
+
+    Raises ValueError in the plane, where the message names what to take ``instead``, and for None. ``kind`` is that of
+    the joint, ``name`` that of the argument.
+    """
     if dim != 3:
         cure = f"; in the plane use {instead}" if instead else ""
         raise ValueError(f"{kind} exists in three dimensions only, and this mechanism is planar{cure}")

@@ -42,21 +42,24 @@ class Group(NamedTuple):
         return n * (n - 1) // 2 - self.left_out.size
 
     def _first(self, i: Index) -> Index:
-        """Index of the first pair of row i among all pairs."""
+        """Index, among all pairs (i, j) with i < j, of the first pair of member ``i``."""
         return i * (2 * self.node.size - i - 1) // 2
 
     def places(self, one: Index, other: Index) -> Index:
-        """Indices of pairs of members ``one`` and ``other`` among all pairs."""
+        """Indices, among all pairs of the group, of the pairs of members ``one`` and ``other``, in either order."""
         i, j = np.minimum(one, other).astype(np.int64), np.maximum(one, other)
         return self._first(i) + j - i - 1
 
     def numbers(self, one: Index, other: Index) -> Index:
-        """Numbers of pairs of members ``one`` and ``other``; pairs on the same rigid body are not counted."""
+        """Gap numbers of the pairs of members ``one`` and ``other``.
+
+        The numbers count from 0 over all pairs of the group except those on the same rigid body, which have no gap.
+        """
         place = self.places(one, other)
         return place - np.searchsorted(self.left_out, place)
 
     def members(self, number: Index) -> tuple[Index, Index]:
-        """The members i < j of numbered pairs."""
+        """Members i and j, with i < j, of the pairs with the given gap numbers."""
         taken = self.left_out - np.arange(self.left_out.size)  # count of numbered pairs before each left out one
         place = number + np.searchsorted(taken, number, side="right")
         b = 2 * self.node.size - 1
@@ -66,7 +69,7 @@ class Group(NamedTuple):
         return i, place - self._first(i) + i + 1
 
     def pairs(self, number: Index) -> Contacts:
-        """Gaps of the pairs with given numbers, as single contacts."""
+        """Contact arrays in which the pairs with the given gap numbers are single gaps."""
         i, j = self.members(number)
         offset, none = self.radius[i] + self.radius[j], np.full(number.size, -1)
         return self.law.take(np.zeros(number.size, dtype=int))._replace(
@@ -91,9 +94,11 @@ class Group(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Constant data of c single gaps in d dimensions, and of groups; nodes are indices of the arrays, −1 for none.
+    """Constant data of c single gaps in d dimensions, and of groups of balls with gaps between all pairs.
 
-    The gaps of groups are numbered after the c single ones, one group after the other.
+    ``plus`` and ``minus`` are indices of nodes of the mechanism's arrays, −1 for none: the vectors V, W, U and D of a
+    gap lead from the ``minus`` to the ``plus`` node, plus the constant vector ``fixed``. The gaps of groups are
+    numbered after the c single ones, one group after the other.
     """
 
     kind: Index  # (c,)
@@ -133,13 +138,16 @@ class Contacts(NamedTuple):
 
     @property
     def laws(self) -> Contacts:
-        """One gap for each contact law: all single gaps, and one gap of each group."""
+        """Copy with one gap for each contact law: all single gaps, then one gap that represents each group."""
         if not self.groups:
             return self
         return joined([self._replace(groups=()), *(group.law for group in self.groups)])
 
     def take(self, index: Index) -> Contacts:
-        """Gaps by their numbers, as single ones; with groups the numbers must be ascending."""
+        """Contact arrays in which the gaps with the given numbers are single gaps.
+
+        The numbers may include gaps of groups; if there are groups, the numbers must be ascending.
+        """
         if not self.groups:
             return self.take_single(index)
         cuts = np.searchsorted(index, self._firsts)
@@ -149,17 +157,17 @@ class Contacts(NamedTuple):
         return joined(parts)
 
     def take_single(self, index: Index) -> Contacts:
-        """Single gaps by their numbers, without those of groups."""
+        """Contact arrays of the single gaps with the given numbers, without groups."""
         *fields, _ = self
         taken: Any = [part[..., index, :] if part.ndim == 3 else part[..., index] for part in fields]
         return Contacts(*taken)
 
     def all(self) -> Contacts:
-        """All gaps, including those of groups, as single ones."""
+        """Contact arrays in which all gaps, also those of groups, are single gaps."""
         return self.take(np.arange(self.number)) if self.groups else self
 
     def with_single_rigid(self) -> Contacts:
-        """Copy in which the gaps of rigid groups are single gaps."""
+        """Copy in which the gaps of groups with rigid contact are single gaps; compliant groups are kept."""
         rigid = [group for group in self.groups if group.law.rigid[0]]
         if not rigid:
             return self
@@ -167,12 +175,12 @@ class Contacts(NamedTuple):
         return single._replace(groups=tuple(group for group in self.groups if not group.law.rigid[0]))
 
     def of(self, owner: int) -> Contacts:
-        """Gaps of the connection with the index ``owner``."""
+        """Contact arrays of the connection with the index ``owner``: its single gaps and its groups."""
         groups = tuple(group for group in self.groups if group.law.owner[0] == owner)
         return self._replace(groups=()).take(np.flatnonzero(self.owner == owner))._replace(groups=groups)
 
     def near(self, points: Array, reach: float) -> Index:
-        """Indices of all single gaps, and of those gaps of groups that are at most ``reach`` [m] wide.
+        """Numbers of all single gaps, and of those gaps of groups that are at most ``reach`` [m] wide.
 
         ``points`` (k, d) are the positions of the nodes. All single gaps are included, whatever their width.
         """
@@ -181,7 +189,11 @@ class Contacts(NamedTuple):
         return np.concatenate([np.arange(self.kind.size), *of_groups])
 
     def closed(self, *places: Array) -> Contacts:
-        """All single gaps, and the gaps of groups that are closed in at least one of the node positions ``places``."""
+        """Contact arrays without the gaps of groups that stay open; all gaps are single ones.
+
+        Each of ``places`` has positions (k, d) of the nodes. A gap of a group is kept if it is closed, that is at most
+        0, for at least one of them. Without groups the arrays themselves are returned.
+        """
         if not self.groups:
             return self
         return self.take(np.unique(np.concatenate([self.near(points, 0.0) for points in places])))
@@ -193,7 +205,10 @@ class Contacts(NamedTuple):
 
 
 def joined(parts: list[Contacts]) -> Contacts:
-    """Contacts with the single gaps of all parts, one after the other."""
+    """Contact arrays with the single gaps of all ``parts``, one after the other.
+
+    Groups of the parts are left out, unless there is only one part: it is returned unchanged.
+    """
     if len(parts) == 1:
         return parts[0]
     fields = zip(*(part[:-1] for part in parts), strict=True)

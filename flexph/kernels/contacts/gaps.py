@@ -43,7 +43,11 @@ TOUCHING = 1e-11
 
 
 class Gaps(NamedTuple):
-    """Gaps of a step: values at both ends (c,), their discrete gradient and the gradient at the end (4, c, d)."""
+    """Gaps of a step: values, gradients with respect to the vectors V, W, U, D, and these vectors.
+
+    ``before`` and ``after`` are the gaps (c,) at the start and at the end. ``mean`` is the discrete gradient over the
+    step, ``end`` the gradient at the end, both (4, c, d).
+    """
 
     before: Array
     after: Array
@@ -66,7 +70,7 @@ def rates_of(c: Contacts, velocities: Array) -> Array:
 
 
 def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
-    """Gaps from the vectors (4, c, d) at both ends of a step."""
+    """Gaps and their gradients over a step, from the vectors V, W, U, D (4, c, d) at its start and its end."""
     kinds, vectors = set(c.kind.tolist()), np.array([before, after])
     if len(kinds) == 1 and not kinds & {SHAPE, FACE}:
         return Gaps(*_of_kind(kinds.pop(), (before, after), (c.sign, c.offset, c.share[0])), vectors)
@@ -91,7 +95,11 @@ Measured = tuple[Array, Array, Array, Array]
 
 
 def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array, Array]) -> Measured:
-    """Gaps of a kind at both ends, and their gradients, from their signs, offsets and radii."""
+    """Gaps of one kind at the start and the end of a step, their discrete gradient and their gradient at the end.
+
+    ``vectors`` are those at the start and at the end (4, c, d), ``given`` the signs, offsets and radii of the gaps
+    (c,). Not for gaps to surfaces and faces.
+    """
     sign, offset, radius = given
     if kind == RIM:
         return _rims(*vectors, offset, radius)
@@ -163,7 +171,11 @@ def _rims(before: Array, after: Array, offset: Array, radius: Array) -> Measured
 
 
 def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, float, Array, Array]:
-    """Gap to a surface at both ends, and its gradients, from the vectors (4, d)."""
+    """Gap ``k``, to a surface, at the start and the end of a step, its discrete gradient and its gradient at the end.
+
+    ``before`` and ``after`` are its vectors (4, d): V from the origin of the surface to the point, then the axes of the
+    surface.
+    """
     dim = before.shape[1]
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     for place, v in zip(places, (before, after), strict=True):
@@ -177,7 +189,12 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
 
 
 def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured:
-    """Gaps to faces at both ends, and their gradients; of the faces of a body (skin), only the closest is negative."""
+    """Gaps to faces at the start and the end of a step, their discrete gradients and their gradients at the end.
+
+    ``numbers`` are the numbers of these gaps, ``before`` and ``after`` their vectors V, W, U, D (4, c, d). Where a ball
+    is inside several faces of the same body, only the gap to the closest of them is negative; the others are set to
+    zero.
+    """
     near, bent = _near_faces(c, numbers, before, after)
     d0, d1 = np.sqrt(near[:, :, 0]).T
     mean, end = np.zeros_like(before), np.zeros_like(before)
@@ -203,7 +220,12 @@ def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured
 
 
 def _near_faces(c: Contacts, numbers: Array, before: Array, after: Array) -> tuple[Array, Array]:
-    """Squared distances to faces with derivatives at both ends (c, 2, entries), and their mean slopes (c, 7, 6)."""
+    """Squared distances to faces with their derivatives, (c, 2, entries), and discrete gradients of these, (c, 7, 6).
+
+    The first result has the entries that :mod:`flexph.kernels.surfaces.faces` writes at the start and at the end of a
+    step. The second one has the discrete gradient with respect to the six products of V, W and U, then its derivatives
+    with respect to the products at the end.
+    """
     count = before.shape[1]
     corners = np.where(c.plus[2, numbers] >= 0, 3.0, 2.0)[:, None]
     near, bent = np.zeros((2 * count, PLACES)), np.zeros((7 * count, 6))
@@ -217,9 +239,10 @@ def _near_faces(c: Contacts, numbers: Array, before: Array, after: Array) -> tup
 
 
 def moved_at(c: Contacts, gaps: Gaps, moved: Array) -> Array:
-    """Increments or rates (c, d) of relative positions at contacts, from those ``moved`` of V, W, U, D (4, c, d).
+    """Increments or rates (c, d) of the relative position of the two bodies at each contact point.
 
-    They are those of V, at faces those of V − s W − t U with the place (s, t) of the contact fixed.
+    ``moved`` (4, c, d) are the increments or rates of V, W, U, D. The result is that of V, and for a face, whose
+    contact point is at V − s W − t U with fixed parameters s and t of the face, that of this vector.
     """
     numbers = np.flatnonzero(c.kind == FACE)
     if not numbers.size:
@@ -249,9 +272,11 @@ def _crossing(before: Array, after: Array, offset: Array) -> Measured:
 
 
 def _segments(before: Array, after: Array) -> tuple[Array, Array]:
-    """Squared distances of segments with derivatives at both ends (c, 2, entries), and mean slopes (c, 5, 4).
+    """Squared distances of segments with derivatives, (c, 2, entries), and their discrete gradients, (c, 5, 4).
 
-    ``before`` and ``after`` are the vectors (4, c, d).
+    ``before`` and ``after`` are the vectors (4, c, d) at the start and at the end of a step. The first result has the
+    entries that :mod:`flexph.kernels.surfaces.segments` writes for both. The second one has the discrete gradient with
+    respect to the four products, then its derivatives with respect to the products at the end.
     """
     count = before.shape[1]
     near, bent = np.zeros((2 * count, PLACES)), np.zeros((5 * count, 4))
@@ -265,7 +290,10 @@ def _segments(before: Array, after: Array) -> tuple[Array, Array]:
 
 
 def _products(before: Array, after: Array, pairs: tuple[tuple[int, int], ...]) -> Array:
-    """Products (2 c, 6) of pairs of V, W, U: for each gap a row at the start of the step, then one at its end."""
+    """Dot products (2 c, 6) of pairs of V, W, U: for each gap a row at the start of a step, then one at its end.
+
+    ``pairs`` are six pairs of indices of vectors: 0 for V, 1 for W, 2 for U.
+    """
     products = np.array([[np.vecdot(v[i], v[j]) for i, j in pairs] for v in (before, after)])
     return np.ascontiguousarray(products.transpose(2, 0, 1).reshape(-1, 6))
 
@@ -286,9 +314,10 @@ def _least_entries(normal: Array) -> Array:
 
 
 def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
-    """Tangents t̄ (t, c, d), orthogonal to f_V and of its length, and levers ρ₁, ρ₂ (2, c, d).
+    """Tangents t̄ (t, c, d) of friction over a step, and lever arms ρ₁, ρ₂ (2, c, d) on both bodies.
 
-    The tangents are zero for contacts without friction.
+    Each contact has t = d − 1 tangents. They are orthogonal to f_V, the discrete gradient of the gap with respect to V,
+    and as long as f_V; for contacts without friction they are zero.
     """
     normal, middle = gaps.mean[0], 0.5 * (gaps.vectors[0, 0] + gaps.vectors[1, 0])
     if normal.shape[1] == 2:
@@ -325,13 +354,21 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
 
 
 def carried(c: Contacts, tangent: Array, vectors: Array) -> Array:
-    """Velocities (t, c) of moving surfaces of constant speed along tangents, from V, W, U, D (4, c, d)."""
+    """Velocities (t, c) of moving surfaces along the tangents, for surfaces of constant speed; zero for others.
+
+    ``tangent`` (t, c, d) are the tangents, ``vectors`` (4, c, d) are V, W, U, D: a surface moves along its U.
+    """
     velocities: Array = c.speed * np.vecdot(tangent, vectors[2])
     return velocities
 
 
 def slips(c: Contacts, tangent: Array, arm: Array, moved: Array, turned: Array) -> Array:
-    """Slips Δs (t, c) from the increments of V (c, d) and the world rotations of all bodies (b, s)."""
+    """Slips Δs (t, c) along the tangents over a step.
+
+    ``tangent`` (t, c, d) and ``arm`` (2, c, d) are those of :func:`tangents`, ``moved`` (c, d) the increments of V, and
+    ``turned`` (b, s) the rotations hΩ of all bodies in world axes. With velocities instead of increments the result is
+    the slip velocity.
+    """
     slip = np.vecdot(tangent, moved)
     for side in range(2):
         has_body = c.body[side] >= 0

@@ -38,9 +38,9 @@ def stored(c: Contacts, gap: Array) -> Array:
 
 
 def forces_at(c: Contacts, gap: Array, rate: Array) -> Array:
-    """Instantaneous forces from gaps and their rates (c,), the limit for short steps; zero for rigid contacts.
+    """Normal forces (c,) [N] of compliant contacts from their gaps and gap rates (c,); zero for rigid contacts.
 
-    P = max(K δⁿ (1 − c ġ) − d ġ, 0) for δ > 0.
+    The force is P = max(K δⁿ (1 − c ġ) − d ġ, 0) for δ > 0, the limit of that of a step as its length goes to zero.
     """
     depth = np.maximum(-gap, 0.0)
     force = c.stiffness * depth**c.exponent * (1.0 - c.loss * rate) - c.damping * (depth > 0.0) * rate
@@ -48,7 +48,10 @@ def forces_at(c: Contacts, gap: Array, rate: Array) -> Array:
 
 
 def anchored(c: Contacts, forces: Array) -> Array:
-    """Energies of the anchors (c,) [J], from the forces of springs and anchors."""
+    """Stored energies f²/2k of the friction anchors (c,) [J]; zero for contacts without an anchor.
+
+    ``forces`` is the part of the state that has the forces of springs and anchors.
+    """
     has_anchor = c.anchor >= 0
     size = anchors_in(c, forces, c.fixed.shape[2])
     energy: Array = np.where(has_anchor, 0.5 * np.vecdot(size, size) / np.where(has_anchor, c.holding, 1.0), 0.0)
@@ -56,16 +59,20 @@ def anchored(c: Contacts, forces: Array) -> Array:
 
 
 def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
-    """Forces of the anchors (c, d), zero for contacts without one."""
+    """Friction forces of the anchors (c, d) [N]; zero for contacts without an anchor.
+
+    ``forces`` is the part of the state that has the forces of springs and anchors.
+    """
     padded = np.concatenate([forces, np.zeros(dim)])
     first = np.where((c.anchor >= 0) & (c.pair == 0), c.anchor, forces.size)
     return padded[first[:, None] + np.arange(dim)] + in_tables((c.anchor, c.rows, c.pair), forces, dim)
 
 
 def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
-    """Anchor forces (c, d) of contacts that are pairs of groups, from their tables; zero for pairs that do not stick.
+    """Anchor forces (c, d) of contacts between members of groups; zero for all others and if a pair does not stick.
 
-    ``places`` are, for each contact, the first index and the number of rows of its table, and the number of its pair.
+    ``places`` are, for each contact, the index in ``forces`` at which the table of its group begins, the number of rows
+    of this table, and the number of its pair from 1 (0 for contacts of no group).
     """
     firsts, rows, pair = places
     held = np.zeros((pair.size, dim))
@@ -78,7 +85,10 @@ def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Ar
 
 
 def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Array]:
-    """Numbers of the k sticking pairs in a table (its start and row count), and their anchor forces (k, d)."""
+    """Numbers (k,) of the k pairs in the anchor table of a group, counted from 1, and their anchor forces (k, d).
+
+    ``table`` is the index in ``forces`` at which the table begins, and its number of rows.
+    """
     first, rows = table
     values = forces[first : first + rows * (1 + dim)].reshape(rows, 1 + dim)
     count = np.count_nonzero(values[:, 0])
@@ -86,7 +96,11 @@ def held_in(forces: Array, table: tuple[int, int], dim: int) -> tuple[Array, Arr
 
 
 def _by_table(firsts: Array, pair: Array) -> list[Array]:
-    """Indices of the pairs that belong to each table."""
+    """Indices of the contacts that are pairs of groups, one array for each table.
+
+    ``firsts`` (c,) are the indices at which the tables begin, ``pair`` (c,) the numbers of the pairs, 0 for other
+    contacts.
+    """
     numbers = np.flatnonzero(pair)
     if not numbers.size:
         return []
@@ -94,9 +108,11 @@ def _by_table(firsts: Array, pair: Array) -> list[Array]:
 
 
 def friction_at(c: Contacts, normal: Array, slip: Array, held: Array) -> Array:
-    """Magnitudes of the friction (c,) [N], from normal forces P, slip velocities (t, c), forces of springs and anchors.
+    """Magnitudes of the friction forces (c,) [N] at a state.
 
-    For an anchor it is |f|, at most μP, for the smooth law μP s/√(s² + v²) with the slip speed s.
+    ``normal`` (c,) are the normal forces P, ``slip`` (t, c) the slip velocities along the tangents, and ``held`` is the
+    part of the state with the forces of springs and anchors. An anchor with the force f has the friction |f|, at most
+    μP. A smooth law has μP s/√(s² + v²) with the slip speed s and its transition speed v.
     """
     bound, speed, hold = c.friction * normal, np.linalg.norm(slip, axis=0), c.anchor >= 0
     smooth: Array = bound * speed / np.where(hold, 1.0, np.hypot(speed, c.slipping))

@@ -29,7 +29,11 @@ FITS = cython.declare(cython.double, 1e-6)
 
 
 def settled_at(flexible: int) -> float:
-    """Tolerance of the expected next correction at which an iteration ends, once its convergence rate is observed."""
+    """Limit of the expected next correction below which an iteration ends, for a number of flexible coordinates.
+
+    It applies when the reduction of corrections was observed, that is from the third correction with the same Jacobian
+    on.
+    """
     return larger(NEWTON_SETTLED, NEWTON_SETTLED_ELASTIC * sqrt(flexible))
 
 
@@ -39,7 +43,12 @@ def stagnates(size: float, previous: float) -> bool:
 
 
 def settles(size: float, previous: float, used: int, settled: float) -> bool:
-    """True if the next correction is expected to be round-off; the last one was the ``used``-th with its Jacobian."""
+    """True if the next correction is expected to be below the limit at which the iterate is exact to round-off.
+
+    ``size`` and ``previous`` are the sizes of the last two corrections, of which the last is the ``used``-th with the
+    current Jacobian. The next one is expected to shrink by the same ratio. ``settled`` is the limit of
+    :func:`settled_at`.
+    """
     rate = 1.0 if used == 1 else size / previous
     if used == 2:
         rate = larger(NEWTON_FIRST_REDUCTION, rate)
@@ -47,7 +56,12 @@ def settles(size: float, previous: float, used: int, settled: float) -> bool:
 
 
 def is_slow(size: float, previous: float, used: int, slow: float, many: float) -> bool:
-    """True if a new Jacobian pays after a correction, the ``used``-th with the current Jacobian (see Tolerances)."""
+    """True if the Jacobian should be renewed after the ``used``-th correction with it.
+
+    ``size`` and ``previous`` are the sizes of the last two corrections. The Jacobian is renewed if their ratio is more
+    than ``slow``, or if at this ratio more than ``many`` further iterations are needed. It is kept if the last
+    correction is round-off.
+    """
     if size <= NEWTON_NOISE or isinf(previous):
         return False
     rate = size / previous
@@ -55,12 +69,12 @@ def is_slow(size: float, previous: float, used: int, slow: float, many: float) -
 
 
 def unresolved_energy(m: float, J: float, k: float, k_phi: float, size: float, h: float) -> float:
-    """Energy [J] below the resolution of positions of ``size`` [m] in double precision, in a step of length h.
+    """Energy [J] that a step of length h [s] cannot resolve, since positions of ``size`` [m] are rounded.
 
-    It is ½ (δ/h)² (m size² + J) + ½ ε² (k size² + k_φ) with the sums of masses, of inertias (traces) and of
-    stiffnesses, δ = RESOLUTION and ε = ROUND_OFF. Constraints hold at the end of a step up to the round-off of
-    positions. Therefore velocities below δ size/h are undetermined, at rest all of them, and parts between two
-    constraints may be stretched by ε size.
+    It is ½ (δ/h)² (m size² + J) + ½ ε² (k size² + k_φ) with δ = RESOLUTION and ε = ROUND_OFF. Over the mechanism, m is
+    the sum of the masses, J of the traces of inertias, k and k_φ of the stiffnesses to displacements and rotations.
+    Constraints hold at the end of a step up to the round-off of positions. Therefore velocities below δ size/h are
+    undetermined, and parts between two constraints may be stretched by ε size.
     """
     square = size * size
     kinetic = (RESOLUTION / h) ** 2 * (m * square + J)
@@ -74,9 +88,11 @@ def rounded(h: float) -> float:
 
 
 def factor_of(error: float, last: float, order: float, safety: float, least: float, most: float) -> float:
-    """Ratio of the next step size to that of a step with an error; ``last`` is the error of the last accepted step.
+    """Ratio of the next step size to that of a step with the given error, between ``least`` and ``most``.
 
-    See flexph.integration.times.step_size.Controller.
+    ``error`` is relative to the tolerance: a step is accepted up to 1. ``last`` is the error of the last accepted step,
+    ``order`` the exponent of the step size in the error, and ``safety`` a factor below 1. See
+    flexph.integration.times.step_size.Controller.
     """
     if not error < INFINITY:
         return least

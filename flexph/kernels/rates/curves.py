@@ -30,11 +30,13 @@ NEAR = 1e-5
 
 
 class Curve(NamedTuple):
-    """A point on a curve: the constraint rows (d − 1,), the products Π (d, K), and the polynomials of the pieces.
+    """Constant data of a point on a curve: its constraint rows, its products Π, and the polynomial pieces of the curve.
 
-    Piece e goes from ``knots[e]`` to the next knot and has the points ``first[e]``, …; ``powers[e]`` (degree + 1,
-    degree + 1) are the coefficients of the powers of s − knots[e] for each point. If ``driven``, the last row
-    prescribes s. ``input``: number of the input that pushes along the curve, or −1.
+    ``rows`` has d − 1 constraint rows, and one more that prescribes the position s if it is ``driven``. ``products``
+    (d, K) are the indices of Π. Piece e goes from ``knots[e]`` to the next knot through the points ``first[e]``,
+    ``first[e]`` + 1 and so on; ``powers[e]`` (degree + 1, degree + 1) has a row for each of these, the coefficients of
+    the powers of s − knots[e] in its shape function. ``input`` is the number of the input that pushes along the curve,
+    or −1.
     """
 
     rows: Index
@@ -63,7 +65,10 @@ class Curve(NamedTuple):
         return placed
 
     def mean_slope(self, s0: float, s1: float) -> Array:
-        """Mean slope C = Δc/Δs between two positions, (K,), computed without cancellation, piece by piece."""
+        """Difference quotient C = Δc/Δs of the shape functions between s₀ and s₁, (K,).
+
+        It is computed piece by piece without cancellation.
+        """
         (e0, t0), (e1, t1) = self._local(s0), self._local(s1)
         if e0 == e1:
             return self._divided(e0, t0, t1)
@@ -76,13 +81,13 @@ class Curve(NamedTuple):
         return sum((self._divided(e, a, b) * (b - a) for e, a, b in parts), np.zeros(self.points)) / abs(s1 - s0)
 
     def mean_slope_change(self, s0: float, s1: float) -> Array:
-        """Derivative of the mean slope with respect to s₁, (K,)."""
+        """Derivative (K,) of the difference quotient of :meth:`mean_slope` with respect to s₁."""
         if abs(s1 - s0) < NEAR * float(np.diff(self.knots).min()):
             return 0.5 * self.shapes(s1, 2)
         return (self.shapes(s1, 1) - self.mean_slope(s0, s1)) / (s1 - s0)
 
     def foot(self, products: Array) -> float:
-        """Position s of the foot, V·T = 0, nearest to the point, from its products (d, K)."""
+        """Position s on the curve nearest to the point, where V·T = 0, from the products Π (d, K)."""
         # all pieces at once, each from its middle and limited to it, as a curve of many pieces can have many feet
         length = np.diff(self.knots)
         of_pieces = products[:, self.first[:, None] + np.arange(self.powers.shape[1])]  # (d, E, points)
@@ -102,7 +107,7 @@ class Curve(NamedTuple):
         return float(self.knots[e] + t[e])
 
     def foot_from(self, products: Array, s: float) -> float:
-        """Position s of the foot near a given s; if none is found there, the nearest one of all pieces."""
+        """Position s near the given one at which V·T = 0; if there is none, the nearest position on the whole curve."""
         for _ in range(STEPS):
             e, t = self._local(s)
             length = float(self.knots[e + 1] - self.knots[e])
@@ -127,7 +132,10 @@ class Curve(NamedTuple):
         return not self.knots[0] - margin <= s <= self.knots[-1] + margin
 
     def kink(self, products: Array, s0: float, s1: float) -> float:
-        """Largest kink [rad] of the curve at a knot between two positions, or at the second one."""
+        """Largest angle [rad] between the tangents on both sides of a knot, among the knots that a step passes.
+
+        The step leads from s₀ to s₁; a knot at s₁ counts, one at s₀ does not. 0 if there is none.
+        """
         inner = self.knots[1:-1]
         angles = [0.0]
         passed = (inner > min(s0, s1)) & (inner < max(s0, s1)) | (inner == s1)
@@ -146,12 +154,16 @@ class Curve(NamedTuple):
         return self._placed(e, self.powers[e] @ self._weights(t)[order])
 
     def _weights(self, t: float) -> Array:
-        """The powers of t and their first two derivatives, (3, degree + 1)."""
+        """Powers t^q and their first two derivatives with respect to t, (3, degree + 1)."""
         count = self.powers.shape[2]
         return np.array([[math.perm(q, k) * t ** (q - k) if q >= k else 0.0 for q in range(count)] for k in range(3)])
 
     def _divided(self, e: int, a: float, b: float) -> Array:
-        """Difference quotient (c(b) − c(a))/(b − a) of a piece; for t^q it is Σ a^i b^(q−1−i)."""
+        """Difference quotient (c(b) − c(a))/(b − a) of the shape functions on piece e, (K,).
+
+        a and b are measured from the knot at which the piece begins. For a power t^q it is Σ_i a^i b^(q−1−i), i = 0 … q
+        − 1.
+        """
         count = self.powers.shape[2]
         sums = np.array([sum(a**i * b ** (q - 1 - i) for i in range(q)) for q in range(count)])
         return self._placed(e, self.powers[e] @ sums)
@@ -163,7 +175,10 @@ class Curve(NamedTuple):
 
 
 def _polynomial(powers: Array, t: Array | float, order: int) -> Array:
-    """Derivatives of given order of polynomials with coefficients (..., E, degree + 1) at t (E,), or at one t."""
+    """Derivatives of the given order of E polynomials, (…, E), at one t or at t (E,).
+
+    ``powers`` (…, E, degree + 1) are their coefficients, of ascending powers.
+    """
     last = powers.shape[-1] - 1
     if order > last:
         return np.zeros(powers.shape[:-1])
@@ -174,7 +189,11 @@ def _polynomial(powers: Array, t: Array | float, order: int) -> Array:
 
 
 def pieces(at: Array, degree: int) -> tuple[Array, Index, Array]:
-    """Knots, first points and coefficients of polynomial pieces through degree + 1 points each, at positions ``at``."""
+    """Knots, indices of first points, and coefficients of the pieces of a curve with points at given positions s.
+
+    ``at`` are the positions. Each piece passes through degree + 1 points; the last point of a piece is the first of the
+    next. The coefficients are as in :class:`Curve`.
+    """
     first = np.arange(0, at.size - 1, degree)
     local = at[first[:, None] + np.arange(degree + 1)] - at[first, None]
     powers = np.linalg.inv(local[:, :, None] ** np.arange(degree + 1)).transpose(0, 2, 1)

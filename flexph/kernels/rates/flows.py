@@ -21,9 +21,10 @@ from ...numerics.arrays import Array
 
 
 class Flow(NamedTuple):
-    """Flow along a body of N frames from the ``first`` on, with speed u(t); its ends are weighted sums of frames.
+    """Constant data of a flow with the speed u(t) along a body of N frames, of which ``first`` is the first.
 
-    ``name`` is that of the speed in messages.
+    Positions at the inlet and at the outlet are sums of the frames weighted by ``shape``, slopes there by ``slope``.
+    ``name`` is the name of the speed in messages.
     """
 
     body: int
@@ -61,7 +62,7 @@ def flow_forces(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
 
 
 def flow_energies(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
-    """Energies −½u² rᵀK r (flows,) [J]."""
+    """Energies −½u² rᵀK r of the flows, (flows,) [J], with the positions r (b, d) of the frames."""
     return np.array(
         [
             -0.5 * flow.speed_at(time) ** 2 * float(np.sum(r[flow.frames] * (flow.tension @ r[flow.frames])))
@@ -81,9 +82,10 @@ class FlowMatrices(NamedTuple):
 def flow_matrices(
     flows: tuple[Flow, ...], velocities: Array, size: int, time: float, *, absolute: bool = False
 ) -> FlowMatrices:
-    """Matrices of all flows over ``size`` velocities; ``absolute`` adds up the absolute values of their terms.
+    """Matrices of all flows, added up over ``size`` velocities.
 
-    ``velocities`` (b, d) are the indices of the velocities of the frames.
+    ``velocities`` (b, d) are the indices of the velocities of the frames. With ``absolute`` the stiffness is the sum of
+    the absolute values of its terms.
     """
     parts = [np.zeros((size, size)) for _ in range(3)]
     for flow in flows:

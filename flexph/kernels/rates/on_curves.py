@@ -27,9 +27,9 @@ from .curves import Curve
 class OnCurve(NamedTuple):
     """A point on a curve over a step, with the quantities defined in the docstring of this module.
 
-    ``places`` are s₀ and s₁, ``mean`` is c̄, ``last`` c₁, ``chord`` C, ``normals`` n̄ (d − 1, d), ``resting`` n at the
-    start, ``way`` τ, ``apart`` V and ``tangent`` T at the end, and ``moved`` ∂s₁/∂Π (d, K). If the position is
-    ``driven``, its row is the last one.
+    ``places`` are s₀ and s₁, ``mean`` is c̄ (K,), ``last`` is c at s₁, ``chord`` is C, ``normals`` are n̄ (d − 1, d),
+    and ``resting`` the unit normals at the start. ``way`` is τ; ``apart`` and ``tangent`` are V and T at the end.
+    ``moved`` is ∂s₁/∂Π (d, K). If the position is ``driven``, the last constraint row prescribes it.
     """
 
     places: tuple[float, float]
@@ -46,14 +46,14 @@ class OnCurve(NamedTuple):
 
     @property
     def gain(self) -> Array:
-        """Forces on the products for unit multipliers, (rows, d, K)."""
+        """Forces on the products for unit multipliers of the constraint rows, (rows, d, K)."""
         rows = np.vstack([self.normals, self.increment_vector]) if self.driven else self.normals
         forces: Array = rows[:, :, None] * self.mean
         return forces
 
     @property
     def increment_vector(self) -> Array:
-        """Vector b (d,) that gives the path along the curve over a step, Δs = b·Σ c̄ ΔΠ."""
+        """Vector b = −τ/|τ|² (d,) such that the position on the curve changes by Δs = b·Σ_k c̄_k ΔΠ_k over a step."""
         going: Array = -self.way / (self.way @ self.way)
         return going
 
@@ -65,21 +65,22 @@ class OnCurve(NamedTuple):
 
     @property
     def missed(self) -> Array:
-        """Constraint values (rows,): deviation from the curve at the end, and position along it if driven."""
+        """Constraint values (rows,) at the end of the step: distances along the normals n̄, and s₁ if driven."""
         deviation: Array = self.normals @ self.apart
         return np.append(deviation, self.places[1]) if self.driven else deviation
 
     @property
     def along(self) -> Array:
-        """Derivatives (d, K) of the path along the curve, positive towards smaller s, with respect to the products."""
+        """Derivatives (d, K) of the distance travelled along the curve, towards smaller s, by the products."""
         derivative: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
         return derivative
 
 
 def on_curve(curve: Curve, before: Array, after: Array, *, known: OnCurve | None = None) -> OnCurve:
-    """A point on a curve over a step, from all products (p,) at both ends; ``known`` is the point in the step before.
+    """Point on a curve over a step, from all products (p,) at the start (``before``) and at the end (``after``).
 
-    For a single state, ``before`` and ``after`` are equal, and ``known`` is None.
+    ``known`` is the result for the step before, which has the position at the start. For a single state, ``before`` and
+    ``after`` are equal, and ``known`` is None.
     """
     start, end = before[curve.products], after[curve.products]
     s0 = curve.foot(start) if known is None else known.places[1]
@@ -108,14 +109,17 @@ def _normals(tangent: Array) -> Array:
 
 
 def all_at_state(curves: tuple[Curve, ...], product: Array) -> tuple[OnCurve, ...]:
-    """All points on curves at a state, see :func:`on_curve`."""
+    """All points on curves at a single state with the products (p,)."""
     return tuple(on_curve(curve, product, product) for curve in curves)
 
 
 def add_curve_forces(
     curves: tuple[Curve, ...], points: tuple[OnCurve, ...], acting: tuple[Array, Array], on_product: Array
 ) -> None:
-    """Add the forces of multipliers λ (g,) and inputs (i,), both in ``acting``, to the forces on products, in place."""
+    """Add the forces of points on curves to the forces on products, ``on_product`` (p,), in place.
+
+    ``acting`` are the multipliers λ of all constraint rows (g,), and the inputs (i,), which may push along curves.
+    """
     lam, inputs = acting
     for curve, at in zip(curves, points, strict=True):
         np.add.at(on_product, curve.products, np.einsum("i,ijk->jk", lam[curve.rows], at.gain))
@@ -124,7 +128,10 @@ def add_curve_forces(
 
 
 def curve_inputs(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], shape: tuple[int, int]) -> Array:
-    """Forces on products for unit inputs along curves, (p, i)."""
+    """Matrix (p, i) of the forces on products for unit inputs; zero for inputs that do not push along a curve.
+
+    ``shape`` is (p, i).
+    """
     columns = np.zeros(shape)
     for curve, at in zip(curves, points, strict=True):
         if curve.input >= 0:
@@ -133,7 +140,10 @@ def curve_inputs(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], shape: 
 
 
 def curve_gaps(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], count: int) -> Array:
-    """Constraint values (g,) of points on curves at the end of a step; zero in all other rows."""
+    """Constraint values (g,) of points on curves at the end of a step; zero in the rows of other constraints.
+
+    ``count`` is the number g of all rows.
+    """
     gaps = np.zeros(count)
     for curve, at in zip(curves, points, strict=True):
         gaps[curve.rows] = at.missed
@@ -141,7 +151,11 @@ def curve_gaps(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], count: in
 
 
 def curve_sums(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], change: Array, count: int) -> Array:
-    """Sums Σ gain ΔΠ of the rows, (g,), from changes or rates of the products."""
+    """Increments or rates (g,) of the constraints of points on curves; zero in the rows of other constraints.
+
+    A row has the sum of gains times the increments or rates of its products, which are in ``change`` (p,). ``count`` is
+    g.
+    """
     sums = np.zeros(count)
     for curve, at in zip(curves, points, strict=True):
         sums[curve.rows] = np.einsum("ijk,jk->i", at.gain, change[curve.products])
@@ -151,10 +165,11 @@ def curve_sums(curves: tuple[Curve, ...], points: tuple[OnCurve, ...], change: A
 def curve_weights(
     curves: tuple[Curve, ...], points: tuple[OnCurve, ...], shape: tuple[int, int], means: Array | None = None
 ) -> tuple[Array, Array]:
-    """Rows (g, p): forces on products for unit multipliers, and ∂(constraints)/∂(products at the end).
+    """Two matrices (g, p) of points on curves: forces on products for unit multipliers, and derivatives of constraints.
 
-    ``means`` are the mean products of a step (p,); without them the rotation of the normals is neglected, which is
-    exact for points on their curves.
+    The first is transposed: a row for each multiplier. The second has the derivatives of the constraint values with
+    respect to the products at the end of the step. ``means`` are the mean products (p,) of the step; without them the
+    rotation of the normals is neglected, which is exact for points on their curves. ``shape`` is (g, p).
     """
     mean, last = np.zeros(shape), np.zeros(shape)
     for curve, at in zip(curves, points, strict=True):
@@ -172,9 +187,9 @@ def curve_weights(
 def add_curve_stiffness(
     curves: tuple[Curve, ...], points: tuple[OnCurve, ...], acting: tuple[Array, Array], *, means: Array, form: Array
 ) -> None:
-    """Add ∂(force on products)/∂(products at the end) to a form (p, p), in place; ``means`` are the mean products.
+    """Add the derivatives of the forces of points on curves with respect to the products at the end to ``form`` (p, p).
 
-    ``acting`` are the multipliers (g,) and the inputs (i,).
+    They are added in place. ``acting`` are the multipliers (g,) and the inputs (i,), ``means`` the mean products (p,).
     """
     lam, inputs = acting
     for curve, at in zip(curves, points, strict=True):
@@ -191,7 +206,7 @@ def add_curve_stiffness(
 
 
 def _turning(at: OnCurve, vector: Array) -> Array:
-    """Matrix A with δn̄ = −A δτ, for n̄ the part of a vector (d,) normal to τ."""
+    """Matrix A (d, d) of the change δn̄ = −A δτ, with n̄ the component of a given vector (d,) normal to τ."""
     size = float(np.linalg.norm(at.way))
     along = at.way / size
     across = np.eye(along.size) - np.outer(along, along)
@@ -200,14 +215,14 @@ def _turning(at: OnCurve, vector: Array) -> Array:
 
 
 def _increment_slope(at: OnCurve) -> Array:
-    """Matrix A (d, d) that gives the change δb = −A δτ of the increment vector with the direction τ."""
+    """Matrix A (d, d) in δb = −A δτ, the change of the increment vector b = −τ/|τ|² as τ changes."""
     square = float(at.way @ at.way)
     reversing: Array = (np.eye(at.way.size) - 2.0 * np.outer(at.way, at.way) / square) / square
     return reversing
 
 
 def _tangent_slopes(curve: Curve, at: OnCurve, rows: Array, means: Array) -> Array:
-    """Product (r, d, K) of rows (r, d) with ∂τ/∂Π, the derivative of τ with respect to the products at the end."""
+    """Products (r, d, K) of r given vectors, ``rows`` (r, d), with the derivative ∂τ/∂Π, Π at the end of the step."""
     by_place = means[curve.products] @ curve.mean_slope_change(*at.places)
     slopes: Array = 0.5 * rows[:, :, None] * at.chord + (rows @ by_place)[:, None, None] * at.moved
     return slopes

@@ -27,7 +27,7 @@ ROLLING = 1e-9
 
 
 class Terms(Protocol):
-    """Protocol of terms w Π_by Π̇: indices of the products Π and Π_by, weights, and flags of angle terms."""
+    """Protocol of arrays with w terms, a weight times Π_by Π̇ each, of two products Π and Π_by."""
 
     @property
     def product(self) -> Index:
@@ -46,12 +46,12 @@ class Terms(Protocol):
 
     @property
     def angular(self) -> Index:
-        """Flags of terms: 1 for the two terms of an angle, 0 for others."""
+        """1 for each of the two terms of an angle, 0 for other terms."""
         ...
 
 
 def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
-    """Factor κ = atan2(y, x)/y and its derivatives with respect to y and x."""
+    """Factor κ = atan2(y, x)/y of increments of angles, and its derivatives with respect to y and to x."""
     near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
     q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
     size = x**2 + y**2
@@ -61,7 +61,10 @@ def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
 
 
 def term_gains(t: Terms, before: Array, after: Array) -> Array:
-    """Gains w Π̄_by (w,) of all terms, for angles κ w Π̄_by, from the products at both ends of a step."""
+    """Gains (w,) of all terms over a step, from the products (p,) at its start and its end.
+
+    A gain is the factor of the increment ΔΠ: w Π̄_by with the mean of Π_by, and for terms of an angle κ w Π̄_by.
+    """
     if not t.by.size:
         return t.weight
     gain: Array = 0.5 * t.weight * (before.take(t.by) + after.take(t.by))
@@ -69,7 +72,7 @@ def term_gains(t: Terms, before: Array, after: Array) -> Array:
 
 
 def term_slopes(t: Terms, before: Array, after: Array) -> tuple[Array, Array]:
-    """Derivatives of the gains with respect to Π and to Π_by at the end, (w,) each."""
+    """Derivatives (w,) of the gains of :func:`term_gains` with respect to Π, and to Π_by, at the end of the step."""
     none: Any = np.zeros(t.by.size)
     if not t.angular.any():
         return none, 0.5 * t.weight
@@ -80,9 +83,9 @@ def term_slopes(t: Terms, before: Array, after: Array) -> tuple[Array, Array]:
 
 
 def _by_angle(t: Terms, before: Array, after: Array) -> tuple[Array, Array, Array]:
-    """Factors κ of angle terms, and their derivatives with respect to Y and X (see kernels.springs).
+    """Factors κ (w,) of the terms of angles, and their derivatives with respect to Y and X (see kernels.springs).
 
-    For other terms the derivatives are zero, and the factor is 1.
+    For other terms the factor is 1, and the derivatives are zero.
     """
     is_angular = t.angular > 0
     p0, p1, q0, q1 = before.take(t.product), after.take(t.product), before.take(t.by), after.take(t.by)
@@ -92,10 +95,11 @@ def _by_angle(t: Terms, before: Array, after: Array) -> tuple[Array, Array, Arra
 
 
 class Slips(NamedTuple):
-    """Terms (w,) of the components of slip, the slip of each component, and the relations of all slips.
+    """Constant data of slips with friction or creep: terms of their components, and relations of force to rate.
 
-    A component without terms is the slip of a port along its curve. The last component of a creep law is the rolling
-    speed, against which there is no force.
+    The components are numbered over all slips, and ``slip`` has the slip of each. A component is the sum of w terms w
+    Π_by Π_also Π̇, or, without terms, the slip of a port along its curve. The last component of a creep law is the
+    rolling speed, which has no friction force.
     """
 
     row: Index  # (w,), component
@@ -126,9 +130,9 @@ def slip_rows(t: Slips, product: Array) -> Array:
 
 
 def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
-    """Derivatives of the gains at a state, as pairs of products (w,) and values (w,).
+    """Derivatives of the gains w Π_by Π_also (w,) of all terms at a state with respect to products.
 
-    There is one pair for the dependence on Π itself, one for Π_by and one for Π_also.
+    Three pairs of indices of products (w,) and derivatives (w,): for Π itself, for Π_by and for Π_also.
     """
     by_product, across = term_slopes(t, product, product)
     factors = np.where(t.also >= 0, product.take(t.also), 1.0)
@@ -137,10 +141,10 @@ def slip_gain_slopes(t: Slips, product: Array) -> list[tuple[Index, Array]]:
 
 
 def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tuple[Array, Array]:
-    """Forces (components,) against slips at their rates, and their derivatives with respect to the rates.
+    """Forces (components,) that oppose slips at given slip rates, and their derivatives with respect to these rates.
 
-    Without multipliers, a wheel whose law depends on its load must roll without slip: its force does not depend on the
-    load then.
+    ``multipliers`` (g,) are those of all constraint rows, which include wheel loads. Without them, a wheel whose law
+    depends on its load must roll without slip: its force does not depend on the load then.
 
     Raises
     ------
@@ -173,11 +177,12 @@ def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tup
 
 
 class Bearings(NamedTuple):
-    """Constant data of f bearings with t slips each.
+    """Constant data of f bearings with friction, with up to t slips each.
 
-    ``spring`` (t, f): measures of the slips, −1 for none, with a ``lever`` (t, f); ``curve`` (f,): curve along which a
-    port slips, or −1. The multipliers of the rows ``row`` (k,) load the bearings ``owner`` (k,). ``rubbing`` (f,):
-    indices of the time factors of the friction, −1 for none.
+    ``spring`` (t, f) are the indices of the spring measures (lengths or angles) whose increments times ``lever`` (t, f)
+    are the slips, −1 for none. ``curve`` (f,) is the curve along which a port slips, or −1. ``friction`` (f,) is μ. The
+    multipliers of the constraint rows ``row`` (k,) load the bearings ``owner`` (k,). ``rubbing`` (f,) are the numbers
+    of the time factors of the friction, −1 for none.
     """
 
     spring: Index

@@ -1,4 +1,4 @@
 """The tangent stiffness of a mechanism, and the magnitude of the terms in its sum.
 
-Imports: kernels, kernels.rates, numerics.
+Imports: kernels, kernels.contacts, kernels.rates, numerics.
 """

@@ -16,16 +16,19 @@ from ..state import QUARTER_TURN, Configuration, inertia_products, momenta, rota
 
 
 def in_last_velocities(a: Arrays, block: Any) -> Any:
-    """Matrix (n_v, n_v) of all velocities with a block in its last rows and columns, of u̇ or of ω and u̇."""
+    """Matrix (n_v, n_v) over all velocities that is zero but for a given square block in its last rows and columns.
+
+    The block is over u̇, or over the spins of all bodies and u̇.
+    """
     size = velocity_count(a)
     return blocks_of(a, (size, size), [(size - block.shape[0], size - block.shape[0], block)])
 
 
 def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> Any:
-    """Symmetric matrix (p, p) of a quadratic form in the products of lengths and angles of springs, sparse.
+    """Sparse symmetric matrix (p, p) over the products that define the lengths and angles of springs.
 
-    ``length`` and the first two of ``angle`` are coefficients of squares (of the length, sine and cosine products), the
-    third is that of sine times cosine.
+    Its diagonal has ``length`` at the products of lengths, and the first two of ``angle`` at the sine and cosine
+    products of angles. The third of ``angle`` couples the sine and the cosine product of each angle.
     """
     sine, cosine, mixed = angle
     at, i, j, count = a.springs.length_product, a.springs.sine_product, a.springs.cosine_product, a.first.size
@@ -35,9 +38,10 @@ def on_measures(a: Arrays, length: Array, angle: tuple[Array, Array, Array]) -> 
 
 
 def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
-    """Derivative (n_v, n_v) of the generalised force of given forces on products (p,), due to changes of vectors.
+    """Derivative (n_v, n_v), with respect to displacements ξ, of the generalised force of given forces on products.
 
-    ``pulled`` are the rows (v·d, n_v) of the vectors.
+    The forces on the products, ``on_product`` (p,), are constant; their directions change with the vectors. ``pulled``
+    (v·d, n_v) is the Jacobian of the vectors. The sign is that of the force, not of a stiffness.
     """
     if is_sparse(a):
         crossed = np.zeros(on_product.size)
@@ -61,14 +65,21 @@ def on_vectors(a: Arrays, on_product: Array, pulled: Any) -> Any:
 
 
 def on_spins(a: Arrays, spin_blocks: Array, across: Any, back: Any) -> Any:
-    """Matrix of all velocities with blocks on the spins of each body (b, s, s), and blocks between spins and u̇."""
+    """Matrix (n_v, n_v) over all velocities with blocks on the spins of the bodies, and between spins and u̇.
+
+    ``spin_blocks`` (b, s, s) are diagonal blocks, ``across`` (spins, n) has the rows of the spins and the columns of
+    u̇, and ``back`` (n, spins) those of u̇ and the spins.
+    """
     n, spins = a.body_u.size, diagonal_of(a, spin_blocks[a.turning])
     at = spins.shape[0]
     return in_last_velocities(a, blocks_of(a, (at + n,) * 2, [(0, 0, spins), (0, at, across), (at, 0, back)]))
 
 
 def torque_columns(a: Arrays, turned: Array) -> Any:
-    """Matrix ψᵀ[τ]× (n, spins) from the spins of the bodies to the flexible coordinates at sections with torques."""
+    """Matrix ψᵀ[τ]× (n, spins): change of generalised forces on u̇ as bodies turn under section torques τ.
+
+    ``turned`` (t, s, s) are the matrices [τ]× of the sections, in body axes.
+    """
     s, t = a.n.shape[0], a.torque_body.size
     place = np.full(len(a.mass), -1)
     place[a.turning] = np.arange(a.turning.size)
@@ -78,7 +89,10 @@ def torque_columns(a: Arrays, turned: Array) -> Any:
 
 
 def following_load_slopes(a: Arrays, motion: Any, sections: Any, inputs: Array) -> Any:
-    """Derivative of loads that rotate with a section, from node rows (k·d, n_v) and section rotations (t·s, n_v)."""
+    """Derivative (n_v, n_v), with respect to ξ, of the generalised force of inputs that follow a section.
+
+    ``motion`` (k·d, n_v) is the Jacobian of the nodes and ``sections`` (t·s, n_v) that of section rotations.
+    """
     size = motion.shape[1]
     if not a.follow_input.size:
         return kept(a, np.zeros((size, size)))
@@ -90,14 +104,20 @@ def following_load_slopes(a: Arrays, motion: Any, sections: Any, inputs: Array) 
 
 
 def inertia_force(a: Arrays, c: Configuration, centripetal: Array) -> Array:
-    """Inertia forces of a steady motion on (ṙ, ω, u̇): m a, −p × ω, −∂T/∂u; ``centripetal``: accelerations r̈ (b, d)."""
+    """Inertia forces (n_v,) on (ṙ, ω, u̇) in a steady motion: m r̈, −p × ω and −∂T/∂u.
+
+    ``centripetal`` (b, d) are the accelerations r̈ of the centres of mass; p are the angular momenta.
+    """
     p_r, _ = momenta(a, c.omega, c.u, c.du)
     turning = -np.matmul(spin_skew(p_r), c.omega[:, :, None])[a.turning, :, 0]
     return np.concatenate([(a.mass[:, None] * centripetal).ravel(), turning.ravel(), -kinetic_gradient(a, c)])
 
 
 def inertia_force_matrices(a: Arrays, c: Configuration, spin: Array) -> tuple[Any, Any]:
-    """Gyroscopic and stiffness matrices (n_v, n_v) of the inertia forces at a steady world spin (s,)."""
+    """Matrices (n_v, n_v) by which inertia forces change with ξ̇ and with ξ about a steady motion with world spin (s,).
+
+    The first is gyroscopic, the second a (centrifugal) stiffness.
+    """
     s, n, bodies = a.n.shape[0], a.body_u.size, len(a.mass)
     if not (spin.any() or c.omega.any()):
         none = kept(a, np.zeros((velocity_count(a),) * 2))

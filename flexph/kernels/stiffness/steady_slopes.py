@@ -19,6 +19,7 @@ from scipy import sparse
 from ...numerics.arrays import Array, dense
 from ...numerics.rotations import skew, turned_spins
 from ..arrays import Arrays
+from ..contacts.distances import distance_slope_changes
 from ..continuous import spring_rates
 from ..gradient import (
     block_diagonal,
@@ -46,7 +47,10 @@ def vector_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def product_motion(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Array, Any]:
-    """Jacobian P = ∂Π/∂ξ (p, n_v) of the products, their rates (p,), and F (p, n_v): a rate changes by P ξ̇ + F ξ."""
+    """Jacobian P (p, n_v) of the products, rates of the products (p,), and matrix F (p, n_v), in a steady motion.
+
+    P is ∂Π/∂ξ. With displacements ξ of the motion the rates change by P ξ̇ + F ξ. ``spin`` (s,) is the world spin.
+    """
     c, d = at
     motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
     of_vectors = vector_rates(a, c, d)
@@ -56,7 +60,11 @@ def product_motion(a: Arrays, at: tuple[Configuration, Derived], spin: Array) ->
 
 
 def _swept(a: Arrays, c: Configuration, motion: Any, spin: Array) -> Any:
-    """Rows w × x (k·d, n_v) of the nodes: w is ``spin`` for displacements of centres, else the spin of their body."""
+    """Jacobian (k·d, n_v) of w × x, with the displacements x of the nodes as bodies are displaced by ξ.
+
+    ``motion`` (k·d, n_v) is the Jacobian of x. For displacements of centres of mass, w is the world ``spin`` (s,), for
+    rotations and deformations the spin of the body of the node.
+    """
     centres = np.arange(motion.shape[1]) < a.weight.size
     body_spin = skew(turned_spins(c.R, c.omega), a.dim)[a.node_body]
     frame = np.broadcast_to(skew(spin, a.dim), body_spin.shape)
@@ -68,9 +76,10 @@ def _swept(a: Arrays, c: Configuration, motion: Any, spin: Array) -> Any:
 
 
 def row_slopes(a: Arrays, at: tuple[Configuration, Derived], spin: Array, coefficient: Array) -> Any:
-    """Matrix Γ (g, n_v): the rates of constraint rows change by G ξ̇ + Γ ξ, dense or sparse like the arrays.
+    """Matrix Γ (g, n_v) of the constraint rates, which change by G ξ̇ + Γ ξ about a steady motion with world spin (s,).
 
-    Spins a·Ω change by a·Rθ̇ alone. The rows of points on curves are zero.
+    G is the constraint matrix. Terms a·Ω of spins contribute nothing to Γ, as they change by a·Rθ̇ alone. The rows of
+    points on curves are zero. Dense or sparse like the arrays.
     """
     change, rate, faster = product_motion(a, at, spin)
     t, product = a.rolling, at[1].product
@@ -84,7 +93,10 @@ def row_slopes(a: Arrays, at: tuple[Configuration, Derived], spin: Array, coeffi
 
 
 def slip_product_forces(a: Arrays, c: Configuration, d: Derived, multipliers: Array) -> Array:
-    """Forces on the products (p,) against slips at the velocities of a configuration, without those along curves."""
+    """Friction forces on the products (p,) of slips at the velocities of a configuration, without slips along curves.
+
+    ``multipliers`` (g,) are those of the constraint rows; they load wheels.
+    """
     rows = slip_rows(a.slips, d.product)
     force, _ = slip_forces(a.slips, rows @ _rates(a, c, d), multipliers)
     force[a.slips.curve >= 0] = 0.0
@@ -97,11 +109,11 @@ def _rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 
 
 def slip_matrices(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Any]:
-    """Matrices C and K (n_v, n_v) of the forces against slips, linearised about a steady motion with world spin (s,).
+    """Damping matrix C and stiffness matrix K (n_v, n_v) of friction against slips about a steady motion.
 
-    A slip is s = g(Π)·Π̇; its friction F(s) acts on the products with gᵀF. In C = −SᵀF'S and K = −SᵀF'Γ − ∂(gᵀF)/∂Π the
-    slips change by S ξ̇ + Γ ξ, as in :func:`row_slopes`. The change of these forces as the vectors of the products turn
-    is part of :func:`.tangent.tangent`.
+    A slip is s = g(Π)·Π̇, and its friction F(s) acts on the products with gᵀF. With C = −SᵀF'S and K = −SᵀF'Γ −
+    ∂(gᵀF)/∂Π, where slips change by S ξ̇ + Γ ξ as in :func:`row_slopes`. ``spin`` (s,) is the world spin. The change of
+    these forces as the vectors of the products turn is part of :func:`.tangent.tangent`.
     """
     t, product = a.slips, at[1].product
     change, rate, faster = product_motion(a, at, spin)
@@ -118,19 +130,22 @@ def slip_matrices(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> 
 
 
 def has_dampers(a: Arrays, c: Configuration) -> bool:
-    """True if a configuration has velocities, and dampers or force laws that may have rates."""
+    """True if bodies move in a configuration and there are dampers or force laws, which then may have rates."""
     springs = a.springs
     return bool((springs.damping.any() or springs.relations or springs.force_laws) and (c.v.any() or c.omega.any()))
 
 
 def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
-    """Rates of all spring-dampers at the velocities of a configuration, (springs,)."""
+    """Rates (springs,) of the lengths, components, angles and ropes of all spring-dampers, at given velocities.
+
+    The velocities are those of the configuration.
+    """
     rates = product_gradient(a, d.vector) @ vector_rates(a, c, d).ravel()
     return np.asarray(spring_rates(a.springs, d.product, rates[:, None]))[:, 0]
 
 
 def steady_tensions(a: Arrays, c: Configuration, rate: Array) -> Array:
-    """Tensions and torques c s + ρ(s) of the dampers at the rates of a steady motion, (springs,)."""
+    """Forces and torques c s + ρ(s) (springs,) of the dampers at their rates s (springs,)."""
     tension = tension_factors(a.springs, c.spring) * a.springs.damping * rate
     if a.springs.relations:
         tension[a.springs.resisting] += resisting_forces(a.springs, rate)
@@ -140,10 +155,10 @@ def steady_tensions(a: Arrays, c: Configuration, rate: Array) -> Array:
 def circulatory_parts(
     a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_slopes: Array
 ) -> tuple[Any, Array, Any]:
-    """Matrix S (springs, n_v), slopes c + ρ'(s) (springs,) and matrix F (springs, n_v) of dampers in a steady motion.
+    """Matrix S (springs, n_v), damping slopes (springs,) and matrix F (springs, n_v) of the dampers in a steady motion.
 
-    Rates of the measures change by S ξ̇ + F ξ; ``spin`` is the world spin (s,). ``law_slopes`` are ∂F/∂v of force laws,
-    added to c.
+    With displacements ξ the rates of dampers change by S ξ̇ + F ξ. The slopes are c + ρ'(s), plus ``law_slopes``, the
+    derivatives of force laws with respect to the rate. ``spin`` (s,) is the world spin.
     """
     c, d = at
     change, rate, faster = product_motion(a, at, spin)
@@ -154,13 +169,19 @@ def circulatory_parts(
 
 
 def circulatory(a: Arrays, at: tuple[Configuration, Derived], spin: Array, law_slopes: Array) -> Any:
-    """Circulatory stiffness Sᵀ(c + ρ'(s))F, (n_v, n_v), dense or sparse like the arrays."""
+    """Circulatory stiffness Sᵀ(c + ρ'(s))F (n_v, n_v) of dampers in a steady motion, dense or sparse like the arrays.
+
+    The arguments are those of :func:`circulatory_parts`.
+    """
     S, slopes, F = circulatory_parts(a, at, spin, law_slopes)
     return S.T @ scale_rows(F, slopes)
 
 
 def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
-    """Derivatives (springs, n_v) of ∂ℓ/∂Π Π̇ of spring measures ℓ at constant rates Π̇ (p,), from those of products."""
+    """Derivatives (springs, n_v) of the rates ∂ℓ/∂Π Π̇ of spring lengths and angles ℓ, at constant rates of products.
+
+    They are with respect to displacements ξ. ``rate`` (p,) are the rates Π̇, ``change`` (p, n_v) is the Jacobian ∂Π/∂ξ.
+    """
     springs, sine, cosine = a.springs, a.springs.sine_product, a.springs.cosine_product
     at = springs.length_product
     length = scale_rows(change[at], -0.25 * d.product[at] ** -1.5 * rate[at])
@@ -170,6 +191,8 @@ def _slope_changes(a: Arrays, d: Derived, rate: Array, change: Any) -> Any:
     by_sine = scale_rows(change[sine], (-c_rate - twist * s) / size)
     by_cosine = scale_rows(change[cosine], (s_rate - twist * c) / size)
     changes = stacked_rows(length, 0.0 * change[springs.component_product], by_sine + by_cosine)
-    if not springs.ropes.number:
-        return changes
-    return stacked_rows(changes, rope_slope_changes(springs.ropes, d.product, rate) @ change)
+    if springs.ropes.number:
+        changes = stacked_rows(changes, rope_slope_changes(springs.ropes, d.product, rate) @ change)
+    if springs.distances:
+        changes = stacked_rows(changes, distance_slope_changes(springs.distances, d.product, rate) @ change)
+    return changes

@@ -13,6 +13,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map
 from ..arrays import Arrays
+from ..contacts.distances import closed_curvature, distance_curvature, distance_rows
 from ..continuous import assembled, section_torques, strain_product_force, world_loads
 from ..faces import face_matrix, face_tangent
 from ..gradient import (
@@ -46,7 +47,10 @@ from .tangent import Forces, node_motion, weighed_stiffness
 
 
 def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """Sum of the absolute terms of K in (δr, θ, δu) at a steady motion with world spin (s,); of symmetric pattern."""
+    """Entrywise sum of the absolute values of all terms of K, (n_v, n_v), with a symmetric pattern.
+
+    K is the tangent stiffness at a steady motion with world spin (s,).
+    """
     motion = abs(node_motion(a, c, d))
     pulled = pull(a._replace(incidence=abs(a.incidence)), motion)
     moved = product_rows(a, abs(d.vector), pulled)
@@ -74,13 +78,16 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
 
 
 def _sized(a: Arrays) -> Arrays:
-    """Arrays with the absolute values of input matrices and section shapes."""
+    """Copy of the arrays in which input matrices and section shapes have absolute values."""
     names = ("input_node", "input_torque", "torque_shape")
     return a._replace(**{name: abs(getattr(a, name)) for name in names})
 
 
 def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
-    """Absolute centrifugal terms, with Ω²m and Ω² tr J as bounds of those that cancel in a body."""
+    """Sum of the absolute values of the centrifugal terms, (n_v, n_v).
+
+    Terms that cancel within a body are bounded by Ω²m and Ω² tr J with the world spin Ω, ``spin`` (s,).
+    """
     square = float(spin @ spin)
     J = rotational_inertia(a, c.u, inertia_products(a, c.u))[a.turning]
     d, s, n = a.dim, a.n.shape[0], a.body_u.size
@@ -92,7 +99,10 @@ def _inertia(a: Arrays, c: Configuration, spin: Array) -> Any:
 
 
 def _elastic(a: Arrays, c: Configuration) -> Any:
-    """Elastic terms |D|ᵀ|C⁻¹||D| with the terms of D(u), and geometric stiffness of the stresses."""
+    """Sum of the absolute values of the elastic terms |D|ᵀ|C⁻¹||D| and of the geometric stiffness, (n_v, n_v).
+
+    |D| is the sum of the absolute terms of the strain matrix D(u).
+    """
     strain, slopes, weights, flexibility = (abs(part) for part in (a.strain, a.slopes, a.weights, a.stiffness))
     slope = abs(a.slopes @ c.u)
     stress = flexibility @ (strain @ abs(c.u) + 0.5 * (weights @ slope**2))
@@ -101,7 +111,11 @@ def _elastic(a: Arrays, c: Configuration) -> Any:
 
 
 def _spring_terms(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
-    """Terms of the springs: their stiffness, and their tensions times the second derivatives of their measures."""
+    """Sum of the absolute values of the terms of springs, (n_v, n_v).
+
+    These are their stiffness, and their tensions times the second derivatives of lengths, angles and ropes with respect
+    to the products. ``moved`` (p, n_v) are the absolute derivatives of the products with respect to ξ.
+    """
     springs = a.springs
     sine, cosine = abs(d.product[springs.sine_product]), abs(d.product[springs.cosine_product])
     length, size = d.product[springs.length_product], sine**2 + cosine**2
@@ -109,17 +123,24 @@ def _spring_terms(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
     by_angle = scale_rows(moved[springs.sine_product], cosine / size)
     by_angle = by_angle + scale_rows(moved[springs.cosine_product], sine / size)
     rates = stacked_rows(by_length, moved[springs.component_product], by_angle)
-    tension, _, torque, pull_of_ropes = split(springs, abs(forces.spring))
+    tension, _, torque, pull_of_ropes, normal = split(springs, abs(forces.spring))
     bent = torque / size
     second = on_measures(a, 0.25 * length**-1.5 * tension, (bent, bent, bent))
     if springs.ropes.number:
         rates = stacked_rows(rates, rope_rows(springs.ropes, d.product, absolute=True) @ moved)
         second = second + rope_curvature(springs.ropes, d.product, pull_of_ropes, absolute=True)
+    if springs.distances:
+        rates = stacked_rows(rates, abs(distance_rows(springs.distances, d.product)) @ moved)
+        second = second + distance_curvature(springs.distances, d.product, normal, absolute=True)
     return rates.T @ scale_rows(rates, abs(forces.stiffness)) + moved.T @ (second @ moved)
 
 
 def _strain_terms(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
-    """Terms of the strain rows: their stiffness, and their stresses times the second derivatives of the strains."""
+    """Sum of the absolute values of the terms of strain rows, (n_v, n_v).
+
+    These are their stiffness, and their stresses times the second derivatives of the strains with respect to the
+    products. ``moved`` (p, n_v) are the absolute derivatives of the products with respect to ξ.
+    """
     strains, stress = a.strains, strain_stresses(a.strains, d.product, time)
     rates = abs(rows(strains, gradient(strains, d.product), a.first.size)) @ moved
     second = abs(second_derivative(strains, d.product, stress))
@@ -127,12 +148,14 @@ def _strain_terms(a: Arrays, d: Derived, moved: Any, time: float) -> Any:
 
 
 def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) -> Any:
-    """Size of the geometric stiffness of the forces on products.
+    """Sum of the absolute values of the geometric stiffness of forces on products, (n_v, n_v).
 
-    ``motion`` has the absolute derivatives of the vectors and of their products with respect to (δr, θ, δu).
+    ``motion`` are the absolute derivatives, with respect to ξ, of the vectors (v·d, n_v) and of the products (p, n_v).
     """
     pulled, moved = motion
     size = on_vectors(a, _on_products(a, d, forces), pulled)
+    if a.closed:
+        size = size + moved.T @ (abs(closed_curvature(a.closed, d.product, forces.multipliers)) @ moved)
     if not (a.rolling.row.size or a.curves):
         return size
     weighed = abs(weighed_stiffness(a, d, forces))
@@ -140,9 +163,9 @@ def _products(a: Arrays, d: Derived, forces: Forces, motion: tuple[Any, Any]) ->
 
 
 def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
-    """Absolute forces of multipliers, springs and stresses on the products, (p,)."""
+    """Sums (p,) of the absolute forces of multipliers, springs and stresses on the products."""
     springs, size = a.springs, abs(forces.product)
-    tension, component, torque, pull_of_ropes = split(springs, abs(forces.spring))
+    tension, component, torque, pull_of_ropes, normal = split(springs, abs(forces.spring))
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     radius = np.sqrt(sine**2 + cosine**2)
     np.add.at(size, springs.length_product, 0.5 * tension / np.sqrt(d.product[springs.length_product]))
@@ -151,11 +174,16 @@ def _on_products(a: Arrays, d: Derived, forces: Forces) -> Array:
     np.add.at(size, springs.cosine_product, torque / radius)
     if springs.ropes.number:
         size += rope_rows(springs.ropes, d.product, absolute=True).T @ pull_of_ropes
+    if springs.distances:
+        size += abs(distance_rows(springs.distances, d.product)).T @ normal
     return size + abs(strain_product_force(a, d, None, forces.time)) if a.strains.stress.size else size
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
-    """Terms of node forces and section torques with constant world directions, on bodies that rotate."""
+    """Sum of the absolute stiffness terms, (n_v, n_v), of forces and torques of constant world directions.
+
+    The forces act on nodes, the torques on sections.
+    """
     basis, R, loads = abs(cross(a.dim)), abs(c.R)[a.node_body], abs(world_loads(a, d.arm, forces.inputs))
     on_vector = vector_forces(a, abs(d.vector), _on_products(a, d, forces))
     force = (abs(a.incidence).T @ on_vector).ravel() + abs(a.input_node) @ loads
@@ -177,7 +205,7 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
 
 
 def _section_torques(a: Arrays, c: Configuration, loads: Array) -> Array:
-    """Absolute torques on sections in body axes, (t, s)."""
+    """Absolute torques (t, s) on the sections with torque inputs, in body axes, for absolute inputs ``loads`` (i,)."""
     world = abs(section_torques(_sized(a), loads))
     return np.einsum("tji,tj->ti", abs(spin_map(c.R))[a.torque_body], world)
 

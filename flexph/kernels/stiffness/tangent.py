@@ -21,6 +21,7 @@ import numpy as np
 from ...numerics.arrays import Array
 from ...numerics.rotations import cross, spin_map, spin_skew
 from ..arrays import Arrays, total
+from ..contacts.distances import closed_curvature, distance_curvature, distance_rows
 from ..continuous import (
     damping_matrix,
     elastic_stress,
@@ -66,7 +67,7 @@ from .steady_slopes import circulatory, has_dampers
 
 
 class Forces(NamedTuple):
-    """Forces on the bodies at a state: forces on products, spring forces, and inputs in their own axes."""
+    """Forces at a state of which :func:`tangent` takes the stiffness: of constraints, springs and inputs."""
 
     product: Array  # (p,), forces of constraints on the products; spring forces are not included
     spring: Array  # (springs,), tension or torque of springs and of dampers
@@ -77,14 +78,17 @@ class Forces(NamedTuple):
     time: float = 0.0
 
     def torques(self, a: Arrays) -> Array:
-        """World torques of nonholonomic rows on the bodies, (b, s)."""
+        """World torques (b, s) on the bodies from the spin terms of nonholonomic constraints."""
         torques = np.zeros((len(a.mass), a.n.shape[0]))
         add_torques(a, self.multipliers, torques)
         return torques
 
 
 class Tangent(NamedTuple):
-    """Matrices of M ξ̈ + C ξ̇ + K ξ with ξ = (δr, θ, δu), with C split into gyroscopic and damping matrix."""
+    """Matrices M, C and K (n_v, n_v) of the linearised forces M ξ̈ + C ξ̇ + K ξ with ξ = (δr, θ, δu).
+
+    C is split into its gyroscopic and its damping matrix.
+    """
 
     mass: Any
     gyroscopic: Any
@@ -113,7 +117,10 @@ def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
 
 
 def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Array:
-    """Forces of products, springs, inputs, weight and stress on (ṙ, ω, u̇), without inertia forces."""
+    """Generalised forces (n_v,) on (ṙ, ω, u̇) of products, springs, inputs, flows, weights and stresses.
+
+    Inertia forces are not included.
+    """
     loads = world_loads(a, d.arm, forces.inputs)
     force = node_motion(a, c, d).T @ _node_force(a, (c, d), forces, loads)
     if a.torque_body.size:
@@ -142,13 +149,13 @@ def tangent(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Ar
 
 
 def tangent_stiffness(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, spin: Array) -> Any:
-    """Stiffness matrix K of :func:`tangent`."""
+    """Stiffness matrix K (n_v, n_v) of :func:`tangent`, without the other matrices."""
     acting = _acting(a, (c, d), forces, spin)
     return inertia_force_matrices(a, c, spin)[1] + acting if spin.any() or c.omega.any() else acting
 
 
 def _acting(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, spin: Array) -> Any:
-    """Stiffness of all forces except inertia forces."""
+    """Stiffness matrix (n_v, n_v) of all forces except inertia forces."""
     (c, d), rows = at, motion_rows(a, *at)
     stiffness = in_last_velocities(a, stiffness_of(a, c.u)) - _loads(a, at, forces, rows)
     if forces.spring.size:
@@ -176,31 +183,38 @@ def _spring_product_force(a: Arrays, d: Derived, spring: Array) -> Array:
     """Forces on the products (p,) from tensions and torques of springs (springs,)."""
     if not spring.size:
         return np.zeros(a.first.size)
-    springs, (tension, component, torque, pull_of_ropes) = a.springs, split(a.springs, spring)
+    springs, (tension, component, torque, pull_of_ropes, normal) = a.springs, split(a.springs, spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = sine**2 + cosine**2
     by_length = 0.5 / np.sqrt(d.product[springs.length_product]) * tension
     places = springs.length_product, springs.component_product, springs.sine_product, springs.cosine_product
     values = by_length, component, cosine / size * torque, -sine / size * torque
     force = total(np.concatenate(places), np.concatenate(values), a.first.size)
-    return -force - rope_rows(springs.ropes, d.product).T @ pull_of_ropes if springs.ropes.number else -force
+    if springs.ropes.number:
+        force = force + rope_rows(springs.ropes, d.product).T @ pull_of_ropes
+    return -force - distance_rows(springs.distances, d.product).T @ normal if springs.distances else -force
 
 
 def _springs(a: Arrays, d: Derived, forces: Forces, moved: Any) -> Any:
-    """Stiffness of the springs, material and geometric, at constant gradients of the products."""
+    """Stiffness matrix (n_v, n_v) of the springs if the Jacobian ``moved`` (p, n_v) of the products is constant.
+
+    It has the material stiffness, and the geometric one from second derivatives with respect to the products.
+    """
     springs, S = a.springs, spring_rates(a.springs, d.product, moved)
-    tension, _, torque, pull_of_ropes = split(springs, forces.spring)
+    tension, _, torque, pull_of_ropes, normal = split(springs, forces.spring)
     sine, cosine = d.product[springs.sine_product], d.product[springs.cosine_product]
     size = (sine**2 + cosine**2) ** 2
     curved, mixed = 2.0 * sine * cosine / size * torque, (sine**2 - cosine**2) / size * torque
     second = on_measures(a, -0.25 * d.product[springs.length_product] ** -1.5 * tension, (-curved, curved, mixed))
     if springs.ropes.number:
         second = second + rope_curvature(springs.ropes, d.product, pull_of_ropes)
+    if springs.distances:
+        second = second + distance_curvature(springs.distances, d.product, normal)
     return S.T @ scale_rows(S, forces.stiffness) + moved.T @ (second @ moved)
 
 
 def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any, time: float) -> Any:
-    """Stiffness of the strain rows at constant gradients of the products."""
+    """Stiffness matrix (n_v, n_v) of the strain rows if the Jacobian ``moved`` (p, n_v) of the products is constant."""
     c, d = at
     D = strain_rows(a, d) @ moved
     second = second_derivative(a.strains, d.product, c.sigma[a.strains.stress])
@@ -208,7 +222,10 @@ def _strained(a: Arrays, at: tuple[Configuration, Derived], moved: Any, time: fl
 
 
 def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: Rows) -> Any:
-    """Derivative, with respect to ξ, of the generalised force of node forces, section torques and follower loads."""
+    """Derivative (n_v, n_v) of generalised forces as nodes, sections and products move with ξ, at constant forces.
+
+    These are forces on nodes, on sections and on products, and loads that follow sections or faces.
+    """
     c, d = at
     on_product = forces.product + _spring_product_force(a, d, forces.spring)
     if a.strains.stress.size:
@@ -222,14 +239,16 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
         loads = loads + on_vectors(a, on_product, rows.vectors)
     if a.rolling.row.size or a.curves:
         loads = loads + rows.products.T @ (weighed_stiffness(a, d, forces) @ rows.products)
+    if a.closed:
+        loads = loads + rows.products.T @ (closed_curvature(a.closed, d.product, forces.multipliers) @ rows.products)
     return loads
 
 
 def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
-    """Derivative ∂(forces on products)/∂(products), (p, p), of terms whose weights depend on products.
+    """Derivatives (p, p) of forces on products by products, for terms whose weights are products themselves.
 
-    These are velocity terms and points on curves. The derivatives over a step are half as large, as its weights are
-    means of both ends; here they are doubled.
+    These are velocity terms and points on curves. The functions for a step give half of it, as they weigh by the mean
+    of both ends of a step; here the result is doubled.
     """
     form = stiffness(a, forces.multipliers, d.product, d.product)
     acting = forces.multipliers, forces.inputs
@@ -238,7 +257,10 @@ def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
 
 
 def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Any:
-    """Derivative, with respect to ξ, of node forces and section torques with constant world directions on a body."""
+    """Derivative (n_v, n_v), with respect to ξ, of the generalised force of constant world forces and torques.
+
+    The forces act on nodes, the torques on sections; their levers turn and deform with the bodies.
+    """
     basis, loads = cross(a.dim), world_loads(a, d.arm, forces.inputs)
     f = _node_force(a, (c, d), forces, loads, stress=c.sigma[a.strains.stress]).reshape(-1, a.dim)
     body_f = np.einsum("kji,kj->ki", c.R[a.node_body], f)

@@ -48,7 +48,10 @@ NEAR = cython.declare(cython.double, 1e-8)
 
 
 def nearest(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> None:
-    """Write distance, gradient and curvature of surface k at the point x into ``out``."""
+    """Write the distance of the point x from surface number ``k``, its gradient and second derivatives into ``out``.
+
+    ``dim`` is the number of dimensions, ``blend`` [m] the width of blends of faces in concave edges.
+    """
     fill(out, 0.0)
     if s.root[k] < 0:
         _box(s, k, dim, x, out)
@@ -57,7 +60,10 @@ def nearest(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -
 
 
 def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
-    """Write the distance to a box into ``out``; inside the box it is minus the distance to the closest face."""
+    """Write the distance of x from box number ``k``, with its derivatives, into ``out``.
+
+    Inside the box it is minus the distance to the closest face.
+    """
     code = cython.declare(cython.Py_ssize_t)
     active = cython.declare(cython.Py_ssize_t)
     sides = cython.declare(cython.Py_ssize_t)
@@ -103,7 +109,7 @@ def _box(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
 
 
 def _inside(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
-    """Write the negative distance to the closest face of a box that contains the point into ``out``."""
+    """Write the distance of x from box ``k``, which contains x, into ``out``: minus that to the closest face."""
     code = cython.declare(cython.Py_ssize_t)
     best = cython.declare(cython.Py_ssize_t)
     best = 0
@@ -125,7 +131,7 @@ def _inside(s: Surfaces, k: int, dim: int, x: Array, out: Array) -> None:
 
 
 def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> None:
-    """Write the distance to a mesh into ``out``: to its closest feature, blended with faces that meet there."""
+    """Write the distance of x from mesh ``k`` into ``out``: that to its closest feature, blended with faces nearby."""
     closest_cell = cython.declare(cython.Py_ssize_t)
     node = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
@@ -147,11 +153,11 @@ def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> 
     region = _closest(s, closest_cell, dim, x, out)
     _feature(s, (k, closest_cell), region, dim, x, out)
     if blend > 0.0 and out[SIGN] > 0.0:
-        _meet(s, k, dim, x, blend, out)
+        _blend_faces(s, k, dim, x, blend, out)
 
 
 def _away_from_box(s: Surfaces, node: int, x: Array) -> float:
-    """Squared distance to the bounding box of a node."""
+    """Squared distance of x from the bounding box of a tree node."""
     total = 0.0
     for i in range(3):
         over = larger(larger(s.low[node][i] - x[i], x[i] - s.high[node][i]), 0.0)
@@ -160,7 +166,7 @@ def _away_from_box(s: Surfaces, node: int, x: Array) -> float:
 
 
 def _square(x: Array, out: Array) -> float:
-    """Squared distance from x to the closest point in ``out``."""
+    """Squared distance of x from the closest point that ``out`` has."""
     total = 0.0
     for i in range(3):
         total += (x[i] - out[PLACE + i]) ** 2
@@ -168,14 +174,20 @@ def _square(x: Array, out: Array) -> float:
 
 
 def _closest(s: Surfaces, t: int, dim: int, x: Array, out: Array) -> int:
-    """Write the closest point of a cell to x; return its region: 0 the face, 1 to 3 a side, 4 to 6 a corner."""
+    """Write the point of cell ``t`` that is closest to x into ``out``; return the number of the region where it is.
+
+    0 is the face, 1 to 3 are its sides, 4 to 6 its corners.
+    """
     if dim == 2:
         return _on_segment(s, t, x, out)
     return _on_triangle(s, t, x, out)
 
 
 def _on_segment(s: Surfaces, t: int, x: Array, out: Array) -> int:
-    """Write the closest point of a segment in the plane into ``out``; return its region."""
+    """Write the point of segment ``t`` in the plane that is closest to x into ``out``; return its region.
+
+    0 is the inside, 4 and 5 are the ends.
+    """
     a = s.corner[t][0]
     b = s.corner[t][1]
     along = 0.0
@@ -192,14 +204,14 @@ def _on_segment(s: Surfaces, t: int, x: Array, out: Array) -> int:
 
 
 def _put_between(a: Array, b: Array, share: float, region: int, out: Array) -> int:
-    """Write the point a + share (b − a) of a segment in the plane; return the region."""
+    """Write the point a + share (b − a) into ``out`` as the closest point; return ``region``."""
     for i in range(2):
         out[PLACE + i] = a[i] + share * (b[i] - a[i])
     return region
 
 
 def _on_triangle(s: Surfaces, t: int, x: Array, out: Array) -> int:
-    """Write the closest point of a triangle into ``out``; return its region.
+    """Write the point of triangle ``t`` that is closest to x into ``out``; return its region, see :func:`_closest`.
 
     See C. Ericson, Real-Time Collision Detection, 2005, sec. 5.1.5.
     """
@@ -242,7 +254,7 @@ def _on_triangle(s: Surfaces, t: int, x: Array, out: Array) -> int:
 
 
 def _put(s: Surfaces, t: int, v: float, w: float, region: int, out: Array) -> int:
-    """Write the point a + v (b − a) + w (c − a) of a triangle; return the region."""
+    """Write the point a + v (b − a) + w (c − a) of triangle ``t`` into ``out`` as the closest; return ``region``."""
     for i in range(3):
         first = s.corner[t][0][i]
         out[PLACE + i] = first + v * (s.corner[t][1][i] - first) + w * (s.corner[t][2][i] - first)
@@ -250,7 +262,10 @@ def _put(s: Surfaces, t: int, v: float, w: float, region: int, out: Array) -> in
 
 
 def _feature(s: Surfaces, cell: tuple[int, int], region: int, dim: int, x: Array, out: Array) -> None:
-    """Write distance, gradient and curvature of the closest feature of a cell, whose closest point is in ``out``."""
+    """Write distance, gradient and second derivatives for the closest feature of cell ``t`` into ``out``.
+
+    The feature is the face, a side or a corner of the cell, by ``region``. ``out`` already has the closest point.
+    """
     k, t = cell
     number = s.feature[t][region]
     size = sqrt(_square(x, out))
@@ -272,11 +287,14 @@ def _feature(s: Surfaces, cell: tuple[int, int], region: int, dim: int, x: Array
     for i in range(dim):
         out[AWAY + i] = sign * (x[i] - out[PLACE + i])
         out[GRADIENT + i] = out[AWAY + i] / size
-    _bend(s, t, region, dim, sign / size, out)
+    _curvature(s, t, region, dim, sign / size, out)
 
 
-def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array) -> None:
-    """Write the curvature at a side or a corner: ``weight`` times the projection across the gradient and the side."""
+def _curvature(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array) -> None:
+    """Write the second derivatives of the distance to a side or corner of cell ``t`` into ``out``.
+
+    They are ``weight`` times the projection normal to the gradient and, at a side, normal to the side.
+    """
     square = 0.0
     first = s.corner[t][region - 1 if region < 4 else 0]
     second = s.corner[t][region % 3 if region < 4 else 1]
@@ -290,8 +308,8 @@ def _bend(s: Surfaces, t: int, region: int, dim: int, weight: float, out: Array)
             out[CURVATURE + 3 * i + j] = weight * part
 
 
-def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> None:
-    """Blend the faces whose distance exceeds that of the closest feature by at most ``width``, in order of cells."""
+def _blend_faces(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> None:
+    """Blend the distance in ``out`` with those to all faces that are at most ``width`` farther, in order of cells."""
     node = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
     taken = cython.declare(cython.Py_ssize_t)
@@ -308,12 +326,17 @@ def _meet(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Array) -> 
             continue
         for t in range(s.cells[node][0], s.cells[node][1]):
             if taken < MEETING and _closest(s, t, dim, x, out) == 0 and _square(x, out) < reach:
-                taken += _take(s, (k, t), dim, x, width, out)
+                taken += _blend_face(s, (k, t), dim, x, width, out)
         node += 1
 
 
-def _take(s: Surfaces, cell: tuple[int, int], dim: int, x: Array, width: float, out: Array) -> int:
-    """Blend the distance to a face into that in ``out``; return 1, or 0 if its plane is already part of the blend."""
+def _blend_face(s: Surfaces, cell: tuple[int, int], dim: int, x: Array, width: float, out: Array) -> int:
+    """Blend the distance to the face of a cell into that in ``out``; return 1, or 0 if it is left out.
+
+    ``cell`` are the numbers of the surface and of its cell. A face is left out if its plane is already part of the
+    blend, or if x is on the inner side of a closed mesh. If the distance in ``out`` is that to a face, the blend begins
+    with it.
+    """
     taken = cython.declare(cython.Py_ssize_t)
     k, t = cell
     plane = s.feature[t][0]
@@ -336,7 +359,7 @@ def _take(s: Surfaces, cell: tuple[int, int], dim: int, x: Array, width: float, 
 
 
 def _restart(s: Surfaces, plane: int, dim: int, rises: float, out: Array) -> None:
-    """Begin a blend with the distance to one face, given by its plane."""
+    """Begin a blend: write distance and gradient for one plane, at the signed distance ``rises``, into ``out``."""
     side = -1.0 if rises < 0.0 else 1.0
     out[VALUE] = fabs(rises)
     out[CODE] = 2.0 * plane + (1.0 if side < 0.0 else 0.0)
@@ -346,7 +369,7 @@ def _restart(s: Surfaces, plane: int, dim: int, rises: float, out: Array) -> Non
 
 
 def _mix(s: Surfaces, plane: int, dim: int, rises: float, width: float, out: Array) -> None:
-    """Blend the distance to a face into that in ``out``."""
+    """Blend the distance to a plane, whose signed distance is ``rises``, into that in ``out``, with a given width."""
     side = -1.0 if rises < 0.0 else 1.0
     value = fabs(rises)
     over = out[VALUE] - value
@@ -373,17 +396,18 @@ def _mix(s: Surfaces, plane: int, dim: int, rises: float, width: float, out: Arr
 
 
 def fill_curvature(out: Array) -> None:
-    """Set the curvature to zero."""
+    """Set the second derivatives of the distance in ``out`` to zero."""
     for i in range(9):
         out[CURVATURE + i] = 0.0
 
 
 def mean_gradient(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
-    """Write the discrete gradient n of the distance from x to y into the first row of ``out``, then ∂n/∂y.
+    """Write the discrete gradient n of the distance between points x and y into the first row of ``out``, then ∂n/∂y.
 
-    It is n = (V₀ + V₁)/(d₀ + d₁) for one side or corner with the vectors V from it, and constant for one face. In the
-    blend of two faces, a quadratic function, it is the mean of the gradients at both ends. Between two features it is
-    that of O. Gonzalez with this mean (J. Nonlinear Sci. 6 (1996) 449).
+    ``first`` and ``last`` are the results of :func:`nearest` for x and y. For one side or corner it is n = (V₀ +
+    V₁)/(d₀ + d₁) with the vectors V from it, and for one face it is constant. In the blend of two faces, a quadratic
+    function, it is the mean of the gradients at both ends. Between different features it is the discrete gradient of O.
+    Gonzalez with this mean (J. Nonlinear Sci. 6 (1996) 449).
     """
     same = cython.declare(cython.bint)
     same = first[CODE] == last[CODE] and last[CODE] >= 0.0 and first[FLAT] == last[FLAT]
@@ -419,7 +443,10 @@ def _mean(dim: int, first: Array, last: Array, out: Array) -> None:
 
 
 def _between(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
-    """Correct the mean of the gradients at points with different closest features to the discrete gradient."""
+    """Write the discrete gradient n for points x and y with different closest features, and ∂n/∂y, into ``out``.
+
+    ``out`` holds the results of :func:`_mean`.
+    """
     square = 0.0
     defect = last[VALUE] - first[VALUE]
     for i in range(dim):
@@ -441,7 +468,10 @@ def _between(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array
 
 
 def distance(surfaces: Any, number: int, dim: int, points: Any, blend: float, found: tuple[Any, Any]) -> None:
-    """Write distances of two points (2, 3) to a surface, and the discrete gradient (4, 3), into arrays ``found``."""
+    """Write the results of :func:`nearest` for two points (2, 3), and their discrete gradient, into arrays ``found``.
+
+    ``number`` is the index of the surface. The second array (4, 3) has the rows of :func:`mean_gradient`.
+    """
     out, bent = found
     k = cython.declare(cython.Py_ssize_t, number)
     axes = cython.declare(cython.Py_ssize_t, dim)

@@ -13,10 +13,10 @@ cdef Py_ssize_t CORNER
 cdef double FLAT
 
 cdef void closest_on_face(Py_ssize_t corners, Vec x, Vec out) noexcept nogil
-cdef void _take(Vec x, double s, double t, Py_ssize_t feature, Vec out) noexcept nogil
+cdef void _keep_if_closer(Vec x, double s, double t, Py_ssize_t feature, Vec out) noexcept nogil
 cdef bint _try_inside(Vec x, Vec out) noexcept nogil
 cdef void _try_first_edge(Vec x, Vec out) noexcept nogil
 cdef void _try_second_edge(Vec x, Vec out) noexcept nogil
 cdef void _try_third_edge(Vec x, Vec out) noexcept nogil
 cdef void _take_on_edge(Vec x, double place, Py_ssize_t edge, Vec out) noexcept nogil
-cdef void _bend(Vec x, Vec out) noexcept nogil
+cdef void _second_derivatives(Vec x, Vec out) noexcept nogil

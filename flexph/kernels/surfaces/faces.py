@@ -39,7 +39,10 @@ FLAT = cython.declare(cython.double, 1e-12)
 
 
 def closest_on_face(corners: int, x: Array, out: Array) -> None:
-    """Write D of a face with 2 or 3 corners and its derivatives at the products x; base points are given in ``out``."""
+    """Write the squared distance D from a face with 2 or 3 corners, and its derivatives, into ``out``.
+
+    ``x`` are the six products π. ``out`` must have the parameters s₀ and t₀ of the base point.
+    """
     fill(part(out, 0, BASE), 0.0)
     out[SQUARE] = 1e300
     out[FEATURE] = CORNER
@@ -57,13 +60,16 @@ def closest_on_face(corners: int, x: Array, out: Array) -> None:
     out[SLOPE + 3] = s * s
     out[SLOPE + 4] = 2.0 * s * t
     out[SLOPE + 5] = t * t
-    _bend(x, out)
+    _second_derivatives(x, out)
     out[FIRST] += out[BASE]
     out[SECOND] += out[BASE + 1]
 
 
-def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
-    """Store the parameters (s, t) of a point, measured from the base point, if it is closer than the one in ``out``."""
+def _keep_if_closer(x: Array, s: float, t: float, feature: int, out: Array) -> None:
+    """Store a point of the face as the closest one in ``out`` if it is closer than the point stored there.
+
+    s and t are its parameters measured from the base point, ``feature`` the part of the face where it lies.
+    """
     square = x[0] - 2.0 * s * x[1] - 2.0 * t * x[2] + s * s * x[3] + 2.0 * s * t * x[4] + t * t * x[5]
     if square < out[SQUARE]:
         out[SQUARE] = square
@@ -73,41 +79,41 @@ def _take(x: Array, s: float, t: float, feature: int, out: Array) -> None:
 
 
 def _try_inside(x: Array, out: Array) -> bool:
-    """Store the foot of the perpendicular as the closest point if it is inside the triangle; True if it is."""
+    """Store the foot of the perpendicular on the triangle as the closest point; False if it is not inside."""
     area = x[3] * x[5] - x[4] * x[4]
     if not area > FLAT * x[3] * x[5]:
         return False
     s = (x[1] * x[5] - x[2] * x[4]) / area
     t = (x[2] * x[3] - x[1] * x[4]) / area
     if s > -out[BASE] and t > -out[BASE + 1] and s + t < 1.0 - out[BASE] - out[BASE + 1]:
-        _take(x, s, t, INSIDE, out)
+        _keep_if_closer(x, s, t, INSIDE, out)
         return True
     return False
 
 
 def _try_first_edge(x: Array, out: Array) -> None:
-    """Store the closest point of the edge along W if it is closer than that in ``out``."""
+    """Store the closest point of the edge along W in ``out`` if it is closer than the point stored there."""
     t = -out[BASE + 1]
     _take_on_edge(x, (x[1] - t * x[4]) / x[3], ALONG_FIRST, out)
 
 
 def _try_second_edge(x: Array, out: Array) -> None:
-    """Store the closest point of the edge along U if it is closer than that in ``out``."""
+    """Store the closest point of the edge along U in ``out`` if it is closer than the point stored there."""
     s = -out[BASE]
     _take_on_edge(x, (x[2] - s * x[4]) / x[5], ALONG_SECOND, out)
 
 
 def _try_third_edge(x: Array, out: Array) -> None:
-    """Store the closest point of the edge between the ends of W and U if it is closer than that in ``out``."""
+    """Store the closest point of the edge between the ends of W and U if it is closer than the stored one."""
     rest = 1.0 - out[BASE] - out[BASE + 1]
     place = (x[1] - x[2] + rest * (x[5] - x[4])) / (x[3] - 2.0 * x[4] + x[5])
     _take_on_edge(x, place, ACROSS, out)
 
 
 def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
-    """Store a point of an edge, with its parameter limited to the ends, if it is closer than the one in ``out``.
+    """Store a point of an edge as the closest one in ``out`` if it is closer than the point stored there.
 
-    ``place`` is s, on the edge along U it is t.
+    ``place`` is its parameter, t on the edge along U and s on the others; it is first limited to the ends of the edge.
     """
     feature = cython.declare(cython.Py_ssize_t)
     least = -out[BASE + 1] if edge == ALONG_SECOND else -out[BASE]
@@ -119,15 +125,18 @@ def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
         place = least + 1.0
         feature = CORNER
     if edge == ALONG_SECOND:
-        _take(x, -out[BASE], place, feature, out)
+        _keep_if_closer(x, -out[BASE], place, feature, out)
     elif edge == ALONG_FIRST:
-        _take(x, place, -out[BASE + 1], feature, out)
+        _keep_if_closer(x, place, -out[BASE + 1], feature, out)
     else:
-        _take(x, place, 1.0 - out[BASE] - out[BASE + 1] - place, feature, out)
+        _keep_if_closer(x, place, 1.0 - out[BASE] - out[BASE + 1] - place, feature, out)
 
 
-def _bend(x: Array, out: Array) -> None:
-    """Write the second derivatives at the closest point; a closest point at a corner is fixed."""
+def _second_derivatives(x: Array, out: Array) -> None:
+    """Write the second derivatives of D with respect to the products into ``out``.
+
+    If the closest point is a corner, its parameters do not change with the products, and the derivatives are zero.
+    """
     s = out[FIRST]
     t = out[SECOND]
     area = x[3] * x[5] - x[4] * x[4]
@@ -155,9 +164,11 @@ def _bend(x: Array, out: Array) -> None:
 
 
 def face_squares(corners: Any, products: Any, out: Any, bent: Any) -> None:
-    """Write D and its derivatives at products (2 k, 6) of faces with ``corners`` (k, 1), and mean slopes (7 k, 6).
+    """Write squared distances D and derivatives for k faces into ``out``, and discrete gradients into ``bent``.
 
-    Two rows of the products are those of a face at both ends of a step, whose base points are given in ``out``.
+    ``products`` (2 k, 6) has for each face the products π at the start and at the end of the step, ``corners`` (k, 1)
+    the numbers of corners. The rows of ``out`` must have the base points. ``bent`` (7 k, 6) has for each face the
+    discrete gradient, then its derivatives with respect to the products at the end.
     """
     faces = cython.declare(cython.Py_ssize_t, len(products) // 2)
     if not cython.compiled:

@@ -21,10 +21,11 @@ SAME = 1e-9
 
 
 class Mesh(NamedTuple):
-    """Cells (t, d) between points (n, d), with their sides, neighbours and normals.
+    """Cells (t, d) between points (n, d), triangles or in the plane segments, with their sides, neighbours and normals.
 
-    ``sides`` (t, d) are the numbers of the sides of the cells, in the plane of their corners; ``pairs`` (k, 2) are
-    the adjacent cells and ``shared`` (k,) their sides; ``loose`` is the number of sides with one cell.
+    ``sides`` (t, d) are the numbers of the sides of each cell; in the plane its corners count as sides. ``pairs`` (k,
+    2) are adjacent cells and ``shared`` (k,) the side that they share. ``loose`` is the number of sides that belong to
+    one cell.
     """
 
     points: Array
@@ -37,7 +38,10 @@ class Mesh(NamedTuple):
 
 
 def mesh_of(points: Array, cells: Array) -> Mesh:
-    """Mesh with welded points; raises ValueError for degenerate cells, and sides with more than two cells."""
+    """Mesh in which equal points are one; raises ValueError for degenerate cells, and sides with more than two cells.
+
+    It also raises ValueError if adjacent cells have opposite normals.
+    """
     dim = points.shape[1]
     points, place = np.unique(points, axis=0, return_inverse=True)
     cells = np.ravel(place)[cells]
@@ -66,7 +70,7 @@ def mesh_of(points: Array, cells: Array) -> Mesh:
 
 
 def _normals(corners: Array) -> tuple[Array, Array]:
-    """Unit normals of cells (t, d, d), and their areas or lengths."""
+    """Unit normals (t, d) of cells with given corners (t, d, d), and their areas [m²] or, in the plane, lengths [m]."""
     along = corners[:, 1] - corners[:, 0]
     if corners.shape[2] == 2:
         normal, half = np.stack([along[:, 1], -along[:, 0]], axis=1), 1.0
@@ -77,7 +81,10 @@ def _normals(corners: Array) -> tuple[Array, Array]:
 
 
 def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
-    """Raise ValueError if two adjacent cells have opposite normals."""
+    """Raise ValueError if the normals of two adjacent cells are on opposite sides.
+
+    ``ends`` are the points of the sides of all cells, ``pairs`` the indices of those sides that adjacent cells share.
+    """
     one, other = pairs.T
     wrong = (ends[one] == ends[other]).all(axis=1) if dim == 3 else one % 2 == other % 2
     if wrong.any():
@@ -89,10 +96,9 @@ def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
 
 
 def sharpness(mesh: Mesh, *, closed: bool) -> float:
-    """Least 1 − cos θ over the edges that a body may touch from inside their angle; 0 if there are none.
+    """Least value of 1 − cos θ over the edges where a ball may touch both cells, θ the angle between their normals.
 
-    θ is the angle between the normals of the two cells. These edges are the concave ones of a closed mesh, and all
-    edges of an open one.
+    These are the concave edges of a closed mesh, and all edges of an open one. 0 if there are none.
     """
     one, other = mesh.pairs.T
     bent = 1.0 - np.vecdot(mesh.normals[one], mesh.normals[other])
@@ -104,7 +110,10 @@ def sharpness(mesh: Mesh, *, closed: bool) -> float:
 
 
 def mesh_surface(mesh: Mesh, *, closed: bool) -> Surfaces:
-    """Arrays of a mesh; the distance to a closed one is negative on the side that normals point away from."""
+    """Arrays of one surface, a mesh.
+
+    The distance from a closed mesh is negative on the inner side, from which the normals point away.
+    """
     dim, cells = mesh.points.shape[1], len(mesh.cells)
     plane = _planes(mesh)
     sides = plane.max(initial=-1) + 1
@@ -150,7 +159,7 @@ def _planes(mesh: Mesh) -> Array:
 
 
 def _angles(corners: Array) -> Array:
-    """Angles (t, d) at the corners of triangles, 1 at those of segments."""
+    """Angles (t, d) [rad] at the corners of triangles (t, 3, 3), which weigh normals; ones for segments."""
     if corners.shape[1] == 2:
         return np.ones(corners.shape[:2])
     following, before = np.roll(corners, -1, axis=1) - corners, np.roll(corners, 1, axis=1) - corners
@@ -160,7 +169,11 @@ def _angles(corners: Array) -> Array:
 
 
 def _tree(corners: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """Bounding boxes of a tree in depth-first order, nodes after their subtrees, cells of leaves, order of cells."""
+    """Tree of bounding boxes of cells with the given corners (t, d, d), its nodes in depth-first order.
+
+    Five arrays: lower and upper corners of the boxes, for each node the number of the one after its subtree, first and
+    last + 1 position of its cells if it is a leaf, else 0 twice, and the cells in the order of these positions.
+    """
     middle = corners.mean(axis=1)
     low: list[Array] = []
     high: list[Array] = []

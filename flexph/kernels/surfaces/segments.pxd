@@ -18,6 +18,6 @@ cdef void closest_points(Vec x, Vec out) noexcept nogil
 cdef bint _is_inside(double s, double base) noexcept nogil
 cdef double _within(double s, double base) noexcept nogil
 cdef void _take_points(Vec x, double s, double t, Vec out) noexcept nogil
-cdef void _bend(double a, double b, Vec x, Vec out) noexcept nogil
+cdef void _second_derivatives(double a, double b, Vec x, Vec out) noexcept nogil
 cdef void mean_slopes(Py_ssize_t count, Vec x, Vec y, Vec first, Vec last, Mat out) noexcept nogil
 cdef double _terms(Py_ssize_t count, Vec x, Vec near) noexcept nogil

@@ -50,7 +50,10 @@ NOISE = cython.declare(cython.double, 1e-15)
 
 
 def closest_points(x: Array, out: Array) -> None:
-    """Write D of two segments and its derivatives at the products x into ``out``, whose base points are given."""
+    """Write the squared distance D of two segments and its derivatives into ``out``.
+
+    ``x`` are the products π, |W|² and |U|². ``out`` must have the parameters s₀ and t₀ of the base points.
+    """
     fill(part(out, 0, BASE), 0.0)
     a = (1.0 + EVEN) * x[FIRST_SQUARE]
     b = (1.0 + EVEN) * x[SECOND_SQUARE]
@@ -74,13 +77,16 @@ def closest_points(x: Array, out: Array) -> None:
     out[SLOPE + 1] = 2.0 * s
     out[SLOPE + 2] = -2.0 * t
     out[SLOPE + 3] = -2.0 * s * t
-    _bend(a, b, x, out)
+    _second_derivatives(a, b, x, out)
     out[FIRST] += out[BASE]
     out[SECOND] += out[BASE + 1]
 
 
 def _is_inside(s: float, base: float) -> bool:
-    """True if a parameter s, measured from the base point, is not at an end of its segment."""
+    """True if a point of a segment is not at one of its ends.
+
+    ``s`` is its parameter measured from the base point, whose own parameter is ``base``.
+    """
     return -1.0 - base < s < 1.0 - base
 
 
@@ -93,7 +99,10 @@ def _within(s: float, base: float) -> float:
 
 
 def _take_points(x: Array, s: float, t: float, out: Array) -> None:
-    """Store the parameters s and t, measured from the base points, if their points are closer than those in ``out``."""
+    """Store two points of the segments as the closest ones in ``out`` if they are closer than those stored there.
+
+    s and t are their parameters, measured from the base points.
+    """
     first = s * s + EVEN * (s + out[BASE]) ** 2
     second = t * t + EVEN * (t + out[BASE + 1]) ** 2
     square = x[0] + 2.0 * s * x[1] - 2.0 * t * x[2] - 2.0 * s * t * x[3]
@@ -104,8 +113,11 @@ def _take_points(x: Array, s: float, t: float, out: Array) -> None:
         out[SECOND] = t
 
 
-def _bend(a: float, b: float, x: Array, out: Array) -> None:
-    """Write the second derivatives at the closest points; points at the ends of segments are fixed."""
+def _second_derivatives(a: float, b: float, x: Array, out: Array) -> None:
+    """Write the second derivatives of D with respect to the products into ``out``; closest points at ends do not move.
+
+    a and b are (1 + ε)|W|² and (1 + ε)|U|².
+    """
     first = cython.declare(cython.bint)
     second = cython.declare(cython.bint)
     s = out[FIRST]
@@ -138,9 +150,11 @@ def _bend(a: float, b: float, x: Array, out: Array) -> None:
 
 
 def mean_slopes(count: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
-    """Write the discrete gradient of D from ``count`` products x to y into the first row of ``out``, then ∂/∂y.
+    """Write the discrete gradient of D between products x and y into the first row of ``out``, then its derivatives.
 
-    It is that of O. Gonzalez with the mean of the gradients at both ends (J. Nonlinear Sci. 6 (1996) 449).
+    There are ``count`` products; the derivatives are with respect to y. ``first`` and ``last`` are the results for x
+    and y. It is the discrete gradient of O. Gonzalez with the mean of the gradients at both ends (J. Nonlinear Sci. 6
+    (1996) 449).
     """
     defect = last[SQUARE] - first[SQUARE]
     bend = SLOPE + count
@@ -170,7 +184,7 @@ def mean_slopes(count: int, x: Array, y: Array, first: Array, last: Array, out: 
 
 
 def _terms(count: int, x: Array, near: Array) -> float:
-    """Sum of the magnitudes of the terms of D."""
+    """Sum of the absolute values of the terms that make up D, by its gradient in ``near`` and the products x."""
     total = 0.0
     for i in range(count):
         total += fabs(near[SLOPE + i] * x[i])
@@ -178,9 +192,11 @@ def _terms(count: int, x: Array, near: Array) -> float:
 
 
 def squares(products: Any, out: Any, bent: Any) -> None:
-    """Write D and its derivatives at the products π, |W|², |U|² (2 k, 6), and mean slopes (5 k, 4).
+    """Write squared distances D and derivatives for k pairs of segments into ``out``, discrete gradients into ``bent``.
 
-    Two rows of the products are those of a pair at both ends of a step, whose base points are given in ``out``.
+    ``products`` (2 k, 6) has for each pair π, |W|² and |U|² at the start and at the end of a step. The rows of ``out``
+    must have the base points. ``bent`` (5 k, 4) has for each pair the discrete gradient with respect to π, then its
+    derivatives with respect to π at the end.
     """
     pairs = cython.declare(cython.Py_ssize_t, len(products) // 2)
     if not cython.compiled:

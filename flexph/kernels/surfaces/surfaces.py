@@ -14,12 +14,13 @@ VALUE, GRADIENT, PLACES = 0, 5, 48
 
 
 class Surfaces(NamedTuple):
-    """Constant data of s surfaces; the meshes among them have n tree nodes, t cells, and f features together.
+    """Constant data of s surfaces: boxes and meshes.
 
-    A box has its half sizes, of which some may be zero: a rectangle, a segment, a point. A mesh has the nodes of its
-    tree in depth-first order, from ``root`` on (−1 for a box); ``skip`` is the node that follows when a subtree is left
-    out, ``cells`` the cells of a leaf, none for an inner node. A cell is a triangle, in the plane a segment. Features
-    are planes of cells, sides and corners, with their outward directions.
+    A box has its half sizes, of which some may be zero: a rectangle, a segment, a point. A mesh has cells, triangles or
+    in the plane segments, in a tree of n nodes with bounding boxes. The nodes are in depth-first order from ``root`` on
+    (−1 for a box); ``skip`` is the node after the subtree of a node, and ``cells`` are the first cell of a leaf and the
+    one after its last, none for an inner node. Features are the planes, sides and corners of cells; they have
+    directions ``outward``. t and f count the cells and features of all meshes.
     """
 
     half: Array  # (s, 3)
@@ -35,7 +36,7 @@ class Surfaces(NamedTuple):
 
 
 def joined(parts: list[Surfaces]) -> Surfaces:
-    """Surfaces of all parts, one after the other."""
+    """Arrays with the surfaces of all ``parts``, one after the other."""
     if not parts:
         return no_surfaces()
     shifted, nodes, cells, features = [], 0, 0, 0
@@ -55,14 +56,14 @@ def joined(parts: list[Surfaces]) -> Surfaces:
 
 
 def no_surfaces() -> Surfaces:
-    """Arrays without surfaces."""
+    """Surface arrays for zero surfaces."""
     none, whole = np.zeros((0, 3)), np.zeros(0, dtype=np.int64)
     pairs, features = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 7), dtype=np.int64)
     return Surfaces(none, whole, whole, none, none, whole, pairs, np.zeros((0, 3, 3)), features, none)
 
 
 def box_surface(half: tuple[float, ...]) -> Surfaces:
-    """A box by its three half sizes [m], or a rectangle in the plane by two."""
+    """Arrays of one surface: a box with three half sizes [m], or in the plane a rectangle with two."""
     sizes, whole = np.zeros((1, 3)), np.zeros(1, dtype=np.int64)
     sizes[0, : len(half)] = half
     return no_surfaces()._replace(half=sizes, root=whole - 1, signed=whole + int(min(half) > 0.0))

@@ -31,7 +31,10 @@ RESOLUTION = 1e-7
 
 
 class PeriodicMotion(NamedTuple):
-    """Equation M η̈ + (C + R(t)) η̇ + K(t) η = 0: M, C (n, n), and R, K (k, n, n) at k equidistant times, k odd."""
+    """Equation M η̈ + (C + R(t)) η̇ + K(t) η = 0 of small motions, with coefficients of a ``period`` [s].
+
+    M and C are (n, n); R and K (k, n, n) are sampled at k equidistant times, k odd.
+    """
 
     mass: Array
     gyroscopic: Array
@@ -41,21 +44,30 @@ class PeriodicMotion(NamedTuple):
 
 
 class PeriodicSolution(NamedTuple):
-    """Exponents s (2n,) by their largest harmonic, their shapes η (n, 2n), and multipliers e^{sT} (2n,)."""
+    """Floquet exponents s (2n,) [1/s], shapes η (n, 2n) of their largest harmonics, and multipliers e^{sT} (2n,).
+
+    Of all exponents s + ijω of a motion, s is that of its largest harmonic.
+    """
 
     values: Array
     shapes: Array
     multipliers: Array
 
     def growth(self, period: float) -> tuple[float, float]:
-        """Largest growth [1/s] above the numerical resolution, zero if there is none, and this resolution [1/s]."""
+        """Largest growth [1/s] of a motion that exceeds numerical errors, and the size of these errors [1/s].
+
+        The growth is zero if none exceeds them.
+        """
         least = RESOLUTION * 2.0 * np.pi / period
         own = self.values.real
         return float(own[own > least].max(initial=0.0)), float(least)
 
 
 def solve_periodic(motion: PeriodicMotion) -> PeriodicSolution:
-    """All Floquet exponents of a periodic motion. Raises ArithmeticError if the harmonics do not converge."""
+    """Floquet exponents of all motions of an equation with periodic coefficients.
+
+    Raises ArithmeticError if the harmonics do not converge.
+    """
     states = _first_order(motion)
     for harmonics in HARMONICS:
         values, parts, left = _hill(states, harmonics)
@@ -69,14 +81,17 @@ def solve_periodic(motion: PeriodicMotion) -> PeriodicSolution:
 
 
 def _is_complete(states: _FirstOrder, values: Array) -> bool:
-    """True if the sum of the exponents is the mean of tr A (Liouville), so that none is missing or duplicated."""
+    """True if the exponents add up to the mean trace of A (Liouville): none is missing or listed twice."""
     trace = float(np.trace(states.series[len(states.series) // 2]).real)
     size = float(np.abs(values.real).sum()) + states.frequency
     return abs(float(values.real.sum()) - trace) <= COMPLETE * size
 
 
 def interpolated(given: Array, share: float) -> Array:
-    """Matrix (n, n) at a fraction of a period, by Fourier interpolation of matrices at k equidistant times, k odd."""
+    """Matrix (n, n) at a fraction ``share`` of the period, by Fourier interpolation.
+
+    ``given`` (k, n, n) are the matrices at k equidistant times, k odd.
+    """
     coefficients = np.fft.fft(given, axis=0) / len(given)
     numbers = np.fft.fftfreq(len(given), 1.0 / len(given))
     value: Array = np.tensordot(np.exp(2j * np.pi * share * numbers), coefficients, axes=1).real
@@ -84,9 +99,10 @@ def interpolated(given: Array, share: float) -> Array:
 
 
 class _FirstOrder(NamedTuple):
-    """System ẏ = A(t) y in y = (η̇, ωη), in modal coordinates of M and the mean of K with frequencies ω.
+    """First-order system ẏ = A(t) y of a periodic motion, with the states y = (η̇, ωη).
 
-    ``series`` (2L + 1, 2n, 2n) are A_m, m = −L…L, for the ``frequency`` [rad/s].
+    η are modal coordinates of M and of the mean of K, with frequencies ω. ``series`` (2L + 1, 2n, 2n) are the harmonics
+    A_m, m = −L…L, for the ``frequency`` [rad/s].
     """
 
     vectors: Array
@@ -113,7 +129,7 @@ def _first_order(motion: PeriodicMotion) -> _FirstOrder:
 
 
 def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
-    """Exponents (2n,) by Hill's method, shapes of their largest harmonics (n, 2n), and truncated energy.
+    """Exponents (2n,) by Hill's method, shapes (n, 2n) of their largest harmonics, and truncated energy.
 
     The latter is the largest energy of a motion in the first and last harmonic, relative to all of its harmonics.
     """
@@ -164,7 +180,10 @@ def _separated(values: Array, parts: Array, frequency: float) -> tuple[Array, Ar
 
 
 def _by_harmonics(motions: Array, numbers: Array) -> Array:
-    """Combinations of motions (h, n, m) with stationary mean harmonics; linearly dependent motions are unchanged."""
+    """Combinations of m motions, given by their harmonics (h, n, m), that make the mean harmonic number stationary.
+
+    ``numbers`` (h,) are those of the harmonics. Linearly dependent motions are unchanged.
+    """
     if motions.shape[2] == 1:
         return motions
     flat = motions.reshape(-1, motions.shape[2])

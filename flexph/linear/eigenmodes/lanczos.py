@@ -36,7 +36,10 @@ UNEVEN = 10.0
 
 
 class Krylov(NamedTuple):
-    """Krylov space: orthonormal basis (n, k), Ritz values 1/(ω² + s) descending, their vectors in it, and residuals."""
+    """Krylov space of (K + s M)⁻¹M: orthonormal ``basis`` (n, k), and its Ritz values 1/(ω² + s), descending.
+
+    ``vectors`` (k, k) are the Ritz vectors in the basis, ``residuals`` (k,) the norms of their residuals.
+    """
 
     basis: Array
     values: Array
@@ -45,11 +48,11 @@ class Krylov(NamedTuple):
 
 
 def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
-    """Vectors (n, count) of the lowest modes in the complement of other motions.
+    """Shapes (n, count) of the lowest modes of a pencil, in the complement of given motions.
 
-    The block Lanczos method orthogonalises in full and restarts by Ritz vectors. It solves for eight loads at once: it
-    is faster than ARPACK from 36 000 coordinates on, and slower for small systems (benchmarks/large_body.py). Raises
-    ArithmeticError if modes do not converge.
+    The block Lanczos method orthogonalises in full and restarts by Ritz vectors. It solves for eight right-hand sides
+    at once: it is faster than ARPACK from 36 000 coordinates on, and slower for small systems
+    (benchmarks/large_body.py). Raises ArithmeticError if modes do not converge.
     """
     for space in _spaces(pencil, count, complement, seed=complement.count):
         if len(space.values) >= count:
@@ -60,10 +63,10 @@ def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
 
 
 def lowest_square(pencil: Pencil, complement: Complement) -> float:
-    """Lowest ω² in the complement of other motions; if it is below the shift, only an upper bound.
+    """Lowest ω² of a pencil among motions in a complement of others; only an upper bound if it is below the shift.
 
     Modes far below the shift have nearly the same 1/(ω² + s) and do not converge: the iteration then ends when a
-    further block does not halve ω².
+    further block does not halve ω². Raises ArithmeticError if it does not converge.
     """
     last = np.inf
     for space in _spaces(pencil, 1, complement, seed=complement.count):
@@ -100,7 +103,11 @@ def may_have_missed_modes(pencil: Pencil, complement: Complement, frequency: flo
 
 
 def _spaces(pencil: Pencil, count: int, complement: Complement, *, seed: int) -> Iterator[Krylov]:
-    """Krylov spaces of (K + s M)⁻¹M in a complement, each one block larger, restarted by the best vectors."""
+    """Yield Krylov spaces of (K + s M)⁻¹M within a complement, each larger by a block than the one before.
+
+    A space that has become too large is replaced by its best vectors, ``count`` and a block. ``seed`` is that of the
+    random start vectors.
+    """
     start = _Start(pencil.m, complement, np.random.default_rng(seed))  # fixed, so that runs repeat
     room = pencil.m.shape[0] - complement.count
     widest = min(room, max(WIDEST * WIDTH, 3 * (count + WIDTH)))
@@ -124,14 +131,14 @@ def _spaces(pencil: Pencil, count: int, complement: Complement, *, seed: int) ->
 
 
 class _Start(NamedTuple):
-    """Source of random start vectors in a complement."""
+    """Source of random vectors in a complement of motions."""
 
     mass: Any
     complement: Complement
     random: np.random.Generator
 
     def filled(self, basis: Array, block: Array, width: int) -> Array:
-        """Refill a block to the given width, outside a basis, with random vectors."""
+        """Block with random vectors added up to ``width`` vectors, all of them outside of a basis."""
         missing = width - block.shape[1]
         if missing <= 0:
             return block[:, :width]
@@ -141,7 +148,10 @@ class _Start(NamedTuple):
 
 
 class _Rest(NamedTuple):
-    """Remainder of vectors W outside a basis V: W = V inside + vectors factor, with orthonormal ``vectors``."""
+    """Decomposition W = V · inside + vectors · factor of vectors W by a basis V.
+
+    The ``vectors`` are orthonormal and outside of V.
+    """
 
     inside: Array
     vectors: Array
@@ -149,13 +159,13 @@ class _Rest(NamedTuple):
 
 
 def _remainder(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Remainder of vectors in the span of a complete basis: coefficients in the basis, and no vectors outside it."""
+    """Decomposition of vectors by a basis of the whole space, so that none of them is outside of it."""
     none = np.zeros((0, given.shape[1]))
     return _Rest(basis.T @ (mass @ given), given[:, :0], none)
 
 
 def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
-    """Mass-orthonormal remainder of vectors outside a basis, without linearly dependent vectors.
+    """Decomposition of vectors by a basis V, with mass-orthonormal vectors outside of V; dependent ones are left out.
 
     Gram-Schmidt, done twice, with Householder's QR between, as vectors may span few directions.
     """
@@ -180,7 +190,10 @@ def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
 
 
 class Complement:
-    """Projection I − X (XᵀMX)⁻¹XᵀM onto the complement of motions X (n, k) of full rank."""
+    """Motions that are orthogonal in the mass to given ones, X (n, k) of full rank.
+
+    Its projection is I − X (XᵀMX)⁻¹XᵀM.
+    """
 
     def __init__(self, mass: Any, motions: Any) -> None:
         self._mass, self.motions, self.count = mass, motions, motions.shape[1]
@@ -190,7 +203,7 @@ class Complement:
             self._gram = cho_factor(gram if isinstance(gram, np.ndarray) else gram.toarray())
 
     def project(self, v: Array) -> Array:
-        """Projection of v (n,) or (n, k)."""
+        """Projection of vectors v (n,) or (n, k) onto the complement."""
         if not self.count:
             return v
         return v - self.motions @ cho_solve(self._gram, self._momenta @ v)

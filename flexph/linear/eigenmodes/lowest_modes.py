@@ -37,9 +37,10 @@ _UNTOLD = (
 
 @dataclass(frozen=True, eq=False)
 class LowestModes:
-    """Frequencies ω > 0 (k,), ascending [rad/s]; velocities (n, k), vᵀMv = 1; stresses (m, k), σᵀCσ = 1.
+    """Lowest k modes of M and K = DᵀC⁻¹D: frequencies ω > 0 (k,), ascending [rad/s].
 
-    ``rigid`` is the number of motions without strain.
+    ``velocity`` (n, k) are their shapes with vᵀMv = 1, ``stress`` (m, k) their stresses with σᵀCσ = 1. ``rigid`` is the
+    number of motions without strain.
     """
 
     frequencies: Array
@@ -49,12 +50,15 @@ class LowestModes:
 
 
 def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Lowest ``count`` modes and the number of motions without strain; None if these are nearly all motions.
+    """Lowest ``count`` modes of DᵀC⁻¹D v = ω²M v, and the number of motions without strain.
+
+    M (n, n), C (m, m) and D (m, n) are sparse. The result is None if the requested modes and the motions without strain
+    are nearly all n motions.
 
     Motions without strain, the null space of D, are found first, by inverse iteration or by rank, and the Lanczos
     method works in their complement. The shift s of K + s M is positive and far above round-off. Sylvester's law of
-    inertia certifies that no mode is missed: for ω between two frequencies beyond the requested ones, the factor of
-    K − ω²M has as many negative pivots as there are motions without strain and modes below ω. Raises ArithmeticError if
+    inertia certifies that no mode is missed: for ω between two frequencies beyond the requested ones, the factor of K −
+    ω²M has as many negative pivots as there are motions without strain and modes below ω. Raises ArithmeticError if
     that cannot be certified.
     """
     local = condensed(c, d)
@@ -71,9 +75,10 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
 
 
 def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
-    """Shift-invert pencil by K, with its motions without strain; None if K has lost the digits of the lowest ω² > 0.
+    """Pencil of M and the assembled stiffness K with a suitable shift, and its motions without strain.
 
-    The first shift is low enough for solids that are not slender; the lowest frequency that it reveals sets the next.
+    The latter are given by their complement. None if K has lost the digits of the lowest ω² > 0. The first shift is low
+    enough for solids that are not slender; the lowest frequency that it reveals sets the next.
     """
     strained = np.diff(d.indptr) > 0
     ratios = (local.stiffness.diagonal() / m.diagonal())[strained]
@@ -95,7 +100,10 @@ def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[Condens
 
 
 def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
-    """Modes by the matrix of M, C and D, with a shift from a first result; None if these are nearly all modes."""
+    """Lowest modes from the mixed matrix of M, C and D, which keeps more digits than K.
+
+    None if the modes that are needed are nearly all motions. The shift follows from a first result for the lowest ω².
+    """
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
     if complement.count + wanted >= size - 1:
@@ -120,9 +128,10 @@ def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | 
 
 
 def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> LowestModes | None:
-    """Lowest ``count`` modes in addition to rigid motions, sought until the inertia of K − ω²M certifies completeness.
+    """Lowest ``count`` modes in addition to the motions ``rigid``, certified to be complete.
 
-    None if these are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
+    They are sought until the inertia of K − ω²M shows that no mode is missed. None if the modes that are needed for
+    this and the rigid motions are nearly all motions. Raises ArithmeticError if completeness cannot be certified.
     """
     n, wanted = pencil.m.shape[0], count + SPARE
     vectors = np.zeros((n, 0))
@@ -151,11 +160,11 @@ def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> Low
 
 
 def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
-    """Velocities (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
+    """Shapes (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
 
     Modes are sought until random vectors reveal no other one up to the last, with an error probability of 1e-9
-    (:func:`flexph.linear.eigenmodes.lanczos.may_have_missed_modes`). None if these are nearly all motions.
-    Raises ArithmeticError if modes cannot be separated from higher ones.
+    (:func:`flexph.linear.eigenmodes.lanczos.may_have_missed_modes`). None if the modes that are needed for this are
+    nearly all motions. Raises ArithmeticError if modes cannot be separated from higher ones.
     """
     n = pencil.m.shape[0]
     wanted = count + max(SPARE, count // WIDER)
@@ -171,21 +180,27 @@ def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
 
 
 def _side_by_side(motions: Any, vectors: Array) -> Any:
-    """Join the columns of motions and vectors into one basis, sparse if there are no vectors."""
+    """Basis with the columns of motions, then of vectors; sparse if there are no vectors."""
     if not vectors.shape[1]:
         return motions
     return np.hstack([motions.toarray() if sparse.issparse(motions) else motions, vectors])
 
 
 def _gap_after(frequencies: Array, count: int) -> int | None:
-    """Number of modes, at least ``count``, below the widest relative gap of the frequencies; None if too narrow."""
+    """Number of modes, at least ``count``, below the widest relative gap of the frequencies.
+
+    None if the gap is too narrow.
+    """
     gaps = frequencies[count:] / frequencies[count - 1 : -1] - 1.0
     widest = int(np.argmax(gaps))
     return count + widest if gaps[widest] > GAP else None
 
 
 def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int) -> int:
-    """Number of eigenfrequencies, zeros included, below the middle of the gap after the first ``cut`` of them."""
+    """Number of all modes, rigid ones included, below the middle of the gap after the first ``cut`` frequencies.
+
+    ``velocity`` are known modes. Raises ArithmeticError if the error of the factor is too large for the gap.
+    """
     low, high = frequencies[cut - 1], frequencies[cut]
     middle = float(np.sqrt(low * high))
     negative, error = pencil.inertia(middle, velocity)
@@ -199,10 +214,10 @@ def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int)
 
 
 def _low_square(m: Any, c: Any, d: Any) -> float:
-    """Estimate of a low ω²: the highest ω², by power iteration, divided by (0.3 n)⁴.
+    """Estimate of the order of the lowest ω²: the highest ω², by power iteration, divided by (0.3 n)⁴.
 
-    The highest and lowest bending frequencies of a mesh differ by about the square of its size, 0.3 n; the first result
-    improves the shift.
+    n is the number of velocities. The highest and lowest bending frequencies of a mesh differ by about the square of
+    its size, 0.3 n. The estimate sets a first shift; the lowest frequency found with it sets a better one.
     """
     solve_m, solve_c = splu(m).solve, splu(c).solve
     v = np.random.default_rng(1).standard_normal(m.shape[0])
@@ -225,16 +240,20 @@ WIDTH = 8
 
 
 class StrainFree(NamedTuple):
-    """Motions N (n, k) with NᵀMN = 1, D N = 0 up to round-off, and an upper bound of the lowest ω² > 0."""
+    """Motions N (n, k) without strain: NᵀMN = 1, D N = 0 up to round-off.
+
+    ``lowest`` is an upper bound of the lowest ω² > 0.
+    """
 
     motions: Array
     lowest: float
 
 
 def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
-    """All motions without strain, by inverse iteration with K + s M, if the lowest ω² > 0 is far above s.
+    """Motions without strain, by inverse iteration with K + s M, and an upper bound of the lowest ω² > 0.
 
-    If the lowest ω² > 0 is near s, so is its bound ``lowest``, and the basis may be incomplete.
+    s is the shift of the pencil. If the bound is far above s, these are all motions without strain; if it is near s,
+    the basis may be incomplete.
     """
     n, width = pencil.m.shape[0], WIDTH
     while True:
@@ -253,14 +272,14 @@ def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
 
 
 def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Apply further iterations v − (K + s M)⁻¹K v, whose round-off falls with the remaining strain."""
+    """Vectors after further inverse iterations v − (K + s M)⁻¹K v, whose round-off falls with the remaining strain."""
     for _ in range(CORRECTIONS if velocity.shape[1] else 0):
         velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
     return velocity
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Mask of the motions without strain: columns that the corrections have not reduced to zero."""
+    """True for each column (k,) of velocities that has no strain, and that the corrections have not reduced to zero."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))
@@ -268,7 +287,7 @@ def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
 
 
 def _orthonormal(pencil: CondensedPencil, x: Array) -> Array:
-    """M-orthonormal basis of the span of vectors, by QR first, as they may span few directions."""
+    """M-orthonormal basis of the span of the vectors x, by QR first, as they may span few directions."""
     size = np.sqrt(pencil.m.diagonal())[:, None]
     q = qr(size * x, mode="economic", check_finite=False)[0] / size
     root = cholesky(q.T @ (pencil.m @ q), lower=True)

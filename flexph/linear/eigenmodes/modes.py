@@ -28,7 +28,7 @@ DENSE_LIMIT = 600
 class Eigenmodes(Labelled):
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 
-    Energy-normalised: shapeᴴE shape = 2 (½ kinetic, ½ elastic).
+    Shapes are normalised by energy: shapeᴴE shape = 2, of which one half is kinetic and one half elastic.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ def poles(system: LinearPHDAE) -> Array:
 
 
 def _root(what: str, e: Array) -> Array:
-    """Cholesky factor of E or of a part of it, which ``what`` names in errors."""
+    """Lower Cholesky factor of E or of a part of it; raises ValueError, with the name ``what``, if it is singular."""
     try:
         return cholesky(e, lower=True)
     except np.linalg.LinAlgError:
@@ -203,7 +203,7 @@ def _root(what: str, e: Array) -> Array:
 
 
 def _split(system: LinearPHDAE) -> tuple[Any, Any, Any] | None:
-    """Blocks M, C, D of a system of the form E = diag(M, C), J = [[0, −Dᵀ], [D, 0]], or None."""
+    """Blocks M, C, D of a system with E = diag(M, C), J = [[0, −Dᵀ], [D, 0]]; None for a system of another form."""
     if system.kinetic is None:
         return None
     v, s = np.flatnonzero(system.kinetic), np.flatnonzero(~system.kinetic)
@@ -235,7 +235,10 @@ def _dense(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int | None,
 
 
 def _shapes(system: LinearPHDAE, velocity: Array, stress: Array) -> Array:
-    """Complex shapes from unit velocities and stresses: C σ̇ = D v gives σ = −i × the real stress amplitude."""
+    """Complex shapes (n, k) of modes from real amplitudes of velocities and stresses.
+
+    Stresses get the factor −i, as C σ̇ = D v puts them a quarter of a period behind.
+    """
     assert system.kinetic is not None
     shapes = np.zeros((system.size, velocity.shape[1]), dtype=complex)
     shapes[system.kinetic] = velocity
@@ -256,7 +259,7 @@ def _gyroscopic(system: LinearPHDAE, count: int | None) -> Eigenmodes:
 
 
 def _shift_invert(system: LinearPHDAE, blocks: tuple[Any, Any, Any], count: int) -> Eigenmodes:
-    """Lowest modes of DᵀC⁻¹D v = ω²M v; by dense algebra if nearly all are requested."""
+    """Lowest modes of DᵀC⁻¹D v = ω²M v by shift-invert; by dense algebra if nearly all modes are requested."""
     m, c, d = (sparse.csc_array(b) for b in blocks)
     lowest = lowest_modes(m, c, d, count)
     if lowest is None:

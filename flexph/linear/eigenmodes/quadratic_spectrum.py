@@ -34,23 +34,26 @@ SLOW = 1e-6
 
 
 class Noise(NamedTuple):
-    """Error bounds of K = PᵀK'P: bounds ``size`` (N, N), sparse, of the entries of K', and ``basis`` P (N, n)."""
+    """Errors of a matrix K = PᵀK'P, by upper bounds ``size`` (N, N), sparse, of the errors of the entries of K'.
+
+    ``basis`` is P (N, n).
+    """
 
     size: Any
     basis: Array
 
     def entries(self) -> Array:
-        """Entrywise error bounds |P|ᵀ size |P| (n, n) of a projected matrix PᵀXP, symmetric."""
+        """Upper bounds (n, n) of the errors of the entries of K, |P|ᵀ size |P|, symmetric."""
         bounds = np.abs(self.basis).T @ (self.size @ np.abs(self.basis))
         return 0.5 * (bounds + bounds.T)
 
     def along(self, y: Array, x: Array) -> Array:
-        """Bounds of the errors of yᵀK x, column by column, (k,)."""
+        """Upper bounds (k,) of the errors of yᵀK x for each pair of columns of y and x, (n, k)."""
         return np.sum(np.abs(self.basis @ y) * (self.size @ np.abs(self.basis @ x)), axis=0)
 
 
 class SmallMotion(NamedTuple):
-    """Matrices M, C, R, K (n, n), and the errors of K."""
+    """Equation M η̈ + (C + R) η̇ + K η = 0 of small motions: M, C, R, K (n, n), and the errors of K as ``noise``."""
 
     mass: Array
     gyroscopic: Array
@@ -60,10 +63,10 @@ class SmallMotion(NamedTuple):
 
 
 class Modal(NamedTuple):
-    """Modal coordinates of M and K_s = ½(K + Kᵀ): VᵀMV = 1, VᵀK_sV = diag(squares) on those that are not neutral.
+    """Coordinates in which M and the symmetric part K_s = ½(K + Kᵀ) are diagonal: VᵀMV = 1, VᵀK_sV = diag(squares).
 
-    ``vectors`` are V (n, n), last the k neutral ones, without stiffness within the errors of K; ``squares`` (n − k,)
-    descend in magnitude.
+    ``vectors`` are V (n, n); the last k of them are neutral, without stiffness within the errors of K. ``squares`` (n −
+    k,) are those of the others and descend in magnitude.
     """
 
     vectors: Array
@@ -72,7 +75,7 @@ class Modal(NamedTuple):
 
     @property
     def root(self) -> Array:
-        """Roots √|squares|, (n − k,) [rad/s, 1/s]."""
+        """Roots √|squares| of the coordinates that are not neutral, (n − k,): frequencies, or growth rates, [rad/s]."""
         return np.sqrt(np.abs(self.squares))
 
 
@@ -89,7 +92,10 @@ class Solution(NamedTuple):
 
 
 def modal_coordinates(motion: SmallMotion) -> Modal:
-    """Modal coordinates of a small motion. Raises ArithmeticError if they contradict the signature of K."""
+    """Modal coordinates of a small motion: modes of M and the symmetric part of K.
+
+    Raises ArithmeticError if the number of negative ω² differs from that of the negative directions of K.
+    """
     M, K = 0.5 * (motion.mass + motion.mass.T), 0.5 * (motion.stiffness + motion.stiffness.T)
     own = signature(motion.stiffness, motion.noise.entries())
     if not len(M):
@@ -107,7 +113,7 @@ def modal_coordinates(motion: SmallMotion) -> Modal:
 
 
 def _modes(K: Array, basis: Array) -> tuple[Array, Array]:
-    """Eigenvectors of K within an M-orthonormal basis and their squares ω², by descending magnitude.
+    """M-orthonormal eigenvectors of K in the span of a basis, and their ω², by descending magnitude.
 
     Round-off of the largest ones hides the smallest: these are recomputed in the complement of the largest.
     """
@@ -135,14 +141,17 @@ def solve(motion: SmallMotion) -> Solution:
 
 
 def _neutral_growth(motion: SmallMotion, m: Modal) -> float:
-    """Bound of the growth of neutral motions within the errors of K; 0 if it is far slower than all other motions."""
+    """Upper bound [1/s] of the growth that neutral motions could have within the errors of K.
+
+    It is 0 if it is far slower than all other motions.
+    """
     neutral = m.vectors[:, m.squares.size :]
     growth = float(np.sqrt(motion.noise.along(neutral, neutral).max(initial=0.0)))
     return growth if growth > SLOW * m.root.min(initial=np.inf) else 0.0
 
 
 def _undamped_exponents(m: Modal) -> Solution:
-    """Solution without gyroscopic forces and damping: s² = −squares."""
+    """Exponents and shapes for C = R = 0 and symmetric K: s² = −squares."""
     s, k = np.sqrt(-m.squares.astype(complex)), m.vectors.shape[1] - m.squares.size
     values = np.concatenate([s, -s, np.zeros(2 * k)])
     own, neutral = np.split(m.vectors, [m.squares.size], axis=1)
@@ -150,9 +159,10 @@ def _undamped_exponents(m: Modal) -> Solution:
 
 
 def _gyroscopic(m: Modal, C: Array) -> Solution:
-    """Solution without damping, for K without negative directions: Hermitian, so that all s are exactly imaginary.
+    """Exponents and shapes for R = 0 and K without negative directions, by a Hermitian matrix.
 
-    States are the velocities and root·η. Of k neutral motions, k − rank of C among them drift, with s = 0.
+    All s are exactly imaginary. States are the velocities and root·η. Of k neutral motions, k − rank of C among them
+    drift, with s = 0.
     """
     n, r = len(C), m.squares.size
     L = np.eye(n, r) * m.root
@@ -167,7 +177,7 @@ def _gyroscopic(m: Modal, C: Array) -> Solution:
 
 
 def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
-    """Eigenvalues of the first-order form with the velocities and root·η as states, for any damping."""
+    """Exponents and shapes for any C, R and K, by the matrix of a first-order system in the velocities and root·η."""
     n, r = len(C), m.squares.size
     root = np.maximum(m.root, EPS * m.root.max(initial=0.0))
     K = _modal_stiffness(motion, m)
@@ -191,7 +201,7 @@ def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
 
 
 def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
-    """Matrix VᵀKV without its columns of neutral motions, which are zero, (n, r)."""
+    """Matrix VᵀKV (n, r) without the columns of neutral motions, which are zero."""
     n, r = len(motion.mass), m.squares.size
     if m.signature.symmetric:
         return np.eye(n, r) * m.squares
@@ -203,10 +213,12 @@ def _modal_stiffness(motion: SmallMotion, m: Modal) -> Array:
 def _newton_step(
     motion: SmallMotion, m: Modal, matrices: tuple[Array, Array], triples: tuple[Array, Array, Array]
 ) -> tuple[Array, Array]:
-    """Eigenvalues s after one Newton step for p(s) = yᵀ(s² + D s + K)x = 0, and their remaining uncertainty.
+    """Correct eigenvalues s of (s² + D s + K)x = 0 by one Newton step, and estimate the uncertainty that remains.
 
-    The step is exact to second order in the errors of the vectors x and y. The uncertainty by errors of K and of the
-    sums is (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|.
+    D and K are in modal coordinates; ``triples`` are the s (k,) with right and left vectors x and y. The step solves
+    p(s) = yᵀ(s² + D s + K)x = 0; it is exact to second order in the errors of x and y. The uncertainty by errors of K
+    and by round-off ε of the sums is (|y|ᵀ noise |x| + n ε(|s² yᵀx| + |s yᵀDx|))/|p'|. Returns the corrected s and
+    their uncertainty.
     """
     (D, K), (s, x, y) = matrices, triples
     square, linear, constant = ((y * part).sum(axis=0) for part in (x, D @ x, K @ x[: K.shape[1]]))

@@ -16,61 +16,61 @@ from ...numerics.factors.signature import Inertia, balance, inertia
 
 
 class Pencil(Protocol):
-    """Factored K + s M, s ≥ 0, as required by a search for its lowest modes."""
+    """Factored matrix K + s M, s ≥ 0, with the operations that a search for the lowest modes of K and M needs."""
 
     @property
     def m(self) -> Any:
-        """Mass matrix M (n, n), sparse or bordered."""
+        """Mass matrix M (n, n), sparse, or sparse with low-rank terms."""
 
     @property
     def shift(self) -> float:
-        """Shift s."""
+        """Shift s of the factored matrix K + s M."""
 
     def velocities(self, load: Array) -> Array:
-        """Velocities (K + s M)⁻¹b for loads (n, k)."""
+        """Velocities (K + s M)⁻¹b (n, k) for loads b (n, k)."""
 
     def energies(self, vectors: Array) -> Array:
-        """Energies VᵀK V of vectors V (n, k) from their strains D V, which keep the digits that K has lost."""
+        """Energies VᵀK V (k, k) of vectors V (n, k), from their strains D V, which keep the digits that K has lost."""
 
 
 class CountedPencil(Pencil, Protocol):
-    """Pencil with stresses, whose modes are counted by Sylvester's law of inertia."""
+    """Factored pencil with stresses, which also counts its modes below a frequency by Sylvester's law of inertia."""
 
     def solve(self, load: Array) -> tuple[Array, Array]:
-        """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v under loads (n,) or (n, k)."""
+        """Solve (K + s M) v = b for loads b (n,) or (n, k); return the velocities v and the stresses C⁻¹D v."""
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """Number of eigenfrequencies below a frequency, zero modes included, and the error bound of their squares.
+        """Number of modes below a frequency [rad/s], rigid ones included, and an error bound of their ω².
 
         ``velocity`` are M-orthonormal modes (n, k), on which the error of the factor is measured.
         """
 
 
 class _Strained:
-    """Base of pencils with a known strain operator D: energies and velocities."""
+    """Base class of pencils with the strain operator D."""
 
     d: Any
 
     def velocities(self, load: Array) -> Array:
-        """Velocities (K + s M)⁻¹b for loads (n, k)."""
+        """Velocities (K + s M)⁻¹b (n, k) for loads b (n, k)."""
         return self.solve(load)[0]
 
     def energies(self, vectors: Array) -> Array:
-        """Energies VᵀK V of vectors V (n, k), from their strains D V."""
+        """Energies VᵀK V (k, k) of vectors V (n, k), from their strains D V."""
         strain = self.d @ vectors
         return strain.T @ self.flexibility(strain)
 
     def solve(self, load: Array) -> tuple[Array, Array]:
-        """Velocities and stresses under loads (n,) or (n, k)."""
+        """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v for loads b (n,) or (n, k)."""
         raise NotImplementedError
 
     def flexibility(self, strain: Array) -> Array:
-        """Stresses C⁻¹ε (m, k)."""
+        """Stresses C⁻¹ε (m, k) of strains ε (m, k)."""
         raise NotImplementedError
 
 
 class MixedPencil(_Strained):
-    """Pencil by [[s M, Dᵀ], [D, −C]]: C⁻¹ is never formed, and frequencies keep the digits that their squares lose."""
+    """Pencil factored as [[s M, Dᵀ], [D, −C]], without C⁻¹; frequencies keep the digits that their squares lose."""
 
     def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
         self.m, self.c, self.d, self.shift = m, c, d, shift
@@ -81,18 +81,21 @@ class MixedPencil(_Strained):
         self._solve = splu(sparse.csc_array(by_scale @ matrix @ by_scale)).solve
 
     def solve(self, load: Array) -> tuple[Array, Array]:
-        """Velocities and stresses under loads (n,) or (n, k)."""
+        """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v for loads b (n,) or (n, k)."""
         n = self.m.shape[0]
         whole = np.concatenate([load, np.zeros((self.c.shape[0], *load.shape[1:]))])
         answer = (self._scale * self._solve((self._scale * whole.T).T).T).T
         return answer[:n], answer[n:]
 
     def flexibility(self, strain: Array) -> Array:
-        """Stresses C⁻¹ε (m, k)."""
+        """Stresses C⁻¹ε (m, k) of strains ε (m, k)."""
         return self._flexibility(strain)
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """Inertia of [[−ωM, Dᵀ], [D, −ωC]]: it has as many negative eigenvalues as −C and K − ω²M together."""
+        """Number of modes below a frequency, and an error bound of their ω², by the inertia of [[−ωM, Dᵀ], [D, −ωC]].
+
+        This matrix has as many negative eigenvalues as −C and K − ω²M together.
+        """
         matrix = sparse.block_array([[-frequency * self.m, self.d.T], [self.d, -frequency * self.c]])
         strain = self.d @ velocity
         stress = self.flexibility(strain)
@@ -102,9 +105,9 @@ class MixedPencil(_Strained):
 
 
 class CondensedPencil(_Strained):
-    """Pencil by the assembled s M + K: positive definite and much smaller than the mixed matrix.
+    """Pencil factored as the assembled matrix K + s M: positive definite and much smaller than the mixed matrix.
 
-    M may be sparse or bordered.
+    M may be sparse, or sparse with low-rank terms.
     """
 
     def __init__(self, m: Any, c: Any, d: Any, *, local: Condensed, shift: float) -> None:
@@ -113,22 +116,23 @@ class CondensedPencil(_Strained):
 
     @property
     def highest(self) -> float:
-        """Highest K_ii/M_ii, near the square of the highest frequency."""
+        """Highest ratio K_ii/M_ii of diagonal entries, which is near the square of the highest frequency."""
         return float(np.max(self._local.stiffness.diagonal() / self.m.diagonal()))
 
     def flexibility(self, strain: Array) -> Array:
-        """Stresses C⁻¹ε (m, k)."""
+        """Stresses C⁻¹ε (m, k) of strains ε (m, k)."""
         return self._local.flexibility @ strain
 
     def solve(self, load: Array) -> tuple[Array, Array]:
-        """Velocities and stresses under loads (n,) or (n, k)."""
+        """Velocities v = (K + s M)⁻¹b and stresses C⁻¹D v for loads b (n,) or (n, k)."""
         velocity = self._factor(load)
         return velocity, self.flexibility(self.d @ velocity)
 
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
-        """Inertia by K − ω²M; for a bordered M = S + Q J Qᵀ, J = diag(±1), by [[K − ω²S, Q], [Qᵀ, J/ω²]].
+        """Number of modes below a frequency, and an error bound of their ω², by the inertia of K − ω²M.
 
-        The latter has additional negative eigenvalues, as many as J.
+        For M = S + Q J Qᵀ with low-rank terms, J = diag(±1), it is that of [[K − ω²S, Q], [Qᵀ, J/ω²]], which has
+        additional negative eigenvalues, as many as J.
         """
         square, stiffness = frequency**2, self._local.stiffness
         if not isinstance(self.m, Bordered):
@@ -143,7 +147,7 @@ class CondensedPencil(_Strained):
 
 
 def _signed_border(m: Bordered) -> tuple[Array, Array]:
-    """Border Q (n, 2r) and diagonal of J (2r,) with ½(L R + RᵀLᵀ) = Q J Qᵀ.
+    """Low-rank terms ½(L R + RᵀLᵀ) of a mass matrix in the form Q J Qᵀ: Q (n, 2r), and the diagonal of J = diag(±1).
 
     Unlike [[0, 1], [1, 0]], J has pivots.
     """
@@ -159,7 +163,10 @@ def _size(counted: Inertia) -> float:
 
 
 def ritz(pencil: Pencil, vectors: Array) -> tuple[Array, Array]:
-    """Frequencies and velocity shapes in the span of vectors (Rayleigh-Ritz), from the strains D v."""
+    """Frequencies (k,) and velocity shapes (n, k) of modes in the span of k vectors (Rayleigh-Ritz).
+
+    They follow from the strains of the vectors.
+    """
     lower = cholesky(vectors.T @ (pencil.m @ vectors), lower=True)
     basis = solve_triangular(lower, vectors.T, lower=True).T
     values, rotation = np.linalg.eigh(pencil.energies(basis))
@@ -167,6 +174,6 @@ def ritz(pencil: Pencil, vectors: Array) -> tuple[Array, Array]:
 
 
 def stresses(pencil: CountedPencil, frequencies: Array, velocity: Array) -> Array:
-    """Stress amplitudes C⁻¹D v/ω of modes, in equilibrium with their inertia forces."""
+    """Stress amplitudes C⁻¹D v/ω (m, k) of modes v with the frequencies ω, in equilibrium with their inertia forces."""
     stress = pencil.solve(pencil.m @ velocity)[1]  # C⁻¹D v/(ω² + s)
     return stress * (frequencies**2 + pencil.shift) / frequencies

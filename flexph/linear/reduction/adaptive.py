@@ -37,7 +37,7 @@ def adaptive(
     tolerance: float | None,
     kept: RetainedStates | None = None,
 ) -> LinearPHDAE:
-    """Project the system on its solutions at points iω of the band, each at the largest residual of the last basis.
+    """Reduce a system to its solutions at points iω of a band, each where the residual of the last basis is largest.
 
     The basis starts with the rigid motions that the inputs drive. The residual is weighted by the solution at the real
     point in the middle of the band. The exact H at the next point gives the error of the last basis there, and the
@@ -70,7 +70,10 @@ def adaptive(
 
 
 def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
-    """Raise ArithmeticError, or warn, if the largest error of the reduced system in the band is too large."""
+    """Raise ArithmeticError if the error of the reduced system in the band exceeds the tolerance.
+
+    Warns without a tolerance if the error is large.
+    """
     worst = search.worst()
     error = search.error(worst)
     if tolerance is not None and not error <= tolerance:
@@ -81,13 +84,16 @@ def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
     if tolerance is None and not error <= POOR:
         warn(
             f"order {order} is too small for the band and the ports: at {abs(worst):.4g} rad/s the error is "
-            f"{error:.0%} of the largest |H|; take a larger order, a smaller band, or fewer ports=",
+            f"{error:.0%} of the largest |H|; use a larger order, a smaller band, or fewer ports=",
             ReductionWarning,
         )
 
 
 def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | None) -> int:
-    """Order of the reduced system, or an upper bound of it."""
+    """Number of states of the system on a basis, or an upper bound of it.
+
+    The first ``rigid`` vectors are rigid motions.
+    """
     count = basis.shape[1]
     if kept is not None:
         return kept.order(basis, shifted.weight)
@@ -95,7 +101,10 @@ def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | Non
 
 
 def _fitting(shifted: Shifted, basis: Array, order: int, given: tuple[int, RetainedStates | None]) -> int:
-    """Number of leading vectors with which the reduced system has at most the given order."""
+    """Number of leading vectors of a basis on which the reduced system has at most the given order.
+
+    ``given`` are the number of rigid motions and the retained states.
+    """
     counts = range(basis.shape[1], 0, -1)
     return next((k for k in counts if _size(shifted, basis[:, :k], *given) <= order), 0)
 
@@ -108,9 +117,10 @@ def _spans(basis: Array, expansion: Expansion, weight: Any) -> bool:
 
 @dataclass
 class _Search:
-    """Growing basis V, and the residual ``B − P(iω)V q̂`` on a grid, from products that are computed once.
+    """Growing basis V of a reduced system, and its residual ``B − P(iω)V q̂`` at the frequencies of a grid.
 
-    ``images`` are B, A₀V, A₁V, A₂V (stresses condensed), ``weighed`` P(ω₀)⁻¹ of them.
+    The products on which the residual depends are computed once for each vector: ``images`` are B, A₀V, A₁V, A₂V
+    (stresses condensed), ``weighed`` P(ω₀)⁻¹ of them.
     """
 
     shifted: Shifted
@@ -132,7 +142,10 @@ class _Search:
         return self._solve(self.shifted.padded(x))[: self.shifted.size] if x.shape[1] else x
 
     def begin(self, order: int) -> int:
-        """Start the basis with the rigid motions that the inputs drive; return their number."""
+        """Start the basis with the rigid motions that the inputs drive, and return their number.
+
+        Raises ValueError if the order does not exceed it.
+        """
         parts = self.shifted.split
         if parts is None:
             return 0
@@ -149,7 +162,7 @@ class _Search:
         return count
 
     def add(self, vectors: Array) -> bool:
-        """Extend the basis by vectors (n, k); return False if all of them were in its span."""
+        """Extend the basis by vectors (n, k); returns False if all of them were in its span."""
         count = self.basis.shape[1]
         self.basis = extend(self.basis, vectors, self.shifted.weight)
         new = self.basis[:, count:]
@@ -159,7 +172,7 @@ class _Search:
         return bool(new.shape[1])
 
     def cut(self, count: int) -> None:
-        """Keep the leading ``count`` vectors of the basis only."""
+        """Shorten the basis to its first ``count`` vectors."""
         self.basis = self.basis[:, :count]
         for kept in (self.images, self.weighed):
             kept[1:] = [a[:, :count] for a in kept[1:]]
@@ -171,7 +184,7 @@ class _Search:
         return p.D.T @ self._stress(p.D @ v), (p.Rv - p.Jv) @ v, p.M @ v
 
     def _reduced(self, s: Array) -> Array:
-        """Solutions of the reduced system at points (k,), (k, r, m)."""
+        """Solutions (k, r, m) of the reduced system for all m inputs at points s (k,)."""
         a0, a1, a2 = (self.basis.T @ image for image in self.images[1:])
         s = s[:, None, None]
         load = np.broadcast_to(
@@ -184,14 +197,17 @@ class _Search:
         return H if self.shifted.split is None else s[:, None, None] * H
 
     def directions(self, s: complex, h: Array) -> Array:
-        """Input directions (m, k) with the largest error of H(s); its size is stored in ``last_error``."""
+        """Combinations (m, k) of the inputs for which the error of H(s) is largest.
+
+        The error is stored as ``last_error``. ``h`` is the exact H(s).
+        """
         defect = self._defect(s, h)
         _, sizes, right = np.linalg.svd(defect if np.any(defect) else h)
         chosen = right[: max(1, int(np.sum(sizes > ALIKE * sizes.max(initial=0.0))))].conj().T
         return chosen if np.iscomplexobj(h) else chosen.real
 
     def error(self, s: complex) -> float:
-        """Error of H at a point, relative to the largest |H| of the grid."""
+        """Error of H at the point s, relative to the largest |H| of the grid."""
         self._defect(s, self.shifted.transfer(s, self.shifted.factor(s)(self.shifted.load)))
         return self.last_error
 
@@ -205,7 +221,7 @@ class _Search:
         return defect
 
     def worst(self) -> complex:
-        """Point of the grid at which the error of H, estimated by the residual, is largest."""
+        """Point iω of the grid at which the error of H is largest, as estimated by the residual."""
         s = 1j * self.grid
         q = self._reduced(s)
         self._largest = float(np.abs(self._transfer(s, q)).max())

@@ -34,7 +34,8 @@ class Certificate:
     energy : float
         Lowest eigenvalue of E, scaled to a unit diagonal; positive if E ≻ 0.
     constraints : float, optional
-        ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ if constraints were kept, None without constraints.
+        ‖G V‖/‖G‖ with the constraints G of the full system and the basis V of the reduced one; ‖G V − Ĝ‖/‖G‖ if
+        constraints Ĝ were kept; None without constraints.
     passivity : float
         Negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, relative to the largest ‖H‖.
     """
@@ -125,7 +126,9 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Nu
 
 @computing(unknowns)
 def certify(reduced: LinearPHDAE, omega: Numbers, *, full: LinearPHDAE | None = None) -> Certificate:
-    """Certificate of a reduced system at the frequencies ``omega`` [rad/s]; constraints need the ``full`` system.
+    """Certificate of a reduced system: defects of its properties, tested at the frequencies ``omega`` [rad/s].
+
+    The ``full`` system is needed to test whether its constraints hold; without it they are not tested.
 
     Parameters
     ----------
@@ -159,7 +162,7 @@ def _certificate(system: LinearPHDAE, constraints: float | None, responses: Arra
 
 
 def _lowest(a: Any) -> float:
-    """Lowest eigenvalue after scaling to a unit diagonal; zero rows of a semi-definite matrix are left out."""
+    """Lowest eigenvalue of a matrix after scaling to a unit diagonal; zero rows are left out."""
     full = dense(a)
     size = np.sqrt(np.abs(full.diagonal()))
     used = size > 0.0
@@ -170,7 +173,11 @@ def _lowest(a: Any) -> float:
 
 
 def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
-    """Relative constraint defect ‖G V − Ĝ‖/‖G‖ of the reduced system; V is its lift if the full system has none."""
+    """Relative violation ‖G V − Ĝ‖/‖G‖ of the constraints by a reduced system whose lift is V.
+
+    None if the full system has no constraints, or was itself reduced. Raises ValueError if the systems do not belong
+    together.
+    """
     if not full.G.shape[0] or full.lift is not None or reduced.lift is None:
         return None
     if full.size != reduced.lift.shape[0]:
@@ -187,7 +194,7 @@ def _constraint_defect(full: LinearPHDAE, reduced: LinearPHDAE) -> float | None:
 
 
 def _stored(system: LinearPHDAE, times: Array) -> Array:
-    """Energy at the times after a unit step of each input, (k, m), by the implicit midpoint rule."""
+    """Energies (k, m) stored at the k times after a unit step of each of m inputs, by the implicit midpoint rule."""
     load = dense(system.B)
     states = midpoint_states(system, np.diff(times), load, np.zeros_like(load))
     energies = [0.5 * np.sum(x * (system.E @ x), axis=0) for x in states]

@@ -24,7 +24,7 @@ UNSTRAINED = 1e-6
 
 
 def stresses(parts: Split, velocities: Array) -> Array:
-    """C-orthonormal basis of the stresses C⁻¹D V_v of the given velocities; rigid motions have none.
+    """C-orthonormal basis of the stresses C⁻¹D V_v of velocities V_v (n, k); rigid motions have none.
 
     It makes the reduced stiffness exactly V_vᵀDᵀC⁻¹D V_v.
     """
@@ -38,15 +38,16 @@ def stresses(parts: Split, velocities: Array) -> Array:
 
 
 def stress_solver(parts: Split) -> Callable[[Array], Array]:
-    """Function from strains (m, k) to stresses C⁻¹ε."""
+    """Function that maps strains ε (m, k) to stresses C⁻¹ε."""
     c = parts.C
     return splu(sparse.csc_array(c)).solve if sparse.issparse(c) else lambda strain: np.linalg.solve(c, strain)
 
 
 def rigid_motions(shifted: Shifted) -> Any:
-    """Basis of the motions without strain that satisfy the constraints, D N = 0, G N = 0, sparse (n, k).
+    """Basis N of the motions without strain that satisfy the constraints, D N = 0, G N = 0, sparse (n, k).
 
-    The system must split. The basis is empty if P(0) is regular; this test is faster and comes first.
+    The system must split into velocities and stresses. If its matrix P(0) can be factored there are none, k = 0; this
+    test is fast and comes first.
     """
     parts = shifted.split
     assert parts is not None
@@ -59,7 +60,10 @@ def rigid_motions(shifted: Shifted) -> Any:
 
 
 def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array, Array]:
-    """Basis diag(V_v, orth(C⁻¹D V_v)) of all states, and the mask of its velocities; the first columns are rigid."""
+    """Basis diag(V_v, orth(C⁻¹D V_v)) of all states from velocities V_v (n, k), and a mask of its velocities.
+
+    The first ``rigid`` velocities are rigid motions, without stresses.
+    """
     own = stresses(parts, velocities[:, rigid:])
     v, s = velocities.shape[1], own.shape[1]
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + s))
@@ -69,7 +73,7 @@ def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array,
 
 
 def feasible(g: Any, vectors: Array) -> Array:
-    """Project vectors to G V = 0 by the least change, V − Gᵀ(G Gᵀ)⁻¹G V; G (g, n) has full rank.
+    """Vectors changed least so that they satisfy G V = 0: V − Gᵀ(G Gᵀ)⁻¹G V; G (g, n) has full rank.
 
     Solutions satisfy the constraints to round-off, but their differences only to round-off of the minuend.
     """
@@ -84,7 +88,7 @@ def feasible(g: Any, vectors: Array) -> Array:
 def projected(
     system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: RetainedStates | None = None
 ) -> LinearPHDAE:
-    """Project the system on velocity vectors, the first ``rigid`` of them rigid motions.
+    """Reduced system on velocity vectors (n, k), the first ``rigid`` of them rigid motions.
 
     The basis is split into velocities and deformations, or of whole states for a system without such a split. ``kept``
     states and constraints stay in the system; the vectors then span only the other states.
@@ -98,9 +102,10 @@ def projected(
 
 
 def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: RetainedStates) -> LinearPHDAE:
-    """System on diag(1, V_f), V_f from the flexible parts of the vectors ([flex] eq. (46)).
+    """Reduced system on the basis diag(1, V_f), which keeps the retained states ([flex] eq. (46)).
 
-    Raises ArithmeticError if constraints that were independent become dependent.
+    V_f are the flexible parts of the vectors. Raises ArithmeticError if constraints that were independent become
+    dependent.
     """
     if parts is None:
         reduced = project(system, kept.velocities(vectors, system.E))

@@ -75,13 +75,18 @@ def craig_bampton(system: LinearPHDAE, ports: Collection[str], *, modes: int) ->
 
 
 def _independent(b: Any) -> Any:
-    """Independent columns of the port matrix, as two ports may be at the same point."""
+    """Linearly independent columns of the port matrix B_i; two ports at the same point have equal columns."""
     dependent = [next(iter(weights)) for weights in null_space_and_redundancy(sparse.csr_array(b).T)[1]]
     return sparse.csc_array(b)[:, np.setdiff1d(np.arange(b.shape[1]), dependent)]
 
 
 def _constraint_modes(parts: Split, b: Any, ports: Collection[str]) -> Array:
-    """Constraint modes Ψ from [[0, Dᵀ, −B], [D, −C, 0], [Bᵀ, 0, 0]] (Ψ, σ, Λ) = (0, 0, 1): C⁻¹ is never formed."""
+    """Constraint modes Ψ (n, m): static displacements for a unit motion of each port with the others held.
+
+    They solve [[0, Dᵀ, −B], [D, −C, 0], [Bᵀ, 0, 0]] (Ψ, σ, Λ) = (0, 0, 1), with B the port matrix ``b`` (n, m),
+    stresses σ and port forces Λ; C⁻¹ is never formed. Raises ValueError, naming the ports, if a rigid motion is
+    possible with these held.
+    """
     n, m = b.shape
     D = sparse.csr_array(parts.D)
     matrix = sparse.block_array([[None, D.T, -b], [D, -sparse.csr_array(parts.C), None], [b.T, None, None]])
@@ -99,7 +104,10 @@ def _loose(ports: Collection[str], what: str) -> str:
 
 
 def _normal_modes(parts: Split, b: Any, count: int, ports: Collection[str]) -> Array:
-    """Fixed-interface normal modes: lowest velocity shapes with the interface held, φᵀMφ = 1."""
+    """Lowest ``count`` velocity shapes (n, count) of free vibrations with the interface ports held, φᵀMφ = 1.
+
+    ``b`` are the independent columns of the ports. Raises ValueError if a motion stays rigid or there are fewer modes.
+    """
     n, size = parts.velocities.size, parts.velocities.size + parts.stresses.size
     if not count:
         return np.zeros((n, 0))

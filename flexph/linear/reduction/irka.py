@@ -24,21 +24,25 @@ UNDAMPED = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """Interpolation points σ (k,) with Im σ ≥ 0 and directions b (k, m): H(σ_i) b_i is matched."""
+    """Points σ (k,), Im σ ≥ 0, at which a reduced system matches H(σ_i) b_i, with directions b (k, m) of the inputs."""
 
     points: Array
     directions: Array
 
     def moved_from(self, other: Tangents) -> float:
-        """Largest relative distance of the points, infinite if their numbers differ."""
+        """Largest distance of the points from those of ``other``, relative to their size.
+
+        It is infinite if their numbers differ.
+        """
         if len(self.points) != len(other.points):
             return np.inf
         return float(np.max(np.abs(self.points - other.points) / np.abs(self.points)))
 
     def relaxed(self, other: Tangents, share: float) -> Tangents:
-        """Points moved by ``share`` towards others, in the coefficients of quadratics with the points as roots.
+        """Points moved towards those of ``other`` by a ``share`` of the way.
 
-        Two real points may thus become a conjugate pair. Directions are those of the nearest other points.
+        They move in the coefficients of quadratics with the points as roots. Two real points may thus become a
+        conjugate pair. Directions are those of the nearest other points.
         """
         own, far = _quadratics(self.points), _quadratics(other.points)
         roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
@@ -49,7 +53,10 @@ class Tangents:
         return Tangents(points, other.directions[near])
 
     def solutions(self, shifted: Shifted, *, audited: bool = False) -> list[Array]:
-        """Solutions P(σ_i)⁻¹ (B b_i, 0), one column each, real for real σ_i; refined by residuals if ``audited``."""
+        """Solutions P(σ_i)⁻¹ (B b_i, 0) of the full system at the points, one column each, real for real σ_i.
+
+        They are refined by residuals if ``audited``.
+        """
         solutions = []
         for s, b in zip(self.points, self.directions, strict=True):
             direction = b.real if s.imag == 0.0 else b
@@ -58,7 +65,7 @@ class Tangents:
 
 
 def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE:
-    """Project the system on its solutions at the mirrored poles −λ̂_i of the reduced system.
+    """Reduce a system to its solutions at the mirrored poles −λ̂_i of the reduced system itself.
 
     It is a fixed point: V from ``(σ_i E − J + R)⁻¹B b_i``, and the poles and residue directions of VᵀEV, VᵀJV, … are
     the next −σ_i, b_i (Gugercin, Polyuga, Beattie, van der Schaft, Automatica 48 (2012): the H2-optimality conditions
@@ -87,7 +94,7 @@ def irka(shifted: Shifted, order: int, band: tuple[float, float]) -> LinearPHDAE
 
 
 def _initial_points(shifted: Shifted, order: int, band: tuple[float, float]) -> Tangents:
-    """Points spread across the band, with little damping, and the directions of the largest response."""
+    """First points, spread across the band with little damping, each with the direction of its largest response."""
     points = (0.1 + 1j) * np.geomspace(*band, (order + 1) // 2)
     if shifted.load.shape[1] == 1:
         return Tangents(points, np.ones((len(points), 1)))
@@ -96,13 +103,16 @@ def _initial_points(shifted: Shifted, order: int, band: tuple[float, float]) -> 
 
 
 def _projected_matrices(shifted: Shifted, space: Array) -> tuple[Array, Array]:
-    """A and B of ẋ = A x + B u on the space, in energy coordinates."""
+    """Matrices A and B of ẋ = A x + B u for the system reduced to a space, in coordinates with the energy ½ xᵀx."""
     reduced = projected(shifted.system, shifted.split, space)
     return reduced.J - reduced.R, dense(reduced.B)[:, shifted.columns]
 
 
 def _dominant(small: tuple[Array, Array], order: int) -> Tangents:
-    """Mirrored poles of a small system with the largest contributions ‖c_i‖‖b_i‖/√|Re λ_i| to its H2 norm."""
+    """Mirrored poles of a small system with the largest contributions to its H2 norm, with their directions.
+
+    ``small`` are A and B; contributions are ‖c_i‖‖b_i‖/√|Re λ_i|. Raises ValueError for undamped poles.
+    """
     a, inputs = small
     values, vectors = np.linalg.eig(a)
     _refuse_undamped(values)
@@ -116,7 +126,11 @@ def _dominant(small: tuple[Array, Array], order: int) -> Tangents:
 
 
 def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tangents:
-    """Fixed point of a small system, from a guess; the last iterate if it does not converge."""
+    """Points that are the mirrored poles of the system of an ``order`` that matches at these points, from a guess.
+
+    ``surrogate`` are A and B of a small system in place of the full one. If the iteration does not converge, the last
+    points are returned.
+    """
     a, inputs = surrogate
     values, vectors = np.linalg.eig(a)
     loads = np.linalg.solve(vectors, inputs.astype(complex))
@@ -132,7 +146,10 @@ def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tan
 
 
 def _quadratics(points: Array) -> list[Array]:
-    """Coefficients (b, c) of factors s² + b s + c with the points as roots, sorted by c; (b,) for an unpaired root."""
+    """Coefficients (b, c) of real quadratics s² + b s + c whose roots are pairs of the points, sorted by c.
+
+    The last one is (b,), s + b, for a real point without a partner.
+    """
     pairs = [np.array([-2.0 * s.real, abs(s) ** 2]) for s in points if s.imag > 0.0]
     alone = sorted(s.real for s in points if s.imag == 0.0)
     pairs += [np.array([-(p + q), p * q]) for p, q in zip(alone[::2], alone[1::2], strict=False)]
@@ -141,13 +158,13 @@ def _quadratics(points: Array) -> list[Array]:
 
 
 def _columns(vectors: list[Array] | Array, points: Tangents) -> Array:
-    """Real vectors from complex vectors: one for a real point, real and imaginary part for a complex point."""
+    """Real vectors in place of complex ones: the real part for a real point, else real and imaginary part."""
     pieces = zip(vectors, points.points, strict=True)
     return np.hstack([np.asarray(x.real if s.imag == 0.0 else real(x)) for x, s in pieces])
 
 
 def _mirrored(a: Array, inputs: Array) -> Tangents:
-    """Mirrored poles of ẋ = A x + B u with the input directions of their residues, Im ≥ 0, by modulus."""
+    """Mirrored poles −λ̂ of ẋ = A x + B u with Im ≥ 0, by ascending modulus, with the directions of their residues."""
     values, vectors = np.linalg.eig(a)
     _refuse_undamped(values)
     upper = np.flatnonzero(values.imag >= 0.0)
@@ -175,14 +192,14 @@ def _refuse_undamped(values: Array) -> None:
 
 
 def _residues(values: Array, vectors: Array, inputs: Array) -> Tangents:
-    """All mirrored poles with the input directions of their residues."""
+    """Mirrored poles −λ̂ of eigenvalues λ, each with the direction of its residue in the space of inputs."""
     directions = np.linalg.solve(vectors, inputs.astype(complex))
     size = np.linalg.norm(directions, axis=1, keepdims=True)
     return Tangents(-values.conj(), directions.conj() / np.where(size > 0.0, size, 1.0))
 
 
 def _finish(shifted: Shifted, points: Tangents) -> LinearPHDAE:
-    """Project the full system on its solutions at the points, and compare the moments."""
+    """Reduced system: the full one projected on its solutions at the points, after a check that the moments match."""
     expansions, states = [], []
     for s, b in zip(points.points, points.directions, strict=True):
         point = Point(s.real if s.imag == 0.0 else s)

@@ -27,7 +27,7 @@ LARGEST = 1e100
 
 @dataclass(frozen=True)
 class Point:
-    """Expansion point s [rad/s], Im s ≥ 0, and the number of moments matched there."""
+    """Expansion point s [rad/s], Im s ≥ 0, and the number of moments of the transfer function to match there."""
 
     s: complex
     multiplicity: int = 1
@@ -35,10 +35,11 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Expansion point, real vectors that span the solution and its derivatives, and moments of H.
+    """Moments of a transfer function H at a point, and real vectors that span a space which matches them.
 
-    ``moments`` are the matched moments and the next one. ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx +
-    xᴴRx, which cancel at antiresonances. ``directions`` (m, k) are the matched combinations of the inputs, all if None.
+    ``vectors`` span the solution at the point and its derivatives with respect to s. ``moments`` are the matched
+    moments and the next one. ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx + xᴴRx, which cancel at
+    antiresonances. ``directions`` (m, k) are the matched combinations of the inputs; None for all inputs.
     """
 
     point: Point
@@ -49,14 +50,14 @@ class Expansion:
 
     @property
     def sizes(self) -> list[float]:
-        """Sizes of the moments, relative to which their round-off is measured."""
+        """Sizes of the moments, by which their round-off is measured."""
         own = [float(np.abs(full).max(initial=0.0)) for full in self.moments]
         s = abs(self.point.s)
         return [max(size, self.terms / s**k) if s else size for k, size in enumerate(own)]
 
 
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
-    """Points from numbers and (number, multiplicity) pairs; of a conjugate pair the point with Im s ≥ 0."""
+    """Points from what a user gave, numbers or pairs (number, multiplicity); of a conjugate pair that with Im s ≥ 0."""
     points: list[Point] = []
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")
@@ -78,7 +79,10 @@ def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
 
 
 def krylov(shifted: Shifted, points: Sequence[Point], kept: RetainedStates | None = None) -> LinearPHDAE:
-    """Project the system on its solutions at the points and their derivatives; see :func:`flexph.reduce`."""
+    """Reduce a system to its solutions at given points and their derivatives with respect to s.
+
+    See :func:`flexph.reduce`.
+    """
     expansions, basis = [], np.zeros((shifted.size, 0))
     for point in points:
         expansions.append(expand(shifted, point))
@@ -89,7 +93,7 @@ def krylov(shifted: Shifted, points: Sequence[Point], kept: RetainedStates | Non
 
 
 def expand(shifted: Shifted, point: Point) -> Expansion:
-    """Solution P⁻¹B and its derivatives at a point, by block Arnoldi.
+    """Solution P⁻¹B of a system at a point and its derivatives with respect to s, by block Arnoldi.
 
     The derivatives x_j/j! follow from ``P x₀ = B, P x_j = −(P′x_{j−1} + ½P″x_{j−2})``, but soon become parallel. Their
     span is computed from pairs (x_j, x_{j−1}) that are orthonormalised at every step, twice (second-order Arnoldi).
@@ -109,7 +113,10 @@ def expand(shifted: Shifted, point: Point) -> Expansion:
 
 
 def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], Array]) -> Expansion:
-    """Solutions at a point in directions W (m, k) chosen from H(s), so that H W is matched."""
+    """Solutions of a system at the point s for some combinations W (m, k) of the inputs, so that H W is matched.
+
+    ``choose`` returns W for s and H(s).
+    """
     point, solve = Point(s), shifted.factor(s)
     first = solve(shifted.load)
     of_all = moments(shifted, point, solve, first)
@@ -119,18 +126,18 @@ def tangential(shifted: Shifted, s: complex, choose: Callable[[complex, Array], 
 
 
 def terms(shifted: Shifted, s: complex, solution: Array) -> float:
-    """Size |s| xᴴEx of the terms of H(s), the largest over all inputs."""
+    """Size |s| xᴴEx of the terms that add up to H(s), the largest over all inputs; x are the states of the solution."""
     states = shifted.state(s, solution)
     return float(abs(s) * np.abs(np.sum(states.conj() * (shifted.system.E @ states), axis=0)).max(initial=0.0))
 
 
 def _derive(shifted: Shifted, solve: Solver, s: complex, last: tuple[Array, Array]) -> Array:
-    """Next derivative from the last two."""
+    """Next derivative of the solution with respect to s, from the ``last`` two."""
     return solve(-shifted.slope(s, last[0]) - shifted.curvature(last[1]))
 
 
 def real(vectors: Array) -> Array:
-    """Real vectors that span the vectors and their conjugates: real and imaginary part of each column in turn."""
+    """Real vectors that span complex vectors and their conjugates: real and imaginary part of each column in turn."""
     if not np.iscomplexobj(vectors):
         return vectors
     columns = np.empty((len(vectors), 2 * vectors.shape[1]))
@@ -139,14 +146,17 @@ def real(vectors: Array) -> Array:
 
 
 def _product(shifted: Shifted, first: Array, second: Array) -> Array:
-    """Energy inner products of pairs (x_j, x_{j−1}), summed over both halves; only leading unknowns have energy."""
+    """Energy inner products of two blocks of pairs (x_j, x_{j−1}), summed over both halves.
+
+    Only leading unknowns count.
+    """
     n, half = shifted.size, len(first) // 2
     product: Array = first[:n].conj().T @ (shifted.weight @ second[:n])
     return product + first[half : half + n].conj().T @ (shifted.weight @ second[half : half + n])
 
 
 def _unit(shifted: Shifted, block: Array) -> Array:
-    """Orthonormal basis of the span of the pairs (x_j, x_{j−1})."""
+    """Orthonormal basis, in the energy, of the span of a block of pairs (x_j, x_{j−1})."""
     size = np.sqrt(np.maximum(np.diag(_product(shifted, block, block)).real, 0.0))
     block = block[:, size > 0.0] / size[size > 0.0]
     values, vectors = np.linalg.eigh(_product(shifted, block, block))
@@ -155,7 +165,10 @@ def _unit(shifted: Shifted, block: Array) -> Array:
 
 
 def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list[Array]:
-    """Taylor coefficients of H at a point from the solution there: the moments to match, and the next moment."""
+    """Taylor coefficients of H at a point: the moments to match there, and the next one.
+
+    ``first`` is the solution there, ``solve`` solves with P.
+    """
     values, older, before = [shifted.transfer(point.s, first)], np.zeros_like(first), first
     for _ in range(point.multiplicity):
         after = _derive(shifted, solve, point.s, (before, older))
@@ -165,7 +178,7 @@ def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list
 
 
 def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
-    """Raise ArithmeticError unless the reduced system has the moments to 1e-8 of their sizes.
+    """Raise ArithmeticError unless a reduced system has the moments of the expansions, to 1e-8 of their sizes.
 
     The change of a moment over a distance 1e-10 |s| of the point is allowed in addition.
     """

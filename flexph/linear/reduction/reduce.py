@@ -177,7 +177,11 @@ def _band(band: tuple[float, float] | None, method: str) -> tuple[float, float]:
 
 
 def modal(shifted: Shifted, order: int, kept: RetainedStates | None = None) -> LinearPHDAE:
-    """Project the system on its rigid motions and lowest undamped modes; see :func:`flexph.reduce`."""
+    """Project a system onto its rigid motions and its lowest undamped modes, to at most ``order`` states.
+
+    ``kept`` are states that are retained in addition; see :func:`flexph.reduce`. Raises ValueError unless the system
+    splits into velocities and stresses.
+    """
     system, parts = shifted.system, shifted.split
     if parts is None:
         raise ValueError(

@@ -26,7 +26,7 @@ NOISE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class RetainedStates:
-    """States p_r that are retained, and vectors that the basis of the other, flexible states p_f must contain.
+    """States p_r that a reduction leaves unchanged, and vectors that the basis of the other states p_f must contain.
 
     ``leading`` (n,) marks the retained leading unknowns, ``others`` (m,) the retained stresses; ``responses`` (n, k)
     are static deformations p_f under constraint forces Gᵀλ that act on no retained velocity, G_rᵀλ = 0. With them [G_r,
@@ -39,36 +39,42 @@ class RetainedStates:
 
     @property
     def count(self) -> int:
-        """Number of retained states."""
+        """Number of states that are retained in the reduced system."""
         return int(self.leading.sum() + self.others.sum())
 
     @property
     def least(self) -> int:
-        """Least order of a reduced system: the retained states, and the ``responses`` of the flexible states."""
+        """Least order of a reduced system: number of retained states plus that of ``responses`` of flexible states."""
         return self.count + self._states * self.responses.shape[1]
 
     @property
     def _states(self) -> int:
-        """Number of states per vector: two for a velocity and its stress, else one."""
+        """Number of states for each vector of the basis: two for a velocity and its stress, else one."""
         return 2 if self.others.size else 1
 
     def room(self, order: int) -> int:
-        """Number of vectors that fit a system of at most the given order."""
+        """Number of vectors with which the reduced system has at most the given order."""
         return (order - self.least) // self._states
 
     def order(self, vectors: Array, weight: Any) -> int:
-        """Largest order of the system on these vectors (n, k)."""
+        """Upper bound of the number of states of the system reduced to vectors (n, k).
+
+        ``weight`` is the matrix of their inner product.
+        """
         return self.least + self._states * self.flexible(vectors, weight).shape[1]
 
     def flexible(self, vectors: Array, weight: Any) -> Array:
-        """Vectors (n, k) without their retained part; vectors that are then round-off are dropped."""
+        """Vectors (n, k) with zeros at the retained states; those of which only round-off is left are dropped."""
         left = np.where(self.leading[:, None], 0.0, vectors)
         size = weight.diagonal()
         share = size @ left**2 > NOISE**2 * (size @ vectors**2)
         return left[:, share]
 
     def velocities(self, vectors: Array, weight: Any) -> Array:
-        """Basis of the leading unknowns (n, r): unit vectors of the retained ones, and an orthonormal basis of p_f."""
+        """Basis (n, r) of the leading unknowns: unit vectors of the retained ones, and an orthonormal basis of p_f.
+
+        It spans the flexible parts of the ``vectors``.
+        """
         own = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
         return np.hstack([units(self.leading), own])
 
@@ -97,7 +103,10 @@ def retained_states(shifted: Shifted, keep: Keep) -> RetainedStates | None:
 
 
 def _places(system: LinearPHDAE, keep: Literal["rigid"] | Sequence[str]) -> Array:
-    """Mask of the retained states, (n,)."""
+    """True for each retained state (n,), from the names of parts to keep.
+
+    Raises ValueError for unknown names, a system that was eliminated or reduced, and if nothing is left to reduce.
+    """
     if system.lift is not None and system.lift.shape != (system.size, system.size):
         raise ValueError("keep needs the states that parts names: use the system before elimination")
     names = _rigid(system) if keep == "rigid" else _names(keep)
@@ -124,9 +133,11 @@ def _rigid(system: LinearPHDAE) -> list[str]:
 
 
 def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
-    """Responses K_ff⁻¹G_fᵀY of the flexible states, leading unknowns (n, k), for a basis Y of G_rᵀY = 0.
+    """Static responses K_ff⁻¹G_fᵀY of the flexible states to constraint forces that act on no retained state.
 
-    If the system does not split, E_ff⁻¹ replaces K_ff⁻¹."""
+    They are leading unknowns (n, k); Y is a basis of all λ with G_rᵀλ = 0. ``places`` marks the retained states,
+    ``leading`` the leading unknowns among them. If the system does not split, E_ff⁻¹ replaces K_ff⁻¹.
+    """
     system, G = shifted.system, sparse.csr_array(shifted.system.G)
     if not G.shape[0]:
         return np.zeros((len(leading), 0))
@@ -143,7 +154,10 @@ def _responses(shifted: Shifted, places: Array, leading: Array) -> Array:
 
 
 def _static(system: LinearPHDAE, free: Array, load: Array) -> Array:
-    """Static displacements (n_f, k) of the states ``free`` under forces on them, with all other states removed."""
+    """Static displacements (n_f, k) of the states ``free`` under loads on them, with all other states held at zero.
+
+    Raises ValueError if they can move rigidly.
+    """
     E, J = (a[free][:, free] for a in (system.E, system.J))
     assert system.kinetic is not None
     moving = system.kinetic[free]
@@ -166,9 +180,9 @@ def _solved(E: Any, load: Array) -> Array:
 
 
 def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) -> tuple[Array, Array]:
-    """Basis diag(1, V_f) of all states, and the mask of its velocities.
+    """Basis diag(1, V_f) of all states, and a mask of its velocities.
 
-    Its columns are [1, V_f], retained stresses, and stresses of V_f.
+    Its columns are [1, V_f] = ``velocities``, the retained stresses, marked by ``others``, and the ``stresses`` of V_f.
     """
     v, own = velocities.shape[1], units(others)
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + own.shape[1] + stresses.shape[1]))

@@ -13,7 +13,10 @@ Names = str | Sequence[str] | None
 
 
 class Channels(NamedTuple):
-    """Names of outputs and inputs, and their columns of B, dense: (n, p) and (n, m)."""
+    """Single outputs and inputs of a system: their names and their columns of B, dense, (n, p) and (n, m).
+
+    ``rows`` and ``columns`` are the indices of these columns.
+    """
 
     outputs: tuple[str, ...]
     inputs: tuple[str, ...]
@@ -24,7 +27,7 @@ class Channels(NamedTuple):
 
 
 def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
-    """Requested outputs and inputs: names of ports, of components ``port[i]``, or None for all."""
+    """Outputs and inputs that a user requested, by names of ports, of components ``port[i]``, or None for all."""
     if not linear_system(system).B.shape[1]:
         raise ValueError("the system has no ports: give the mechanism a force(...) or torque(...)")
     (rows, out), (columns, into) = (_pick(system, what) for what in (outputs, inputs))
@@ -35,7 +38,10 @@ def channels(system: LinearPHDAE, outputs: Names, inputs: Names) -> Channels:
 
 
 def same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
-    """Columns of a reduced system for the channels that are requested of the full system."""
+    """Outputs and inputs of a reduced system with the names of those requested of the full system.
+
+    Raises ValueError if it does not have them.
+    """
     linear_system(reduced, "through")
     try:
         return channels(reduced, asked.outputs, asked.inputs)
@@ -44,7 +50,7 @@ def same_channels(reduced: LinearPHDAE, asked: Channels) -> Channels:
 
 
 def channel_columns(system: LinearPHDAE) -> dict[str, int]:
-    """Column of B by the name of the channel, in the order of B."""
+    """Index of the column of B for each single input, by its name, in the order of B."""
     named: dict[str, int] = {}
     for port, columns in system.ports.items():
         start, width = columns.start or 0, columns.stop - (columns.start or 0)

@@ -29,7 +29,7 @@ class FrequencyResponse(Labelled):
     omega : array
         (k,) [rad/s], ascending.
     values : array
-        Complex (k, p, m), in the unit of output divided by input.
+        Complex responses H (k, p, m) of the p outputs to the m inputs at k frequencies, in units of output over input.
     outputs : tuple of str
         Names of the p outputs.
     inputs : tuple of str
@@ -64,12 +64,15 @@ class FrequencyResponse(Labelled):
 
     @property
     def magnitude(self) -> Array:
-        """Magnitude |H(iω)|, (k, p, m)."""
+        """Magnitude |H(iω)| (k, p, m) at k frequencies, for p outputs and m inputs."""
         return np.abs(self.values)
 
     @property
     def phase(self) -> Array:
-        """Phase arg H(iω) [rad], (k, p, m), continuous along the frequencies."""
+        """Phase arg H(iω) [rad], (k, p, m) at k frequencies for p outputs and m inputs.
+
+        It is continuous along the frequencies.
+        """
         return np.unwrap(np.angle(self.values), axis=0)
 
     def between(self, output: str | None = None, input: str | None = None) -> Array:
@@ -115,7 +118,7 @@ class FrequencyResponse(Labelled):
 
 
 def place(kind: str, name: str | None, names: tuple[str, ...]) -> int:
-    """Index of ``name`` among the names of inputs or outputs; without a name there must be only one."""
+    """Index of ``name`` among the names of inputs or outputs, the ``kind``; without a name there must be only one."""
     if name is None:
         if len(names) > 1:
             raise ValueError(f"name the {kind}: there are {', '.join(map(repr, names))}")
@@ -197,7 +200,7 @@ def frequency_response(
 
 
 def frequencies(omega: Any) -> Array:
-    """Check frequencies that ascend from ω ≥ 0."""
+    """Frequencies as an array, after the check that they ascend from ω ≥ 0."""
     grid = check.array("omega", np.atleast_1d(omega), (None,))
     if not grid.size:
         raise ValueError("omega must hold at least one frequency [rad/s]")

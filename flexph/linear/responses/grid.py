@@ -31,7 +31,7 @@ NEAR = 1e13
 
 
 def evaluate(system: LinearPHDAE, omega: Array, channels: Channels, *, method: Method, progress: bool) -> Array:
-    """Transfer function H(iω) (k, p, m) at frequencies ω ≥ 0."""
+    """Transfer function H(iω), (k, p, m), of the requested inputs and outputs at k frequencies ω ≥ 0."""
     check.choice("method", method, METHODS)
     values = np.empty((omega.size, len(channels.outputs), len(channels.inputs)), dtype=complex)
     rest, moving = omega == 0.0, omega[omega != 0.0]
@@ -110,7 +110,7 @@ def _refuse_poles(omega: Array, states: Array, largest: float, b: Array) -> None
 
 
 def _closest(a: Array, omega: Array) -> float:
-    """Frequency of the grid that is nearest to an eigenvalue of A."""
+    """Frequency of the grid for which iω is nearest to an eigenvalue of A."""
     values = np.linalg.eigvals(a)
     return float(omega[np.argmin(np.abs(1j * omega[:, None] - values).min(axis=1))])
 
@@ -168,7 +168,7 @@ def _is_held(system: LinearPHDAE) -> bool:
 
 
 def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
-    """System with B replaced by ``wide``, so that elimination also transforms these columns."""
+    """System with ``wide`` in place of B, so that an elimination also transforms these columns."""
     B = sparse.csr_array(wide) if system.is_sparse else wide
     return LinearPHDAE(
         E=system.E, J=system.J, R=system.R, B=B, G=system.G, constraints=system.constraints, kinetic=system.kinetic
@@ -176,7 +176,10 @@ def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
 
 
 def _scale(energy: Array, a: Array) -> Array:
-    """Scaling to energy coordinates; rows without energy are scaled to the size of the rows with energy."""
+    """Scales (n,) of the states for which their energies are ½ x².
+
+    States without energy are scaled to similar entries of A. ``energy`` is the diagonal of E.
+    """
     stores = energy > 0.0
     scale = 1.0 / np.sqrt(np.where(stores, energy, 1.0))
     if np.all(stores) or not np.any(stores):

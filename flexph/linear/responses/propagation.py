@@ -29,7 +29,10 @@ LOST = 1e-8
 
 
 def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, progress: bool) -> Array:
-    """Exact response ``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B``, with one exponential of [[A, B], [0, 0]] h per step length."""
+    """Response (k, p, m) at the times from rest, exact: ``ξ₊ = e^{Ah}ξ + ∫₀ʰ e^{As} ds B`` for each step length h.
+
+    One exponential of [[A, B], [0, 0]] h is computed for each length.
+    """
     a, b, c, d = state_space(system).between(channels.columns, channels.rows)
     through, (n, m) = d * (kind == "step"), b.shape
     augmented = np.block([[a, b], [np.zeros((m, n + m))]]) if kind == "step" else a
@@ -44,7 +47,10 @@ def exact_response(system: LinearPHDAE, times: Array, channels: Channels, *, kin
 def midpoint_response(
     system: LinearPHDAE, times: Array, channels: Channels, *, kind: Kind, substeps: int, progress: bool
 ) -> Array:
-    """Response by the implicit midpoint rule with equal substeps; see :func:`midpoint_states`."""
+    """Response (k, p, m) at the times from rest by the implicit midpoint rule, with equal substeps in each interval.
+
+    See :func:`midpoint_states`.
+    """
     load = channels.input_matrix
     state = np.zeros_like(load)
     if kind == "impulse":
@@ -79,7 +85,10 @@ def midpoint_states(
 
 
 def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
-    """State after an impulse, from ``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``."""
+    """States after a unit impulse of each input, from ``[[E, −Gᵀ], [G, 0]] [x; μ] = [B; 0]``.
+
+    Raises ValueError if E does not determine them.
+    """
     rows, diagonal = system.G.shape[0], np.asarray(system.E.diagonal())
     unit = sparse.diags_array(1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)))
     E, G = unit @ sparse.csr_array(system.E) @ unit, sparse.csr_array(system.G) @ unit
@@ -95,7 +104,7 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
 
 
 class _Steps:
-    """Function of the step length with a cache, so that equal steps are evaluated once."""
+    """Function of a step length that keeps its last values, so that equal steps are evaluated once."""
 
     def __init__(self, make: Callable[[float], Any], span: float) -> None:
         self._function, self._same = make, SAME * span
@@ -132,7 +141,7 @@ NOTHING = 1e-9
 
 
 def affordable(states: int, times: Array) -> bool:
-    """True if exact steps of ``states`` states take seconds at most."""
+    """True if exact steps between the given times take no more than some seconds for a system of ``states`` states."""
     lengths = np.sort(np.diff(times, prepend=0.0))
     different = int(np.sum(np.diff(lengths, prepend=0.0) > SAME * times[-1]))
     return states <= ALWAYS or (states <= LARGEST and different * float(states) ** 3 <= WORK)
@@ -168,7 +177,10 @@ def settled_response(
 
 
 def _largest_ratio(difference: Array, values: Array) -> float:
-    """Largest ratio of max|difference| to max|values| over time, among all inputs and outputs."""
+    """Largest relative difference of a response, max|difference|/max|values| over time.
+
+    It is the largest one among all inputs and outputs.
+    """
     apart, size = (np.abs(a).max(axis=0) for a in (difference, values))
     return _worst(apart, size)
 
@@ -187,11 +199,13 @@ def reduced_error(
     kind: Kind,
     progress: bool,
 ) -> tuple[float, Array]:
-    """Root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt`` for the worst input and output; frequencies (k,) in use.
+    """Relative error of the responses ŷ of a reduced model, and the frequencies (k,) at which it was computed.
 
-    By Parseval on the line s = 1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse; T is the last time.
-    The integrals are sums over frequencies from 1/T to a thousand times those that the times resolve, and over those of
-    the reduced system's poles: an estimate for all times, not only the samples.
+    The error is the root of ``∫|e^{−t/T}(y − ŷ)|² dt / ∫|e^{−t/T} y|² dt``, y the response of the system and T the last
+    time, for the input and output where it is largest. By Parseval it follows from transfer functions on the line s =
+    1/T + iω, with y(s) = H(s)/s after a step and H(s) after an impulse. The integrals are sums over frequencies from
+    1/T to a thousand times those that the times resolve, and over those of the reduced system's poles: an estimate for
+    all times, not only the samples.
     """
     line = _line(times, poles)
     both = (Shifted(system), channels[0]), (Shifted(through), channels[1])

@@ -95,12 +95,12 @@ class Sweep(Labelled):
 
     @property
     def poles(self) -> Array:
-        """Poles s = ω (−ζ + i√(1 − ζ²)), (k, count) [1/s]."""
+        """Poles s = ω (−ζ + i√(1 − ζ²)) of the tracked modes, (k, count) [1/s]."""
         return self.frequencies * (-self.ratios + 1j * np.sqrt(np.maximum(1.0 - self.ratios**2, 0.0)))
 
 
 class _Spectrum(NamedTuple):
-    """Poles (m,) and shapes (n, m) in the states of a system."""
+    """Poles (m,) of a system, and the shapes (n, m) of their motions in its states."""
 
     poles: Array
     shapes: Array
@@ -186,7 +186,7 @@ def sweep(
 def swept(
     name: str, values: Array, branches: tuple[Array, Array], failures: Mapping[float, str] | None = None
 ) -> Sweep:
-    """Sweep from tracked poles (k, count) and the similarity (k − 1, count) of modes at successive values."""
+    """Result of a sweep over ``values``, from tracked poles (k, count) and similarities of modes (k − 1, count)."""
     poles, likeness = branches
     size = np.abs(poles)
     ratios = np.clip(-poles.real / size, -1.0, 1.0) + 0.0
@@ -196,7 +196,11 @@ def swept(
 def _attempt(
     make: Callable[[float], LinearPHDAE], value: float, *, wanted: int, least: int
 ) -> _Spectrum | ValueError | ArithmeticError | RuntimeError:
-    """Spectrum at a value of the parameter, or the error: one failing value must not end a sweep."""
+    """Poles and shapes of the system ``make(value)``, or the error that occurred.
+
+    One failing value must not end a sweep. ``wanted`` is the number of modes to compute, ``least`` the number that must
+    exist.
+    """
     try:
         return _lowest(make(value), wanted, least)
     except (ValueError, ArithmeticError, RuntimeError) as error:
@@ -223,7 +227,7 @@ def _sorted(poles: list[Array], count: int) -> tuple[Array, Array]:
 
 
 def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], Array | None]) -> tuple[Array, Array]:
-    """Tracked poles (k, count), and the similarity (k − 1, count) of each mode at successive values.
+    """Poles (k, count) that track ``count`` modes over k values, and the similarity (k − 1, count) of successive modes.
 
     ``poles`` (m,) are those of every value; ``alike(k, own)`` is the similarity (count, m) of the modes ``own`` of
     value k − 1 with those of value k, or None if they cannot be compared.
@@ -238,13 +242,16 @@ def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], A
 
 
 def _distance(tracked: list[Array], poles: Array) -> Array:
-    """Relative distance of poles from the extrapolated tracked poles, at most one."""
+    """Relative distances (count, m) of poles from tracked ones, at most one each.
+
+    The tracked poles are extrapolated linearly to the next value.
+    """
     ahead = tracked[-1] if len(tracked) < 2 else 2.0 * tracked[-1] - tracked[-2]
     return np.minimum(np.abs(ahead[:, None] - poles) / np.abs(tracked[-1])[:, None], 1.0)
 
 
 def _modal_assurance(before: _Spectrum, now: _Spectrum) -> Array | None:
-    """Similarity of shapes in the energy of the second system; None if the states cannot be compared."""
+    """Similarities of the shapes of two systems in the energy of the second one; None if they cannot be compared."""
     a, b, E = _converted_shapes(before, now.system), now.shapes, now.system.E
     if a is None:
         return None
@@ -254,7 +261,10 @@ def _modal_assurance(before: _Spectrum, now: _Spectrum) -> Array | None:
 
 
 def _converted_shapes(before: _Spectrum, now: LinearPHDAE) -> Array | None:
-    """Shapes in the states of another system: in its units of energy, or through the common lifted states."""
+    """Shapes of a system in the states of another one; None if that is not possible.
+
+    They are converted by its units of energy, or over the common states of which both are reductions.
+    """
     old = before.system
     if old.lift is None and now.lift is None:
         if old.size != now.size:

@@ -28,7 +28,7 @@ class TimeResponse(Labelled):
     times : array
         (k,) [s].
     values : array
-        (k, p, m).
+        Responses (k, p, m) of the p outputs to the m inputs at k times.
     outputs : tuple of str
         Names of the p outputs.
     inputs : tuple of str
@@ -237,7 +237,7 @@ def impulse_response(
 
 @dataclass(frozen=True)
 class _Options:
-    """Options of step and impulse responses."""
+    """Options of step and impulse responses, with their checks."""
 
     kind: Kind
     method: Method

@@ -91,7 +91,10 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
 
 
 def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Array, Array]:
-    """Equivalent system whose D has full row rank: outputs without D are differentiated, fixed states removed."""
+    """System (A, B, C, D) with the same finite zeros, whose D has full row rank.
+
+    Outputs without D are differentiated, and states that zero outputs hold at zero are removed.
+    """
     while True:
         own = singular_vectors(d, tolerance=RANK, size=1.0)
         if (rank := own.rank) == d.shape[0]:
@@ -108,7 +111,10 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
 
 
 def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
-    """Coordinates in which the held directions come first: QᵀAQ, QᵀB, CQ with Q by Householder reflections."""
+    """Matrices QᵀAQ, QᵀB, CQ in coordinates in which the directions ``held`` come first.
+
+    Q is a product of Householder reflections.
+    """
     (reflectors, weights), _ = qr(held, mode="raw")
     for k, weight in enumerate(weights):
         v = np.concatenate([np.zeros(k), [1.0], reflectors[k + 1 :, k]])
@@ -124,9 +130,9 @@ class DampingRatios(NamedTuple):
     Attributes
     ----------
     omega : array
-        ω (k,).
+        Natural frequencies ω (k,) [rad/s].
     ratio : array
-        ζ (k,).
+        Damping ratios ζ (k,).
     """
 
     omega: Array
@@ -170,7 +176,7 @@ def damping_ratios(system: LinearPHDAE, count: int | None = None) -> DampingRati
 
 
 def moving_poles(system: LinearPHDAE) -> Array:
-    """Nonzero poles with Im s ≥ 0, by ascending modulus."""
+    """Nonzero poles of a system with Im s ≥ 0, by ascending modulus; constraints are eliminated."""
     free = eliminate(system)
     every = poles(free)
     every = every[poles_at_zero(free) :]
@@ -184,7 +190,7 @@ def poles_at_zero(free: LinearPHDAE) -> int:
 
 
 def lowest_vectors(free: LinearPHDAE, count: int) -> tuple[Array, Array]:
-    """Lowest nonzero poles with Im s ≥ 0, and their vectors (n, k)."""
+    """Lowest ``count`` nonzero poles with Im s ≥ 0 of a system without constraints, and their vectors (n, k)."""
     e, a, scale = balanced(dense(free.E), dense(free.J) - dense(free.R))
     values, vectors = eig(a, e)
     finite = np.isfinite(values)
@@ -209,7 +215,10 @@ modes by ε‖A‖ divided by their distance."""
 
 
 def transmitting_subsystem(free: LinearPHDAE, rows: list[int], columns: list[int]) -> LinearPHDAE:
-    """Subsystem of the states that entries of E, J and R link to both an input and an output."""
+    """Part of a system whose states are linked, over entries of E, J and R, to both a requested output and input.
+
+    ``rows`` and ``columns`` are the columns of B of these outputs and inputs.
+    """
     _, label = connected_components(_links(free), directed=False)
     b = sparse.csc_array(free.B)
     observed, driven = (np.unique(label[b[:, which].indices]) for which in (rows, columns))
@@ -234,7 +243,7 @@ def _links(free: LinearPHDAE) -> Any:
 
 
 def transmitting_entries(model: StateSpace, poles: Array) -> Array:
-    """Mask (p, m) of the entries of H(s) above round-off at some s > 0 between the lowest and the highest pole.
+    """True for each entry (p, m) of H(s) that exceeds round-off at some s > 0 between the lowest and the highest pole.
 
     Round-off of size ε‖A‖ in A changes H by ε‖A‖ ‖C(s − A)⁻¹‖ ‖(s − A)⁻¹B‖.
     """
@@ -251,7 +260,10 @@ def transmitting_entries(model: StateSpace, poles: Array) -> Array:
 
 
 def transmission_zeros(zeros: Array, model: StateSpace, poles: Array, *, progress: bool) -> Array:
-    """Zeros at which both [A − sI, B] and [A − sI; C] have full rank; assumes ‖A‖ = ‖B‖ = ‖C‖ = 1."""
+    """Zeros that are no uncontrollable or unobservable modes: both [A − sI, B] and [A − sI; C] have full rank.
+
+    It assumes ‖A‖ = ‖B‖ = ‖C‖ = 1.
+    """
     a, b, c, _ = model
     near = np.abs(zeros[:, None] - poles).min(axis=1, initial=np.inf) < CLOSE
     candidates = np.flatnonzero(near & (zeros.imag >= 0.0))
@@ -268,6 +280,6 @@ def transmission_zeros(zeros: Array, model: StateSpace, poles: Array, *, progres
 
 
 def _hidden(a: Array, c: Array, s: complex, vectors: Array) -> bool:
-    """True if [A − sI; C] loses rank in a space that contains the modes at s."""
+    """True if [A − sI; C] loses rank in the span of vectors, which contains the modes at s."""
     basis = qr(vectors, mode="economic")[0]
     return bool(svdvals(np.vstack([a @ basis - s * basis, c @ basis]))[-1] <= HIDDEN)

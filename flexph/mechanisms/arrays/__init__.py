@@ -1,4 +1,5 @@
 """Assembly of bodies and connections into the flat arrays of the kernels.
 
-Imports: bodies, contacts, discrete_gradients, joints.rows, kernels, kernels.rates, laws, numerics, numerics.factors.
+Imports: bodies, contacts, discrete_gradients, joints.rows, kernels, kernels.contacts, kernels.rates, laws, numerics,
+numerics.factors.
 """

@@ -1,6 +1,7 @@
-"""Kernel arrays of connections: spring-dampers, rate terms, slips, bearings and curves.
+"""Kernel arrays of connections: spring-dampers, ropes, rolling constraints, slips, bearings and curves.
 
-The arrays refer to vectors by their indices."""
+The arrays refer to points, world vectors and products V·W of two such vectors by their indices (:class:`Numbering`).
+"""
 
 from __future__ import annotations
 
@@ -16,11 +17,14 @@ from ...bodies.ports import find_port
 from ...contacts.arrays import factor_key, numbers_of_factors
 from ...contacts.laws import Compliant
 from ...joints.rows.connection import Connection, Measure, measures, owned_measures
-from ...joints.rows.laws import Contact, PlaceOnCurve, PointOnCurve
+from ...joints.rows.distances import Distance
+from ...joints.rows.laws import Contact, Distances, PlaceOnCurve, PointOnCurve
 from ...joints.rows.laws import Rolling as RollingLaw
 from ...joints.rows.rope_path import RopePath
 from ...joints.rows.vectors import BodyVector, Product, Turn, Vector
 from ...kernels.arrays import Rolling
+from ...kernels.contacts.distances import ClosedGap
+from ...kernels.contacts.distances import Distance as DistanceArray
 from ...kernels.rates.curves import Curve, pieces
 from ...kernels.rates.slips import Bearings, Slips, no_bearings
 from ...kernels.ropes import Ropes
@@ -35,14 +39,20 @@ from ...numerics.rotations import spins
 
 @dataclass
 class Numbering:
-    """Indices of points, vectors and products in order of appearance; equal ones share an index."""
+    """Numbers of the world vectors in a mechanism, of the points they join, and of their products V·W.
+
+    Each kind is numbered from 0 in order of first use; equal ones share a number.
+    """
 
     places: dict[BodyVector, int] = field(default_factory=dict)
     vectors: dict[Vector, int] = field(default_factory=dict)
     products: dict[Product, int] = field(default_factory=dict)
 
     def product(self, product: Product) -> int:
-        """Index of a product; a new product gets the next index."""
+        """Index of a product V·W.
+
+        A new product gets the next index, and so do its vectors and their end points if they are new.
+        """
         for vector in (product.first, product.second):
             for place in (vector.plus, vector.minus):
                 if place is not None:
@@ -52,7 +62,7 @@ class Numbering:
 
 
 def indices(values: Any) -> np.ndarray:
-    """Integer array of an iterable."""
+    """Convert an iterable of numbers to an array of integers, as index array."""
     return np.array(list(values), dtype=int)
 
 
@@ -63,7 +73,11 @@ FLAT = 1e-6
 
 
 def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
-    """Arrays of the spring-dampers of all connections."""
+    """Kernel arrays of the springs and dampers of all connections, measure by measure.
+
+    A measure is the length, component or angle in which a spring or damper acts. The arrays have its products, its
+    coefficients and laws, and the index of its state (−1 if it has none).
+    """
     ordered = [m for _, m in measures(connections)]
     state = np.cumsum([m.has_state for m in ordered]) - 1
     laws = [(i, m.law) for i, m in enumerate(ordered) if isinstance(m.law, ElasticLaw)]
@@ -85,12 +99,16 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
         hysteretic=indices(i for i, _ in paths),
         hysteresis=tuple(law for _, law in paths),
         ropes=rope_arrays([m.path for m in ordered if m.path is not None], numbering),
+        distances=tuple(distance_array(m.distance, numbering) for m in ordered if m.distance is not None),
         **_relations(ordered),
     )
 
 
 def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
-    """Arrays of the lengths of ropes along their paths."""
+    """Kernel arrays of ropes: their straight spans, angles of spans about sheaves, arcs and grips.
+
+    ``paths`` has one path for each rope. The products of the paths are added to ``numbering``.
+    """
     if not paths:
         return Ropes()
     spans = [(i, span) for i, path in enumerate(paths) for span in path.spans]
@@ -128,8 +146,26 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
     )
 
 
+def distance_array(own: Distance, numbering: Numbering) -> DistanceArray:
+    """Distance of a contact at rest, with the indices of its products."""
+    return DistanceArray(own.kind, indices(map(numbering.product, own.products)), own.shape, own.blend, own.reach)
+
+
+def closed_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[ClosedGap, ...]:
+    """Rows of contacts that are closed at rest."""
+    laws = enumerate(row.law for c in connections for row in c.rows)
+    own = [(i, law) for i, law in laws if isinstance(law, Distances)]
+    return tuple(
+        ClosedGap(i, law.weights, tuple(distance_array(one, numbering) for one in law.distances)) for i, law in own
+    )
+
+
 def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
-    """Arrays of the rolling constraints: rate and square terms, spin terms, and products that must stay positive."""
+    """Kernel arrays of the rolling constraints of all connections.
+
+    They list the terms of their rates with weights by products, the spins of rolling bodies in the rows, and the
+    products that must stay above a limit: heights of discs, and the uprightness of surfaces on which wheels roll.
+    """
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
     terms = [(i, term, not law.of_rates) for i, _, law in rows for term in law.weighed]
     turns = [(i, _spinning(c, turn, bodies), turn.axis) for i, c, law in rows for turn in law.turns]
@@ -153,7 +189,11 @@ def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodi
 
 
 def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slips:
-    """Arrays of all slip velocities: the terms of their components, loads, and friction relations or creep laws."""
+    """Kernel arrays of all slip velocities.
+
+    They list the terms of each component of slip, the wheel load (the multiplier of a row, or the normal force of a
+    compliant contact), and the friction relation or creep law of each slip.
+    """
     own = [(c, slip) for c in connections for slip in c.form.slips]
     components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
@@ -175,7 +215,10 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
 
 
 def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
-    """Index, among all contacts, of the compliant contact ``name``, whose normal force loads a wheel."""
+    """Index, among the connections that are contacts, of the compliant contact ``name`` that gives a wheel its load.
+
+    Raises ValueError for unknown names, contacts of many balls, and laws that are rigid or have friction of their own.
+    """
     touching = {c.name: (i, c) for i, c in enumerate(c for c in connections if c.touches)}
     number, contact = check.lookup("contact", name, touching, wheel)
     if contact.form.group is not None:
@@ -190,7 +233,11 @@ def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
 
 
 def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
-    """Arrays of the bearings with dry friction."""
+    """Kernel arrays of the bearings with dry friction.
+
+    They hold the slips of each bearing with their levers, its coefficient of friction, and the constraint rows whose
+    multipliers press on it.
+    """
     own = [c for c in connections if c.form.bearing is not None]
     if not own:
         return no_bearings(dim)
@@ -218,18 +265,22 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
 
 
 def _first_rows(connections: Sequence[Connection]) -> dict[str, int]:
-    """Index of the first constraint row of each connection, by name."""
+    """Index of the first constraint row of each connection among all rows of a mechanism, by name of the connection."""
     firsts = np.cumsum([0, *(len(c.rows) for c in connections)]).tolist()
     return dict(zip([c.name for c in connections], firsts, strict=False))
 
 
 def _on_curves(connections: Sequence[Connection]) -> list[str]:
-    """Names of joints with a port on a curve, in the order of the curves."""
+    """Names of the connections that hold a port on a curve, in the order of :func:`curve_arrays`."""
     return [c.name for c in connections if any(isinstance(row.law, PointOnCurve) for row in c.rows)]
 
 
 def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[Curve, ...]:
-    """Curves on which ports slide, one for each joint, with the constraint rows that hold the ports there."""
+    """Kernel arrays of the curves on which ports slide, one for each connection with such a port.
+
+    Each has the indices of the constraint rows that hold the port on the curve, the indices (rows, terms) of their
+    products, the polynomials of the curve, and a flag that tells whether the place on the curve is prescribed in time.
+    """
     firsts = np.cumsum([0, *(len(c.rows) for c in connections)])
     curves = []
     for c, first in zip(connections, firsts, strict=False):
@@ -245,16 +296,22 @@ def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tup
 def pushed_curves(
     curves: tuple[Curve, ...], connections: Sequence[Connection], slices: Mapping[str, slice]
 ) -> tuple[Curve, ...]:
-    """Curves, each with the index of the input whose force acts along it; −1 without such an input."""
+    """Curves with the indices of the inputs that push the ports along them; −1 for a curve without such an input.
+
+    ``slices`` are the inputs of the mechanism by the names of their connections.
+    """
     inputs = (slices[name].start if name in slices else -1 for name in _on_curves(connections))
     return tuple(curve._replace(input=i) for curve, i in zip(curves, inputs, strict=True))
 
 
 def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody]) -> int:
-    """Index of the body of a port; raises ValueError for a point mass, and for a section that turns relative to it."""
+    """Index of the body whose spin enters a rolling constraint of a connection.
+
+    Raises ValueError if the port of the spin belongs to a point mass, or to a section that rotates as the body deforms.
+    """
     index, port = find_port(turn.port, bodies)
     if port.rotation is None:
-        raise ValueError(f"{connection.name}: a point mass cannot roll: take a body with inertia")
+        raise ValueError(f"{connection.name}: a point mass cannot roll: use a body with inertia")
     if sparse.csr_array(port.rotation).count_nonzero():
         raise ValueError(
             f"{connection.name}: the section at {turn.port!r} turns relative to its body when that deforms: weld a "
@@ -264,7 +321,11 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody])
 
 
 def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
-    """Fields of the kernel arrays for spring-dampers whose damping force is a nonlinear relation of the rate."""
+    """Fields of :class:`Springs` for the spring-dampers whose damping force is a nonlinear relation of the rate.
+
+    They are the indices of these among all ``ordered`` measures, their relations ρ(s), and the derivatives dρ/ds at s =
+    0. ``relation_factors`` has the index and the factor of each relation with a factor of time.
+    """
     own = [(i, m.relation, m.damping) for i, m in enumerate(ordered) if m.relation is not None]
     return {
         "resisting": indices(i for i, _, _ in own),

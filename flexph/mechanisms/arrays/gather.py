@@ -18,7 +18,11 @@ from ...numerics.rotations import cross
 
 
 def mean_shapes(bodies: Mapping[str, Body]) -> Any:
-    """Mean shapes φ̄ of all bodies, block diagonal: sparse (d·b, n)."""
+    """Mean shapes φ̄ = ∫ρφ/m of all bodies in one block-diagonal matrix, sparse (d·b, n).
+
+    It maps the n flexible coordinates to the shifts of the centres of mass in body axes; rows are d for each of b
+    bodies.
+    """
     mean, body = _means(bodies)
     d, n = mean.shape
     rows, columns = d * body + np.arange(d)[:, None], np.broadcast_to(np.arange(n), (d, n))
@@ -26,7 +30,7 @@ def mean_shapes(bodies: Mapping[str, Body]) -> Any:
 
 
 def _means(bodies: Mapping[str, Body]) -> tuple[Array, Array]:
-    """Mean shapes φ̄ by flexible coordinate (d, n), and the body of each coordinate (n,)."""
+    """Mean shapes φ̄ of all bodies side by side (d, n), and the index of the body of each flexible coordinate (n,)."""
     mean = np.concatenate([b.inertia.mean_shape for b in bodies.values()], axis=1)
     return mean, np.repeat(np.arange(len(bodies)), [b.size for b in bodies.values()])
 
@@ -40,7 +44,7 @@ def _without_zeros(entries: Any, shape: tuple[int, int]) -> Any:
 
 
 def body_rows(rows: Any, index: np.ndarray, dim: int) -> Any:
-    """Rows of a (d·b, n) matrix for the bodies ``index``, d for each."""
+    """Rows that belong to the bodies ``index``, of a matrix (d·b, n) with d rows for each of b bodies."""
     return rows[(dim * index[:, None] + np.arange(dim)).ravel()]
 
 
@@ -76,9 +80,11 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
 
 
 def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int, list[Any]]]:
-    """Inertia integrals about the centres of mass, factors (b,), and forms M, N_a, K_ab of each body by its index.
+    """Inertia of all b bodies about their centres of mass, as contractions, factors and forms.
 
-    The factor of a body is 1 if its momenta depend on the deformation u, and 0 if they are those at u = 0.
+    The first value has the contractions of each body. The factors (b,) are 1 for a body whose momenta depend on its
+    deformation u, and 0 for one whose momenta are those at u = 0. The forms M, N_a, K_ab of flexible bodies, without
+    the shift to the centre of mass, are by index of the body.
     """
     contractions = [b.inertia.once(about_centre) for b in bodies]
     moving = np.array([float(b.momenta == "full") for b in bodies])
@@ -86,16 +92,21 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
 
 
 def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
-    """Stack of the sparse block-diagonal matrices M, N_a and K_ab of all bodies (see Contractions)."""
+    """Stack of the sparse block-diagonal matrices of the forms M, N_a and K_ab of all bodies (see Contractions).
+
+    ``forms`` are those of each body, by its index; ``c`` of any body gives their number.
+    """
     count = 1 + len(c.n) + c.J.size
     rows = [sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)]
     return stacked(rows, rows[0].shape[1])
 
 
 def _moments(bodies: list[Body]) -> dict[str, Any]:
-    """Integrals ∫ρφ_iφ_j of all bodies, (d² n, n), and M, N_a, K_ab as combinations of them, (1 + s + s², d²).
+    """Fields of the kernel arrays with second moments of the shapes, from which M, N_a and K_ab follow.
 
-    None if the forms have other terms: with rotary inertia of sections, or with constant momenta.
+    ``moments`` are ∫ρφ_iφ_j of all bodies (d² n, n), ``forms`` the weights (1 + s + s², d²) of M, N_a, K_ab in them.
+    Both are None if M, N_a and K_ab are no sums of these integrals: with rotary inertia of sections, or if the momenta
+    of a body do not depend on its deformation.
     """
     if any(b.size and (b.momenta != "full" or _sparse(b.inertia.spin_pair).count_nonzero()) for b in bodies):
         return {"moments": None, "forms": None}
@@ -109,7 +120,10 @@ def _moments(bodies: list[Body]) -> dict[str, Any]:
 
 
 def _forms(c: Contractions, moving: float) -> list[Any]:
-    """Forms M, N_a and K_ab of a body; N_a and K_ab are zero if its momenta do not depend on its deformation."""
+    """Matrices M, N_a and K_ab (n, n) of a body, from its contractions ``c``.
+
+    ``moving`` is 1, or 0 for a body whose momenta do not depend on its deformation; N_a and K_ab are then zero.
+    """
     turning = [*c.N, *(x for row in c.K for x in row)]
     return [c.M, *(turning if moving else (0.0 * x for x in turning))]
 
@@ -119,7 +133,11 @@ def _sparse(form: Any) -> Any:
 
 
 def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
-    """Left factors m φ̄ᵀB, B = 1, cross_a, cross_aᵀcross_b, of the terms that shift forms to the centres of mass."""
+    """Left factors m φ̄ᵀB of the terms −m φ̄ᵀB φ̄ that shift the forms to the centres of mass, stacked for each B.
+
+    B is 1 for M, cross_a for N_a and cross_aᵀcross_b for K_ab. ``moving`` (b,) is 0 for bodies whose N_a and K_ab are
+    zero.
+    """
     (mean, body), d = _means(bodies), next(iter(bodies.values())).dim
     basis, n = cross(d), body.size
     forms = np.concatenate([np.eye(d)[None], basis, square_of(basis).reshape(-1, d, d)])
@@ -131,7 +149,11 @@ def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
 
 
 def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Right (rows over all u) and left factors of low-rank terms to be subtracted from the forms M, N_a, K_ab."""
+    """Factors of the low-rank terms to be subtracted from the stacked forms M, N_a, K_ab: right (r, n) and left ones.
+
+    ``means`` are both factors of the shift to the centres of mass. Forms that are stored with low-rank terms of their
+    own add these. ``sizes`` are the numbers of flexible coordinates of all bodies.
+    """
     start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [means[0]], [means[1]]
     for k, own in forms.items():
         if isinstance(own[0], Bordered):
@@ -142,7 +164,7 @@ def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]
 
 
 def elastic_arrays(bodies: Mapping[str, AnyBody]) -> dict[str, Any]:
-    """Arrays of the strain operators, compliances and damping of all bodies."""
+    """Kernel arrays of the elasticity of all bodies: block-diagonal strain operators, compliances and damping."""
     owned = list(pieces_of(bodies).values())
     elastic = [(nodes_of(b)[0].inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
     first = np.cumsum([0, *(len(nodes_of(b)) for b in owned)])[:-1]

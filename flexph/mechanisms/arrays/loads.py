@@ -22,10 +22,11 @@ from .nodal import Mean
 
 
 def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
-    """Bodies, positions and shapes of the points of joints and loads; the points of load ports are the last ones.
+    """Arrays of the points and section directions on which joints and loads act: their bodies, positions and shapes.
 
-    Points that are means of nodes are listed as ``means`` and do not move in the other arrays. After the points of a
-    load that follows several frames come the axes of these frames, d for each point.
+    The points and directions ``places`` of joints come first, then for each load port its points, and for a load that
+    follows several frames the axes of these frames, d for each point. Points that are means of nodes are listed as
+    ``means``; in the other arrays they are zero vectors that do not move.
     """
     owned = list(frames_of(bodies).values())
     dim = owned[0].dim
@@ -84,11 +85,14 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
 
 
 def _axes_of(name: str, owner: AnyBody, load: NodalLoad) -> Array:
-    """Axes that a load follows at each of its p points, (p·d, d); for rods those of the sections."""
+    """Axes of the frames that a load follows, d for each of its p points, (p·d, d); for rods those of their sections.
+
+    Raises ValueError if the body has no frames that turn with it at these points.
+    """
     d, own = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
     if load.weights.shape[0] != load.weights.shape[1] or not all(nodes_of(owner)[i].turns for i in load.nodes):
         raise ValueError(
-            f"load {name!r} cannot follow its body, which has no frames that turn with it: take axes='world'"
+            f"load {name!r} cannot follow its body, which has no frames that turn with it: use axes='world'"
         )
     if isinstance(owner, NodalBody):
         own = owner.directors[load.nodes]
@@ -103,11 +107,16 @@ def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
 
 
 def direction_shape(port: Port, direction: Array) -> Any:
-    """Derivative ∂a/∂u of a section direction a(u) = n + (ψu) × n: sparse (d, n)."""
+    """Derivative (d, n) of a direction fixed in the section at a port with respect to the deformation u of its body.
+
+    The direction is n + (ψu) × n in body axes, with ``direction`` n (d,) in the undeformed body and ψ the mode shapes
+    of the rotation at the port. The result is sparse. Raises ValueError for the port of a point mass, which has no
+    rotation.
+    """
     if port.rotation is None:
         raise ValueError(
             "a point mass has no direction: constrain its position only, by a hinge in the plane, a spherical joint in "
-            "space, a distance or slider(..., turning=True), or take a body with inertia"
+            "space, a distance or slider(..., turning=True), or use a body with inertia"
         )
     if not port.rotation.shape[1]:
         return no_entries(direction.size, 0)
@@ -118,7 +127,11 @@ def direction_shape(port: Port, direction: Array) -> Any:
 def number_loads(
     connections: Sequence[Connection], places: dict[BodyVector, int], bodies: Mapping[str, AnyBody]
 ) -> list[Input]:
-    """Add the points of forces and the axes that loads turn with to ``places``; return the inputs on load ports."""
+    """Number the points on which forces act, and the section axes with which forces and loads turn.
+
+    Return the load inputs. New points and axes are added to ``places``, which maps them to their numbers. Points of the
+    returned inputs, which act on load ports, are numbered later.
+    """
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):
         if given.kind == "load":
@@ -132,7 +145,7 @@ def number_loads(
 
 
 def _by_frame(given: Input, bodies: Mapping[str, AnyBody]) -> bool:
-    """True if a load belongs to a body of several frames."""
+    """True for an input of kind ``load`` on a body of several frames (a nodal body)."""
     return given.kind == "load" and not isinstance(split_port(given.port, bodies)[1], Body)
 
 
@@ -142,7 +155,11 @@ def load_arrays(
     places: Mapping[BodyVector, int],
     nodes: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, slice]]:
-    """Maps of all inputs to node forces and section torques, the loaded sections, and the slices of inputs by name."""
+    """Fields of the kernel arrays that map the inputs to node forces and section torques, and the inputs by name.
+
+    Torques have the index, rotation and sign of their sections. The second value has the slices of all inputs by the
+    names of their connections, then those of bodies whose mass is an input.
+    """
     dim = next(iter(bodies.values())).dim
     start = np.cumsum([0, *(b.size for b in frames_of(bodies).values())])
     starts = iter(nodes["load_start"])
@@ -192,16 +209,16 @@ def load_arrays(
 def _section(name: str, bodies: Mapping[str, AnyBody], start: np.ndarray) -> tuple[int, int, Any]:
     index, port = find_port(name, bodies)
     if port.rotation is None:
-        raise ValueError(f"port {name!r} belongs to a point mass, which takes no torque")
+        raise ValueError(f"port {name!r} belongs to a point mass, which has no rotation and cannot carry a torque")
     return index, int(start[index]), port.rotation
 
 
 def _points(
     c: Connection, bodies: Mapping[str, AnyBody], places: Mapping[BodyVector, int], starts: Any
 ) -> tuple[int, Any]:
-    """First node of a force or load, by its index, and the map (nodes, elements), sparse, of densities to node forces.
+    """Index of the first node of a force or load, and the sparse map (nodes, elements) of its densities to node forces.
 
-    The map is None for the force at a point.
+    The map is None for a force at a point. ``starts`` yields the first node of each load port in succession.
     """
     assert c.input is not None
     if c.input.kind == "force":
@@ -212,9 +229,10 @@ def _points(
 
 
 def _force_map(forces: list[tuple[int, int, Any]], dim: int, nodes: int, inputs: int) -> Any:
-    """Map (dim · nodes, inputs) of element densities to node forces.
+    """Map (dim · nodes, inputs) from all inputs to the forces on the nodes.
 
-    Each load gives its first input, its first node and its weights (nodes, elements), equal for all components.
+    ``forces`` gives for each force or load the index of its first input, that of its first node, and its weights
+    (nodes, elements), which are the same for each component; None for a force at a point.
     """
     axes = np.eye(dim)
     blocks = [
@@ -233,12 +251,15 @@ def _torque_map(starts: list[tuple[int, float]], s: int, inputs: int) -> Any:
 
 
 def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, NodalLoad]:
-    """Body and load port of a load that follows faces; raises ValueError unless the body has deforming faces."""
+    """Look up the port of a load that follows faces: its body, and the load port on it.
+
+    ``name`` is ``body.port``. Raises ValueError unless the port is on the surface of a nodal body whose faces deform.
+    """
     _, owner, port_name = split_port(name, bodies)
     load = check.lookup("load port", port_name, owner.loads, name.partition(".")[0])
     if not isinstance(owner, NodalBody) or load.faces is None:
         raise ValueError(
-            f"load {name!r} must be on a surface of a solid of finite strain for axes='face': for other bodies take "
+            f"load {name!r} must be on a surface of a solid of finite strain for axes='face': for other bodies use "
             "axes='world', or axes='body' and the normals of the load port"
         )
     return owner, load
@@ -247,7 +268,11 @@ def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, N
 def face_arrays(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], slices: Mapping[str, slice], first: int
 ) -> Faces | None:
-    """Quadrature points of all loads that follow faces; ``first`` is the number of points of joints and loads."""
+    """Kernel arrays of the quadrature points of all loads that follow faces; None if there are none.
+
+    ``slices`` are the inputs by name; ``first`` is the number of points of joints and loads, which precede those of
+    nodes.
+    """
     given = [c for c in connections if c.input is not None and c.input.kind == "face"]
     if not given:
         return None

@@ -20,6 +20,7 @@ from ...numerics.rotations import spins
 from .connection_arrays import (
     Numbering,
     bearing_arrays,
+    closed_arrays,
     curve_arrays,
     indices,
     pushed_curves,
@@ -37,7 +38,7 @@ DENSE_LIMIT = 300
 
 @dataclass(frozen=True)
 class Term:
-    """Term of a constraint row: the indices of row and product."""
+    """Term of a constraint row, a coefficient times a product V·W: the indices of the row and of the product."""
 
     row: int
     product: int
@@ -45,10 +46,10 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
+    """Kernel arrays of a mechanism, dense or sparse, with the terms of its constraints and the slices of its inputs.
 
-    ``unshifted`` are the sparse fields of the arrays before the inertia integrals are shifted to the centres of mass;
-    ``means`` are points of joints and loads that are weighted means of nodes.
+    ``unshifted`` are the fields, sparse, in which the inertia integrals are not yet shifted to the centres of mass;
+    ``means`` are the points of joints and loads that are weighted means of nodes.
     """
 
     arrays: Arrays
@@ -72,7 +73,7 @@ def build_network(
     dim, frames = len(gravity), frames_of(bodies)
     rolling = rolling_arrays(connections, numbering, bodies)
     slips = slip_arrays(connections, numbering)
-    curves = curve_arrays(connections, numbering)
+    curves, closed = curve_arrays(connections, numbering), closed_arrays(connections, numbering)
     loads = number_loads(connections, numbering.places, bodies)
     number_gaps(connections, numbering.places)
     velocities = sum(b.size + dim + (spins(dim) if b.turns else 0) for b in frames.values())
@@ -115,6 +116,7 @@ def build_network(
         slips=slips,
         bearings=bearing_arrays(connections, dim),
         faces=face_arrays(bodies, connections, slices, places),
+        closed=closed,
         curves=pushed_curves(curves, connections, slices),
         contacts=driven_gaps(contact_arrays(bodies, connections, numbering.places, dim), connections, slices),
         **parts,
@@ -131,7 +133,12 @@ def _terms(connections: Sequence[Connection], numbering: Numbering) -> list[Term
 
 
 def _products(numbering: Numbering, nodes: int, dim: int, *, is_dense: bool) -> dict[str, Any]:
-    """Arrays of the vectors as combinations of points, and of the two vectors of each product; dense or sparse."""
+    """Fields of the kernel arrays that define world vectors by points, and products V·W by two vectors each.
+
+    A vector is its end minus its start, by the signs in the row of ``incidence`` (vectors, nodes), plus a
+    ``vector_fixed``. ``select_first`` and ``select_second`` pick the vectors V and W of the products. Matrices are
+    dense or sparse.
+    """
     vectors = list(numbering.vectors)
     incidence = np.zeros((len(vectors), nodes))
     fixed, joins = np.zeros((len(vectors), dim)), np.zeros(len(vectors))

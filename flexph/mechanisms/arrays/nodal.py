@@ -18,10 +18,10 @@ from ...numerics.rotations import finite_rotation, unit_sweeps
 
 
 class NodalParts(NamedTuple):
-    """Contribution of nodal bodies to the arrays: points of their frames, vectors, products and strain rows.
+    """Kernel arrays of all nodal bodies of a mechanism: points of their frames, vectors, products and strain rows.
 
-    ``stiffness`` (2,) are their stiffnesses against displacements [N/m] and rotations [N m]; ``reach`` [m] is the
-    largest distance of a node from the centre of mass of its body.
+    ``stiffness`` (2,) are the stiffnesses of these bodies against displacements [N/m] and rotations [N m]; ``reach``
+    [m] is the largest distance of a node from the centre of mass of its body.
     """
 
     nodes: dict[str, Any]
@@ -34,7 +34,11 @@ class NodalParts(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Point of a joint or load that is a mean of nodes: its index, that of the first frame, and the weights (N,)."""
+    """Point of a joint or load that is a weighted mean of nodes of a body.
+
+    ``place`` is its index among the points, ``frame`` the first frame of the body; ``weights`` (N,) are those of the
+    nodes.
+    """
 
     place: int
     frame: int
@@ -70,7 +74,7 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
 
 
 def _crossed(e: DirectorStrain) -> Array:
-    """True for the crossed products (J V)·W of strains, J a quarter turn, (p,); all False if none are marked."""
+    """True for each product of strains that is (J V)·W instead of V·W, J a quarter turn in the plane, (p,)."""
     return np.zeros(e.first.size, dtype=bool) if e.crossed is None else e.crossed
 
 
@@ -90,7 +94,7 @@ def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[st
 
 
 def points_of(body: NodalBody) -> Array:
-    """Array (k,) over the vectors of a nodal body: 1 for points, 0 for directions."""
+    """Array (k,) that is 1 for each vector of a nodal body that is a point, and 0 for each that is a direction."""
     turning = np.tile(np.append(1.0, np.zeros(body.dim)), body.turning)
     return np.append(turning, np.ones(len(body.frames) - body.turning))
 
@@ -121,7 +125,11 @@ def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness
 
 
 def _stiffness(body: NodalBody) -> Array:
-    """Stiffnesses of a nodal body against displacements and rotations of single nodes, summed over all."""
+    """Stiffnesses (2,) of a nodal body against displacements [N/m] and against rotations [N m] of single nodes.
+
+    Strain rows that displacements change do not count for rotations. Each stiffness is a sum over strain rows of their
+    stiffness times the square of their largest change for one node.
+    """
     e = body.elasticity
     points = (abs(e.vectors) @ sparse.diags_array(points_of(body))).max(axis=1).toarray().ravel()
     turns = abs(e.vectors).max(axis=1).toarray().ravel()
@@ -132,15 +140,17 @@ def _stiffness(body: NodalBody) -> Array:
 
 
 def shifted(strains: Strains, products: int) -> Strains:
-    """Strain rows whose indices of products are increased by the number ``products`` of preceding ones."""
+    """Strain rows with ``products`` added to the indices of their products, as so many others precede them."""
     product, first, second = (np.where(index >= 0, index + products, -1) for index in strains[:3])
     return strains._replace(product=product, first=first, second=second)
 
 
 def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Mean]) -> tuple[dict[str, Any], Strains]:
-    """Append the points, vectors and products of nodal bodies to those of joints and loads.
+    """Kernel arrays of joints and loads, extended by the points, vectors and products of nodal bodies.
 
-    Points of joints and loads that are means of nodes are replaced by the nodes.
+    ``parts`` are the fields of joints and loads, ``own`` the contribution of nodal bodies (None: there are none).
+    Points that are ``means`` of nodes act through the nodes. The second value has the strain rows, with indices in all
+    products.
     """
     if own is None:
         return parts, NONE
@@ -170,7 +180,10 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
 
 
 def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
-    """Weights with which forces at ``count`` points of joints and loads act on node points, sparse (points, count)."""
+    """Weights, sparse (points, count), with which each of ``count`` points of joints and loads stands for nodes.
+
+    Columns of points that are no means of nodes are empty. Rows are the points and directions of the nodal bodies.
+    """
     points = np.flatnonzero(nodes["node_moves"])
     place_of = dict(zip(nodes["node_body"][points].tolist(), points.tolist(), strict=True))
     rows = [place_of[m.frame + i] for m in means for i in range(len(m.weights))]
@@ -180,7 +193,11 @@ def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
 
 
 def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
-    """Arrays of the mass flows along rods and cables."""
+    """Kernel arrays of the mass flows in rods and cables, one for each body with a flow.
+
+    Each has the index of its body, the index of the first frame of this body, and the mass, speed and matrices of the
+    flow.
+    """
     flows, first = [], 0
     for k, (name, body) in enumerate(bodies.items()):
         own = body.flow if isinstance(body, NodalBody) else None
@@ -197,13 +214,13 @@ def _constant(value: float, time: float) -> float:
 
 
 def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:
-    """Stresses of all bodies as placed (m,); nonzero for cables only."""
+    """Stresses (m,) of all bodies in the pose in which they are placed; nonzero for cables only."""
     given = [(b, b.elasticity.initial if isinstance(b, NodalBody) else None) for b in bodies.values()]
     return np.concatenate([np.zeros(b.stress_size) if own is None else own for b, own in given])
 
 
 def selection(index: np.ndarray, width: int, *, is_dense: bool = False) -> Any:
-    """Selection matrix (len(index), width), dense or sparse."""
+    """Matrix of zeros and ones, dense or sparse, that picks the rows ``index`` of an array with ``width`` rows."""
     if is_dense:
         return np.eye(width)[index]
     return sparse.csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), width))
@@ -217,11 +234,12 @@ LINE = 1e-9
 
 
 class RigidMotion:
-    """Rigid motions of a mechanism: all frames of a nodal body move as one.
+    """Rigid motions of the B bodies of a mechanism, in which all frames of a nodal body move as one.
 
-    ``centres`` (B, d) and ``spins`` (B, s) are the columns of the B bodies among the ``size`` velocities, −1 for bodies
-    that do not turn. Spins are in the axes of the first frame of a body. ``lines`` (size,) is a small inertia [kg m²]
-    for straight cables, whose inertia about their line is zero.
+    They are given by one vector (size,) of velocities of all bodies. ``centres`` (B, d) and ``spins`` (B, s) are the
+    indices of the velocities and spins of each body in this vector, −1 for bodies that do not turn. Spins are in the
+    axes of the first frame of a body. ``lines`` (size,) is a small inertia [kg m²] for straight cables, whose inertia
+    about their line is zero.
     """
 
     def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:
@@ -242,7 +260,10 @@ class RigidMotion:
         self.is_plain = len(owned) == len(columns.v)
 
     def frame_velocities(self, centres: Array, rotations: Array) -> Array:
-        """Matrix from velocities of the bodies to those of all frames, (n_v, size)."""
+        """Matrix (n_v, size) from rigid velocities of the bodies, (size,), to the velocities of all frames.
+
+        It holds at the given centres (b, d) and rotations (b, d, d) of the frames.
+        """
         v, omega, _ = self._columns
         frame_velocities = np.zeros((v.size + int((omega >= 0).sum()), self.size))
         for body, frames in enumerate(self.frames):
@@ -259,7 +280,10 @@ class RigidMotion:
         return frame_velocities
 
     def moved(self, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-        """Centres and rotations of all frames after rigid increments of their bodies, limited to half a radian."""
+        """Centres (b, d) and rotations (b, d, d) of all frames after a rigid increment of each body, ``step`` (size,).
+
+        The step is shortened so that no rotation about an axis exceeds half a radian.
+        """
         largest = np.abs(step[self.spins[self.spins >= 0]]).max(initial=0.0)
         step = step * min(1.0, 0.5 / largest) if largest > 0.0 else step
         placed, turned = centres.copy(), rotations.copy()
@@ -273,7 +297,7 @@ class RigidMotion:
         return placed, turned
 
     def _middle(self, body: int, centres: Array) -> Array:
-        """Centre of mass of a body."""
+        """Centre of mass (d,) of the body with the index ``body``, from the centres of its frames."""
         masses = self.masses[body]
         middle: Array = masses @ centres[self.frames[body]] / masses.sum()
         return middle

@@ -1,4 +1,4 @@
-"""Constant blocks of the equations of a small mechanism, and the rates of constraints and spring-dampers; dense."""
+"""Constant blocks of the equations of a small mechanism, and the rows of constraints and spring-dampers; dense."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Rows(NamedTuple):
-    """Rows A(π) over products π, with A π̇ the rate of a constraint or spring-damper.
+    """Coefficients A(π) of constraints and spring-dampers, whose rates are A π̇ with the products π = V·W.
 
     A is ``fixed`` plus terms that depend on π: ½/√π for lengths √π; (c, −s)/ρ^m times ``factor`` for angles with sine
     s, cosine c and ρ² = s² + c² (m = 2, or 1 for a drive with coefficients from the pose); the length gradients of
@@ -35,7 +35,7 @@ class Rows(NamedTuple):
     ropes: Ropes = Ropes()  # the last rows
 
     def weights(self, product: Array) -> Array:
-        """Coefficients A(π), (rows, p)."""
+        """Coefficients A(π), (rows, p), at the products π (p,)."""
         weight = self.fixed.copy()
         i, at = self.length
         weight[i, at] = 0.5 / np.sqrt(product[at])
@@ -52,7 +52,10 @@ class Rows(NamedTuple):
         return weight
 
     def weight_slopes(self, product: Array) -> tuple[Index, Index, Index, Array]:
-        """Derivatives ∂A_ij/∂π_k as entries (i, j, k, value)."""
+        """Derivatives ∂A_ij/∂π_k of the coefficients A (rows, products) with respect to the products π (p,).
+
+        Returns the indices i, j, k and the values of the nonzero entries; values with the same indices add.
+        """
         at = self.length
         i, sine, cosine, power = self.angle
         s, c = product[sine], product[cosine]
@@ -72,7 +75,11 @@ class Rows(NamedTuple):
         return first, second, third, values
 
     def _of_ropes(self, product: Array) -> list[tuple[Index, Index, Index, Array]]:
-        """Second derivatives of the lengths of ropes with respect to the products, as entries (i, j, k, value)."""
+        """Second derivatives of the lengths of the ropes with respect to two products π_j, π_k, at products π (p,).
+
+        Returns one tuple (i, j, k, value) of index arrays and values, i the row of the rope, or an empty list without
+        ropes.
+        """
         if not self.ropes.number:
             return []
         j, k, values = second_entries(self.ropes, product)
@@ -81,7 +88,10 @@ class Rows(NamedTuple):
 
 
 def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
-    """Rows of constraints, then of spring-dampers; coefficients of drives follow from the current pose."""
+    """Coefficients A(π) of a mechanism: rows of its constraints, then rows of its spring-dampers.
+
+    Rows of driven angles and rotations have coefficients that depend on the pose instead of the prescribed value.
+    """
     a, count = mechanism.network.arrays, mechanism.layout.multipliers
     springs, terms, owned = a.springs, list(zip(a.term_row, a.term_product, strict=True)), laws(mechanism)
     fixed = np.zeros((count + springs.stiffness.size, a.first.size))
@@ -124,7 +134,11 @@ def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
 
 
 class ConstantBlocks:
-    """Slices of all parts in x = (q, v, σ, e, λ), and the matrices without their state-dependent blocks."""
+    """Parts of the general equations of a small mechanism that do not depend on the state.
+
+    These are the slices of q, v, σ, e, λ in the state x, the coefficients of the rows, and E, J, R, B and z without
+    their state-dependent blocks. ``driven`` are the constraint rows that have inputs.
+    """
 
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         layout, a = mechanism.layout, mechanism.network.arrays

@@ -1,6 +1,6 @@
 """Coordinates q = (r, ρ, u) and velocities v = (ṙ, ω, u̇) of a small mechanism, and derivatives of its nodes; dense.
 
-A rotation is linear in its stored entries ρ, so that positions of nodes are bilinear in ρ and u.
+A rotation is linear in its stored entries ρ, so that positions r + R(X + φu) of nodes are bilinear in ρ and u.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from ...numerics.rotations import cross, entries, entry_count, from_entries
 
 
 class Coordinates(NamedTuple):
-    """Indices of q = (r, ρ, u) and v = (ṙ, ω, u̇), and basis of the stored entries ρ of rotations, R = Σ_e ρ_e basis_e.
+    """Indices of r, ρ, u in q and of ṙ, ω, u̇ in v, and the matrices basis_e that give rotations R = Σ_e ρ_e basis_e.
 
-    There are t turning bodies, and e entries of each rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×.
+    There are t turning bodies, and e entries of each rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×,
+    with which the spin about axis s changes the entry f.
     """
 
     positions: int  # n_q
@@ -36,31 +37,37 @@ class Coordinates(NamedTuple):
     level: Array  # (n_q, n_v), Z without spins
 
     def rotations(self, rho: Array) -> Array:
-        """Rotations R (t, d, d) of stored entries ρ (t, e)."""
+        """Rotation matrices (t, d, d) of the t bodies that turn, from their entries ρ (t, e) in the coordinates q."""
         d = self.basis.shape[1]
         return (rho @ self.basis.reshape(-1, d * d)).reshape(-1, d, d)
 
     def rates(self, rho: Array) -> Array:
-        """Kinematic matrix Z(q) with q̇ = Z v, (n_q, n_v), at entries ρ (t, e)."""
+        """Kinematic matrix Z (n_q, n_v) that maps velocities v to rates q̇ = Z v of the coordinates.
+
+        It depends on the rotations alone, given by their entries ρ (t, e).
+        """
         rate = self.level.copy()
         rate[self.entry[:, :, None], self.spin[:, None, :]] = np.einsum("sfe,tf->tes", self.turned, rho)
         return rate
 
     def rates_along(self, v: Array) -> Array:
-        """Derivative ∂(Z v)/∂q at constant v, (n_q, n_q)."""
+        """Derivative ∂(Z v)/∂q (n_q, n_q) with respect to the coordinates q, at constant velocities v (n_v,)."""
         slope = np.zeros((self.positions,) * 2)
         slope[self.entry[:, :, None], self.entry[:, None, :]] = np.einsum("sfe,ts->tef", self.turned, v[self.spin])
         return slope
 
     def rates_across(self, g: Array) -> Array:
-        """Derivative ∂(Zᵀg)/∂q at constant g (n_q,), (n_v, n_q)."""
+        """Derivative ∂(Zᵀg)/∂q (n_v, n_q) with respect to the coordinates q, at constant g (n_q,).
+
+        g may be a gradient of the energy with respect to q.
+        """
         slope = np.zeros((self.velocities, self.positions))
         slope[self.spin[:, :, None], self.entry[:, None, :]] = np.einsum("sfe,te->tsf", self.turned, g[self.entry])
         return slope
 
 
 def coordinates(a: Arrays) -> Coordinates:
-    """Coordinates of a mechanism with these arrays."""
+    """Indices and constant matrices of the coordinates q and velocities v of a mechanism, from its kernel arrays."""
     cv, cw, cu = a.columns
     count, s, n = entry_count(a.dim), a.n.shape[0], a.body_u.size
     positions = cv.size + count * a.turning.size + n
@@ -91,9 +98,10 @@ def coordinates(a: Arrays) -> Coordinates:
 
 
 def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, *, moves: Array | None = None) -> Array:
-    """Derivative ∂(R (X + φu))/∂q for all nodes, (k, d, n_q), with R (b, d, d) and ``local`` = X + φu (k, d).
+    """Derivatives of r + R (X + φu) with respect to q for all k nodes, (k, d, n_q).
 
-    ``moves`` are the columns of r; None for vectors that do not move with the centre.
+    R (b, d, d) are the rotations, ``local`` = X + φu (k, d). ``moves`` are the derivatives with respect to r; by
+    default zero, as for vectors that do not move with the centre.
     """
     slope = np.zeros(k.moves.shape) if moves is None else moves.copy()
     slope[k.node[:, None], :, k.node_entry] = np.einsum("eij,kj->kei", k.basis, local[k.node])
@@ -103,7 +111,7 @@ def node_slopes(a: Arrays, k: Coordinates, R: Array, local: Array, *, moves: Arr
 
 
 def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
-    """Second derivative ∂²(Σ f·x)/∂q² at constant node forces f (k, d), (n_q, n_q); x = r + R(X + φu)."""
+    """Second derivative (n_q, n_q) with respect to q of Σ f·x, with constant forces f (k, d) on the nodes x."""
     slope = np.zeros((k.positions,) * 2)
     if k.flexible and k.node.size:
         shape = a.node_shape.reshape(-1, a.dim, k.flexible)[k.node]
@@ -114,6 +122,6 @@ def turned_forces(a: Arrays, k: Coordinates, force: Array) -> Array:
 
 
 def product_rows(a: Arrays, vector: Array, moved: Array) -> Array:
-    """Variations V·δW + δV·W of all products, (p, n), for vectors (v, d) and their variations δ (v, d, n)."""
+    """Variations V·δW + δV·W of all products, (p, n), from the vectors (v, d) and their n variations δ (v, d, n)."""
     on_first, on_second = partners(a, vector)
     return (on_first[:, None] @ moved[a.first] + on_second[:, None] @ moved[a.second])[:, 0]

@@ -32,7 +32,11 @@ def _frozen(matrix: Array) -> Array:
 
 
 class Matrices:
-    """Matrices of the equations at one state; each is evaluated on first use."""
+    """Matrices E, J, R, B, costate z and energy H of a small mechanism at a state x = (q, v, σ, e, λ), and their parts.
+
+    ``fixed`` are the constant blocks. Each matrix is evaluated on first use. There are b bodies, k nodes, v vectors and
+    p products.
+    """
 
     def __init__(self, fixed: ConstantBlocks, x: Array) -> None:
         self.f, self.a, self.k, self.x = fixed, fixed.a, fixed.k, x
@@ -46,120 +50,120 @@ class Matrices:
 
     @cached_property
     def R(self) -> Array:
-        """Rotations of all bodies, (b, d, d)."""
+        """Rotation matrices of all bodies, (b, d, d); the unit matrix for point masses."""
         R = self.f.eye.copy()
         R[self.a.turning] = self.k.rotations(self.rho)
         return R
 
     @cached_property
     def inertia(self) -> Array:
-        """Rotational inertia J(u) of the turning bodies."""
+        """Rotational inertia J(u) of each turning body about its centre of mass, (t, s, s)."""
         return rotational_inertia(self.a, self.u, self.Pu)[self.a.turning]
 
     @cached_property
     def coupling(self) -> Array:
-        """Coupling n + N u of spins and deformation rates, (s, n)."""
+        """Mass matrix block n + N u, which couples the spin of a body to its deformation rates, (s, n)."""
         return self.a.n + self.Pu[1 : 1 + self.a.n.shape[0]]
 
     @cached_property
     def coupled(self) -> Array:
-        """Spin components (s, n) of the vectors a_k = (∂M/∂u_k) w."""
+        """Spin components (s, n) of (∂M/∂u_k) w, with the mass matrix M(u) and velocities w = (ω, u̇) of a body."""
         return coupled(self.a, self.Pu, self.Pdu, self.spin)
 
     @cached_property
     def momenta(self) -> tuple[Array, Array]:
-        """Momenta p_r (b, s) and p_u (n,)."""
+        """Angular momenta p_r (b, s) about centres of mass, in body axes, and momenta p_u (n,) of deformations."""
         omega = np.zeros((len(self.a.mass), self.a.n.shape[0]))
         omega[self.a.turning] = self.velocity[self.k.spin]
         return momenta(self.a, omega, self.u, self.du, products=(self.Pu, self.Pdu))
 
     @cached_property
     def local(self) -> Array:
-        """Positions X + φu of the nodes in body axes, (k, d)."""
+        """Positions X + φu of the nodes in body axes (k, d), with the undeformed X and the displacements φu."""
         return self.a.node_position + (self.a.node_shape @ self.u).reshape(-1, self.a.dim)
 
     @cached_property
     def vector(self) -> Array:
-        """World vectors of the joints, (v, d)."""
+        """World vectors V (v, d) of which the products of joints, springs and strains are formed."""
         return vectors(self.a, self.r, self.arms)
 
     @cached_property
     def product(self) -> Array:
-        """Products of the joint vectors, (p,)."""
+        """Products π = V·W of pairs of world vectors, (p,)."""
         return products(self.a, self.vector)
 
     @cached_property
     def nodes(self) -> Array:
-        """Derivative ∂x/∂q of the nodes, (k, d, n_q)."""
+        """Derivatives ∂x/∂q of the world positions x of the nodes with respect to the coordinates q, (k, d, n_q)."""
         return node_slopes(self.a, self.k, self.R, self.local, moves=self.k.moves)
 
     @cached_property
     def moved(self) -> Array:
-        """Derivative ∂V/∂q of the vectors, (v, d, n_q)."""
+        """Derivatives ∂V/∂q of the world vectors V with respect to the coordinates q, (v, d, n_q)."""
         return self.of_vectors(self.nodes)
 
     def of_vectors(self, nodes: Array) -> Array:
-        """Derivatives of the vectors (v, d, n_q), from the derivatives of the nodes (k, d, n_q) at their ends."""
+        """Derivatives (v, d, n_q) of vectors with respect to q, from those of the nodes that they join, (k, d, n_q)."""
         vectors: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
         return vectors.reshape(-1, self.a.dim, self.k.positions)
 
     @cached_property
     def product_slope(self) -> Array:
-        """Derivative ∂π/∂q of the products, (p, n_q)."""
+        """Derivatives ∂π/∂q of the products π with respect to the coordinates q, (p, n_q)."""
         return product_rows(self.a, self.vector, self.moved)
 
     @cached_property
     def weights(self) -> Array:
-        """Coefficients A of the constraints and spring-dampers, (rows, p)."""
+        """Coefficients A (rows, p) of the rates π̇ of the products in the rows of constraints, springs and dampers."""
         return self.f.rows.weights(self.product)
 
     @cached_property
     def Z(self) -> Array:
-        """Kinematic matrix Z(q) with q̇ = Z v, (n_q, n_v)."""
+        """Kinematic matrix Z (n_q, n_v) that maps velocities v to rates q̇ = Z v of the coordinates."""
         return self.k.rates(self.rho)
 
     @cached_property
     def rows(self) -> Array:
-        """Constraint rows G above spring rows S, (g + springs, n_v)."""
+        """Matrix (g + springs, n_v) from velocities to the rates of constraints, G, and of spring extensions, S."""
         rows: Array = (self.weights @ self.product_slope) @ self.Z
         return with_spins(self.a, rows, self.R)
 
     @cached_property
     def rate(self) -> Array:
-        """Rates of the extensions of the spring-dampers."""
+        """Rates of the extensions of the spring-dampers, (springs,)."""
         return self.rows[self.f.constraints :] @ self.velocity
 
     @cached_property
     def resistance(self) -> Array:
-        """Damping coefficients c + ρ(s)/s of the spring-dampers."""
+        """Damping coefficients c + ρ(s)/s of the spring-dampers, (springs,), with the relation ρ of the rate s."""
         return resistances(self.a.springs, self.rate) if self.a.springs.relations else self.a.springs.damping
 
     @cached_property
     def strain(self) -> Array:
-        """Strain operator D(u)."""
+        """Strain operator D(u) from deformation rates to the rates of the strains of bodies, (m, n)."""
         a = self.a
         return a.strain + a.weights @ ((a.slopes @ self.u)[:, None] * a.slopes)
 
     @cached_property
     def strain_weights(self) -> Array:
-        """Derivative ∂ε/∂π of the strain rows, (e, p)."""
+        """Derivatives ∂ε/∂π of the strains ε of nodal bodies with respect to the products π, (e, p)."""
         strains = self.a.strains
         return gradient_rows(strains, gradient(strains, self.product), self.product.size).toarray()
 
     @cached_property
     def strain_rates(self) -> Array:
-        """Matrix that maps velocities to strain rates, (e, n_v)."""
+        """Matrix (e, n_v) that maps velocities v to the strain rates ε̇ of nodal bodies."""
         rates: Array = (self.strain_weights @ self.product_slope) @ self.Z
         return rates
 
     @cached_property
     def arms(self) -> Array:
-        """Arms R (X + φu) of the nodes in the world, (k, d)."""
+        """World vectors R (X + φu) from the centres of mass of the bodies to their nodes, (k, d)."""
         return (self.R[self.a.node_body] @ self.local[:, :, None])[:, :, 0]
 
     @cached_property
     def sections(self) -> Array:
-        """Rows of the world spins R(ω + ψu̇) of sections with torques, (t·s, n_v)."""
+        """Matrix (t·s, n_v) from velocities to the world spins R(ω + ψu̇) of the t sections on which torques act."""
         rows: Array = section_rows(self.a, self.R)
         return rows
 
@@ -167,7 +171,7 @@ class Matrices:
 
     @cached_property
     def descriptor(self) -> Array:
-        """Descriptor matrix E."""
+        """Descriptor matrix E (n, n) of ``E ẋ = (J − R) z + B u``; read-only."""
         E, k = self.f.E.copy(), self.k
         inner = E[self.f.v, self.f.v]
         inner[k.spin[:, :, None], k.spin[:, None, :]] = self.inertia
@@ -176,7 +180,7 @@ class Matrices:
 
     @cached_property
     def structure(self) -> Array:
-        """Structure matrix J."""
+        """Skew-symmetric structure matrix J (n, n) of ``E ẋ = (J − R) z + B u``; read-only."""
         J, f, k, a = self.f.J.copy(), self.f, self.k, self.a
         J[f.q, f.v], J[f.v, f.q] = self.Z, -self.Z.T
         inner = J[f.v, f.v]
@@ -197,7 +201,10 @@ class Matrices:
 
     @cached_property
     def dissipation(self) -> Array:
-        """Dissipation matrix R."""
+        """Symmetric dissipation matrix R (n, n) of ``E ẋ = (J − R) z + B u``, from damping and resistance.
+
+        The array is read-only.
+        """
         f, a = self.f, self.a
         if not (a.stress_damping.any() or f.has_resistance):
             return _frozen(f.R)
@@ -214,7 +221,7 @@ class Matrices:
 
     @cached_property
     def inputs(self) -> Array:
-        """Input matrix B."""
+        """Input matrix B (n, inputs) of ``E ẋ = (J − R) z + B u``; read-only."""
         f, a = self.f, self.a
         if not f.external:
             return _frozen(f.B)
@@ -227,7 +234,10 @@ class Matrices:
 
     @cached_property
     def costate(self) -> Array:
-        """Costate z."""
+        """Costate z (n,) of ``E ẋ = (J − R) z + B u``: ∂H/∂q, velocities, stresses, spring forces and multipliers.
+
+        The array is read-only.
+        """
         f, s = self.f, self.a.n.shape[0]
         z = self.x.copy()
         z[f.q] = f.z
@@ -239,7 +249,7 @@ class Matrices:
 
     @cached_property
     def energy(self) -> float:
-        """Energy H [J]."""
+        """Energy H [J]: kinetic energy, energy of strains and springs, and potential energy of the weights."""
         f, a, x = self.f, self.a, self.x
         p_r, p_u = self.momenta
         first = self.velocity[: a.weight.size]
@@ -250,13 +260,21 @@ class Matrices:
 
 
 def strain_viscosity(a: Arrays) -> Array:
-    """Viscosity β C⁻¹ of the strain rows, of laws with their stiffness without strain, (e, e)."""
+    """Viscosity β C⁻¹ (e, e) that maps strain rates of nodal bodies to viscous stresses.
+
+    Nonlinear material laws enter with the stiffness C⁻¹ that they have without strain.
+    """
     viscosity: Array = a.stress_damping[a.strains.stress, None] * dense(a.strains.of_undeformed)
     return viscosity
 
 
 def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:
-    """Write values (s, n) to the rows of u̇ and, times ``below``, to its columns, at their body's spins (in place)."""
+    """Write the entries that couple deformation rates and spins into a matrix over the velocities, in place.
+
+    ``values`` (s, n) are the entries for each spin component of a body and each of its deformation rates. They are
+    written in the row of the rate and the column of the spin; multiplied by ``below``, in the row of the spin and the
+    column of the rate.
+    """
     u = np.arange(k.velocities - k.flexible, k.velocities)
     for own, row in zip(k.own, values, strict=True):
         inner[own, u], inner[u, own] = below * row, row

@@ -47,16 +47,16 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
     moving = [name for name, measure in measures(mechanism.connections) if measure.is_driven]
     if moving:
         raise ValueError(
-            f"general equations do not support springs with a moving reference such as {moving[0]!r}: take Exact()"
+            f"general equations do not support springs with a moving reference such as {moving[0]!r}: use Exact()"
         )
     limited = [name for name, m in measures(mechanism.connections) if m.kind == "rope" and m.damping]
     if limited:
         raise ValueError(
-            f"general equations do not take ropes with damping such as {limited[0]!r}, which is limited so that "
-            "the rope never pushes: take Exact()"
+            f"general equations do not support ropes with damping such as {limited[0]!r}, which is limited so that "
+            "the rope never pushes: use Exact()"
         )
     if mechanism.network.arrays.faces is not None:
-        raise ValueError("general equations do not support loads that follow faces: take Exact() or Exact4()")
+        raise ValueError("general equations do not support loads that follow faces: use Exact() or Exact4()")
     equations = sparse_equations if is_sparse(mechanism.network.arrays) else _dense_equations
     driven = [i for i, law in enumerate(laws(mechanism)) if callable(law.value)]
     ports = dict(mechanism.network.input_slices)
@@ -71,7 +71,7 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
 
 
 def _sample(mechanism: Model, state: State) -> Array:
-    """Flat state with the strains of rows with a law in place of their stresses."""
+    """Flat state of the general equations: rows with a law of the stored energy have strains in place of stresses."""
     a, c, own = mechanism.network.arrays, configuration(mechanism, state.x), _stresses(mechanism)
     if not a.strains.laws:
         return state.x
@@ -81,7 +81,7 @@ def _sample(mechanism: Model, state: State) -> Array:
 
 
 def with_stresses(mechanism: Model, x: Array) -> Array:
-    """State of the general equations with the stresses of rows with a law in place of their strains."""
+    """Flat state of the mechanism from one of the general equations: strains of rows with a law become stresses."""
     if not mechanism.network.arrays.strains.laws:
         return x
     own, x = _stresses(mechanism), x.copy()
@@ -95,7 +95,10 @@ def _stresses(mechanism: Model) -> slice:
 
 
 def _dense_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """Functions of a small mechanism's equations and their derivatives, with the ``driven`` rows as inputs."""
+    """Functions E, J, R, B, z, H of x for a small mechanism, and their derivatives, as arguments of :class:`PHDAE`.
+
+    The rates of the ``driven`` constraint rows are inputs, after the external ones.
+    """
     blocks = ConstantBlocks(mechanism, anchors, driven)
     matrices = lru_cache(maxsize=LATEST)(lambda key: Matrices(blocks, np.frombuffer(key)))
 

@@ -15,7 +15,10 @@ from .dense import Matrices, strain_viscosity
 
 
 class Slopes:
-    """Derivatives of z, E w, (J − R)w and B u at a point, at constant w and u."""
+    """Derivatives of the costate z, and of E w, (J − R)w and B u at constant w and u, with respect to x at one state.
+
+    ``point`` has the matrices at this state.
+    """
 
     def __init__(self, point: Matrices) -> None:
         self.p, self.f, self.k, self.a = point, point.f, point.k, point.a
@@ -24,7 +27,11 @@ class Slopes:
         return np.zeros((self.f.size,) * 2)
 
     def costate(self) -> Array:
-        """Derivative ∂z/∂x: slopes of ∂T/∂u = ½ wᵀ(∂M/∂u)w, of the laws of springs and strains, and 1 for v and λ."""
+        """Derivative ∂z/∂x (n, n) of the costate with respect to the state.
+
+        Entries of z for u are ½ wᵀ(∂M/∂u)w in the velocities w; those of springs and strains follow their laws; those
+        of v and λ are the states themselves.
+        """
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
         slope[f.q, f.q] = 0.0
@@ -36,7 +43,11 @@ class Slopes:
         return slope
 
     def descriptor(self, w: Array) -> Array:
-        """Derivative ∂(E w)/∂x, with M(u)w = (J(u)ω + (n + N u)·u̇, ω(n + N u) + M u̇) for the (ω, u̇) of w."""
+        """Derivative ∂(E w)/∂x (n, n) with respect to the state at constant w (n,), E the descriptor matrix.
+
+        With ω, u̇ the entries of w for spins and deformation rates, E w has the entries J(u)ω + (n + N u)·u̇ and ω(n +
+        N u) + M u̇.
+        """
         f, a, spin = self.f, self.a, self._spin(w)
         slope = self._blank()
         of_spins = coupled(a, self.p.Pu, inertia_products(a, w[f.du]), spin)
@@ -45,7 +56,10 @@ class Slopes:
         return slope
 
     def structure(self, w: Array) -> Array:
-        """Derivative ∂((J − R)w)/∂x."""
+        """Derivative ∂((J − R)w)/∂x (n, n) with respect to the state at constant w (n,).
+
+        J is the structure matrix and R the dissipation matrix.
+        """
         f, slope = self.f, self._blank()
         slope[f.q, f.q] = self.k.rates_along(w[f.v])
         self._add_gyroscopic(slope, w)
@@ -59,7 +73,10 @@ class Slopes:
         return slope
 
     def inputs(self, u: Array) -> Array:
-        """Derivative ∂(B u)/∂x of node forces Zᵀ(∂x/∂q)ᵀf and section torques."""
+        """Derivative ∂(B u)/∂x (n, n) with respect to the state at constant inputs u.
+
+        B u has the forces f on nodes as Zᵀ(∂x/∂q)ᵀf, x the positions of the nodes, and the torques on sections.
+        """
         f, k, a, p = self.f, self.k, self.a, self.p
         slope = self._blank()
         if not f.external:
@@ -78,11 +95,11 @@ class Slopes:
         return slope
 
     def _spin(self, w: Array) -> Array:
-        """Spins ω (n, s) in a costate w, for each flexible coordinate that of its body."""
+        """Spins ω of a vector w of velocities and costates, for each flexible coordinate that of its body, (s, n)."""
         return w[self.f.v][self.k.own].T
 
     def _add_to_spins(self, out: Array, values: Array) -> None:
-        """Add values (s, n) of the flexible coordinates to the rows of the spins of their bodies (in place)."""
+        """Add values (s, n), a column for each flexible coordinate, to the rows of the spins of its body (in place)."""
         for own, row in zip(self.k.own, values, strict=True):
             out[own, np.arange(row.size)] += row
 
@@ -101,7 +118,10 @@ class Slopes:
         out[f.v, f.v][k.spin[:, :, None], k.spin[:, None, :]] -= 2.0 * across
 
     def _add_spatial(self, out: Array, w: Array) -> None:
-        """Add ∂(p_r × ω)/∂(u, ω, u̇) = −[ω]× ∂p_r at the ω of w."""
+        """Add the derivatives of p_r × ω with respect to u, ω, u̇ at constant ω to ``out``, in place; in space only.
+
+        They are −[ω]× ∂p_r, with p_r the angular momenta of the bodies at the state, and ω the entries of w for spins.
+        """
         f, k, a, p = self.f, self.k, self.a, self.p
         turn = np.zeros((len(a.mass), 3, 3))
         turn[a.turning] = spin_skew(w[f.v][k.spin])
@@ -123,9 +143,10 @@ class Slopes:
         out[f.du, f.u] -= a.slopes.T @ ((a.weights.T @ stress)[:, None] * a.slopes)
 
     def _add_rows(self, out: Array, w: Array) -> None:
-        """Add the derivatives ∂/∂q of Zᵀ((∂π/∂q)ᵀAᵀm − w_q), and of A π̇ (springs) and −A π̇ (joints), π̇ = ∂π/∂q Z v.
+        """Add the derivatives with respect to q of the terms of constraints and springs in (J − R)w (in place).
 
-        m contains the multipliers λ of joints and −e − c (rate) of springs.
+        These are Zᵀ((∂π/∂q)ᵀAᵀm − w_q), A π̇ of the springs and −A π̇ of the joints, with π̇ = ∂π/∂q Z w_v. m contains
+        the multipliers λ of joints and the forces −e − c (rate) of springs.
         """
         f, k, p = self.f, self.k, self.p
         A, slope, speed = p.weights, p.product_slope, p.Z @ w[f.v]
@@ -153,7 +174,11 @@ class Slopes:
             self._add_relations(out, w, A @ rate)
 
     def _add_strains(self, out: Array, w: Array) -> None:
-        """Add the derivatives ∂/∂q of the strain rates S w_v, S = A ∂π/∂q Z, and of −Sᵀ(σ + βC⁻¹ S w_v)."""
+        """Add the strains of nodal bodies to ∂((J − R)w)/∂x in ``out``, in place: derivatives with respect to q.
+
+        They are those of S w_v and of −Sᵀ(σ + βC⁻¹ S w_v), with S = A ∂π/∂q Z the matrix of the strain rates, and w_v,
+        σ the entries of w for velocities and stresses.
+        """
         f, k, p, strains = self.f, self.k, self.p, self.a.strains
         A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
         rate, viscosity = slope @ speed, strain_viscosity(self.a)
@@ -169,7 +194,11 @@ class Slopes:
         out[own, f.q] = of_rows
 
     def _add_spins(self, out: Array, w: Array) -> None:
-        """Add the derivatives ∂/∂ρ of Rᵀa λ and −a·(R ω), from spins in nonholonomic rows in space (in place)."""
+        """Add the spins in nonholonomic rows to ∂((J − R)w)/∂x in ``out``, in place; in space only.
+
+        These rows have terms a·(R ω), with a constant direction a in the world. The derivatives of Rᵀa λ and of −a·(R
+        ω) with respect to the entries of R are added, with λ and ω taken from w.
+        """
         f, k, t = self.f, self.k, self.a.rolling
         place = np.searchsorted(self.a.turning, t.spin_body)
         moved = np.einsum("eij,mi->mje", k.basis, t.spin_axis)
@@ -179,7 +208,11 @@ class Slopes:
         np.add.at(out[f.lam, f.q], (t.spin_row[:, None], entry), -on_rows)
 
     def _add_relations(self, out: Array, w: Array, rate: Array) -> None:
-        """Add −Sᵀ ∂(ρ(s)/s)/∂x S w, where the rates s = S v change with q and v (in place)."""
+        """Add the forces of dampers with a relation ρ between force and rate s to ∂((J − R)w)/∂x in ``out``, in place.
+
+        They are −Sᵀ (ρ(s)/s) S w with s = S v, S the rows of the dampers; the factor ρ(s)/s is differentiated here,
+        since s changes with q and v. ``rate`` are S w, row by row.
+        """
         f, k, p, springs = self.f, self.k, self.p, self.a.springs
         own = f.constraints + springs.resisting
         slope = [
@@ -195,14 +228,14 @@ class Slopes:
         out[f.v, f.q] -= pull @ (p.weights @ of_rate + by_row @ p.product_slope)[own]
 
     def _row_forces(self, w: Array, rate: Array) -> Array:
-        """Forces on the rows: λ of the constraints, −e − c (rate) of the spring-dampers."""
+        """Forces of constraints, λ, and spring-dampers, −e − c (rate), with λ and e from w and their rates ``rate``."""
         f = self.f
         forces = np.concatenate([w[f.lam], -self.p.resistance * rate[f.constraints :]])
         forces[f.constraints + f.stored] -= w[f.spring]
         return forces
 
     def _of_product_rates(self, speed: Array) -> Array:
-        """Derivative ∂(∂π/∂q q̇)/∂q at constant q̇, (p, n_q): V̇·∂W + V·∂Ẇ + …."""
+        """Derivative of the product rates (∂π/∂q) q̇ with respect to q at constant q̇ = ``speed``, (p, n_q)."""
         a, k, p = self.a, self.k, self.p
         turning = np.zeros_like(p.R)
         turning[a.turning] = k.rotations(speed[k.entry])
@@ -211,7 +244,10 @@ class Slopes:
         return product_rows(a, p.moved @ speed, p.moved) + product_rows(a, p.vector, moved)
 
     def _curvature(self, on_product: Array) -> Array:
-        """Second derivative ∂²(f·π)/∂q² at constant f (p,), (n_q, n_q)."""
+        """Second derivative ∂²(f·π)/∂q² (n_q, n_q) of the products π with respect to the coordinates q.
+
+        Their factors f (p,), ``on_product``, are constant.
+        """
         a, p, width = self.a, self.p, self.k.positions
         curvature = turned_forces(a, self.k, a.incidence.T @ vector_forces(a, p.vector, on_product))
         first, second = p.moved[a.first], p.moved[a.second].reshape(-1, width)
@@ -221,7 +257,12 @@ class Slopes:
         return curvature + swap + swap.T
 
     def _add_torques(self, out: Array, torque: Array) -> None:
-        """Add the derivative ∂(Rᵀτ, ψᵀRᵀτ)/∂ρ at constant τ (t, 3) in space (in place)."""
+        """Add the derivative of section torques with respect to the entries ρ of rotations to ``out``, in place.
+
+        It is for mechanisms in space. World torques τ (t, 3) act as Rᵀτ on the spins and as ψᵀRᵀτ on the deformations,
+        with ψ the mode shapes of the rotations. ``out`` (n_v, n_q) are derivatives of forces on velocities with respect
+        to coordinates.
+        """
         a, k = self.a, self.k
         place = np.searchsorted(a.turning, a.torque_body)
         turned = np.einsum("eji,tj->tie", k.basis, torque)

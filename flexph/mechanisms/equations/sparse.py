@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> dict[str, Any]:
-    """Functions of the equations of a large mechanism, with the ``driven`` constraint rows as inputs."""
+    """Functions E, J, R, B, z, H of x for a large mechanism, with sparse matrices, as arguments of :class:`PHDAE`.
+
+    The rates of the ``driven`` constraint rows are inputs, after the external ones.
+    """
     system = _Sparse(mechanism, anchors, driven)
     return {
         "E": system.descriptor,
@@ -36,7 +39,10 @@ def sparse_equations(mechanism: Model, anchors: Anchors, driven: list[int]) -> d
 
 
 class _Sparse:
-    """Matrix functions of a mechanism; the arrays of the latest state are cached, as all functions share them."""
+    """Functions E, J, R, B, z, H of the state x of a large mechanism, with sparse matrices.
+
+    All of them share the arrays derived from the latest state, which are cached.
+    """
 
     def __init__(self, mechanism: Model, anchors: Anchors, driven: list[int]) -> None:
         self.mechanism, self.layout, self.a = mechanism, mechanism.layout, mechanism.network.arrays
@@ -91,7 +97,7 @@ class _Sparse:
         ).tocsr()
 
     def kinematics(self, c: Configuration) -> Any:
-        """Kinematic matrix Z(q), for ṙ, the stored entries of R[ω]×, and u̇."""
+        """Kinematic matrix Z(q) with q̇ = Z v, sparse (n_q, n_v): entries of rotations R have the rates R[ω]×."""
         dim, turning = self.layout.dim, self.a.turning
         spin = [entries(c.R[b] @ cross(dim)).T for b in turning]
         return sparse.block_diag(
@@ -103,7 +109,10 @@ class _Sparse:
         ).tocsr()
 
     def constraints(self, x: Array) -> Any:
-        """Constraint matrix G(q); coefficients of drives follow from the current pose."""
+        """Constraint matrix G(q), sparse (g, n_v).
+
+        Rows of driven angles follow the pose instead of the prescribed value.
+        """
         c, d = self.at(x)
         return sparse.csr_array(constraint_matrix(self.a, c.R, self._coefficients(d), arm=d.arm, vector=d.vector))
 

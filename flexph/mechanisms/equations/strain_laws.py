@@ -12,20 +12,26 @@ from ...numerics.arrays import Array
 
 
 class StrainLaws:
-    """Strain rows with a law of the stored energy ψ: states ε with ε̇ = D v, costates ∂H/∂ε = S(ε), H = Σ volume ψ."""
+    """Strain rows of a mechanism with a law of the stored energy ψ, in the general equations.
+
+    Their states are the strains ε with ε̇ = D v, their costates the stresses S(ε) = ∂H/∂ε, and H = Σ volume ψ.
+    """
 
     def __init__(self, a: Arrays) -> None:
         self.a, self.stress = a, a.strains.stress
 
     @cached_property
     def entries(self) -> Index:
-        """Indices of these strain rows among all stresses."""
+        """Indices, among all m stresses, of the strain rows with a law."""
         rows = [part.rows.ravel() for part in self.a.strains.laws]
         entries: Index = self.stress[np.concatenate([np.zeros(0, dtype=int), *rows])]
         return entries
 
     def sample(self, stresses: Array, product: Array) -> Array:
-        """Stresses (m,) of a state, with the stresses of these rows replaced by their strains."""
+        """Array (m,) of the stresses, in which strain rows with a law have their strains instead.
+
+        The strains follow from the values ``product`` (p,) of the products V·W.
+        """
         if not self.a.strains.laws:
             return stresses
         values, own = stresses.copy(), np.zeros(stresses.size)
@@ -34,14 +40,14 @@ class StrainLaws:
         return values
 
     def costate(self, values: Array) -> Array:
-        """Stresses (m,) of the state ``values``; the rows with a law have the stresses of their strains."""
+        """Stresses (m,) from a part of the state, ``values``, in which the rows with a law have strains."""
         stresses = values.copy()
         for part in self.a.strains.laws:
             stresses[self.stress[part.rows]] = part.law.at(part.strain(values[self.stress])).stress
         return stresses
 
     def slopes(self, values: Array) -> Array:
-        """Derivatives (m, m) of the stresses with respect to the states: tangents of the laws, else the identity."""
+        """Derivatives (m, m) of :meth:`costate` with respect to ``values``: tangents of the laws, else identity."""
         slopes = np.eye(values.size)
         for part in self.a.strains.laws:
             own = self.stress[part.rows]
@@ -50,7 +56,7 @@ class StrainLaws:
         return slopes
 
     def energy(self, values: Array) -> float:
-        """Elastic energy [J]: ½ σᵀCσ, and for these rows Σ volume ψ(ε)."""
+        """Elastic energy [J] of ``values`` (m,): ½ σᵀCσ of the stresses, plus Σ volume ψ(ε) of the rows with a law."""
         plain, stored = values, 0.0
         if self.a.strains.laws:
             plain = values.copy()

@@ -1,4 +1,4 @@
-"""Energy accounts of a mechanism by part, port, joint and dissipating element: names, and rows in their order."""
+"""Energy accounts of a mechanism: names of stored energies, works and losses, and arrays of numbers in their order."""
 
 from __future__ import annotations
 
@@ -45,11 +45,12 @@ def _check_distinct(names: tuple[str, ...]) -> None:
 
 
 class AccountRows(Memo):
-    """Names of the energy accounts of a mechanism; rows are flat arrays in the order of the names.
+    """Names of the energy accounts of a mechanism; the numbers of a step are flat arrays in the order of these names.
 
-    ``elastic``, ``heavy``, ``damped``, ``scheduled`` and ``flowing`` bodies, ``dampers``, springs with moving
-    ``references`` and contacts ``carried`` by moving surfaces are the parts with accounts. ``row_joint`` is the joint
-    of each constraint row, drives first; ``flow_count`` is the number of works and dissipations.
+    Accounts of energies, works and losses exist for bodies that are ``elastic``, ``heavy``, ``damped``, ``scheduled``
+    (with a factor of time) or ``flowing``, for ``dampers``, springs with moving ``references``, and contacts
+    ``carried`` by moving surfaces. ``row_joint`` is the joint of each constraint row, drives first. ``flow_count`` is
+    the number of works, impulses and losses of a step.
     """
 
     def __init__(self, mechanism: Model, *, decaying: bool = False) -> None:
@@ -134,7 +135,11 @@ class AccountRows(Memo):
         )
 
     def _losses(self) -> tuple[str, ...]:
-        """Names of the dissipating elements, in the order of the rows."""
+        """Names of the losses in the ledger, in the order of its rows.
+
+        They are those of bodies, dampers, slips, bearings, impacts of bearings, compliant and rigid contacts, and of
+        joined joints. The indices at which kinds of losses begin are stored as attributes.
+        """
         slips = [c.name for c in self.mechanism.connections for _ in c.form.slips]
         self.slipping, contacts = len(slips), self._contacts
         losses = (*(self._bodies[i] for i in self.damped), *(self._springs[i] for i in self.dampers), *slips)
@@ -147,12 +152,12 @@ class AccountRows(Memo):
 
     @property
     def first_row(self) -> int:
-        """Index of the first column with works of joints, of which the driven ones come first."""
+        """Index of the first work of a joint among the works and losses of a step; driven joints come first."""
         return self.first_surface + self.carried.size + len(FLOWS) * self.flowing.size
 
     @property
     def first_surface(self) -> int:
-        """Index of the first column with works of moving surfaces."""
+        """Index of the first work of a moving surface among the works and losses of a step."""
         return len(self._inputs) + self.references.size + self.scheduled.size
 
     @property
@@ -161,25 +166,33 @@ class AccountRows(Memo):
         return bool(self.rigid.size or self.rubbing)
 
     def gap_name(self, number: int) -> str:
-        """Name of the gap with an index: the name of its contact, followed by the name of the gap if it has one."""
+        """Name of the gap with the index ``number``: the name of its contact, then its own if it has one."""
         if number < len(self._gap_names):
             return self._gap_names[number]
         contacts = self.mechanism.network.arrays.contacts
         return self.contact_name(contacts.take(np.array([number])).owner[0])
 
     def contact_name(self, owner: int) -> str:
-        """Name of the contact with an index."""
+        """Name of the contact with the index ``owner`` among the connections that are contacts."""
         return self._contacts[int(owner)]
 
     def mean_force(self, name: str, way: str, flows: Array, length: float) -> float:
-        """Mean force [N] or torque [N m] of a rigid contact or bearing over a step, without impacts; 0 for length 0."""
+        """Mean force [N] or torque [N m] of a rigid contact or bearing over a step, without impacts.
+
+        ``length`` [s] is that of the step. ``name`` is that of the gap or bearing, ``way`` "normal" or "friction", and
+        ``flows`` the works, impulses and losses of the step. It is 0 for length 0.
+        """
         if not length:
             return 0.0
         of = dict(zip(self.impulses, flows[len(self.work) + len(self.joint_work) :], strict=False))
         return float(of[f"{name}: {way}"] - of.get(f"{name}: {way} at impacts", 0.0)) / length
 
     def impulse(self, by_row: Array, lost: float) -> Array:
-        """Works and losses (flow_count,) of joint impulses, from their work by constraint row and their total loss."""
+        """Works and losses (flow_count,) due to impulses of joints.
+
+        ``by_row`` is the work of each constraint row; ``lost`` [J] is the energy lost by all of them, which is booked
+        as numerical dissipation if the method has this account.
+        """
         impulses = np.zeros(self.flow_count)
         first = self.first_row
         impulses[first : first + len(self._joints)] = total(self.row_joint, by_row, len(self._joints))
@@ -188,24 +201,34 @@ class AccountRows(Memo):
         return impulses
 
     def balance(self, before: Array, after: Array, row: Array) -> float:
-        """Energy residual of a step, ΔH − work of ports and drives + dissipation [J]."""
+        """Energy residual ΔH − works + losses [J] of a step: it vanishes if the energy balance holds.
+
+        ``before`` and ``after`` are the energies by account, ``row`` the works and losses of the step.
+        """
         return float((after - before).sum() + row @ self._signs)
 
     def balances(self, energies: Array, rows: Array) -> Array:
-        """Energy residuals of k steps, (k,), from energies (k + 1, …) and flows (k, …)."""
+        """Energy residuals ΔH − works + losses [J] of k steps, (k,).
+
+        ``energies`` (k + 1, accounts) are those at the times, ``rows`` (k, flow_count) the works and losses of the
+        steps.
+        """
         return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
 
 
 def _true_indices(flags: Iterable[Any]) -> Array:
-    """Indices of the true entries."""
+    """Indices of the true ones among given flags."""
     return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))
 
 
 class Accounts(AccountRows):
-    """Energy accounts of a mechanism, computed from states and steps."""
+    """Energies, losses and works of a mechanism by name, computed from its states and steps."""
 
     def energies(self, c: Configuration, d: Derived, time: float) -> Array:
-        """Energies by part (names,) at a time [s], on which laws with a factor of time depend."""
+        """Energies [J] by account of a configuration with its derived quantities.
+
+        The ``time`` [s] enters by laws with a factor of time.
+        """
         e = energies(self.arrays, c, d, time)
         kinetic, elastic, potential = (self._by_body(e[name]) for name in ("kinetic", "elastic", "potential"))
         parts = [kinetic, elastic.take(self.elastic), potential.take(self.heavy), e["spring"]]
@@ -216,13 +239,13 @@ class Accounts(AccountRows):
         return np.concatenate(parts)
 
     def _stored(self, c: Configuration, d: Derived) -> Array:
-        """Energy of the compliant contacts by connection."""
+        """Energies [J] of the compliant contacts, one for each contact connection with such a law."""
         a = near_at(self.arrays, (c, d))
         contacts = a.contacts
         values = stored(contacts, gaps_at(a, c, d).before) + anchored(contacts, c.spring)
         return total(contacts.owner, values, self.touching)[self.compliant]
 
     def _by_body(self, by_frame: Array) -> Array:
-        """Energies by body, summed over the frames of each body."""
+        """Energies by body (bodies,) from those of the frames, which nodal bodies have for each node."""
         bodies = len(self.mechanism.bodies)
         return by_frame if bodies == by_frame.size else total(self._owner, by_frame, bodies)

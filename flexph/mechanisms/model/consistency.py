@@ -1,6 +1,7 @@
-"""Checks of states: consistency of positions and velocities, contacts, independence of the constraints.
+"""Checks of states before and within runs.
 
-The resolution of the energies of a run in double precision follows from its consistent start.
+Positions and velocities must satisfy the constraints, contacts need normals, and constraints may have to be
+independent. The smallest energies that a run can resolve in double precision follow from its consistent start.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ REGULAR = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Checked(Memo):
-    """Consistent state of a mechanism: its constraint matrix (g, n_v) and its arrays.
+    """State that passed :func:`check_consistent`, with its constraint matrix (g, n_v) and derived quantities.
 
     ``prescribed`` are the values of the drives at which it was checked.
     """
@@ -60,12 +61,12 @@ class Checked(Memo):
 
     @once
     def is_regular(self) -> bool:
-        """True if the constraints are independent by a clear margin."""
+        """True if the constraint matrix clearly has full rank; False also if this was not decided."""
         return has_full_rank(self.matrix)
 
 
 class _CheckedGeometry:
-    """State whose rotations, lengths, contacts and gaps were checked, independently of drives."""
+    """State whose rotations, lengths, discs, curves and gaps passed their checks, which do not depend on drives."""
 
     def __init__(self, mechanism: Model, state: State) -> None:
         self.mechanism, self.state, a = mechanism, state, mechanism.network.arrays
@@ -79,7 +80,10 @@ class _CheckedGeometry:
         self._last: tuple[bool, Checked] | None = None
 
     def against(self, prescribed: Prescribed, *, velocities: bool) -> Checked:
-        """Check the constraints at the values of drives; reuses the last result if the values are the same."""
+        """Check that the constraints hold for given values of drives, and their rates, too, if ``velocities`` is true.
+
+        The last result is returned again for the same values. Raises ValueError for a constraint that is violated.
+        """
         last = self._last
         if last and last[0] >= velocities:
             earlier = last[1].prescribed
@@ -108,14 +112,17 @@ class _CheckedGeometry:
 
 
 class _LastChecked:
-    """Cache of the last state checked: a start is checked when it is made and when a run begins."""
+    """Cache with the last state of a mechanism whose geometry was checked.
+
+    The start of a run is checked when it is made and again when the run begins.
+    """
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism
         self.last: _CheckedGeometry | None = None
 
     def of(self, state: State) -> _CheckedGeometry:
-        """Checked geometry of a state (states are immutable)."""
+        """Geometry of a state after its checks, from the cache if the state is the last one."""
         last = self.last
         if last is None or last.state is not state:
             last = self.last = _CheckedGeometry(self.mechanism, state)
@@ -139,7 +146,10 @@ def check_consistent(
 
 
 def start_table(mechanism: Model, state: State, forcing: Forcing | None = None) -> TimeTable:
-    """Time table for a run from a state under inputs; raises ValueError for a wrong number of states or multipliers."""
+    """Time table for a run from a state, in which inputs ``forcing`` may set factors of laws and masses.
+
+    Raises ValueError for a wrong number of entries in the state or its multipliers.
+    """
     if state.x.shape != (mechanism.layout.size,):
         raise ValueError(f"the state must have {mechanism.layout.size} entries, got {state.x.size}")
     rows = mechanism.layout.multipliers
@@ -151,7 +161,10 @@ def start_table(mechanism: Model, state: State, forcing: Forcing | None = None) 
 
 
 def refuse_redundant(at: Checked, remedy: str = "allow redundant='least_norm'") -> None:
-    """Raise ValueError, naming the constraints, unless G has full rank: the multipliers would not be unique."""
+    """Raise ValueError, naming the constraints, if some are redundant at a state: the multipliers are not unique.
+
+    ``remedy`` is the last advice in the message.
+    """
     listed = "" if at.is_regular else explain_redundancy(at.mechanism, at.matrix)
     if listed:
         raise ValueError(
@@ -161,7 +174,10 @@ def refuse_redundant(at: Checked, remedy: str = "allow redundant='least_norm'") 
 
 
 def explain_redundancy(mechanism: Model, G: Any) -> str:
-    """Text that names redundant constraints and those that imply them; empty if G has full rank."""
+    """Text on each redundant constraint and the constraints that imply it.
+
+    The text is empty if the constraint matrix G has full rank.
+    """
     if has_full_rank(G):
         return ""
     _, redundant = null_space(G, mechanism.constraint_names)
@@ -200,7 +216,7 @@ def _report(mechanism: Model, defect: Array, size: Array, *, what: str, time: fl
 
 
 class Resolution(NamedTuple):
-    """Energies [J] to which errors of the balance are compared in runs with almost no energy.
+    """Energies [J] below which the energy balance of a run cannot be resolved in double precision.
 
     ``unresolved``: energy of bodies that move by the round-off of their positions in the shortest step. ``weight``:
     work of the weights along the extent of the mechanism, Σ m|g| L; as H = 0 is at an arbitrary height, the round-off
@@ -212,7 +228,7 @@ class Resolution(NamedTuple):
 
 
 def resolution(mechanism: Model, states: Array, lengths: Array, *, weight: float | None = None) -> Resolution:
-    """Resolution of a run from its states (k + 1, n) and step lengths (k,) [s].
+    """Energies below which the balance of a run is round-off, from its states (k + 1, n) and step lengths (k,) [s].
 
     ``weight`` is :func:`work_of_weights` at the first state, if already computed.
     """
@@ -231,7 +247,7 @@ def _node_size(mechanism: Model) -> float:
 
 
 def work_of_weights(at: Checked) -> float:
-    """Work [J] of the weights over the size of a mechanism, an energy scale of its consistent states."""
+    """Work [J] of the weights along a displacement by the size of the mechanism, as scale of energies."""
     return at.once(_weight_at)
 
 

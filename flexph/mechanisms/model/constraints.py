@@ -1,4 +1,4 @@
-"""Constraints of a mechanism at a configuration: gaps, rates and their scales, angles, motions of ports."""
+"""Values and rates of the constraints of a mechanism at a configuration, with scales for both, and motions of ports."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ...bodies.ports import find_port, weights_of
 from ...joints.rows.connection import measures
 from ...joints.rows.laws import Angle
 from ...kernels.arrays import Arrays
+from ...kernels.contacts.distances import closed_gaps
 from ...kernels.gradient import Velocities, constraint_matrix, flatten, unflatten
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.rolling import squares
@@ -35,7 +36,11 @@ if TYPE_CHECKING:
 
 
 def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-    """Centres and rotations after rigid increments (translations [m], rotations [rad]), limited to half a radian."""
+    """Centres and rotations of all frames after a rigid increment of each.
+
+    ``step`` has translations [m], and rotations [rad] in body axes. The step is shortened so that no rotation about an
+    axis exceeds half a radian.
+    """
     a = mechanism.network.arrays
     turn = step[a.columns.omega[a.turning]]
     largest = float(np.abs(turn).max(initial=0.0))
@@ -46,7 +51,11 @@ def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tup
 
 
 def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """Configuration after rigid increments (limited to half a radian) and changes of u, given as one vector (n_v,)."""
+    """Configuration after a displacement ``step`` (n_v,): rigid increments of all frames and changes of u.
+
+    Velocities are unchanged. The rigid increments are shortened so that no rotation about an axis exceeds half a
+    radian.
+    """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
     return c._replace(r=centres, R=rotations, u=c.u + step[rigid:])
@@ -57,18 +66,18 @@ CONSISTENT = 1e-9
 
 
 def velocities_of(mechanism: Model, c: Configuration) -> Array:
-    """Velocities (ṙ, ω, u̇) of a configuration as one vector."""
+    """Velocities (ṙ, ω, u̇) of all bodies in a configuration as one vector (n_v,)."""
     return flatten(mechanism.network.arrays, Velocities(c.v, c.omega, c.du))
 
 
 def with_velocities(mechanism: Model, c: Configuration, v: Array) -> Configuration:
-    """Configuration with other velocities."""
+    """Configuration with the positions of the given one and the velocities v (n_v,)."""
     means = unflatten(mechanism.network.arrays, v)
     return c._replace(v=means.v, omega=means.omega, du=means.du)
 
 
 def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Extension of every spring-damper: its length, component or angle minus the free value."""
+    """Extensions of all spring-dampers at a time: length, component or angle minus its free value, (springs,)."""
     a = mechanism.network.arrays
     if not a.springs.stiffness.size:
         return np.zeros(0)
@@ -76,12 +85,12 @@ def spring_extensions(mechanism: Model, c: Configuration, table: TimeTable, time
 
 
 def spring_forces(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Force of every spring-damper at rest, without damping."""
+    """Forces of all spring-dampers at rest at a time, without damping, (springs,)."""
     return mechanism.network.arrays.springs.tensions(spring_extensions(mechanism, c, table, time), time)
 
 
 def check_laws(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> None:
-    """Raise ValueError, naming the spring, if a law has no value at its extension."""
+    """Raise ValueError, naming the spring, if the law of a spring has no value at its extension in a configuration."""
     springs = mechanism.network.arrays.springs
     owners = [*springs.lawful.tolist(), *springs.forced.tolist()]
     given = dict(zip(owners, [*springs.laws, *springs.force_laws], strict=True))
@@ -99,13 +108,13 @@ def check_laws(mechanism: Model, c: Configuration, table: TimeTable, time: float
 
 
 def spring_states(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """States of the springs with stiffness: their forces, or their extensions if they have an elastic law."""
+    """States of the springs with stiffness in a configuration: forces, or extensions if the spring has a law."""
     springs = mechanism.network.arrays.springs
     return (springs.gain * spring_extensions(mechanism, c, table, time))[springs.state >= 0]
 
 
 def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> tuple[Any, Array]:
-    """Matrix G and right-hand side b (from drives) of the velocity constraints G v = b; G sparse."""
+    """Matrix G, sparse, and right-hand side b of the constraints G v = b at a time; b is due to drives."""
     G, b = rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)
     return sparse.csr_array(G), b
 
@@ -113,46 +122,64 @@ def constraint_rates(mechanism: Model, c: Configuration, table: TimeTable, time:
 def rates_at(
     mechanism: Model, place: tuple[Configuration, Derived], table: TimeTable, time: float
 ) -> tuple[Any, Array]:
-    """Matrix G and right-hand side b of G v = b at a configuration with its derived quantities; G may be dense."""
+    """Matrix G and right-hand side b of the constraints G v = b on velocities, at a configuration and a time.
+
+    ``place`` is the configuration with its derived quantities. G is dense or sparse as the arrays.
+    """
     return rates_under(mechanism, place, table.at(time)[0], table.rates(time))
 
 
 def rates_under(
     mechanism: Model, place: tuple[Configuration, Derived], coefficient: Array, rates: tuple[Array, Array]
 ) -> tuple[Any, Array]:
-    """Matrix G and right-hand side b of G v = b for given coefficients, and given rates of coefficients and offsets."""
+    """Matrix G and right-hand side b of the constraints G v = b, for given coefficients of the terms.
+
+    ``place`` is a configuration with its derived quantities, ``rates`` the time derivatives of coefficients and
+    offsets.
+    """
     a, (c, d), (rate_c, rate_o) = mechanism.network.arrays, place, rates
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
     return G, -constraint_sums(a, d.product, rate_c, rate_o)
 
 
 def constraint_gap(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Constraint values g(q, t), (g,); zero for rows that constrain velocities only."""
+    """Values g(q, t) of all constraints at a time, (g,), zero if they hold.
+
+    They are zero for rows that constrain velocities only.
+    """
     a = mechanism.network.arrays
     return gap_of(a, derive(a, c).product, *table.at(time))
 
 
 def gap_of(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
-    """Constraint values g(q, t) from the products, (g,)."""
+    """Values g(q, t) of all constraints (g,) from products V·W (p,), coefficients of terms, offsets of rows."""
     gap = constraint_sums(a, product, coefficient, offset) + squares(a, product)
+    if a.closed:
+        gap = gap + closed_gaps(a.closed, product, gap.size)
     return gap + curve_gaps(a.curves, all_at_state(a.curves, product), gap.size)
 
 
 class VelocityRows(NamedTuple):
-    """Rows for all velocities, with entries (rows, k) in the given columns (k,), zero elsewhere."""
+    """Matrix of which only the given columns (k,) are stored, with their entries (rows, k); others are zero.
+
+    Its rows map all velocities of a mechanism to the velocity or spin of a port.
+    """
 
     columns: Array
     entries: Array
 
     def full_rows(self, width: int) -> Array:
-        """Full rows, (rows, width)."""
+        """Matrix (rows, width) with all columns; those that are not stored are zero."""
         rows = np.zeros((len(self.entries), width))
         rows[:, self.columns] = self.entries
         return rows
 
 
 class PortRates(NamedTuple):
-    """World position (d,) of a port, and the rows of its velocity (d,) and spin (s,); points have no spin."""
+    """World position (d,) of a port, and matrices from all velocities to its world velocity (d,) and spin (s,).
+
+    ``spin`` is None for points, which have no spin.
+    """
 
     position: Array
     velocity: VelocityRows
@@ -160,7 +187,7 @@ class PortRates(NamedTuple):
 
 
 def port_rates(mechanism: Model, c: Configuration, port: str) -> PortRates:
-    """Position of a port and the rows of its velocity and spin, in world axes."""
+    """World position of a port ``body.port``, and the matrices of its velocity and spin in world axes."""
     a, (i, at) = mechanism.network.arrays, find_port(port, mechanism.bodies)
     (cv, cw, cu), unit = a.columns, np.eye(a.dim)
     weights = weights_of(port, mechanism.bodies)
@@ -185,9 +212,9 @@ def _inertias(mechanism: Model) -> list[Inertia]:
 
 
 class AngleRows(NamedTuple):
-    """Constraint rows of prescribed angles: indices of the rows, of their products s and c, and of their first terms.
+    """Indices of k constraint rows that prescribe angles, of their products s and c, and of their first terms.
 
-    A row s cos θ − c sin θ is the sine of the error of the angle, which also vanishes half a turn away.
+    A row s cos θ − c sin θ is the sine of the error of the angle θ, which also vanishes half a turn away.
     """
 
     rows: Array
@@ -196,14 +223,17 @@ class AngleRows(NamedTuple):
     term: Array
 
     def angle_errors(self, product: Array, coefficient: Array) -> Array:
-        """Errors (..., k) [rad] of the angles at products (..., p), within half a turn."""
+        """Errors (..., k) [rad] of the prescribed angles, within half a turn, for products (..., p).
+
+        ``coefficient`` are those of all terms, which contain cosine and sine of the prescribed angles.
+        """
         s, c = product[..., self.sine], product[..., self.cosine]
         cosine, sine = coefficient[self.term], -coefficient[self.term + 1]  # of the prescribed angle
         return np.arctan2(s * cosine - c * sine, c * cosine + s * sine)
 
 
 def angle_rows(mechanism: Model) -> AngleRows:
-    """Rows of a mechanism for angles with a prescribed value."""
+    """Indices of the constraint rows of a mechanism that prescribe an angle."""
     rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and law.value is not None]
     own = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
     terms = law_terms(mechanism)
@@ -212,7 +242,11 @@ def angle_rows(mechanism: Model) -> AngleRows:
 
 
 def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:
-    """Largest rate [1/s] of constraints G v = b and displacements, each relative to its size."""
+    """Largest relative rate [1/s] of a motion v, as a scale for defects of rates.
+
+    It is the largest rate of a constraint in ``conditions`` (G, b) relative to its size (``sizes``), or of a
+    displacement relative to the size of the mechanism.
+    """
     G, b = conditions
     moves = np.abs(v) / displacement_sizes(a, lever(a))
     rates = np.maximum(abs(G) @ np.abs(v), np.abs(b)) / sizes
@@ -220,10 +254,11 @@ def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array)
 
 
 def rate_doubt(a: Arrays, d: Derived, doubts: tuple[Array, Array]) -> float:
-    """Largest rate [1/s] of a constraint, relative to its size, that may be round-off in the rates of drives.
+    """Relative rate [1/s] up to which the rates of constraints may be round-off of the rates of drives.
 
-    If drives start from rest there is no other rate to compare with. ``doubts`` is the result of
-    :meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`; round-off inside a drive is estimated by that of a
+    It is the largest of all rows, each rate divided by the size of its constraint, and zero if nothing is driven.
+    ``doubts`` are the errors of the rates of coefficients and offsets due to round-off
+    (:meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`). Round-off inside a drive is estimated by that of a
     value of the size of the constraint.
     """
     coefficient, offset = doubts

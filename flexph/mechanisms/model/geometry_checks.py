@@ -26,7 +26,10 @@ CONCENTRIC = 1e-12
 
 
 def check_lengths(mechanism: Model, product: Array) -> None:
-    """Raise ValueError if a spring has zero length, or a rope no straight span between two points of its path."""
+    """Raise ValueError if a spring has zero length, or a rope no straight span between parts of its path.
+
+    ``product`` (p,) are the products V·W at the state.
+    """
     springs, names = mechanism.network.arrays.springs, [name for name, _ in measures(mechanism.connections)]
     squares = product[springs.length_product]
     for name, square in zip(names, squares, strict=False):
@@ -42,7 +45,10 @@ def check_lengths(mechanism: Model, product: Array) -> None:
 
 
 def check_discs(mechanism: Model, product: Array) -> None:
-    """Raise ValueError if a disc lies flat on the ground or is below it, or if a surface is tilted."""
+    """Raise ValueError if a disc lies flat on the ground or below it, or a body with a surface is tilted.
+
+    ``product`` (p,) are the products V·W at the state.
+    """
     t = mechanism.network.arrays.rolling
     for row, height, least in zip(t.positive_row, product[t.positive], t.least, strict=True):
         if height <= least and is_surface(mechanism, row):
@@ -60,13 +66,16 @@ def check_discs(mechanism: Model, product: Array) -> None:
 
 
 def is_surface(mechanism: Model, row: int) -> bool:
-    """True if a row whose product must stay positive belongs to a wheel on a moving body, not to a disc."""
+    """True if a constraint row is that of a wheel on a moving body, False for a disc on the ground.
+
+    The row is one with a product that must stay positive.
+    """
     law = laws(mechanism)[row]
     return isinstance(law, Rolling)
 
 
 def check_curves(mechanism: Model, on_curves: Sequence[OnCurve]) -> None:
-    """Raise ValueError if a port is beyond an end of its curve."""
+    """Raise ValueError, naming port and joint, if a port that slides on a curve is beyond an end of the curve."""
     for curve, at in zip(mechanism.network.arrays.curves, on_curves, strict=True):
         if curve.is_beyond(at.places[1]):
             raise ValueError(
@@ -76,14 +85,14 @@ def check_curves(mechanism: Model, on_curves: Sequence[OnCurve]) -> None:
 
 
 def port_on(mechanism: Model, curve: Curve) -> str:
-    """Text that names the port that slides on a curve, and its joint."""
+    """Text that names the port that slides on a curve, and its joint, for a message."""
     name = mechanism.constraint_names[curve.rows[0]].partition(":")[0]
     joint = next(c for c in mechanism.connections if c.name == name)
     return f"the port {joint.ports[0]!r} of {name!r}"
 
 
 def check_gaps(mechanism: Model, c: Configuration, d: Derived) -> None:
-    """Raise ValueError if bodies in contact have the same centre."""
+    """Raise ValueError if two bodies in contact have the same centre, so that the contact has no normal."""
     if not mechanism.network.arrays.contacts.number:
         return
     a = near_at(mechanism.network.arrays, (c, d))

@@ -28,9 +28,9 @@ class Layout(Memo):
     """Layout of the flat state x = (r, R, u | ṙ, ω, u̇ | σ, e | λ) of a mechanism.
 
     r are centres of mass, R stored rotation entries, u deformations, ṙ world velocities, ω body spins, σ stresses, e
-    spring forces, λ multipliers. Each kind is ordered by body, and within a body by node; point masses have no R and no
-    ω. ``parts`` maps ``body.kind`` to a slice, kind one of ``centre``, ``rotation``, ``deformation``, ``velocity``,
-    ``spin``, ``deformation_rate``, ``stress``; springs and constraints go by their names.
+    spring forces, λ multipliers. Each of these is ordered by body, and within a body by node; point masses have no R
+    and no ω. ``parts`` maps names to slices: ``body.kind``, with the kinds ``centre``, ``rotation``, ``deformation``,
+    ``velocity``, ``spin``, ``deformation_rate``, ``stress``, and the names of springs and constraints.
     """
 
     dim: int
@@ -44,37 +44,37 @@ class Layout(Memo):
 
     @once
     def position_sizes(self) -> tuple[int, int, int]:
-        """Sizes of r, R, u."""
+        """Numbers of entries of r, R and u in x."""
         return self.dim * self.frames, entry_count(self.dim) * len(self.turning), self.flexible
 
     @once
     def velocity_sizes(self) -> tuple[int, int, int]:
-        """Sizes of ṙ, ω, u̇."""
+        """Numbers of entries of ṙ, ω and u̇ in x."""
         return self.dim * self.frames, spins(self.dim) * len(self.turning), self.flexible
 
     @once
     def parts_of_motion(self) -> slice:
-        """Slice of ṙ, ω, u̇ in x."""
+        """Slice of the velocities (ṙ, ω, u̇) in the state vector x."""
         first = sum(self.position_sizes)
         return slice(first, first + self.velocities)
 
     @once
     def velocities(self) -> int:
-        """Number of velocities."""
+        """Number n_v of velocities ṙ, ω, u̇."""
         return sum(self.velocity_sizes)
 
     @once
     def size(self) -> int:
-        """Size of x without the multipliers."""
+        """Number of entries of the state vector x; multipliers are not part of it."""
         return sum(self.position_sizes) + self.velocities + self.stresses + self.springs
 
     def split(self, x: Array) -> tuple[Array, ...]:
-        """r, R, u, ṙ, ω, u̇, σ, e as flat views of x."""
+        """Views (r, R, u, ṙ, ω, u̇, σ, e) of a flat state x, each flat."""
         return tuple(x[part] for part in self._splits)
 
     @once
     def spins(self) -> slice:
-        """Slice of ω in x."""
+        """Slice of the spins ω in the state vector x."""
         return self._splits[4]
 
     @once
@@ -89,7 +89,11 @@ PARTS = (CENTRE, "rotation", "deformation", "velocity", "spin", "deformation_rat
 
 
 def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], rows: tuple[str, ...]) -> Layout:
-    """Layout for given bodies, names and sizes of the states of springs and anchors, and names of constraint rows."""
+    """Layout of the state of a mechanism with given bodies, springs and constraint rows.
+
+    ``springs`` are the names and sizes of the states of springs and of the anchors of sticking contacts, ``rows`` the
+    names of the constraint rows.
+    """
     dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
     k, s = entry_count(dim), spins(dim)
     sizes = (
@@ -145,30 +149,36 @@ class Model(Memo, Remade):
 
     @once
     def frames(self) -> Mapping[str, Body]:
-        """Frames of all bodies by name, the "bodies" of the arrays; a nodal body has one for each node."""
+        """Frames of all bodies by name: one of each body, or one of each node of a nodal body.
+
+        The arrays call them bodies.
+        """
         return read_only(frames_of(self.bodies))
 
     @once
     def layout(self) -> Layout:
-        """Layout of the flat state by name."""
+        """Layout of the state vector: slices of its parts, such as ``rod.centre``, by name."""
         springs = [(name, 1) for name, measure in measures(self.connections) if measure.has_state]
         anchors = anchor_sizes(self.connections, next(iter(self.bodies.values())).dim)
         return lay_out(self.bodies, [*springs, *anchors.items()], self.constraint_names)
 
     @once
     def network(self) -> Network:
-        """Flat arrays for the kernels."""
+        """Flat arrays of bodies and connections for the kernels; built once."""
         return build_network(self.bodies, self.connections, self.gravity)
 
     @once
     def rigid_motion(self) -> RigidMotion | None:
-        """Rigid motions of mechanisms with nodal bodies; None if every body has one frame."""
+        """Rigid motions of the bodies of a mechanism, some of which have several frames.
+
+        None if every body has one frame.
+        """
         motion = RigidMotion(self.bodies, self.network.arrays.columns)
         return None if motion.is_plain else motion
 
     @once
     def largest_body(self) -> int:
-        """Number of flexible coordinates of the largest body, which limits the size of dense blocks."""
+        """Largest number of flexible coordinates of a frame, which limits the size of dense blocks."""
         return max(body.size for body in self.frames.values())
 
     @once
@@ -183,7 +193,11 @@ class Model(Memo, Remade):
 
 
 def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
-    """Size of the mechanism [m]: largest component of distances of bodies, node positions and joint vectors."""
+    """Size of the mechanism [m] with bodies at given centres and rotations, undeformed; 1 if all lengths are zero.
+
+    It is the largest component of the vectors between centres of mass, of the positions of nodes in their bodies, and
+    of the vectors between points of joints.
+    """
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))
     points, between = a.node_moves > 0.0, a.joins_points > 0.0  # other vectors are directions, without a length

@@ -22,7 +22,10 @@ both in world axes. For a point mass its velocity alone, (ẋ, ẏ) or (ẋ, ẏ
 
 
 def read_placement(name: str, given: Placement, dim: int) -> tuple[Array | None, Array]:
-    """Position of P (None if only the rotation is given) and rotation matrix; numbers may be texts with units."""
+    """Position (d,) of the origin P and rotation (d, d) of the body ``name`` from a placement given by a user.
+
+    The position is None if only a rotation is given. Numbers may be texts with units.
+    """
     what = f"pose of {name!r}"
     if dim == 2:
         if np.isscalar(given):
@@ -58,7 +61,10 @@ def read_placements(name: str, given: Sequence[Placement], dim: int) -> tuple[Ar
 
 
 def _table(given: Sequence[Placement]) -> Array | None:
-    """Angles (k,) or triples (x, y, angle) (k, 3) as an array; None unless all are finite floats."""
+    """Placements of one kind as an array: angles (k,), or triples (x, y, angle), (k, 3).
+
+    None if they are of several kinds or forms, or not all finite floats.
+    """
     floats, kinds = {float, np.float64}, set(map(type, given))
     is_triples = kinds <= {tuple, list, np.ndarray} and all(np.shape(own) == (3,) for own in given)
     if not (kinds <= floats or (is_triples and set(map(type, chain.from_iterable(given))) <= floats)):
@@ -68,9 +74,10 @@ def _table(given: Sequence[Placement]) -> Array | None:
 
 
 def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array | None, Array]:
-    """Velocity of P (None if only the spin is given) and spin in world axes; numbers may be texts with units.
+    """Velocity (d,) of the origin P and spin (s,) of the body ``name`` in world axes, from the motion that a user gave.
 
-    A point mass, which has no spin, has ``turns`` False.
+    The velocity is None if only a spin is given. ``turns`` is False for a point mass, which has no spin. Numbers may be
+    texts with units.
     """
     what = f"velocity of {name!r}"
     if not turns:
@@ -90,7 +97,7 @@ def read_motion(name: str, given: Motion, dim: int, turns: bool) -> tuple[Array 
 
 
 def _point_velocity(what: str, given: Motion, dim: int) -> Array:
-    """Velocity (d,) of a point mass, given alone or together with a spin of zero."""
+    """Velocity (d,) of a point mass, which users give alone or with a spin, which must be zero."""
     if np.isscalar(given):
         raise ValueError(
             f"{what} must be the velocity ({dim},) of a point mass, which has no spin, got {check.shown(given)}"
@@ -112,7 +119,10 @@ def _is_pair(given: Any) -> bool:
 
 
 def _in_units(what: str, given: Any, linear: str, angular: str) -> Any:
-    """Convert the texts in (x, y, angle) or its rate to SI units."""
+    """Numbers (x, y, angle), or their rates, with texts such as "30 deg" converted to SI units.
+
+    ``linear`` and ``angular`` are these units. Other values are returned as given.
+    """
     if not isinstance(given, list | tuple) or len(given) != 3:
         return given
     return [in_si(what, value, unit) for value, unit in zip(given, (linear, linear, angular), strict=True)]

@@ -1,4 +1,4 @@
-"""Values and rates of prescribed functions of time."""
+"""Values and time derivatives of prescribed functions of time, such as drives."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ENDING = np.array([25.0, -48.0, 36.0, -16.0, 3.0])
 
 
 def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
-    """Values of a function of time at many times, (size, times).
+    """Values (size, times) of a function of time with ``size`` components at the given times (times,).
 
     A scalar function that accepts arrays is evaluated once for all times, and compared with single evaluations at some
     of them; all other functions are evaluated time by time.
@@ -44,7 +44,10 @@ def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
 
 
 def _values_by_array(function: Callable[[Any], Any], times: Array) -> Array | None:
-    """Values of a function for an array of times, if bitwise equal to single evaluations; None otherwise."""
+    """Values (times,) of a function that accepts arrays of times; None if it does not.
+
+    A function accepts arrays if its values equal single evaluations bit by bit, as tested at some of the times.
+    """
     some = np.linspace(0, times.size - 1, SAMPLES).astype(int)
     try:
         with np.errstate(all="ignore"):
@@ -56,12 +59,15 @@ def _values_by_array(function: Callable[[Any], Any], times: Array) -> Array | No
 
 
 def rate_before(function: Callable[[float], Any], size: int, time: float, step: float) -> Array:
-    """Time derivative (size,), by fourth-order differences of five points within the step that ends at the time."""
+    """Time derivative (size,) of a function at the end ``time`` of a step, from five points within the step.
+
+    The difference is of fourth order, and ``step`` [s] is the length of the step.
+    """
     return _ENDING @ _samples(function, size, time, step) / (3.0 * step)
 
 
 def _samples(function: Callable[[float], Any], size: int, time: float, step: float) -> Array:
-    """Values (5, size) at the end of a step and at each quarter before it."""
+    """Values (5, size) of a function at the end ``time`` of a step, then at each quarter of the step before."""
     values = np.empty((5, size))
     for k in range(5):
         values[k] = function(time - 0.25 * k * step)
@@ -69,9 +75,10 @@ def _samples(function: Callable[[float], Any], size: int, time: float, step: flo
 
 
 class _Difference(NamedTuple):
-    """Finite-difference rates of functions of time, with error estimates, (size,) each.
+    """Rates of functions of time by finite differences, with error estimates; each array is (size,).
 
-    ``apart`` is the change of the rate if the step is halved, ``noise`` its round-off, ``mean`` the largest mean rate.
+    ``rate`` is the difference quotient, ``apart`` its change if the step is halved, ``noise`` its round-off, and
+    ``mean`` the largest mean rate.
     """
 
     rate: Array
@@ -81,28 +88,31 @@ class _Difference(NamedTuple):
 
     @property
     def constant(self) -> Array:
-        """True where all values are equal up to round-off."""
+        """True for each function whose values are equal within the step, up to round-off."""
         return self.noise >= self.mean
 
     @property
     def lost(self) -> Array:
-        """True where round-off hides the motion."""
+        """True for each function whose motion within the step is hidden by round-off."""
         return (self.noise > SETTLED * self.mean) & ~self.constant
 
     @property
     def agrees(self) -> Array:
-        """True where the step and its half give the same rate."""
+        """True for each function whose rate is the same by the step and by half of it."""
         close = self.apart <= np.maximum(self.noise, AGREEING * np.abs(self.rate))
         return self.constant | (close & ~self.lost)
 
     @property
     def coarse(self) -> Array:
-        """True where a longer step would be more accurate."""
+        """True for each function for which a longer step would give a more accurate rate."""
         return (self.apart <= self.noise) & (self.noise > ACCURATE * self.mean) & (self.mean > 0.0)
 
 
 def _difference(function: Callable[[float], Any], here: Array, time: float, reach: float) -> _Difference:
-    """Finite-difference rates with the step ``reach`` [s]; NaN if the function fails at a point of the difference."""
+    """Rates of a function at a time, and their errors, by finite differences with the step ``reach`` [s].
+
+    ``here`` are the values at the time. All are NaN if the function fails at a point of the difference.
+    """
 
     def change(t: float) -> Array:  # the weights add up to zero only to round-off, and a constant must have rate zero
         return np.ravel(function(t)) - here
@@ -119,10 +129,11 @@ def _difference(function: Callable[[float], Any], here: Array, time: float, reac
 
 
 def rate_after(function: Callable[[float], Any], size: int, time: float, name: str) -> Array:
-    """Time derivative (size,) from points to the right of the time; raises ValueError if it does not exist.
+    """Time derivative (size,) of a prescribed motion, from its values at the time and later.
 
     It is a fourth-order difference with a step whose half gives the same rate to round-off. A rate that vanishes with
-    the step, such as that of |t|^(3/2) at t = 0, is zero.
+    the step, such as that of |t|^(3/2) at t = 0, is zero. Raises ValueError, naming the motion, if there is no
+    derivative.
     """
     here = np.ravel(function(time)).astype(float)
     first = _difference(function, here, time, REACH)
@@ -154,7 +165,7 @@ def rate_after(function: Callable[[float], Any], size: int, time: float, name: s
 
 
 def rate_doubt(function: Callable[[float], Any], size: int, time: float) -> Array:
-    """Round-off (size,) of the rates of :func:`rate_after`, which matters for motions that start at rest."""
+    """Error (size,) of the rates of :func:`rate_after` due to round-off, for motions that start at rest."""
     here = np.ravel(function(time)).astype(float)
     try:
         with np.errstate(all="ignore"):
@@ -166,7 +177,10 @@ def rate_doubt(function: Callable[[float], Any], size: int, time: float) -> Arra
 
 
 def _rates_of_longer_steps(function: Callable[[float], Any], here: Array, time: float, first: _Difference) -> Array:
-    """Rates with the longest step that agrees with its half and within which the function has values."""
+    """Rates by the longest step for which a step of half the length gives the same rate and the function has values.
+
+    Only rates that are ``coarse`` by the ``first`` step are replaced; ``here`` are the values at the time.
+    """
     rates, trial, reach = first.rate.copy(), first, REACH
     coarse = first.coarse
     for _ in range(TRIALS):

@@ -49,14 +49,17 @@ Held = dict[int, list[Any]]
 
 
 class Bends(NamedTuple):
-    """Estimated relative error of the deflection of a body, and largest rotation of its sections [rad], (k,) each."""
+    """Estimated relative error of the deflection of a body, and largest rotation of its sections [rad], in k states."""
 
     error: Array
     turn: Array
 
 
 class _Frame(NamedTuple):
-    """Floating frame: slices of its deformation and stresses in a state, and rows of the rotations that joints hold."""
+    """Floating frame with the slices of its deformation and stresses in a state.
+
+    ``held`` has, for each section that a joint holds, the matrix from the deformation to the rotation of the section.
+    """
 
     body: Body
     deformation: slice
@@ -67,9 +70,10 @@ class _Frame(NamedTuple):
 def bends(
     bodies: Mapping[str, AnyBody], name: str, states: Array, *, parts: Mapping[str, slice], held: Held
 ) -> Bends | None:
-    """Deflection errors and rotations of a body in states (k, size); None if no section turns by more than SMALL.
+    """Estimated error of the deflection of the body ``name``, and its section rotations, in states (k, size).
 
-    ``parts`` are the slices of the states by name, ``held`` the sections held by joints.
+    ``parts`` are the slices of the states by name, ``held`` the result of :func:`held_sections`. None if no section
+    turns by more than SMALL.
     """
     frames = _bent_frames(bodies, name, parts, held)
     if not frames or over_rows(lambda some: _largest(frames, some), states).max() <= SMALL:
@@ -78,7 +82,10 @@ def bends(
 
 
 def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
-    """Rotation rows (s, n) of the sections whose directions joints hold, by index of the frame."""
+    """Sections whose directions joints hold, by index of their frame.
+
+    Each is a matrix (s, n) from the deformation of the frame to the rotation of the section.
+    """
     laws = (row.law for c in connections for row in c.rows)
     products = (product for law in laws if isinstance(law, ProductLaw) for product in law.products)
     vectors = (v for product in products for w in (product.first, product.second) for v in (w.plus, w.minus))
@@ -102,13 +109,13 @@ def _bent_frames(bodies: Mapping[str, AnyBody], name: str, parts: Mapping[str, s
 
 
 def _largest(frames: list[_Frame], states: Array) -> Array:
-    """Largest rotation over all states, (1,)."""
+    """Largest rotation of a section of the frames in any of the states [rad], as an array (1,)."""
     turns = [np.abs(f.body.section_rotation @ states[:, f.deformation].T).max(initial=0.0) for f in frames]
     return np.array([max(turns)])
 
 
 def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
-    """Errors and largest rotations, (k,) each."""
+    """Estimated errors of the deflection of a body of given frames, and largest rotations, in k states."""
     s, held, tension = spins(frames[0].body.dim), np.zeros(len(states)), np.zeros(len(states))
     largest, bend, left_out = held.copy(), held.copy(), held.copy()
     for frame in frames:
@@ -134,14 +141,14 @@ def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
 
 
 def _lever(square: Array) -> Array:
-    """Factor ℓ (k,) by which an axial force changes deflections, from (λL)² (k,); this is negative for compression."""
+    """Factors ℓ (k,) by which axial forces change deflections, from (λL)² (k,), negative for compression."""
     size = np.maximum(np.sqrt(np.abs(square)), 1e-6)
     pressed = np.minimum(size, COMPRESSED)
     return np.where(square > 0.0, np.tanh(size) / size, np.tan(pressed) / pressed)
 
 
 def _points(turns: Array, s: int) -> Array:
-    """Rotations (p·s, k) reshaped to (k, p, s)."""
+    """Section rotations (p·s, k) in k states, reshaped to (k, p, s)."""
     return np.asarray(turns).T.reshape(turns.shape[1], -1, s)
 
 
@@ -162,7 +169,7 @@ BUCKLING_SHARE = 0.5
 
 
 def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
-    """Warn if states (k, size) at times (k,) leave the range of validity of the models of bodies."""
+    """Warn if states (k, size) at the times (k,) leave the range of validity of the models of bodies or ropes."""
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and (len(body.elements) or body.tangents is not None):
             kind = "rotation" if body.tangents is None else "centre"
@@ -183,7 +190,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
 
 
 class _Frames:
-    """Section rotations and buckling loads of all floating frames of a mechanism, as rows over its states."""
+    """Section rotations of a mechanism, and its forces over buckling loads, as linear functions of its state."""
 
     def __init__(self, mechanism: Model) -> None:
         parts, turns, loads, sizes = mechanism.layout.parts, [], [], []
@@ -200,7 +207,10 @@ class _Frames:
         self._firsts = np.cumsum([0, *sizes])[:-1]
 
     def are_straight(self, states: Array) -> bool:
-        """True if no section turns by more than SMALL and no load of either sign exceeds BUCKLING_SHARE."""
+        """True if no section turns by more than SMALL and no force exceeds a share of its buckling load.
+
+        The share is BUCKLING_SHARE, in all states. Forces count with either sign.
+        """
         states = states[:, : self._turns.shape[1]]  # states of general systems have multipliers at their end
         few = not self._turns.shape[0] or over_rows(self._largest_turn, states).max() <= SMALL
         return bool(few and (not self._firsts.size or over_rows(self._largest_load, states).max() <= BUCKLING_SHARE))
@@ -213,27 +223,30 @@ class _Frames:
 
 
 def _rows_over(size: int, blocks: list[tuple[int, Any]]) -> Any:
-    """Stack blocks of rows, each beginning at its column, into a matrix with ``size`` columns."""
+    """Sparse matrix with ``size`` columns from blocks of rows, each given with its first column."""
     firsts = np.cumsum([0, *(rows.shape[0] for _, rows in blocks)]).tolist()
     placed = ((first, column, rows) for first, (column, rows) in zip(firsts, blocks, strict=False))
     return sparse_blocks((firsts[-1], size), placed)
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
-    """Raise ArithmeticError if a rod element turns too far for interpolated directors; the message quotes ``when``."""
+    """Raise ArithmeticError if an element of a rod turns too far for interpolated directors in a flat state.
+
+    The message says ``when``, as a part of its sentence.
+    """
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and len(body.elements) and body.tangents is None:
             turned = float(_element_turns(body, state[None, mechanism.layout.parts[f"{name}.rotation"]])[0])
             if turned > FOLDED:
                 raise ArithmeticError(
                     f"the mesh of {name!r} is too coarse for the loads: {when} an element turns by {turned:.2g} rad "
-                    f"between its ends, and at most {FOLDED:.2f} rad are possible: take more elements (up to "
+                    f"between its ends, and at most {FOLDED:.2f} rad are possible: use more elements (up to "
                     f"{LARGE_TURN:g} rad each their shape is accurate), or smaller loads"
                 )
 
 
 def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
-    """Warnings about buckling of the floating frames of a body, for the first frame concerned."""
+    """Warnings about buckling of the first floating frame of the body ``name`` that may buckle; empty if none may."""
     at = mechanism.layout.parts.get(f"{name}.stress", slice(0, 0)).start
     for frame in nodes_of(mechanism.bodies[name]):
         doubts = _buckling(name, frame, times, states[:, at : at + frame.stress_size]) if frame.size else []
@@ -244,14 +257,14 @@ def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[st
 
 
 def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: Held) -> list[str]:
-    """Warnings of large deflections of a body relative to its frames."""
+    """Warnings that the body ``name`` deflects too much relative to its floating frames; empty if it does not."""
     bend = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
     if bend is None or bend.error.max() <= DEFLECTION_ERROR:
         return []
     frames, most = nodes_of(mechanism.bodies[name]), float(bend.error.max())
     parts = int(np.ceil(len(frames) * np.sqrt(most / DEFLECTION_ERROR)))
     shortens = all(own.stiffening is not None and own.stiffening.critical is None for own in frames)
-    advice = "" if shortens or len(times) == 1 else ", or take strain='von_karman' if it spins"
+    advice = "" if shortens or len(times) == 1 else ", or use strain='von_karman' if it spins"
     size = f"about {100.0 * most:.0f} %" if most < 0.5 else "half of it or more"
     return [
         f"a section of {name!r} turns by {bend.turn.max():.2f} rad against its frame, and its deflection is off by "
@@ -286,7 +299,10 @@ def _element_turns(body: NodalBody, nodes: Array) -> Array:
 
 
 def _volumes(mechanism: Model, name: str, body: NodalBody, states: Array) -> Array:
-    """Least det F over the points of a solid at all states, (k,)."""
+    """Least determinant of the deformation gradients of a solid in each of k states, (k,).
+
+    It is negative where an element is turned inside out.
+    """
     turning, d, parts = body.turning, body.dim, mechanism.layout.parts
 
     def least(some: Array) -> Array:
@@ -305,7 +321,7 @@ def _inside_out(name: str, times: Array, volumes: Array) -> list[str]:
         return []
     return [
         f"cells of {name!r} turn inside out, with a volume of {volumes.min():.2g} times the undeformed one"
-        f"{_since(times, volumes <= 0.0)}: the results from then on are invalid; take smaller loads, more cells or "
+        f"{_since(times, volumes <= 0.0)}: the results from then on are invalid; use smaller loads, more cells or "
         "shorter steps"
     ]
 
@@ -315,12 +331,12 @@ def _elements(name: str, times: Array, turned: Array) -> list[str]:
         return []
     return [
         f"an element of {name!r} turns by {turned.max():.2g} rad between its ends, more than {LARGE_TURN:g} rad"
-        f"{_since(times, turned > LARGE_TURN)}: its shape is interpolated; take more elements"
+        f"{_since(times, turned > LARGE_TURN)}: its shape is interpolated; use more elements"
     ]
 
 
 def _rope_out_of_plane(mechanism: Model, times: Array, states: Array) -> list[str]:
-    """Warning of the rope that leaves the plane of a sheave furthest, at some of the states."""
+    """Warning that a rope leaves the plane of a sheave, for the rope that does so most in some of the states."""
     ropes = mechanism.network.arrays.springs.ropes
     if mechanism.layout.dim == 2 or not ropes.angle_span.size:
         return []
@@ -340,7 +356,7 @@ def _rope_out_of_plane(mechanism: Model, times: Array, states: Array) -> list[st
 
 
 def _since(times: Array, beyond: Array) -> str:
-    """Text with the first time at which a range was left; empty for a single state."""
+    """Text with the first of the times at which ``beyond`` is true; empty for a single state."""
     return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
 
 

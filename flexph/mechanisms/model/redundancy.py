@@ -21,12 +21,12 @@ redundant constraints have 1e-15, or its square root if they are redundant at sp
 
 
 def independent(mechanism: Model, G: Any) -> Any | None:
-    """Matrix U′ = W U (g, r) of independent combinations of the constraints G v = b; None if G has full rank.
+    """Matrix U′ (g, r) that combines the constraints G v = b to r independent ones; None if G has full rank.
 
-    λ = W U μ with W G = U Σ Vᵀ (rank columns) is the solution of least norm ‖W⁻¹λ‖. W scales each multiplier: a torque
-    is converted to a force at the largest distance of a joint from a centre of mass. The independent constraints are
-    Uᵀ W G v = Uᵀ W b; the others follow from them as long as the rank is constant. Groups of constraints without
-    redundancy are unchanged.
+    These are U′ᵀG v = U′ᵀb. U′ = W U with W G = U Σ Vᵀ (r columns, the rank), and λ = U′μ is the solution of least norm
+    ‖W⁻¹λ‖. W scales each multiplier: a torque is converted to a force at the largest distance of a joint from a centre
+    of mass. The other constraints follow from the independent ones as long as the rank is constant. Groups of
+    constraints without redundancy are unchanged.
     """
     rows, weight, a = G.shape[0], weights(mechanism), mechanism.network.arrays
     moves = displacement_sizes(a, lever(a)) / lever(
@@ -63,7 +63,10 @@ def _placed(block: Array, rows: Array, height: int) -> Any:
 
 
 def weights(mechanism: Model) -> Array:
-    """Scales of multipliers: 1 for forces, for torques the largest distance of a joint from a centre of mass [m]."""
+    """Scales W of the multipliers, (g,).
+
+    They are 1 for forces, and for torques the largest distance [m] of a joint from a centre of mass.
+    """
     size = lever(mechanism.network.arrays)
     units = [row.unit for c in mechanism.connections for row in c.rows]
     return np.array([size if unit == "N m" else 1.0 for unit in units])

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 
 class ControlledFactor(NamedTuple):
-    """Factor 1 + u set by an input u: name, kind and index (see timed_columns), indices of its port and input."""
+    """Factor 1 + u of a stiffness, mass or friction, set by an input u of a run.
+
+    ``name`` is that of the spring, joint, contact or body. ``kind`` and ``number`` give the column of its value (see
+    :func:`flexph.kernels.arrays.timed_columns`), ``port`` and ``entry`` are the indices of the input port and of the
+    input.
+    """
 
     name: str
     kind: int
@@ -31,11 +36,11 @@ class ControlledFactor(NamedTuple):
 
     @property
     def what(self) -> str:
-        """Quantity that the factor multiplies."""
+        """Kind of the quantity that the factor multiplies: ``"stiffness"``, ``"mass"`` or ``"friction"``."""
         return {FACTORS: "stiffness", MASSES: "mass"}.get(self.kind, "friction")
 
     def check(self, values: Array, times: Array) -> None:
-        """Raise ValueError unless the factors of the input ``values`` are admissible: not negative, masses positive."""
+        """Raise ValueError unless 1 + u ≥ 0 for all ``values`` of the input u at the times, and > 0 for masses."""
         if not ((values <= -1.0) if self.kind == MASSES else (values < -1.0)).any():
             return
         k, symbol = int(np.argmin(values)), {FACTORS: "k", MASSES: "m"}.get(self.kind, "μ")
@@ -47,9 +52,10 @@ class ControlledFactor(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """Function of time, its name, and the columns of its values at both ends of a step in a row of prescribed values.
+    """Function of time in a run, with the columns of its values in the row of prescribed values of a step.
 
-    For a free length or angle both columns are the column of its change over the step.
+    ``first`` is the column of the value at the start of the step, ``last`` that at its end. For a free length or angle
+    both are the column of its change over the step. Values below ``least`` are refused.
     """
 
     first: int
@@ -67,7 +73,7 @@ class _Function(NamedTuple):
         return value
 
     def along(self, times: Array) -> Array:
-        """Values at the times, (k,)."""
+        """Values at the times, (k,); raises ValueError for one that is not finite or below the ``least``."""
         try:
             values = values_at(self.value, times, 1)[0]
         except Exception:
@@ -77,7 +83,7 @@ class _Function(NamedTuple):
 
 
 def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
-    """Factors of stiffness, of friction and of masses that inputs set."""
+    """Factors of stiffness, friction and masses that an input sets as 1 + u, in the order of the kernels."""
     slices = mechanism.network.input_slices
     ports = {name: i for i, name in enumerate(slices)}
     own = []
@@ -94,13 +100,13 @@ def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
 
 
 def _moving(mechanism: Model) -> list[_Function]:
-    """Free lengths and angles of springs that are functions of time."""
+    """Free lengths and angles of springs that are functions of time, with their columns."""
     pairs = enumerate(measures(mechanism.connections))
     return [_Function(i, i, f"{name}: the reference", m.free) for i, (name, m) in pairs if callable(m.free)]
 
 
 def _changing(mechanism: Model) -> list[_Function]:
-    """Factors of laws and of masses, and speeds of flows and of surfaces, that are functions of time."""
+    """Factors of laws, friction and masses, and speeds, that are functions of time, with their columns."""
     a, columns = mechanism.network.arrays, mechanism.once(_columns).tolist()
     springs = [name for name, _ in measures(mechanism.connections)]
     rods = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
@@ -127,7 +133,7 @@ def _columns(mechanism: Model) -> np.ndarray:
 
 
 class References:
-    """Prescribed quantities of a run: free lengths of springs, factors of laws and masses, speeds.
+    """Quantities that a run prescribes besides drives: free lengths of springs, factors of laws and masses, speeds.
 
     ``anchored`` (springs,) are the constant free lengths and angles, NaN for functions of time. A spring with a moving
     reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Each step has a row with the
@@ -148,11 +154,11 @@ class References:
 
     @property
     def moves(self) -> bool:
-        """True if a reference, a factor or a speed changes."""
+        """True if a free length, a factor or a speed changes with time."""
         return bool(self._moving) or self.width > self._still.size
 
     def at(self, time: float) -> Array:
-        """Free lengths and angles of the springs at a time, (springs,)."""
+        """Free lengths and angles of all springs at a time, (springs,) [m or rad]."""
         if not self._moving:
             return self.anchored
         values = self.anchored.copy()
@@ -161,19 +167,22 @@ class References:
         return values
 
     def rates(self, time: float) -> Array:
-        """Time derivatives of the references to the right of a time, (springs,)."""
+        """Time derivatives of the free lengths and angles just after a time, (springs,)."""
         rates = self._still.copy()
         for own in self._moving:
             rates[own.first] = rate_after(own.value, 1, time, own.name.removesuffix(": the reference"))[0]
         return rates
 
     def factors(self, time: float) -> Array:
-        """Factors of the laws of springs at a time, (springs,); empty if there are none."""
+        """Factors of the laws of springs at a time, (springs,); empty if no spring has a factor."""
         factors: Array = self._values(np.array([time, time]))[0, self._first + self._count :][: self._count]
         return factors
 
     def held_at(self, time: float) -> Array:
-        """Row of prescribed values of a step of length zero at a time, before controllers are called at that time."""
+        """Row of prescribed values of a step of length zero at a time.
+
+        Factors that a controller sets keep their last value, as the controller is not yet called at this time.
+        """
         if not self.moves:
             return self._still
         row: Array = self._values(np.array([time, time]))[0]
@@ -182,12 +191,15 @@ class References:
         return row
 
     def moved(self, t0: float, t1: float) -> Array:
-        """Row of prescribed values of a step from t0 to t1."""
+        """Row of the prescribed values of one step, from time t0 to time t1, in the layout of :meth:`at_times`."""
         row: Array = self.at_times(np.array([t0, t1]))[0]
         return row
 
     def at_times(self, times: Array) -> Array:
-        """Rows of prescribed values of the k steps between the times, (k, …); one row of zeros if nothing varies."""
+        """Rows of prescribed values of the k steps between k + 1 times, (k, columns).
+
+        There is a single row of zeros if nothing varies.
+        """
         if not self.moves:
             return self._still[None]
         rows = self._values(times)
@@ -196,10 +208,11 @@ class References:
         return rows
 
     def along(self, times: Array, ends: Array) -> tuple[Array, Array]:
-        """References and factors of laws of springs at times within steps, (k, springs) each; a single row if constant.
+        """Free lengths or angles of springs, and factors of their laws, at k times within steps, (k, springs) each.
 
-        ``ends`` are the ends of all steps. A factor that a controller or a piecewise constant input sets goes from its
-        last value to the new one over the step after the change, as in :meth:`at_times`.
+        Constant quantities have a single row. ``ends`` are the ends of all steps. A factor that a controller or a
+        piecewise constant input sets goes from its last value to the new one over the step after the change, as in
+        :meth:`at_times`.
         """
         references = np.tile(self._still, (len(times) if self._moving else 1, 1))
         factors = np.ones((len(times) if self._count else 1, self._count))
@@ -214,7 +227,7 @@ class References:
         return references, factors
 
     def _values(self, times: Array) -> Array:
-        """Rows of prescribed values of the steps between the times, without the changes of the references."""
+        """Rows of prescribed values of the k steps between k + 1 times, zero for free lengths and angles."""
         rows = np.zeros((len(times) - 1, self.width))
         for first, count in self._ones:
             rows[:, first : first + 2 * count] = 1.0
@@ -228,7 +241,10 @@ class References:
         return rows
 
     def _inputs(self, times: Array, ends: Array) -> Array | None:
-        """Inputs at times within steps, (k, m); those that jump at ends of steps are linear between them."""
+        """Values of the inputs at k times within steps, (k, m); None if no input sets a factor.
+
+        Inputs that jump at the ``ends`` of steps are linear between them.
+        """
         forcing = self._forcing
         if forcing is None or not self._controlled:
             return None
@@ -238,7 +254,11 @@ class References:
         return smooth * forcing.at_times(times) + np.array(linear).T
 
     def _factors(self, times: Array, inputs: Array | None) -> Iterator[tuple[ControlledFactor, Array]]:
-        """Yield the factors that inputs set, and their values at the times (k,)."""
+        """Yield each factor that an input sets, with its values 1 + u (k,) at the times (k,).
+
+        ``inputs`` (k, m) are the inputs u at these times; without any, nothing is yielded. A value that is not allowed
+        raises ValueError.
+        """
         if inputs is None:
             return
         for factor in self._controlled:

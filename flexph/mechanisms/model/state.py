@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pose:
-    """Undeformed pose: positions and rotations of all bodies, and the anchors of the joints.
+    """Undeformed pose: centres of mass and rotations of all bodies, and anchors.
+
+    Anchors are the values that joints and springs keep from this pose, such as free lengths.
 
     Attributes
     ----------
@@ -49,7 +51,7 @@ class Pose:
         return f"<Pose of {_named(self.bodies, len(self.centres))}>"
 
     def _repr_html_(self) -> str:
-        """Table of the positions and rotations of the bodies, for notebooks."""
+        """HTML table of centres of mass and rotations of the bodies, for notebooks."""
         turn = "angle [°]" if self.rotations.shape[-1] == 2 else "turn about x, y, z [°]"
         names = self.bodies or tuple(map(str, range(len(self.centres))))
         rows = zip(names, map(_numbers, self.centres), map(_turn, self.rotations), strict=True)
@@ -58,7 +60,9 @@ class Pose:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
-    """State of a mechanism at a time, with multipliers and anchors.
+    """State of a mechanism at a time, with joint forces (multipliers) and anchors.
+
+    Anchors are the values that joints and springs keep from the assembled pose, such as free lengths.
 
     :func:`flexph.results.static_solution` gives its parts by name and the readings of sensors.
 
@@ -67,9 +71,9 @@ class State:
     time : float
         Time [s].
     x : array
-        Positions, velocities and stresses in the layout of the mechanism, without multipliers.
+        Positions, velocities, stresses and spring forces in the layout of the mechanism, without multipliers.
     multipliers : array
-        Multipliers (g,).
+        Multipliers (g,) of the constraints, in the order of ``Mechanism.constraint_names``.
     anchors : Anchors
         Offsets of joints and free lengths of springs, measured in the assembled pose.
     memory : array
@@ -110,7 +114,7 @@ class State:
         return f"<State of {_named(self.bodies, None)} at {self.time:.6g} s: {len(self.x)} numbers>"
 
     def _repr_html_(self) -> str:
-        """Table of the contents of the state, for notebooks."""
+        """HTML table that tells what the state contains, for notebooks."""
         known = "known" if self.joint_forces else "not computed"
         rows = [
             ("bodies", _named(self.bodies, None)),
@@ -131,7 +135,10 @@ class State:
 
 
 def _named(bodies: tuple[str, ...], count: int | None) -> str:
-    """Text with the names of the bodies, or with their number if no names are known."""
+    """Text with the names of the bodies, for a ``repr``.
+
+    Without names it is ``"a mechanism"`` or, if their number ``count`` is given, the number of bodies.
+    """
     return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
 
 
@@ -140,14 +147,14 @@ def _numbers(values: Array) -> str:
 
 
 def _turn(rotation: Array) -> str:
-    """Angle of a rotation, or its rotation vector, in degrees."""
+    """Text of a rotation matrix, in degrees: its angle in the plane, the components of its rotation vector in space."""
     if rotation.shape[-1] == 2:
         return _numbers(np.degrees([planar_angle(rotation)]))
     return _numbers(scipy.spatial.transform.Rotation.from_matrix(rotation).as_rotvec(degrees=True))
 
 
 def configuration(mechanism: Model, x: Array) -> Configuration:
-    """Configuration arrays of a flat state."""
+    """Arrays of positions, velocities, stresses and springs from a flat state x, with matrices for rotations."""
     layout = mechanism.layout
     r, rho, u, v, omega, du, sigma, spring = layout.split(x)
     dim, turning = layout.dim, mechanism.network.arrays.turning
@@ -159,14 +166,14 @@ def configuration(mechanism: Model, x: Array) -> Configuration:
 
 
 def flat(mechanism: Model, c: Configuration) -> Array:
-    """Flat state of configuration arrays, the inverse of :func:`configuration`."""
+    """Flat state x of a configuration, the inverse of :func:`configuration`."""
     turning = mechanism.network.arrays.turning
     R, omega = entries(c.R.take(turning, axis=0)), c.omega.take(turning, axis=0)
     return np.concatenate([p.ravel() for p in (c.r, R, c.u, c.v, omega, c.du, c.sigma, c.spring)])
 
 
 def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration:
-    """Configuration of placed bodies, undeformed and at rest, with springs free of force."""
+    """Configuration at given centres and rotations of the frames: undeformed, at rest, without spring forces."""
     layout = mechanism.layout
     zeros = np.zeros
     return Configuration(
@@ -182,13 +189,16 @@ def at_rest(mechanism: Model, centres: Array, rotations: Array) -> Configuration
 
 
 def product_values(mechanism: Model, r: Array, arms: Array) -> Array:
-    """Values V·W of all products, from centres of mass and node arms."""
+    """Values V·W (p,) of all products of world vectors, from centres of mass r (b, d) and arms of the nodes (k, d)."""
     a = mechanism.network.arrays
     return products(a, vectors(a, r, arms))
 
 
 def angular_momentum(mechanism: Model, x: Array, time: float = 0.0) -> Array:
-    """Angular momentum Σ r × m ṙ + R p_r of a flat state at a time about the world's origin, (s,) [N m s]."""
+    """Angular momentum Σ (r × m ṙ + R p_r) of a flat state about the world's origin, (s,) [N m s].
+
+    p_r are the angular momenta of the frames about their centres. The ``time`` enters by masses with a factor of time.
+    """
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     p_r, _ = momenta(a, c.omega, c.u, c.du)
     turned = np.matmul(spin_map(c.R), p_r[:, :, None])[:, :, 0]

@@ -1,4 +1,4 @@
-"""Coefficients and offsets of the constraint rows as functions of time."""
+"""Coefficients and offsets of the constraint rows Σ (coefficient · product) − offset as functions of time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...joints.rows.connection import measures
 from ...joints.rows.laws import Law, LawRows, TimeFunction
+from ...kernels.contacts.distances import distance_values
 from ...kernels.ropes import rope_lengths, wound_off
 from ...laws.elastic_laws import ElasticLaw
 from ...numerics import checks as check
@@ -30,14 +31,18 @@ STRETCHED = 0.3
 
 @dataclass(frozen=True, eq=False)
 class Anchors:
-    """Offsets of constraint laws and free lengths of springs fixed by the assembled pose; NaN if driven."""
+    """Values that a mechanism keeps from its assembled pose.
+
+    ``rows`` are the offsets of the constraint laws, NaN if driven; ``springs`` the free lengths of springs, NaN for
+    functions of time.
+    """
 
     rows: Array
     springs: Array
 
 
 def laws(mechanism: Model) -> list[Law]:
-    """Law of each constraint row."""
+    """Law of each constraint row, (g,)."""
     return mechanism.once(_laws)
 
 
@@ -46,7 +51,7 @@ def _laws(mechanism: Model) -> list[Law]:
 
 
 def law_products(mechanism: Model) -> list[list[int]]:
-    """Indices of the products of each constraint row."""
+    """Indices, among all products V·W, of the products of each constraint row."""
     return mechanism.once(_law_products)
 
 
@@ -58,12 +63,12 @@ def _law_products(mechanism: Model) -> list[list[int]]:
 
 
 def law_values(mechanism: Model) -> list[slice]:
-    """Slice of the value of each law in the anchors."""
+    """Slices of the values of the laws of all constraint rows in :attr:`Anchors.rows`."""
     return mechanism.once(_law_rows).values
 
 
 def law_terms(mechanism: Model) -> list[slice]:
-    """Slice of the terms of each law among all terms."""
+    """Slices of the terms (coefficients times products) of each constraint row among all terms."""
     return mechanism.once(_law_rows).terms
 
 
@@ -72,9 +77,10 @@ def _law_rows(mechanism: Model) -> LawRows:
 
 
 def anchor(mechanism: Model, product: Array) -> Anchors:
-    """Anchors of a pose with products (p,), or of k poses (p, k): given values, otherwise values measured in the pose.
+    """Anchors of a pose with the products V·W (p,), or of k poses (p, k).
 
-    For a single pose, warns of ropes that are far shorter than their path.
+    A value that the user gave is kept, any other is measured in the pose. Warns, for a single pose, of ropes that are
+    far shorter than their path.
     """
     free = _free_measures(mechanism, product)
     if mechanism.network.arrays.springs.ropes.number and product.ndim == 1:
@@ -83,7 +89,10 @@ def anchor(mechanism: Model, product: Array) -> Anchors:
 
 
 def _warn_of_short_ropes(mechanism: Model, lengths: Array, free: Array) -> None:
-    """Warn of ropes whose given length is exceeded by more than ``STRETCHED`` at a pose."""
+    """Warn of ropes that a pose stretches by more than ``STRETCHED`` of their given length.
+
+    ``lengths`` and ``free`` are those of all springs, in the pose and without tension.
+    """
     first = mechanism.network.arrays.springs.roped.start
     for i, (name, measure) in enumerate(measures(mechanism.connections)):
         over = lengths[i] - free[i]
@@ -92,19 +101,24 @@ def _warn_of_short_ropes(mechanism: Model, lengths: Array, free: Array) -> None:
             force = f" with {float(law.force(over)):.3g} N" if isinstance(law, ElasticLaw) else ""
             warn(
                 f"{name} is shorter than its path: {free[i]:.4g} m without tension, {lengths[i]:.4g} m at the "
-                f"assembled pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; take a longer length",
+                f"assembled pose, which stretches it by {100.0 * over / free[i]:.0f} %{force}; use a longer length",
                 ValidityWarning,
             )
 
 
 def spring_values(mechanism: Model, product: Array) -> Array:
-    """Lengths, components, angles and lengths of ropes of all spring-dampers."""
+    """Lengths, components, angles, lengths of ropes and distances of all spring-dampers."""
     s = mechanism.network.arrays.springs
     if not s.stiffness.size:
         return np.zeros((0, *product.shape[1:]))
     angles = np.arctan2(product[s.sine_product], product[s.cosine_product])
-    ropes = rope_lengths(s.ropes, product)
-    return np.concatenate([np.sqrt(product[s.length_product]), product[s.component_product], angles, ropes])
+    measured = [
+        np.sqrt(product[s.length_product]),
+        product[s.component_product],
+        angles,
+        rope_lengths(s.ropes, product),
+    ]
+    return np.concatenate([*measured, distance_values(s.distances, product)] if s.distances else measured)
 
 
 def _free_measures(mechanism: Model, product: Array) -> Array:
@@ -126,7 +140,10 @@ def _free_measures(mechanism: Model, product: Array) -> Array:
 
 
 class Prescribed(NamedTuple):
-    """Coefficients of terms and offsets of rows at a time, their rates, and the round-off of the rates."""
+    """Coefficients of all terms and offsets of all constraint rows at a time, with rates and their errors.
+
+    The errors, ``coefficient_doubt`` and ``offset_doubt``, are those of finite differences of drives due to round-off.
+    """
 
     coefficient: Array
     offset: Array
@@ -137,9 +154,10 @@ class Prescribed(NamedTuple):
 
 
 class TimeTable:
-    """Coefficients of terms and offsets of rows as functions of time; only those of drives are recomputed.
+    """Coefficients of all terms and offsets of all constraint rows of a mechanism as functions of time.
 
-    ``references`` are the free lengths of the springs, and factors that the ``forcing`` of a run may set.
+    Only those of drives are computed anew for each time. ``references`` are the free lengths of the springs, and
+    factors that the ``forcing`` of a run may set.
     """
 
     def __init__(self, mechanism: Model, anchors: Anchors, forcing: Forcing | None = None) -> None:
@@ -157,21 +175,27 @@ class TimeTable:
 
     @property
     def varies(self) -> bool:
-        """True if a constraint or a spring reference depends on time."""
+        """True if a constraint, or a free length, factor or speed of the references, depends on time."""
         return bool(self._driven) or self.references.moves
 
     def prescribed(self, time: float) -> Prescribed:
-        """Coefficients, offsets, rates and their round-off at a time [s]; read-only."""
+        """Coefficients and offsets of the constraint rows at a time [s], their rates and the round-off of these rates.
+
+        The arrays are read-only.
+        """
         if not self._driven:
             return self._constant
         return Prescribed(*self.at(time), *self.rates(time), *self.doubts(time))
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """Coefficients of the terms and offsets of the rows at a time [s]; read-only."""
+        """Coefficients (terms,) and offsets (rows,) of the constraint rows at a time [s]; read-only."""
         return self._last(time) if self._driven else self._fixed
 
     def values(self, time: float) -> Array:
-        """Values of all constraint laws at a time, concatenated."""
+        """Values of the laws of all constraint rows at a time, concatenated as in :attr:`Anchors.rows`.
+
+        Raises ValueError if a drive has no finite value.
+        """
         values = self.anchors.rows.copy()
         for i in self._driven:
             given = check.value_of(f"{self._names[i]}: the prescribed motion", self._prescribed(i), time)
@@ -185,7 +209,7 @@ class TimeTable:
         return values
 
     def evaluate(self, values: Array) -> tuple[Array, Array]:
-        """Coefficients of terms and offsets of rows if the laws of driven constraints have given values.
+        """Coefficients (terms,) and offsets (rows,) of the constraint rows for given values of the prescribed motions.
 
         ``values`` are those of all laws, concatenated, but only those of driven constraints are read. Other constraints
         keep the values in the anchors, which are given or were measured in the assembled pose.
@@ -198,11 +222,11 @@ class TimeTable:
         return coefficient, offset
 
     def rates(self, time: float, step: float | None = None) -> tuple[Array, Array]:
-        """Time derivatives of coefficients and offsets.
+        """Time derivatives of the coefficients of all terms and of the offsets of all rows at a time; read-only.
 
-        They are one-sided fourth-order differences of the drives: to the right of the time with an adaptive step, or,
-        with a step [s], within the step that ends at the time, so that drives are not evaluated outside the run. The
-        arrays are read-only.
+        They are one-sided fourth-order differences of the drives. Without a ``step`` they use later times and choose
+        their step; with a step [s] they use times within the step that ends at the time, so that drives are not
+        evaluated outside the run.
         """
         if not self._driven:
             return self._still
@@ -219,7 +243,7 @@ class TimeTable:
         return coefficient, offset
 
     def doubts(self, time: float) -> tuple[Array, Array]:
-        """Magnitude of the round-off in the rates of coefficients and offsets to the right of a time."""
+        """Errors of the rates of coefficients and offsets just after a time, due to round-off in the drives."""
         coefficient, offset = (part.copy() for part in self._still)
         values = self.values(time)
         for i in self._driven:
@@ -229,7 +253,7 @@ class TimeTable:
         return coefficient, offset
 
     def along(self, times: Array) -> tuple[Array, Array]:
-        """Coefficients and offsets at the times, (k, …); one row of each if nothing is driven."""
+        """Coefficients (k, terms) and offsets (k, g) at k times; a single row of each if nothing is driven."""
         coefficient, offset = (part[None] for part in self._fixed)
         if not self._driven:
             return coefficient, offset
@@ -240,10 +264,10 @@ class TimeTable:
         return coefficient, offset
 
     def at_times(self, times: Array) -> tuple[Array, Array, Array, Array]:
-        """Coefficients and offsets at the times, (k + 1, …), and their rates at the ends of the steps, (k, …).
+        """Coefficients and offsets at k + 1 times, and their rates at the ends of the k steps between.
 
-        There is one row of each if nothing is driven. The rates are those of :meth:`rates` with the steps between the
-        times.
+        Shapes are (k + 1, …) and (k, …). Each has a single row if nothing is driven. The rates are those of
+        :meth:`rates` with the steps between the times.
         """
         if not self._driven:
             coefficient, offset = self._fixed
@@ -268,7 +292,7 @@ class TimeTable:
         return coefficient, offset, of_coefficient, of_offset
 
     def _sampled(self, row: int, times: Array) -> Array:
-        """Values of a driven law at many times, (entries, times)."""
+        """Values (entries, times) that the law of the constraint ``row`` prescribes at the times."""
         name, function = f"{self._names[row]}: the prescribed motion", self._prescribed(row)
         size = self._own[row].stop - self._own[row].start
         try:
@@ -288,14 +312,17 @@ class TimeTable:
 
 
 class _LastTable:
-    """Cache of the time table of the last anchors, which mechanisms without drives use often."""
+    """Cache of the last time table of a mechanism; without drives, the same one is needed often."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism
         self.last: TimeTable | None = None
 
     def of(self, anchors: Anchors) -> TimeTable:
-        """Cached time table for the last anchors; built again if it depends on time, as functions may have changed."""
+        """Time table for anchors, from the cache if they are the last ones and nothing depends on time.
+
+        Otherwise it is built again, as functions of time may have changed.
+        """
         last = self.last
         if last is None or last.anchors is not anchors or last.varies:
             last = self.last = TimeTable(self.mechanism, anchors)
@@ -303,5 +330,5 @@ class _LastTable:
 
 
 def table_of(mechanism: Model, anchors: Anchors) -> TimeTable:
-    """Time table of a mechanism with these anchors."""
+    """Time table of the constraint rows of a mechanism, with the anchors as the values of joints without a drive."""
     return mechanism.once(_LastTable).of(anchors)

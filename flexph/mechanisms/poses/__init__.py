@@ -1,5 +1,5 @@
 """Poses and initial states: assembly, consistent states and multipliers, reactions, description.
 
-Imports: bodies, consistency, contacts, display, joints.rows, kernels, kernels.rates, linear, mechanisms.equations,
-mechanisms.model, numerics, numerics.factors, systems.
+Imports: bodies, consistency, contacts, display, joints.rows, kernels, kernels.contacts, kernels.rates, linear,
+mechanisms.equations, mechanisms.model, numerics, numerics.factors, systems.
 """

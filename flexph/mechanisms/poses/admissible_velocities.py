@@ -38,9 +38,10 @@ def move_with(
     time: float,
     at_rest: bool = False,
 ) -> Configuration:
-    """Configuration with the admissible velocities nearest to those given by body.
+    """Configuration whose velocities satisfy all constraints and are nearest to given ones of some bodies.
 
-    ``at_rest`` minimises the rates of free joints first.
+    ``velocities`` are motions by name of the body. They are kept if the constraints allow all of them. With
+    ``at_rest``, joints that can rest do so: their rates are minimised first.
     """
     wanted, given = wanted_velocities(mechanism, c, velocities)
     locks = joint_rates(mechanism, c) if at_rest else None
@@ -49,7 +50,10 @@ def move_with(
 
 
 def wanted_velocities(mechanism: Model, c: Configuration, velocities: Mapping[str, Motion]) -> tuple[Array, Array]:
-    """Velocities before the projection, of the centres of mass and zero unless given; indices of the given ones."""
+    """Velocities (n_v,) before the projection, and the indices of those that the user gave.
+
+    Given motions are converted to those of the centres of mass; all other velocities are zero.
+    """
     cv, cw, _ = mechanism.network.arrays.columns
     wanted, given = np.zeros(velocity_count(mechanism.network.arrays)), []
     for name, motion in velocities.items():
@@ -79,10 +83,12 @@ def _arms(mechanism: Model, c: Configuration, body: AnyBody, first: int) -> Arra
 def project(
     mechanism: Model, c: Configuration, wanted: Array, given: Array, *, table: TimeTable, time: float, locks: Any = None
 ) -> Array:
-    """Velocities with G v = b nearest to the wanted ones in kinetic energy, with deformation rates only if needed.
+    """Velocities (n_v,) that satisfy G v = b, nearest to the wanted ones in kinetic energy.
 
-    The ``given`` velocities are kept if the constraints allow all of them, and otherwise projected like all others.
-    With ``locks`` L, only velocities with the least ‖L v‖ are admitted.
+    Deformation rates differ from the wanted ones only if rigid motions cannot satisfy the constraints. The velocities
+    with the indices ``given`` are kept if the constraints allow all of them, and otherwise projected like all others.
+    With ``locks`` L, only velocities with the least ‖L v‖ are admitted. Raises ValueError if no velocities satisfy G v
+    = b.
     """
     a = mechanism.network.arrays
     d = derive(a, c)
@@ -114,10 +120,11 @@ def project(
 
 
 def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Array | None, Array]]:
-    """Yield the metrics of successive projections: rigid motions first, then all velocities.
+    """Yield mass matrices for successive projections of velocities: first of rigid motions, then of all velocities.
 
-    Each consists of the mass of the leading velocities, the mass of the coordinates, their ``directions`` (n_v, n),
-    None if the coordinates are the velocities, and the units of the coordinates.
+    Each result has the mass matrix of the first velocities of v, which change, and the mass matrix of the coordinates
+    of these changes. Then follow the ``directions`` (n_v, n) of the coordinates, None if these are the velocities
+    themselves, and the units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion
     unit = displacement_sizes(a, lever(a))
@@ -131,7 +138,11 @@ def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Arra
 
 
 def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], directions: Array | None) -> Array:
-    """Velocities nearest to the wanted ones in the metric M under conditions (rows, rates, kept velocities)."""
+    """Velocities nearest to the wanted ones in the metric of the mass matrix M, under conditions.
+
+    ``conditions`` are a matrix, its right-hand side, and the indices of velocities that are kept. M belongs to the
+    leading velocities, or to coordinates along the ``directions``.
+    """
     rows, rates, kept = conditions
     is_sparse = sparse.issparse(M) and sparse.issparse(rows)
     change = _sparse_change(M, rows, rates - rows @ wanted, kept) if is_sparse else None
@@ -139,7 +150,10 @@ def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], 
 
 
 def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tuple[Any, Array]:
-    """Conditions G v = b, extended by rows that keep the given velocities."""
+    """Matrix and right-hand side of G v = b, extended by rows that keep the wanted velocities ``given``.
+
+    ``given`` are their indices.
+    """
     G, b = conditions
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
     rows = sparse.vstack([G, keep]).tocsr() if sparse.issparse(G) else np.vstack([G, keep.toarray()])
@@ -147,9 +161,10 @@ def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tu
 
 
 def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | None:
-    """Change of the wanted velocities as by :func:`_nearest`, by sparse matrices; ``missing`` are defects of the rows.
+    """Change of all velocities by sparse matrices, as in :func:`_nearest`; None if the rows may be dependent.
 
-    The last rows keep velocities unchanged. None if rows may be dependent.
+    ``missing`` are the defects of the rows. The last rows keep the velocities of the indices ``kept``, which do not
+    change.
     """
     free = np.setdiff1d(np.arange(M.shape[0]), kept)
     moved = sparse.csr_array(rows[: missing.size - kept.size])[:, free]
@@ -163,9 +178,10 @@ def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | No
 
 
 def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, directions: Array | None) -> Array:
-    """Least change in kinetic energy of the leading velocities that satisfies rows v = rates in the least squares.
+    """Velocities with the least kinetic energy of their change from the wanted ones that satisfy rows · v = rates.
 
-    M is the mass of the leading velocities or, with ``directions``, that of coordinates along these directions.
+    The rows hold in the sense of least squares. M is the mass matrix of the leading velocities, which alone change, or
+    that of coordinates along the ``directions``.
     """
     active = slice(0, len(M if directions is None else directions))
     moved = dense(rows[:, active])
@@ -182,6 +198,6 @@ def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, directions: Ar
 
 
 def _energy(M: Any, v: Array) -> float:
-    """Kinetic energy [J] of the leading velocities, to which the mass matrix M belongs."""
+    """Kinetic energy [J] of the first velocities of v, as many as the mass matrix M has rows."""
     leading = v[: M.shape[0]]
     return 0.5 * float(leading @ (M @ leading))

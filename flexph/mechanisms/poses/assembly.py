@@ -69,7 +69,7 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
 
 
 def _reached(neighbours: Mapping[str, Sequence[str]], starts: Sequence[str]) -> set[str]:
-    """Names connected to the starts through neighbours, the starts included."""
+    """Names that can be reached from the names ``starts`` over their neighbours, the starts included."""
     reached, ahead = set(starts), list(starts)
     while ahead:
         new = [name for name in neighbours[ahead.pop()] if name not in reached]
@@ -79,9 +79,10 @@ def _reached(neighbours: Mapping[str, Sequence[str]], starts: Sequence[str]) -> 
 
 
 def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
-    """Pose after rigid increments (translations [m], rotations [rad]) with its joints closed again, drives at time 0.
+    """Pose with joints closed again after rigid increments of the bodies.
 
-    Raises ValueError if they do not close.
+    ``step`` has translations [m] and rotations [rad]; drives are at time 0. Raises ValueError if the joints do not
+    close.
     """
     closure, at = Closure(mechanism, 0.0), move(mechanism, pose.centres, pose.rotations, step)
     at = closure.closed(at, np.ones(step.size, dtype=bool))
@@ -89,7 +90,10 @@ def moved_pose(mechanism: Model, pose: Pose, step: Array) -> Pose:
 
 
 def _pose(closure: Closure, at: Placed, size: float) -> Pose:
-    """Pose with closed joints at the end of a closure; raises ValueError if a joint is still open."""
+    """Pose with given centres and rotations, anchored there; raises ValueError if a joint is still open.
+
+    ``size`` [m] is that of the mechanism.
+    """
     if closure.open_by(at, size) > OPEN:
         raise ValueError(explain_open(closure, at, size))
     return Pose(*at, closure.here(at).stated, tuple(closure.mechanism.frames))
@@ -98,7 +102,11 @@ def _pose(closure: Closure, at: Placed, size: float) -> Pose:
 def places_of(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], count: int
 ) -> tuple[Array, Array, Array]:
-    """Initial centres of mass and rotations of ``count`` poses, and a mask of the velocities that are not fixed."""
+    """Start of an assembly: centres of mass and rotations of all frames in ``count`` poses, and free velocities.
+
+    These are a mask (count, velocities). Bodies that are neither ``fixed`` nor in ``guess`` start at the origin.
+    Velocities of fixed bodies are not free.
+    """
     twice = set(fixed) & set(guess)
     if twice:
         raise ValueError(f"a body is given in fixed= or in guess=, not in both: {sorted(twice)}")
@@ -124,6 +132,6 @@ def places_of(
 
 
 def _columns(mechanism: Model) -> tuple[Array, Array]:
-    """Columns of the centres (b, d) and of the rotations (b, s) of all bodies among the rigid motions."""
+    """Indices of the velocities (b, d) and spins (b, s) of all bodies in the vector of a rigid motion."""
     rigid = mechanism.rigid_motion
     return mechanism.network.arrays.columns[:2] if rigid is None else (rigid.centres, rigid.spins)

@@ -16,6 +16,7 @@ from scipy import sparse
 from ...bodies.ports import find_port
 from ...joints.rows.vectors import Ground
 from ...kernels.arrays import Arrays, total
+from ...kernels.contacts.distances import closed_gaps
 from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.state import constraint_sums, lever, node_arms, products, vectors
@@ -43,7 +44,10 @@ Block = tuple[int, int, Array]
 
 
 def guides(mechanism: Model, time: float) -> list[Guide]:
-    """Pairs of directions to be made parallel, and of frames to be made coincident."""
+    """Directions of two bodies each that joints make parallel, and frames that joints make coincide.
+
+    A drive that prescribes an orientation does so at the ``time`` [s].
+    """
     listed: list[Guide] = []
     for c in mechanism.connections:
         if not c.form.parallel:
@@ -60,16 +64,17 @@ def guides(mechanism: Model, time: float) -> list[Guide]:
 
 
 def is_unguided(mechanism: Model) -> Array:
-    """True for constraints other than those on directions of a joint with guides."""
+    """True for each constraint row, unless it is a row on directions of a joint that has guides, (g,)."""
     return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
 
 
 def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Array, Array, list[Block]]:
-    """Differences of the guides in world axes, the rotations that close them, and the blocks of their matrix.
+    """Errors of the guides, the changes that remove them, and the matrix of these changes as blocks over the spins.
 
-    Frames close by their rotation vector. Directions a, b close by θ × ½(a + b) = b − a, in the two components
-    perpendicular to the mean. With the mean direction the rows of a joint have the same rank at every pose; exact
-    derivatives would add a spurious freedom. Opposite directions start to turn about an axis of the first body.
+    Errors are in world axes. Frames close by their rotation vector. Directions a, b close by θ × ½(a + b) = b − a, in
+    the two components perpendicular to the mean. With the mean direction the rows of a joint have the same rank at
+    every pose; exact derivatives would add a spurious freedom. Opposite directions start to turn about an axis of the
+    first body.
     """
     errors, wanted, turning, row = [np.zeros(0)], [np.zeros(0)], [], 0
     for first, a, second, b in guides:
@@ -96,9 +101,10 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
 
 
 def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
-    """Write the errors of planar angles into ``gap``; return coefficients for which the rows are their derivatives.
+    """Coefficients with which rows of prescribed angles are the derivatives of the angles themselves.
 
-    Newton's method then reaches a prescribed angle by the smaller rotation, and does not end half a turn away.
+    Also writes the errors of these angles into ``gap`` (in place). Newton's method then reaches a prescribed angle in
+    the plane by the smaller rotation, and does not end half a turn away.
     """
     if not angles.rows.size:
         return coefficient
@@ -133,7 +139,11 @@ Placed = tuple[Array, Array]
 
 
 class _Equations(NamedTuple):
-    """Linearised closure at a pose: gaps r (k,), wanted changes (k,), and a function for their matrix (k, n)."""
+    """Linear equations of a step that closes the constraints at the pose ``at``: matrix · step = wanted.
+
+    ``gap`` (k,) are the gaps r, ``wanted`` (k,) the changes that close them, and ``matrix()`` computes the matrix (k,
+    n).
+    """
 
     at: Placed
     gap: Array
@@ -142,12 +152,15 @@ class _Equations(NamedTuple):
 
     @property
     def defect(self) -> float:
-        """Norm ‖r‖ of the gaps."""
+        """Norm ‖r‖ of the gaps r in the constraints."""
         return float(np.linalg.norm(self.gap))
 
 
 class Closure:
-    """Closure of the constraints with a prescribed value at a time; gaps of points are divided by a length."""
+    """Method that moves undeformed bodies until the constraints with a prescribed value hold at a time.
+
+    Gaps between points are divided by a length of the mechanism, gaps between directions are not.
+    """
 
     def __init__(self, mechanism: Model, time: float) -> None:
         self.mechanism, self.time = mechanism, time
@@ -157,28 +170,29 @@ class Closure:
         self._last: _PoseValues | None = None
 
     def here(self, at: Placed) -> _PoseValues:
-        """Constraints at a pose; those of the last pose are cached."""
+        """Values and matrix of the constraints at a pose; those of the last pose are cached."""
         if self._last is None or self._last.at is not at:
             self._last = _PoseValues(self.mechanism, at, self.time)
         return self._last
 
     def units(self, size: float) -> Array:
-        """Unit of each constraint: ``size`` [m] for constraints of points, else 1."""
+        """Units of the constraints with a prescribed value: ``size`` [m] for those that hold points, 1 for others."""
         return np.where(self.mechanism.network.arrays.holds_points > 0.0, size, 1.0)[self.stated]
 
     def gap(self, at: Placed) -> Array:
-        """Gaps of the constraints, each in its unit."""
+        """Gaps of the constraints with a prescribed value, in [m] or without unit."""
         return self.here(at).gap[self.stated]
 
     def open_by(self, at: Placed, size: float) -> float:
-        """Largest gap, relative to the ``size`` of the mechanism."""
+        """Largest gap of a constraint, divided by the ``size`` [m] of the mechanism if it is one of points."""
         return float(np.abs(self.gap(at) / self.units(size)).max(initial=0.0))
 
     def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:
-        """Close the constraints by Gauss-Newton steps of least norm over the active velocities.
+        """Close the constraints by Gauss-Newton steps of least norm; returns the centres and rotations at the end.
 
-        ``guided`` replaces the direction constraints of joints by differences of directions that must coincide. For
-        an error of 90° or more, constraints of the form a·b = 0 do not tell which way to turn.
+        Only velocities that are ``active`` (a mask) change. ``guided`` replaces the direction constraints of joints by
+        differences of directions that must coincide: for an error of 90° or more, constraints a·b = 0 do not tell which
+        way to turn.
         """
         if guided and not self.guides:
             return at
@@ -216,7 +230,11 @@ class Closure:
         return _Equations(at, np.concatenate([gap[own], errors]), np.concatenate([-gap[own], rotation]), matrix)
 
     def _matrix(self, here: _PoseValues, size: int) -> tuple[Any, Array | None]:
-        """Derivative of the gaps at a pose, and the rigid motions of its columns; None if these are velocities."""
+        """Derivative of the gaps, relative to a length, with respect to the velocities or to rigid motions of bodies.
+
+        The second value has the rigid motions as columns, (n_v, columns); it is None if the derivative is with respect
+        to the velocities.
+        """
         directions = None if self.rigid is None else self.rigid.frame_velocities(*here.at)
         columns, rows = size if directions is None else len(directions), self.units(self.length)
         matrix = scale_rows(here.matrix[self.stated][:, :columns], 1.0 / rows)
@@ -224,7 +242,10 @@ class Closure:
 
 
 class _PoseValues:
-    """Constraint values g and their matrix G at an undeformed pose; rows without a prescribed value are zero."""
+    """Constraint values g and matrix G of a mechanism at an undeformed pose and a time.
+
+    Rows without a prescribed value are zero, as they are anchored in this pose.
+    """
 
     def __init__(self, mechanism: Model, at: Placed, time: float) -> None:
         self.mechanism, self.at, a = mechanism, at, mechanism.network.arrays
@@ -240,12 +261,13 @@ class _PoseValues:
             self.gap[self._rows] = product[self._heights] - heights
         self.on_curves = all_at_state(a.curves, product)
         self.gap += curve_gaps(a.curves, self.on_curves, self.gap.size)
+        self.gap += closed_gaps(a.closed, product, self.gap.size)
         if a.dim == 2:
             self._coefficient = by_angle(mechanism.once(angle_rows), self.gap, product, self._coefficient)
 
     @cached_property
     def matrix(self) -> Any:
-        """Constraint matrix G, dense or sparse as the arrays."""
+        """Constraint matrix G (g, n_v), dense or sparse as the arrays."""
         a, rows, by = self.mechanism.network.arrays, self._rows, self._by
         G = constraint_matrix(a, self.at[1], self._coefficient, arm=self._arms, vector=self._vectors, by=by)
         if not rows.size:
@@ -256,12 +278,12 @@ class _PoseValues:
 
     @cached_property
     def size(self) -> float:
-        """Extent of the mechanism [m]."""
+        """Extent of the mechanism in the pose where closure starts [m]."""
         return extent(self.mechanism, *self.at)
 
 
 def _least_step(matrix: Any, wanted: Array) -> Array:
-    """Least-squares step of least norm for the wanted changes of the gaps."""
+    """Step with the least ‖matrix · step − wanted‖, and of least norm if it is not unique."""
     if sparse.issparse(matrix):
         step = nearest_change(sparse.eye_array(matrix.shape[1]), matrix, wanted)
         if step is not None:
@@ -270,10 +292,11 @@ def _least_step(matrix: Any, wanted: Array) -> Array:
 
 
 def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, Array, Array, Array]:
-    """Rows of tilting discs, indices of their height products, heights r s at contact, and products with these.
+    """Constraint rows of discs on the ground, with the heights of their centres above it at contact.
 
-    0 = ½(Π²/r + r Π_e² − r) has zero slope at Π = 0, where assembly may start; assembly therefore closes 0 = Π − r s,
-    with the slopes of a disc that does not lie quite flat.
+    Returns the rows, the indices of the products that are heights, the heights r s (r radius, s sine of the tilt), and
+    the products with these heights in place of the actual ones. 0 = ½(Π²/r + r Π_e² − r) has zero slope at Π = 0, where
+    assembly may start; assembly therefore closes 0 = Π − r s, with the slopes of a disc that does not lie quite flat.
     """
     t = a.rolling
     discs = t.free[t.positive_row] == 0  # the others are normals of moving bodies
@@ -289,7 +312,7 @@ def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, A
 
 
 def explain_open(closure: Closure, at: Placed, size: float) -> str:
-    """Text that names the joints that stay open."""
+    """Text for a message that names the joints that stay open at a pose, with their gaps."""
     gap = closure.gap(at)
     gap = np.where(np.abs(gap) > OPEN * closure.units(size), gap, 0.0)
     rows = [(c.name, row.unit) for c in closure.mechanism.connections for row in c.rows]

@@ -65,7 +65,7 @@ def consistent_state(
         several = [name for name, body in mechanism.bodies.items() if isinstance(body, FramedBody)]
         if several:
             raise ValueError(
-                f"elastic='quasi_static' is not available for {several[0]!r}, a body of several frames: take "
+                f"elastic='quasi_static' is not available for {several[0]!r}, a body of several frames: use "
                 "'undeformed' or an equilibrium"
             )
         c = deform(mechanism, c, velocities, table=table, time=time, at_rest=at_rest)
@@ -91,7 +91,10 @@ MOVES = 1e-6
 def warn_of_changed(
     mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
 ) -> None:
-    """Warn of given velocities that the consistent state has changed, with the constraint that they violate most."""
+    """Warn of given velocities that differ from those of a consistent configuration.
+
+    The message names the constraint that the given velocities violate most.
+    """
     a, consistent = mechanism.network.arrays, velocities_of(mechanism, c)
     sizes, changed = displacement_sizes(a, lever(a)), {}
     wanted, given = wanted_velocities(mechanism, c, velocities)
@@ -113,7 +116,11 @@ def warn_of_changed(
 
 
 def _broken(mechanism: Model, rates: tuple[Array, Array], wanted: Array, given: Array) -> str:
-    """Text that names the most violated constraint between bodies whose velocities are all given; empty if none is."""
+    """Text that names the constraint which given velocities violate most; empty if they violate none.
+
+    ``rates`` are G and b, ``wanted`` all velocities, ``given`` the indices of the given ones. Only constraints between
+    bodies whose velocities are all given are considered.
+    """
     G, b = rates
     left = np.ones(wanted.size)
     left[given] = 0.0
@@ -126,9 +133,9 @@ def _broken(mechanism: Model, rates: tuple[Array, Array], wanted: Array, given: 
 def warn_of_loose(
     mechanism: Model, c: Configuration, velocities: Mapping[str, Motion], *, table: TimeTable, time: float
 ) -> None:
-    """Warn of bodies without given velocities that move relative to their carriers by joints that could be at rest.
+    """Warn of bodies that move relative to neighbouring ones although their joints could be at rest.
 
-    Bodies at rest are not named, unless drives move their carriers.
+    Considered are bodies without a given velocity. Bodies at rest are not named, unless drives move their neighbours.
     """
     others = [name for name in mechanism.bodies if name not in velocities]
     driven, v = _is_driven(mechanism, c, table, time), velocities_of(mechanism, c)
@@ -161,13 +168,16 @@ def _is_driven(mechanism: Model, c: Configuration, table: TimeTable, time: float
 
 
 def _by_joint(L: Any, v: Array, joints: int) -> Array:
-    """Largest rate of each joint [rad/s]."""
+    """Largest component of the rates L v of each joint [rad/s], (joints,)."""
     rates: Array = np.abs(L @ v).reshape(joints, -1).max(axis=1, initial=0.0)
     return rates
 
 
 def _difference(mechanism: Model, name: str, v: Array, rigid: Array, *, threshold: float) -> tuple[str, bool] | None:
-    """Text with a body's velocity and that of the rigid motion, and True if it moves; None if they agree."""
+    """Text that compares the velocity of the body ``name`` in v with that in a rigid motion.
+
+    The second value is True if the body moves. None if both agree up to the ``threshold`` [rad/s].
+    """
     a, first = mechanism.network.arrays, first_frame(name, mechanism.bodies)
     frames = slice(first, first + len(nodes_of(mechanism.bodies[name])))
     for columns, scale, unit in ((a.columns[1], 1.0, "rad/s"), (a.columns[0], lever(a), "m/s")):

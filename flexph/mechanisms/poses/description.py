@@ -30,9 +30,10 @@ LARGEST = 1000
 
 
 class Rank(NamedTuple):
-    """Rank of the constraints at a pose: names of redundant ones, degrees of freedom, admissible velocities.
+    """Result of :func:`rank_at`: redundant constraints, degrees of freedom and admissible velocities at a pose.
 
-    ``basis`` (v, f) spans the admissible velocities.
+    ``redundant`` lists, for each redundant constraint, its name and the names of those that imply it. ``basis`` (v, f)
+    spans the admissible velocities.
     """
 
     redundant: list[list[str]]
@@ -41,7 +42,10 @@ class Rank(NamedTuple):
 
 
 def rank_at(mechanism: Model, pose: Pose) -> Rank:
-    """Redundant constraints and freedoms at a pose, with drives locked."""
+    """Redundant constraints of a mechanism at a pose, the number of its freedoms and a basis of them.
+
+    Drives count as locked.
+    """
     G = _rates(mechanism, pose)
     if not G.shape[0]:
         return Rank([], G.shape[1], sparse.eye_array(G.shape[1]))
@@ -50,9 +54,10 @@ def rank_at(mechanism: Model, pose: Pose) -> Rank:
 
 
 def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
-    """Number of redundant constraints at a nearby pose along the freedoms; None if there is no such pose.
+    """Number of redundant constraints at a pose nearby, reached by a small displacement along the freedoms.
 
-    If there are fewer than at the given pose, the given pose is singular.
+    None if there is no such pose. If there are fewer redundant constraints than at the given pose, that one is
+    singular.
     """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     directions = rank.basis.toarray()[:rigid]
@@ -70,7 +75,7 @@ def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
 
 
 def regularity(mechanism: Model, pose: Pose) -> float | None:
-    """Smallest singular value of the constraints at a pose, with rows of length one; 0 at a singular pose.
+    """Smallest singular value of the constraint matrix at a pose, its rows scaled to length one; 0 at a singular pose.
 
     Velocities are scaled as displacements of the joints. None without constraints, or with more than ``LARGEST``.
     """
@@ -84,7 +89,7 @@ def regularity(mechanism: Model, pose: Pose) -> float | None:
 
 
 def _rates(mechanism: Model, pose: Pose) -> Any:
-    """Matrix G (g, v) of the velocity constraints at rest, sparse."""
+    """Matrix G (g, v) of the constraints on velocities at a pose at rest, sparse."""
     c = at_rest(mechanism, pose.centres, pose.rotations)
     return constraint_rates(mechanism, c, TimeTable(mechanism, pose.anchors), 0.0)[0]
 
@@ -108,14 +113,14 @@ def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = Fals
 
 
 def _some(heading: str, entries: list[str]) -> list[str]:
-    """List the first entries after a heading, one a line, and the number of the others."""
+    """Lines that list the first few entries after a heading, and the number of further entries."""
     more = [f"{' ' * len(heading)}and {len(entries) - MOST} more"] if len(entries) > MOST else []
     heads = [heading, *[" " * len(heading)] * MOST]
     return [f"{head}{entry}" for head, entry in zip(heads, entries[:MOST], strict=False)] + more
 
 
 def _bodies(mechanism: Model) -> list[str]:
-    """List all bodies, or the heaviest of many."""
+    """Lines with name, mass and kind of all bodies, or of the heaviest ones if there are many."""
     named = list(mechanism.bodies.items())
     if len(named) > MOST:
         heaviest = sorted(range(len(named)), key=lambda i: -named[i][1].mass)[:MOST]
@@ -135,7 +140,7 @@ def _kind(body: Any) -> str:
 
 
 def _connections(mechanism: Model) -> dict[str, str]:
-    """Texts that count joints, forces and external ports by kind, by heading."""
+    """Joints and forces, counted by kind, and names of external ports, as texts by heading."""
     joints = Counter(c.kind for c in mechanism.connections if c.rows)
     forces = Counter(c.kind for c in mechanism.connections if not c.rows and not c.is_load)
     listed = [f"{number} {kind}" for kind, number in forces.items()]
@@ -149,7 +154,7 @@ def _connections(mechanism: Model) -> dict[str, str]:
 
 
 def _resistances(mechanism: Model) -> list[str]:
-    """Dampers and friction, by connection."""
+    """Texts that name each connection with a damper or friction, and its law."""
     entries = ((c, m) for c in mechanism.connections for m in c.form.measures)
     listed = [f"{c.name}{f': {m.name}' if m.name else ''} {_damping(m)}" for c, m in entries if _damping(m)]
     return [*listed, *(f"{c.name} {b.friction}" for c in mechanism.connections if (b := c.form.bearing))]
@@ -164,7 +169,10 @@ def _damping(measure: Measure) -> str:
 
 
 def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
-    """Freedoms and redundant constraints at a pose, with a note if it is singular."""
+    """Lines with the freedoms and redundant constraints at a pose, and a note if the pose is singular.
+
+    Without a pose it is the one assembled without a guess.
+    """
     velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
     free = sum(not law.holonomic for law in laws(mechanism))
     count = f"velocities {velocities}, constraints {rows}" + (f" ({free} nonholonomic)" if free else "")
@@ -191,7 +199,7 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
 
 
 def _details(mechanism: Model) -> list[str]:
-    """Ports of bodies, constraints of connections, and the layout of the state."""
+    """Lines with the ports of all bodies, the constraints of all connections, and the slices of the state."""
     lines = ["ports"]
     for name, body in mechanism.bodies.items():
         lines.append(f"  {name}: {', '.join((*body.ports, *(f'{load} (load)' for load in body.loads)))}")

@@ -36,7 +36,11 @@ LARGE = 300
 
 
 def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
-    """Stacked M⁻¹Gᵀμ and μ, (n_v + g, k), with G M⁻¹Gᵀμ = ``defects`` (g, k)."""
+    """Joint impulses μ that change the constraint rates G v by given defects, and the velocity changes M⁻¹Gᵀμ.
+
+    The result (n_v + g, k) has the changes of velocity in its first rows and the impulses in the others. They satisfy G
+    M⁻¹Gᵀμ = ``defects`` (g, k), with the mass matrix M at the deformation u.
+    """
     rhs = np.zeros((sum(G.shape), defects.shape[1]))
     rhs[G.shape[1] :] = defects
     if not is_sparse(a):
@@ -48,9 +52,9 @@ def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
 
 
 def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
-    """Solve K x = rhs, where K lacks its block M_uu, for right-hand sides that are zero in the rows of u.
+    """Solution x of K x = rhs with the block M_uu, which ``K`` lacks; ``rhs`` is zero in the rows of the deformation u.
 
-    The sparse part of M_uu is factored separately. Its low-rank shifts, which would make it dense, are border rows
+    The sparse part of M_uu is factored separately. Its low-rank shifts, which would make it dense, are eliminated last,
     together with all other unknowns.
     """
     u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
@@ -101,7 +105,11 @@ def impact_at(
 
 
 def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
-    """Impulse after which the port leaves with e times its speed of approach along a direction (Newton's law)."""
+    """Impulse on a port (d,) [N s] by Newton's law: it rebounds with e times its speed of approach.
+
+    ``law`` is the restitution e and the direction of rebound, by default opposite to the velocity of the port. Raises
+    ValueError if the port does not approach, or joints hold it in this direction.
+    """
     e, velocity = Rigid(restitution=law[0]).restitution, level.rates(v)
     moves = HELD * float(level.terms(v).max())
     way = -velocity if law[1] is None else check.array("direction", law[1], velocity.shape)
@@ -123,7 +131,10 @@ def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) ->
 
 
 def _free(level: Level) -> Array:
-    """Response L⁻¹Wᵀ to impulses without joints: mass matrix M = L Lᵀ, rows W of the port's velocity."""
+    """Matrix F = L⁻¹Wᵀ of a port without joints, with M = L Lᵀ, and W from velocities to that of the port.
+
+    FᵀF maps impulses on the port to changes of its velocity.
+    """
     free: Array = np.linalg.solve(level.lower, level.rows.T)
     return free
 

@@ -31,22 +31,25 @@ PASSES = Corrections(most=100, settled=1e-14, stagnated=1e-10)
 
 
 def locked_joints(mechanism: Model) -> list[Connection]:
-    """Joints of a mechanism that can be locked."""
+    """Joints of a mechanism that :func:`can_lock` admits, so that they may be assumed at rest."""
     return [c for c in mechanism.connections if can_lock(c)]
 
 
 def can_lock(joint: Connection) -> bool:
-    """True for a joint between two ports that constrains positions or directions; no drive, wheel, gear or contact."""
+    """True for a joint that constrains positions or directions of two ports.
+
+    It is False for a drive, a wheel, or a disc on the ground.
+    """
     if not joint.rows or joint.kind == "drive" or len(joint.ports) != 2:
         return False
     return not any(isinstance(row.law, Contact | Rolling) for row in joint.rows)
 
 
 def joint_rates(mechanism: Model, c: Configuration) -> Any:
-    """Matrix L of the joint rates L v, the relative motion of both sides of each joint, (joints·(d + s), n_v).
+    """Matrix L of the joint rates L v, d + s for each joint that can be locked, (joints·(d + s), n_v).
 
-    It is dense or sparse as the arrays are. Velocities are divided by a length of the mechanism, so that all rates are
-    in rad/s; they vanish if both sides move as one body.
+    They are the relative velocities and spins of both ports of a joint, and vanish if both move as one body. Velocities
+    are divided by a length of the mechanism, so that all rates are in rad/s. L is dense or sparse as the arrays are.
     """
     a, joints = mechanism.network.arrays, locked_joints(mechanism)
     rates = [_rates_of(mechanism, c, joint) for joint in joints]
@@ -66,7 +69,11 @@ def joint_rates(mechanism: Model, c: Configuration) -> Any:
 
 
 def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> VelocityRows:
-    """Rates of one joint: v₁ − v₂ − ω × (p₁ − p₂) divided by a length, and ω₁ − ω₂ if both sections turn."""
+    """Matrix from velocities to the relative motion of the ports of one joint, (d + s, n_v).
+
+    Its rows are v₁ − v₂ − ω × (p₁ − p₂), divided by a length, and ω₁ − ω₂ if both sections turn. ω is the spin of the
+    second port, or of the first one if the second has none.
+    """
     a, (first, second) = mechanism.network.arrays, (_rates(mechanism, c, port) for port in joint.ports)
     parts = [(first.velocity, 1.0 / lever(a), 0), (second.velocity, -1.0 / lever(a), 0)]
     turning = first.spin if second.spin is None else second.spin
@@ -85,7 +92,7 @@ def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> Velocity
 
 
 def _rates(mechanism: Model, c: Configuration, port: PortName) -> PortRates:
-    """Position and velocity rows of a port; the rows of the ground are empty."""
+    """World position of a port, and matrices from velocities to its velocity and spin; empty for the ground."""
     if not isinstance(port, Ground):
         return port_rates(mechanism, c, port)
     a, none = mechanism.network.arrays, np.zeros(0, dtype=int)
@@ -96,10 +103,11 @@ def _rates(mechanism: Model, c: Configuration, port: PortName) -> PortRates:
 def nearest_locked(
     M: Any, L: Any, wanted: Array, *, conditions: tuple[Any, Array], units: tuple[Array, Array], spread: Any
 ) -> Array:
-    """Velocities v = wanted + T s with rows v = rates and least ‖L v‖, and among these with least sᵀM s.
+    """Velocities v = wanted + T s that satisfy rows · v = rates with the least ‖L v‖, and among these the least sᵀM s.
 
-    T is the ``spread`` (., n) of s to the leading velocities (None: s are these); ``units`` are scales of s (n,) and
-    of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ, each iteration solves
+    T is the ``spread`` (., n) of s to the leading velocities (None: s are these); ``conditions`` are rows and rates;
+    ``units`` are scales of s (n,) and of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ, each iteration
+    solves
 
         ε M (s − s₀) + TᵀAᵀμ = 0,   A(wanted + T s) − r + y = D μ,   D = diag(δ of rows, 1 of L),
 

@@ -36,7 +36,7 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
     for name in inputs:
         check.lookup("external port", name, mechanism.network.input_slices)
     refuse_redundant(
-        check_consistent(mechanism, state), "take the multipliers of a run by Exact(redundant='least_norm')"
+        check_consistent(mechanism, state), "use the multipliers of a run by Exact(redundant='least_norm')"
     )
     span = (state.time, np.inf)
     x = start_with_multipliers(mechanism, as_phdae(mechanism, state), {**inputs, **drive_rates(mechanism, span)}, span)
@@ -46,13 +46,20 @@ def consistent_multipliers(mechanism: Model, state: State, inputs: Mapping[str, 
 def start_with_multipliers(
     mechanism: Model, system: PHDAE, inputs: Mapping[str, Input], span: tuple[float, float]
 ) -> Array:
-    """Start of a general system: its sample state with multipliers that keep the constraint rates zero (index 2)."""
+    """Start of a general system of a mechanism, (states,), with consistent multipliers (index 2).
+
+    They keep the rates of all constraints zero. It is the sample state of the system, with inputs at the start of the
+    ``span`` [s].
+    """
     equations = Equations(system, Forcing(system.ports, inputs, mechanism.layout.dim), span)
     return start_of(equations, span[0], system.sample)[0]
 
 
 def drive_rates(mechanism: Model, span: tuple[float, float]) -> dict[str, Callable[[float], float]]:
-    """Prescribed rates of the driven constraint rows as functions of time, by row name."""
+    """Rates that drives prescribe, as functions of time, by the names of their constraint rows.
+
+    ``span`` [s] are the first and last time of the run, outside of which drives are not evaluated.
+    """
     rates = {}
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if callable(law.value):
@@ -82,7 +89,7 @@ def _entry(value: Callable[[float], Any], k: int, time: float) -> float:
 
 
 def _products(law: Law, value: Array) -> Array:
-    """Values of the products of a constraint row that satisfy its law at a prescribed value."""
+    """Values of the products V·W of a driven constraint row at which its law holds for a prescribed value."""
     if isinstance(law, Angle):
         return np.array([np.sin(value[0]), np.cos(value[0])])
     if isinstance(law, Alignment):

@@ -1,4 +1,4 @@
-"""Neighbours of a consistent state: free motions that the joints allow, and consistent states at a displacement."""
+"""Neighbours of a consistent state: motions that the joints allow, and consistent states after a small displacement."""
 
 from __future__ import annotations
 
@@ -35,21 +35,25 @@ STAGNATED = 1e-12
 
 
 class Variations(NamedTuple):
-    """Variations of configurations: displacements (δr, θ, δu) and changes of the velocities (δṙ, δω, δu̇), (n_v, k)."""
+    """Small changes of a configuration as columns (n_v, k).
+
+    ``displaced`` are displacements (δr, θ, δu), ``faster`` changes of the velocities (δṙ, δω, δu̇).
+    """
 
     displaced: Array
     faster: Array
 
     def __matmul__(self, shares: Array) -> Variations:
-        """Combination of variations, (n_v,) or (n_v, m)."""
+        """Linear combination of the variations with weights ``shares`` (k,) or (k, m)."""
         return Variations(self.displaced @ shares, self.faster @ shares)
 
 
 class FreeMotions(NamedTuple):
-    """Motions that the joints allow: displacements N α, and changes of velocity N β plus a part proportional to α.
+    """Small changes of a state that the joints allow, with coordinates α of displacements and β of velocities.
 
-    ``sizes`` (n_v,) are the units of displacements; ``basis`` N (n_v, k) is orthonormal in these units; ``faster``
-    (n_v, k) are the velocity changes that satisfy the constraint rates after a displacement; ``pace`` [1/s] scales β.
+    Displacements are N α; velocities change by N β and a part proportional to α. ``sizes`` (n_v,) are the units of
+    displacements; ``basis`` N (n_v, k) is orthonormal in these units; ``faster`` (n_v, k) are the velocity changes that
+    satisfy the constraint rates after a displacement; ``pace`` [1/s] scales β.
     """
 
     sizes: Array
@@ -59,18 +63,21 @@ class FreeMotions(NamedTuple):
 
     @property
     def variations(self) -> Variations:
-        """Variations of α (first columns) and β (last columns)."""
+        """Variations by unit coordinates: columns of α first, then those of β."""
         moved, zero = self.sizes[:, None] * self.basis, np.zeros_like(self.basis)
         return Variations(np.hstack([moved, zero]), np.hstack([self.faster, self.pace * moved]))
 
     def coordinates(self, given: Variations) -> Array:
-        """Coordinates α and β of variations, (2k, m)."""
+        """Coordinates of m given variations, one column each (2k, m): α in the first k rows, β in the last k."""
         displaced, faster = (self.basis.T @ (part / self.sizes[:, None]) for part in given)
         return np.vstack([displaced, faster / self.pace])
 
 
 def free_motions(mechanism: Model, table: TimeTable, at: tuple[Configuration, float], *, pace: float) -> FreeMotions:
-    """Free motions at a configuration and a time [s], which the constraints allow; ``pace`` [1/s] scales velocities."""
+    """Small changes that the constraints allow at a configuration and a time [s], ``at``.
+
+    ``pace`` [1/s] is the unit of velocities relative to displacements.
+    """
     c, time = at
     a = mechanism.network.arrays
     sizes = displacement_sizes(a, lever(a))
@@ -93,14 +100,21 @@ def free_motions(mechanism: Model, table: TimeTable, at: tuple[Configuration, fl
 
 
 def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
-    """Configuration plus ``share`` times its rates; rotations are updated by Cayley's map and stay orthogonal."""
+    """Configuration after the motion ``rates`` for the time ``share``.
+
+    Rotations are updated by Cayley's map and stay orthogonal; all other arrays change linearly.
+    """
     turn = 0.5 * np.einsum("bij,sij->bs", np.einsum("bji,bjk->bik", c.R, rates.R), cross(c.R.shape[-1]))
     lines = Configuration(*(x + share * y for x, y in zip(c, rates, strict=True)))
     return lines._replace(R=c.R @ cayley(0.5 * share * turn, c.R.shape[-1]))
 
 
 def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> Configuration:
-    """Rates of all arrays of a configuration along a variation; stresses and springs follow the displacements."""
+    """Derivative of all arrays of a configuration along a variation.
+
+    Stresses and spring forces follow the displacements. ``displaced`` (n_v,) is the displacement, ``faster`` (n_v,) the
+    change of velocities.
+    """
     d = derive(a, c)
     moving, speeding = (unflatten(a, part) for part in (displaced, faster))
     sigma = a.stiffness @ (strain_of(a, c.u) @ moving.du)
@@ -116,7 +130,10 @@ def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> 
 
 
 def between(a: Arrays, first: Configuration, last: Configuration) -> Variations:
-    """Variation (n_v, 1) from a configuration to another: δr, turns 2 tan(θ/2) in body axes, δu, and velocities."""
+    """Variation (n_v, 1) that leads from the ``first`` configuration to the ``last``.
+
+    It consists of δr, rotations 2 tan(θ/2) in body axes, δu, and the changes of velocities.
+    """
     turn, closed = turns(np.einsum("bji,bjk->bik", first.R, last.R))
     apart = Velocities(last.r - first.r, 2.0 * turn / closed[:, None], last.u - first.u)
     faster = Velocities(last.v - first.v, last.omega - first.omega, last.du - first.du)
@@ -124,7 +141,10 @@ def between(a: Arrays, first: Configuration, last: Configuration) -> Variations:
 
 
 def turns(rotations: Array) -> tuple[Array, Array]:
-    """Vectors sin θ · axis (b, s) and 1 + cos θ (b,) of rotations (b, d, d); their quotient is tan(θ/2) · axis."""
+    """Vectors sin θ · axis (b, s) and values 1 + cos θ (b,) of rotations (b, d, d) by θ.
+
+    Their quotient is tan(θ/2) · axis.
+    """
     dim = rotations.shape[-1]
     cosine = 0.5 * np.trace(rotations, axis1=1, axis2=2) - 0.5 * (dim - 2)
     return 0.5 * np.einsum("bij,sij->bs", rotations, cross(dim)), 1.0 + cosine
@@ -133,10 +153,11 @@ def turns(rotations: Array) -> tuple[Array, Array]:
 def neighbour(
     mechanism: Model, table: TimeTable, at: tuple[Configuration, float], displaced: Array, faster: Array
 ) -> Configuration:
-    """Consistent configuration at a displacement and a change of velocities (n_v,) from another one at a time.
+    """Consistent configuration that differs from a given one by a displacement and a change of velocities, (n_v,) each.
 
-    Joints are closed by the smallest displacements, velocities by the smallest changes in the units of the mechanism;
-    stresses and springs are those of the position. Raises ArithmeticError if the joints cannot be closed.
+    ``at`` is the given configuration and its time. Joints are closed by the smallest displacements, velocities by the
+    smallest changes in the units of the mechanism; stresses and springs are those of the position. Raises
+    ArithmeticError if the joints cannot be closed.
     """
     (c, time), a = at, mechanism.network.arrays
     sizes = displacement_sizes(a, lever(a))
@@ -158,7 +179,10 @@ def neighbour(
 
 
 def _closed(mechanism: Model, table: TimeTable, at: tuple[Configuration, float], sizes: Array) -> Configuration:
-    """Configuration with closed joints, by Newton corrections of least size."""
+    """Configuration with joints closed by Newton corrections of least size; ``at`` is the start and its time.
+
+    ``sizes`` (n_v,) are the units of displacements. Raises ArithmeticError if the corrections do not end.
+    """
     (c, time), last = at, np.inf
     for _ in range(CORRECTIONS):
         G = dense(rates_at(mechanism, (c, derive(mechanism.network.arrays, c)), table, time)[0]) * sizes

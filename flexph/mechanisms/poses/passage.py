@@ -40,8 +40,9 @@ ARRIVAL = "joints at changes"
 
 @dataclass(frozen=True)
 class Booking:
-    """Energy balance of a change of joints, by account: losses (≥ 0) and work of drives and springs [J]; impulses.
+    """Energy balance of a change of joints.
 
+    ``loss`` (≥ 0) and ``work``, of drives and springs, are by account [J]; ``impulses`` are by constraint row.
     ``change`` is the change of the total energy, computed from both states.
     """
 
@@ -52,12 +53,12 @@ class Booking:
 
     @property
     def residual(self) -> float:
-        """Defect of the balance: |ΔH − work + losses| [J]."""
+        """Error of the energy balance, |ΔH − work + losses| [J]."""
         return abs(self.change - sum(self.work.values()) + sum(self.loss.values()))
 
 
 def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
-    """Sum of the energy balances of consecutive changes of joints."""
+    """Sum of the energy balances of several successive changes of joints, name by name."""
     loss: dict[str, float] = {}
     work: dict[str, float] = {}
     own: dict[str, float] = {}
@@ -73,7 +74,7 @@ def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
 def state_after_passage(
     old: Model, new: Model, state: State, name: str, *, strikes: bool = True
 ) -> tuple[State, Booking]:
-    """State after the joints of a mechanism are exchanged for those of another one, and the energy balance.
+    """State after the joints of the mechanism ``old`` are replaced by those of ``new``, and the energy balance.
 
     Losses and work are recorded under the account ``name``. Impulses of joints that become active are recorded if
     ``strikes`` is true; a release of joints has no impulses.
@@ -103,7 +104,10 @@ def state_after_passage(
 
 
 def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State, float, dict[str, float], Array]:
-    """State with velocities projected onto G v = b; energy lost, work of drives, and impulses of the rows."""
+    """State with velocities projected onto those that satisfy G v = b, and what the joints did in this projection.
+
+    This is the energy lost [J], the work of drives by connection [J], and the impulses of all constraint rows (g,).
+    """
     c, rows = configuration(mechanism, state.x), mechanism.layout.multipliers
     none = np.zeros(rows)
     fresh = replace(state, multipliers=none, memory=np.zeros((0, 0)), joint_forces=False)
@@ -132,20 +136,20 @@ def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State,
 
 
 def _energy_of(M: Any, v: Array) -> float:
-    """Kinetic energy of velocities [J]."""
+    """Kinetic energy ½ vᵀ M v [J] of velocities v, with the mass matrix M."""
     return 0.5 * float(v @ (M @ v))
 
 
 def _rows_of(mechanism: Model) -> list[tuple[str, int]]:
-    """Name of the connection, and index, of each constraint row."""
+    """Name of the connection of each constraint row, paired with the index of the row."""
     names = [c.name for c in mechanism.connections for _ in c.rows]
     return list(zip(names, range(len(names)), strict=True))
 
 
 def copied_state(old: Model, new: Model, state: State) -> State:
-    """State in the layout of another mechanism, with parts copied by name.
+    """State of the mechanism ``new``: parts of the state of ``old`` with the same names are copied.
 
-    New joints and springs are anchored to the pose.
+    New joints and springs are anchored to the pose, multipliers are zero, and broken elements have no stress.
     """
     x = np.zeros(new.layout.size)
     theirs = {name: part for name, part in old.layout.parts.items() if part.start < old.layout.size}
@@ -170,7 +174,7 @@ def copied_state(old: Model, new: Model, state: State) -> State:
 
 
 def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
-    """Anchors of a mechanism: those of the old one for joints and springs of the same name, else ``fresh``."""
+    """Anchors of the mechanism ``new``: ``kept`` for joints and springs with a name in ``old``, else ``fresh``."""
     rows, springs = fresh.rows.copy(), fresh.springs.copy()
     theirs = dict(zip(old.constraint_names, law_values(old), strict=True))
     for name, part in zip(new.constraint_names, law_values(new), strict=True):
@@ -184,7 +188,10 @@ def carried(old: Model, new: Model, kept: Anchors, fresh: Anchors) -> Anchors:
 
 
 def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
-    """Raise ValueError if a joint that becomes active has a gap at this pose."""
+    """Raise ValueError if a constraint of ``new`` that ``old`` does not have is violated in a state of ``new``.
+
+    ``name`` is that of the change of joints, for the message.
+    """
     if not new.layout.multipliers:
         return
     a, c = new.network.arrays, configuration(new, state.x)
@@ -205,7 +212,10 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
 
 
 def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
-    """Raise ValueError if a drive and a joint contradict each other: no velocities satisfy G v = b."""
+    """Raise ValueError if the velocities of a state violate G v = b because a joint holds what a drive moves.
+
+    ``name`` is that of the change of joints, for the message.
+    """
     if not mechanism.layout.multipliers:
         return
     c = configuration(mechanism, state.x)
@@ -221,13 +231,13 @@ def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
 
 
 def _energy(mechanism: Model, state: State) -> float:
-    """Total energy of a state [J]."""
+    """Total energy [J] of a state of a mechanism: kinetic, elastic and potential energy."""
     c = configuration(mechanism, state.x)
     return float(mechanism.once(Accounts).energies(c, derive(mechanism.network.arrays, c), state.time).sum())
 
 
 def _stored(mechanism: Model, state: State) -> dict[str, float]:
-    """Energies of springs, compliant contacts and strains by their accounts [J]."""
+    """Energies [J] of springs, compliant contacts and elastic bodies at a state, by their accounts."""
     accounts, c = mechanism.once(Accounts), configuration(mechanism, state.x)
     energies = accounts.energies(c, derive(mechanism.network.arrays, c), state.time)
     return {

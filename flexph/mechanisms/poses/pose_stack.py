@@ -49,7 +49,7 @@ class Poses(Sequence[Pose]):
         return len(self.centres)
 
     def __getitem__(self, i: Any) -> Any:
-        """Pose at an index, or several poses by a slice."""
+        """Pose with the number i, or for a slice, mask or index array the :class:`Poses` that it selects."""
         if not isinstance(i, int | np.integer):
             return Poses(self.centres[i], self.rotations[i], self.rows[i], self.springs[i], self.bodies)
         return Pose(self.centres[i], self.rotations[i], Anchors(self.rows[i], self.springs[i]), self.bodies)
@@ -59,7 +59,7 @@ class Poses(Sequence[Pose]):
 
 
 def stacked(poses: Sequence[Pose]) -> Poses:
-    """Stack a sequence of poses."""
+    """Stack poses of one mechanism into arrays; :class:`Poses` are returned as they are."""
     if isinstance(poses, Poses):
         return poses
     anchors = [p.anchors for p in poses]
@@ -73,7 +73,7 @@ def stacked(poses: Sequence[Pose]) -> Poses:
 
 
 class Joints:
-    """Products of the joints of a mechanism at k undeformed poses, (k, p), and their gradients at the nodes."""
+    """Products V·W of the world vectors of a mechanism at k undeformed poses, (k, p), and their gradients."""
 
     def __init__(self, mechanism: Model, centres: Array, rotations: Array) -> None:
         a = mechanism.network.arrays
@@ -86,7 +86,10 @@ class Joints:
         self.products = np.vecdot(*self.of_ends)
 
     def forces(self, rows: Array) -> Array:
-        """Forces on the nodes, in the axes of their bodies (k, g, nodes, d), for rows (k, g, p) or (g, p)."""
+        """Forces (k, g, nodes, d) on the nodes, in body axes, by unit forces of g rows.
+
+        ``rows`` are combinations of the products, (k, g, p), or (g, p) if they are the same at all poses.
+        """
         (i, j), (first, second) = self.ends, self.of_ends
         on_first, on_second = self.incidence[i][:, :, None], self.incidence[j][:, :, None]
         gradient = on_first * second[:, :, None] + on_second * first[:, :, None]
@@ -96,7 +99,7 @@ class Joints:
 
 
 def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
-    """Joints at poses, and their constraints as combinations of products (k, g, p).
+    """Products of joints at k poses, and the constraints as combinations of these products, (k, g, p).
 
     Drives are evaluated at time 0. Raises ValueError for poses of another mechanism: with other sizes, or open joints.
     """
@@ -117,7 +120,10 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
 
 
 def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -> None:
-    """Raise ValueError if the anchors of a pose, except those of drives, differ from its measured geometry."""
+    """Raise ValueError if the joints of a pose are open, except drives: the pose belongs to another mechanism.
+
+    ``rows`` (g, p, k) combine the ``products`` (k, p) to constraints.
+    """
     a, own = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
     angle_errors = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
     sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), angle_errors), 1.0)
@@ -159,14 +165,18 @@ def assemble_all(
 
 
 def _are_plain(mechanism: Model) -> bool:
-    """True if all constraints are functions of products only, and none needs guiding directions."""
+    """True if all constraints are functions of products V·W only, and no joint needs guiding directions."""
     if mechanism.rigid_motion is not None:
         return False
     return all(law.products for law in laws(mechanism)) and not any(c.form.parallel for c in mechanism.connections)
 
 
 def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float) -> tuple[Poses, Array]:
-    """Poses after Newton steps of least norm over the free velocities, positions first, and their gaps (k,)."""
+    """Poses after Newton steps of least norm that close the joints, and the gaps that remain in each, (k,).
+
+    ``at`` are centres and rotations at the start, ``free`` is a mask of the velocities that may change. First only
+    positions change, then rotations, too.
+    """
     a, (centres, rotations) = mechanism.network.arrays, at
     stated = np.array([law.value is not None for law in laws(mechanism)], dtype=bool)
     table = TimeTable(mechanism, anchor(mechanism, Joints(mechanism, centres[:1], rotations[:1]).products[0]))
@@ -203,7 +213,7 @@ def _least_norm(matrix: Array, wanted: Array) -> Array:
 
 
 def _rigid_motions(mechanism: Model) -> Array:
-    """Velocities of the nodes (nodes, d, n_v) by rigid motions of the bodies, all in body axes."""
+    """Velocities of the nodes, (nodes, d, n_v), by unit velocities and spins of the bodies, all in body axes."""
     a = mechanism.network.arrays
     centres, spins, _ = a.columns
     size = centres.size + int((spins >= 0).sum())
@@ -218,7 +228,10 @@ def _rigid_motions(mechanism: Model) -> Array:
 
 
 def _moved(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tuple[Array, Array]:
-    """Poses after rigid increments (k, n_v) in body axes, limited to half a radian."""
+    """Centres and rotations of k poses after rigid increments ``step`` (k, n_v) of the bodies, in body axes.
+
+    Each step is shortened so that no rotation about an axis exceeds half a radian.
+    """
     columns, spins, _ = mechanism.network.arrays.columns
     turning = spins[:, 0] >= 0
     largest = np.abs(step[:, spins[turning].ravel()]).max(axis=1, initial=0.0)

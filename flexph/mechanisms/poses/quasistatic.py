@@ -58,10 +58,10 @@ def deform(
     time: float,
     at_rest: bool = False,
 ) -> Configuration:
-    """Nearest configuration whose u, σ balance the inertia forces at u̇ = ü = 0 with the joints closed.
+    """Nearest configuration with closed joints in which elastic forces balance the inertia forces of a rigid motion.
 
-    Newton's method finds the position, the rigid accelerations a and the multipliers together; each iteration projects
-    the velocities again:
+    The motion has u̇ = ü = 0. Newton's method finds the position, the rigid accelerations a and the multipliers
+    together; each iteration projects the ``velocities``, given by body, again:
 
         M_rr a − G_rᵀλ = f_r,   M_ur a + Dᵀσ(u) − G_uᵀλ = f_u,   G_r a = d/dt (b − G v),   g(q) = 0,
 
@@ -87,13 +87,13 @@ def deform(
 
 
 def _moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """Configuration after rigid increments and changes of u, with the stresses of u."""
+    """Configuration after an increment of positions and deformations, with the stresses of the new deformation."""
     after = moved(mechanism, c, step)
     return after._replace(sigma=elastic_stress(mechanism.network.arrays, after.u))
 
 
 def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Newton corrections (n_v,) of the rigid position and of u; of least norm if they are not unique."""
+    """Newton correction (n_v,) of positions and deformations; of least norm if it is not unique."""
     a = mechanism.network.arrays
     n = a.body_u.size
     M, elastic = mass_of(a, c.u, deforming=False), strain_of(a, c.u).T @ elastic_stress(a, c.u)
@@ -117,7 +117,11 @@ def _correction(mechanism: Model, c: Configuration, table: TimeTable, time: floa
 
 
 def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
-    """Newton correction of a large body, without motion along rigid modes that the constraints (g, r) leave free."""
+    """Solution of the equations of :func:`_correction` for large bodies.
+
+    It contains no rigid motion that the joints leave free. ``rigid`` (g, r) are the constraint rows over the rigid
+    velocities.
+    """
     open_ways, r = null_space(rigid), rigid.shape[1]
     pinned = sparse.csr_array((open_ways.shape[1], system.shape[1]), dtype=float).tolil()
     pinned[:, r : 2 * r] = open_ways.T
@@ -128,7 +132,7 @@ def _regular(system: Any, rhs: Array, rigid: Array) -> Array:
 
 
 def _close(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Configuration:
-    """Close the joints to round-off by the least change of the position and, if needed, of u."""
+    """Configuration with joints closed by the least change of positions and, if needed, of deformations."""
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     for columns in (rigid, rigid, mechanism.layout.velocities):
         gap = constraint_gap(mechanism, c, table, time)
@@ -140,10 +144,11 @@ def _close(mechanism: Model, c: Configuration, table: TimeTable, time: float) ->
 
 
 def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
-    """Stiffness as K₀ + S mean: DᵀC⁻¹D, the geometric stiffness of the stresses, and centrifugal softening −ω²K.
+    """Tangent stiffness of the deformations in two parts, K₀ (n, n) and S (n, k): it is K₀ + S · mean.
 
-    The low-rank shifts of the mass integrals to centre of mass and mean axes are kept separately as S where they would
-    destroy sparsity.
+    It consists of DᵀC⁻¹D, the geometric stiffness of the stresses, and centrifugal softening −ω²K. The low-rank shifts
+    of the mass integrals to centre of mass and mean axes are kept separately in S where they would destroy sparsity;
+    ``mean`` is the result of :func:`_mean`.
     """
     a = mechanism.network.arrays
     stiffness, shift = stiffness_of(a, c.u), 0.0 * _mean(mechanism).T
@@ -158,13 +163,13 @@ def _stiffness(mechanism: Model, c: Configuration) -> tuple[Any, Any]:
 
 
 def _mean(mechanism: Model) -> Any:
-    """Rows (k, n) of the low-rank terms of the mass integrals; no rows if the integrals include these terms."""
+    """Right factors (k, n) of low-rank terms of the mass integrals; no rows if these include the terms."""
     a = mechanism.network.arrays
     return np.zeros((0, a.body_u.size)) if a.mean is None else sparse.csr_array(a.border)
 
 
 def _curvature(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Derivative d/dt (b − G v) at constant velocities, by a second-order difference along the motion."""
+    """Time derivative of b − G v at constant rigid velocities, (g,), by a second-order difference along the motion."""
     v = velocities_of(mechanism, c)[: -mechanism.layout.flexible or None]
     fastest = float(np.abs(v).max(initial=0.0)) or 1.0
     step = 1e-5 / fastest  # truncation (1e-5)², round-off 1e-16/1e-5 of the velocities: 1e-10
@@ -178,7 +183,7 @@ def _curvature(mechanism: Model, c: Configuration, table: TimeTable, time: float
 
 
 def _applied(mechanism: Model, c: Configuration, table: TimeTable, time: float) -> Array:
-    """Gravity, centrifugal and gyroscopic forces, springs and dampers on (ṙ, ω, u̇)."""
+    """Forces (n_v,) of gravity, inertia at constant velocities, springs and dampers at a configuration."""
     a = mechanism.network.arrays
     v = velocities_of(mechanism, c)
     force = gyroscopic_force(a, c, v)

@@ -9,8 +9,9 @@ import numpy as np
 
 from ...bodies.ports import find_port, slope_of, weights_of
 from ...joints.rows.connection import Connection
-from ...joints.rows.laws import PointOnCurve
+from ...joints.rows.laws import Distances, PointOnCurve
 from ...joints.rows.vectors import BodyVector, Ground, PortName, Product, Turn, Vector
+from ...kernels.contacts.distances import Distance as DistanceArray
 from ...kernels.rates.on_curves import on_curve
 from ...numerics import checks as check
 from ...numerics.arrays import Array
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reaction:
-    """Force and torque of a joint or drive on a body, about the port of that body.
+    """Force and torque of a joint or drive on one of its bodies; the torque is about the port of that body.
 
     Attributes
     ----------
@@ -57,7 +58,10 @@ class Motion(NamedTuple):
 
 
 def motion_before(mechanism: Model, times: Array, back: Array, states: Array) -> Motion:
-    """Motion at ``times`` (k,), extrapolated by ``back`` (k,) [s] backwards from flat states (k, n)."""
+    """Positions and deformations of all frames at ``times`` (k,), from flat states (k, n) at later times.
+
+    They are extrapolated backwards by the times ``back`` (k,) [s] with the velocities of the states.
+    """
     layout, turning, count = mechanism.layout, mechanism.network.arrays.turning, len(states)
     dim, shape = layout.dim, (count, layout.frames)
     r, rho, u, v, omega, du, *_ = (part.T for part in layout.split(states.T))
@@ -74,7 +78,7 @@ def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, fr
     _asked(mechanism, joint, on=on, frame=frame)
     if not state.joint_forces:
         raise ValueError(
-            "this state has no joint forces yet: take a state from mechanism.equilibrium(...), a run "
+            "this state has no joint forces yet: use a state from mechanism.equilibrium(...), a run "
             "(solution.reaction, solution.final) or mechanism.consistent_multipliers(state); a State constructed with "
             "multipliers of zero needs joint_forces=True"
         )
@@ -89,7 +93,7 @@ def position_of(mechanism: Model, state: State, port: str) -> Array:
 
 
 def _instant(mechanism: Model, state: State) -> Motion:
-    """Motion that consists of a single state."""
+    """Motion at a single time, that of a state."""
     c = configuration(mechanism, state.x)
     return Motion(np.array([state.time]), c.r[None], c.R[None], c.u[None])
 
@@ -97,10 +101,10 @@ def _instant(mechanism: Model, state: State) -> Motion:
 def reaction(
     mechanism: Model, motion: Motion, multipliers: Array, table: TimeTable, *, joint: str, on: str, frame: str
 ) -> Reaction:
-    """Wrench of a joint along a motion.
+    """Force and torque of a joint on one of its bodies along a motion, from the multipliers (k, g).
 
     A product V·W with the force φ acts with φW on the ends of V and with φV on those of W: as forces on points, and as
-    torques d × (φV) on directions d.
+    torques d × (φV) on directions d. ``on`` and ``frame`` are those of :meth:`flexph.Mechanism.reaction`.
     """
     connection = _asked(mechanism, joint, on=on, frame=frame)
     port = connection.ports[0 if on == "first" else 1]
@@ -133,7 +137,7 @@ def reaction(
 
 
 def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
-    """Look up a joint by its name; raises ValueError for unknown names, ports and axes."""
+    """Joint with the name ``joint``; raises ValueError for an unknown one, and for unknown ``on`` or ``frame``."""
     check.choice("on", on, ("first", "second"))
     check.choice("frame", frame, ("world", "first", "second"))
     connection: Connection = check.lookup("joint", joint, {c.name: c for c in mechanism.connections if c.rows})
@@ -141,13 +145,13 @@ def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
 
 
 def _first_row(mechanism: Model, connection: Connection) -> tuple[int, int]:
-    """Index of a connection, and of its first row."""
+    """Index of a connection among those of the mechanism, and of its first constraint row among all rows."""
     first = [c.name for c in mechanism.connections].index(connection.name)
     return first, sum(len(c.rows) for c in mechanism.connections[:first])
 
 
 def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
-    """Spin terms in the rows of a joint, each with its row index."""
+    """Spins that enter the constraints of a joint, such as that of a rolling wheel, each with the index of its row."""
     _, row = _first_row(mechanism, connection)
     return [(row + k, turn) for k, r in enumerate(connection.rows) for turn in r.law.turns]
 
@@ -155,7 +159,7 @@ def _turns(mechanism: Model, connection: Connection) -> list[tuple[int, Turn]]:
 def _forces(
     mechanism: Model, connection: Connection, multipliers: Array, *, table: TimeTable, points: _BodyVectors
 ) -> list[tuple[Product, Array]]:
-    """Products of a joint and the force on each, (k,)."""
+    """Products V·W in the constraints of a joint, each with its generalised force (k,) along the motion."""
     first, row = _first_row(mechanism, connection)
     times = points.times
     term = sum(len(r.law.products) for c in mechanism.connections[:first] for r in c.rows)
@@ -172,6 +176,8 @@ def _forces(
             forces.append((own.product, multipliers[:, row] * gain / size))
         if isinstance(r.law, PointOnCurve):
             forces += _curve_forces(mechanism, row, r.law, multipliers[:, row], points)
+        if isinstance(r.law, Distances):
+            forces += _distance_forces(r.law, multipliers[:, row], points)
         row += 1
     return forces
 
@@ -179,7 +185,10 @@ def _forces(
 def _curve_forces(
     mechanism: Model, row: int, law: PointOnCurve, multiplier: Array, points: _BodyVectors
 ) -> list[tuple[Product, Array]]:
-    """Products of one row of a point on a curve, and the force on each, (k,)."""
+    """Products V·W in one constraint row of a point on a curve, each with its generalised force (k,).
+
+    ``multiplier`` (k,) is that of the row.
+    """
     curve = next(c for c in mechanism.network.arrays.curves if row in c.rows)
     listed = [product for own in law.curve.products for product in own]
     values = np.array([points.product(product) for product in listed])
@@ -188,8 +197,19 @@ def _curve_forces(
     return [(product, multiplier * gains[:, i]) for i, product in enumerate(listed)]
 
 
+def _distance_forces(law: Distances, multiplier: Array, points: _BodyVectors) -> list[tuple[Product, Array]]:
+    """Products of the row of a closed contact, and the force on each, (k,)."""
+    forces = []
+    for weight, own in zip(law.weights, law.distances, strict=True):
+        alone = DistanceArray(own.kind, np.arange(len(own.products)), own.shape, own.blend)
+        values = np.array([points.product(product) for product in own.products])
+        slopes = np.array([alone.at(at)[1] for at in values.T])
+        forces += [(product, weight * multiplier * slopes[:, i]) for i, product in enumerate(own.products)]
+    return forces
+
+
 class _BodyVectors:
-    """World positions and directions along a motion."""
+    """World positions, directions and vectors of a mechanism along a motion of k times."""
 
     def __init__(self, mechanism: Model, motion: Motion) -> None:
         self._m, self._motion, self._dim = mechanism, motion, mechanism.layout.dim
@@ -203,11 +223,14 @@ class _BodyVectors:
         return self._motion.times
 
     def body(self, port: PortName | None) -> int:
-        """Index of the body of a port; −1 for the ground."""
+        """Index of the first frame of the body of a port; −1 for the ground, or None."""
         return -1 if port is None or isinstance(port, Ground) else find_port(port, self._m.bodies)[0]
 
     def ends(self, vector: Vector) -> list[tuple[BodyVector | None, float]]:
-        """Ends on which a force along a vector acts, with signs; None for the ground."""
+        """End points and directions of a world vector on which its force acts, each with its sign.
+
+        An end on the ground is None.
+        """
         ends: list[tuple[BodyVector | None, float]] = []
         if vector.plus is not None:
             ends.append((vector.plus, 1.0))
@@ -218,7 +241,10 @@ class _BodyVectors:
         return ends
 
     def arm(self, place: BodyVector) -> Array:
-        """World vector R (x − centre) of a point, or world direction, (k, d); for a direction of a cable its slope."""
+        """World vector (k, d) from the centre of mass of a frame to a point, or world direction of a section.
+
+        For a direction of a cable it is the slope of its nodes.
+        """
         if place.direction is not None:
             slope = slope_of(place.port, np.array(place.direction), self._m.bodies)
             if slope is not None:
@@ -235,18 +261,18 @@ class _BodyVectors:
         return np.einsum("tij,tj->ti", self._motion.R[:, i], local)
 
     def point(self, place: BodyVector) -> Array:
-        """World position of a point, (k, d)."""
+        """World positions (k, d) at k times of a point of a body, or of the mean of a port on several frames."""
         first, weights = self.body(place.port), weights_of(place.port, self._m.bodies)
         if weights is not None:
             return self._mean(first, weights)
         return self._motion.r[:, first] + self.arm(place)
 
     def _mean(self, first: int, weights: Array) -> Array:
-        """Weighted sum of the positions of nodes, from the node ``first`` on, (k, d)."""
+        """Weighted sum (k, d) of the positions of nodes, with ``weights`` from the node ``first`` on."""
         return np.einsum("n,tni->ti", weights, self._motion.r[:, first : first + weights.size])
 
     def vector(self, vector: Vector) -> Array:
-        """Values of a world vector, (k, d)."""
+        """World vector (k, d) at k times: a point or direction, minus another one, plus a constant vector."""
         vectors = np.zeros((len(self._motion.times), self._dim))
         for place, sign in ((vector.plus, 1.0), (vector.minus, -1.0)):
             if place is not None:
@@ -254,18 +280,24 @@ class _BodyVectors:
         return vectors if vector.fixed is None else vectors + np.array(vector.fixed)
 
     def product(self, product: Product) -> Array:
-        """Values V·W of a product, (k,)."""
+        """Values V·W (k,) at k times of the product of two world vectors."""
         return np.einsum("td,td->t", self.vector(product.first), self.vector(product.second))
 
     def end(self, place: BodyVector | None, vector: Vector) -> Array:
-        """World position of an end on which a point force acts; on the ground (None), the one fixed in the vector."""
+        """World position (k, d) of the end of a vector on which a point force acts.
+
+        ``place`` None stands for the ground, where the position is fixed in the vector.
+        """
         if place is not None:
             return self.point(place)
         fixed = np.zeros(self._dim) if vector.fixed is None else np.array(vector.fixed)
         return np.broadcast_to(-fixed, (len(self._motion.times), self._dim))
 
     def origin(self, connection: Connection, port: PortName) -> Array:
-        """Reference point of torques, (k, d): the port, or the position of the joint on the ground."""
+        """Point (k, d) about which the torque of a joint is taken: its port or, on the ground, its position there.
+
+        It is the first port of the joint if the ground has no position.
+        """
         if not isinstance(port, Ground):
             return self.point(BodyVector(port))
         if port.position is not None:
@@ -275,7 +307,7 @@ class _BodyVectors:
         return self.point(BodyVector(first))
 
     def section(self, port: PortName) -> Array:
-        """Axes of the section at a port, (k, d, d), orthonormal to first order in u."""
+        """Axes of the section at a port as columns in the world, (k, d, d), orthonormal to first order in u."""
         if isinstance(port, Ground):
             return np.broadcast_to(np.eye(self._dim), (len(self._motion.times), self._dim, self._dim))
         axes = [self.arm(BodyVector(port, tuple(e))) for e in np.eye(self._dim)]

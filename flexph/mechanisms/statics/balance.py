@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...kernels.arrays import Arrays, total
+from ...kernels.contacts.distances import closed_rows
 from ...kernels.continuous import elastic_stress, mass_of, strain_rates
 from ...kernels.frame_motion import frame_motion, frame_rows, from_frames, is_parted, weight_stiffness
 from ...kernels.gradient import blocks_of, is_sparse, scale_both
@@ -39,7 +40,11 @@ NOISE = 1e-3
 
 
 class Problem(NamedTuple):
-    """Equilibrium problem: a mechanism under inputs at a time, in a steady motion, with a ``share`` of its weight."""
+    """Balance of forces of a mechanism to be solved, in a steady motion or at rest.
+
+    The inputs ``applied`` are those at the ``time``; ``table`` has the drives. ``share`` is the share of its weight
+    that acts.
+    """
 
     mechanism: Model
     table: TimeTable
@@ -50,21 +55,24 @@ class Problem(NamedTuple):
     share: float = 1.0
 
     def at(self, time: float) -> Problem:
-        """Problem at another time."""
+        """Problem at another time, with inputs and drives of that time."""
         return self._replace(time=time, applied=self.share * self.forcing.at(time))
 
     def under(self, share: float) -> Problem:
-        """Problem with a share of all loads: weight, inputs and centrifugal forces."""
+        """Problem with a share of all loads, which are weight, inputs and centrifugal forces."""
         root = np.sqrt(share)
         steady = Steady(root * self.steady.spin, root * self.steady.velocity)
         return self._replace(applied=share * self.applied, steady=steady, share=share)
 
     def pushed(self, share: float) -> Problem:
-        """Problem with a share of the inputs, and full weight and centrifugal forces."""
+        """Problem with a share of the inputs, but full weight and centrifugal forces."""
         return self._replace(applied=share * self.applied)
 
     def forces(self, c: Configuration, lam: Array) -> Forces:
-        """Forces of multipliers, springs, dampers and inputs at a configuration in the steady motion."""
+        """Forces of joints, springs, dampers and inputs at a configuration in the steady motion.
+
+        ``lam`` are the multipliers.
+        """
         a: Arrays = self.mechanism.network.arrays
         coefficient, _ = self.table.at(self.time)
         on_product = total(a.term_product, lam[a.term_row] * coefficient, a.first.size)
@@ -72,6 +80,8 @@ class Problem(NamedTuple):
             d = derive(a, c)
             add_forces(a, lam, gains(a, d.product, d.product), on_product)
             add_curve_forces(a.curves, d.on_curves, (lam, self.applied), on_product)
+        if a.closed:
+            on_product += closed_rows(a.closed, derive(a, c).product, lam.size).T @ lam
         if a.slips.row.size and c.v.any():
             on_product += slip_product_forces(a, c, derive(a, c), lam)
         extension = spring_extensions(self.mechanism, c, self.table, self.time)
@@ -83,19 +93,25 @@ class Problem(NamedTuple):
         return Forces(on_product, tension, springs.slopes(extension, time, rate), by_rate, self.applied, lam, time)
 
     def unbalanced(self, c: Configuration, lam: Array) -> Array:
-        """Inertia forces of the steady motion minus all forces, on (ṙ, ω, u̇)."""
+        """Unbalanced forces (n_v,) at a configuration: inertia forces of the steady motion minus all other forces.
+
+        ``lam`` are the multipliers of the joints.
+        """
         a = self.mechanism.network.arrays
         a = a if self.share == 1.0 else a._replace(weight=self.share * a.weight)
         inertia = inertia_force(a, c, self.steady.centripetal(c.r))
         return inertia - generalised_force(a, c, derive(a, c), self.forces(c, lam))
 
     def constraints(self, c: Configuration) -> Any:
-        """Constraint matrix G, dense or sparse as the arrays."""
+        """Constraint matrix G (g, n_v) at a configuration; dense or sparse as the kernel arrays."""
         return rates_at(self.mechanism, (c, derive(self.mechanism.network.arrays, c)), self.table, self.time)[0]
 
 
 def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[str, Input], steady: Steady) -> Problem:
-    """Equilibrium problem of a mechanism with the anchors of a pose."""
+    """Balance of forces to be solved for a mechanism with the anchors of a pose.
+
+    Raises ValueError for inputs that set factors of stiffness, friction or mass.
+    """
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     for factor in mechanism.once(controlled_factors):
         if factor.name in inputs:
@@ -107,14 +123,14 @@ def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[
 
 
 def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
-    """Configuration with the velocities of the steady motion."""
+    """Configuration with the positions of the given one and, as velocities, those of a steady rotation."""
     turning, omega = mechanism.network.arrays.turning, np.zeros_like(c.omega)
     omega[turning] = np.einsum("bji,j->bi", spin_map(c.R[turning]), steady.spin)
     return c._replace(v=steady.field(c.r), omega=omega)
 
 
 def newton_step(given: Problem, c: Configuration) -> Array:
-    """Newton step ξ towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g, with unbalanced forces ρ and gaps g.
+    """Newton step ξ (n_v,) towards balance: K ξ − Gᵀλ = −ρ, G ξ = −g, with unbalanced forces ρ and gaps g.
 
     Strain rows use the mixed form: forces follow from the strains, the stiffness from the stresses σ, which each
     correction updates to first order.
@@ -129,11 +145,11 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 
 
 class JointForces(NamedTuple):
-    """Joint forces with the best balance at a configuration, in terms of displacements ξ' with ξ = T ξ'.
+    """Multipliers of the joints that balance a configuration best, in terms of displacements ξ' with ξ = T ξ'.
 
     ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers (r,), and ``spread`` (g, r)
     the map from ``own`` to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the
-    mass matrix.
+    mass matrix, and ``arrays`` belong to the displacements ξ'.
     """
 
     arrays: Arrays
@@ -146,13 +162,16 @@ class JointForces(NamedTuple):
 
     @property
     def multipliers(self) -> Array:
-        """Multipliers of all constraints."""
+        """Multipliers of all constraints, (g,)."""
         multipliers: Array = self.spread @ self.own
         return multipliers
 
 
 def joint_forces(given: Problem, c: Configuration) -> JointForces:
-    """Joint forces with the least remaining acceleration, in the metric of the mass."""
+    """Multipliers of the joints with which the remaining unbalanced forces accelerate the mechanism least.
+
+    The acceleration is measured by its kinetic energy.
+    """
     a, T = coordinates(given, c)
     G, spread = independent_rows(given, c, T)
     force, M = T.T @ given.unbalanced(c, np.zeros(spread.shape[0])), mass_of(a, c.u)
@@ -161,7 +180,10 @@ def joint_forces(given: Problem, c: Configuration) -> JointForces:
 
 
 def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
-    """Arrays and map T of the displacements for a step, chosen so that large bodies at rest stay sparse."""
+    """Kernel arrays for displacements ξ', and the matrix T of ξ = T ξ' (n_v, n').
+
+    For large bodies at rest, ξ' are displacements of their floating frames, so that matrices stay sparse.
+    """
     a = given.mechanism.network.arrays
     if is_parted(a, given.steady.spin):
         return from_frames(a), frame_motion(a, c)
@@ -169,16 +191,19 @@ def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 
 
 def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
-    """Tangent stiffness for the displacements that the arrays ``a`` describe, under multipliers ``lam``."""
+    """Tangent stiffness for the displacements ξ' of :func:`coordinates`, whose arrays are ``a``.
+
+    ``lam`` are the multipliers of the joints.
+    """
     whole = given.mechanism.network.arrays
     stiffness = tangent_stiffness(a, c, derive(whole, c), given.forces(c, lam), spin=given.steady.spin)
     return stiffness + weight_stiffness(whole, c) if is_parted(whole, given.steady.spin) else stiffness
 
 
 def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any]:
-    """Independent combinations of the constraints as rows of ξ' (ξ = T ξ').
+    """Independent combinations of the constraints as rows over the displacements ξ' (ξ = T ξ'), (r, n').
 
-    The second result maps their multipliers to all multipliers.
+    The second result (g, r) maps their multipliers to those of all constraints.
     """
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
@@ -191,18 +216,21 @@ def _unit(a: Arrays, size: int) -> Any:
 
 
 def _is_meshed(a: Arrays) -> bool:
-    """True if large bodies are solids or plates, with many stresses for each coordinate, not chains of beams."""
+    """True if large bodies have many stresses for each coordinate, as solids and plates do, unlike chains of beams."""
     stresses, coordinates = a.strain.shape
     return a.mean is not None and bool(stresses >= MANY * coordinates)
 
 
 def weight_scale(a: Arrays) -> float:
-    """Size [J] below which stiffnesses count as noise: a share of the weights times the size of the mechanism."""
+    """Stiffness [J] of displacements by the size of the mechanism up to which a stiffness counts as round-off.
+
+    It is a share of the work of all weights along the size.
+    """
     return NOISE * lever(a) * float(np.linalg.norm(a.weight, axis=1).sum())
 
 
 def solve_saddle_point(a: Arrays, block: Any, G: Any, rhs: Array, *, least: float = 0.0) -> Array:
-    """Solve [[A, −Gᵀ], [G, 0]] for (ξ, λ), with the least norm if it is singular.
+    """Solution (ξ, λ) of [[A, −Gᵀ], [G, 0]] (ξ, λ) = rhs, with the least norm if it is not unique; A is ``block``.
 
     Displacements and constraints are scaled to one unit first, as otherwise rank and least norm would depend on units.
     The rows of constraints have at least the size ``least``, so that a smaller block counts as round-off in the rank.
@@ -218,7 +246,10 @@ def solve_saddle_point(a: Arrays, block: Any, G: Any, rhs: Array, *, least: floa
 
 
 def moved_by(given: Problem, c: Configuration, correction: Array) -> Configuration:
-    """Configuration after a correction (limited to half a radian), with its stresses."""
+    """Configuration in the steady motion after a correction (n_v,) of its positions, with its stresses.
+
+    The correction is shortened so that no rotation about an axis exceeds half a radian.
+    """
     mechanism, time = given.mechanism, given.time
     largest = float(np.abs(correction[mechanism.network.arrays.columns[1].ravel()]).max(initial=0.0))
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction

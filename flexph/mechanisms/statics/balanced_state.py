@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 ROUND_OFF = 1e-14
 BALANCED = 1e-6
-"""Unbalanced force, relative to the largest force, up to which a state counts as an equilibrium."""
+"""Unbalanced force of a configuration, relative to the largest force, up to which a state counts as an equilibrium."""
 TURNS = 0.1
 """Cosine between unbalanced forces and a steady rotation above which these forces slow the rotation down."""
 
 
 class Balance(NamedTuple):
-    """Configuration with springs and stresses, and the joint forces (g,) that balance it best.
+    """Configuration with springs and stresses, and the multipliers (g,) of the joints that balance it best.
 
-    ``force`` (n_v,) is the unbalanced force without joint forces, ``left`` (n_v,) the force that these do not balance.
+    ``force`` (n_v,) is the unbalanced force without joints, ``left`` (n_v,) what remains of it with them.
     """
 
     c: Configuration
@@ -40,18 +40,18 @@ class Balance(NamedTuple):
     left: Array
 
     def holds(self, given: Problem, size: float = 0.0) -> bool:
-        """True if the remaining forces are round-off; ``size`` is that of the mechanism at the start [m]."""
+        """True if the remaining unbalanced forces are round-off; ``size`` [m] is that of the mechanism at the start."""
         return is_balanced(given.mechanism, self.c, self.left, self.force, spin=given.steady.spin, least=size)
 
     def takes_spin(self, given: Problem) -> bool:
-        """True if the unbalanced forces slow a steady rotation down, as dampers to the ground do."""
+        """True if the remaining unbalanced forces slow a steady rotation down, as dampers to the ground do."""
         sizes = displacement_sizes(given.mechanism.network.arrays, extent(given.mechanism, self.c.r, self.c.R))
         work, v = self.left * sizes, velocities_of(given.mechanism, self.c) / sizes
         return bool(abs(work @ v) > TURNS * np.linalg.norm(work) * np.linalg.norm(v))
 
 
 def balance_at(given: Problem, c: Configuration) -> Balance:
-    """Joint forces with the best balance of a configuration, and the remaining forces."""
+    """Multipliers of the joints that balance a configuration best, and the forces that remain."""
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     sigma = c.sigma.copy()
     sigma[a.strains.stress] = strain_stresses(a.strains, derive(a, c).product, given.time)
@@ -66,11 +66,15 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
 
 
 def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
-    """State of a balance; raises ValueError if joint forces are not unique, or joints do not turn with the spin."""
+    """State with the multipliers of a balance as joint forces.
+
+    Raises ValueError if joint forces are not unique and ``redundant`` is "refuse", and for joints that do not turn with
+    the spin.
+    """
     mechanism, steady = given.mechanism, given.steady
     names = explain_redundancy(mechanism, given.constraints(at.c))
     if names and redundant == "refuse":
-        raise ValueError(f"{names}. The joint forces are not unique: take redundant='least_norm'")
+        raise ValueError(f"{names}. The joint forces are not unique: use redundant='least_norm'")
     own: dict[str, Any] = {"joint_forces": True, "bodies": tuple(mechanism.bodies)}
     state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, **own)
     turning = bool(np.any(steady.spin))
@@ -89,10 +93,11 @@ def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
 def is_balanced(
     mechanism: Model, c: Configuration, left: Array, forces: Array, *, spin: Array, least: float = 0.0
 ) -> bool:
-    """True if the unbalanced forces ``left`` on (ṙ, ω, u̇) are round-off of the forces and weights.
+    """True if the unbalanced forces ``left`` (n_v,) are round-off compared with ``forces`` (n_v,) and weights.
 
     They are compared by their work along displacements of the size of the mechanism, as forces, torques and generalised
-    forces have no common unit. The size is at least ``least`` [m], as all ports may meet at one place.
+    forces have no common unit. The size is at least ``least`` [m], as all ports may meet at one place. ``spin`` is that
+    of a steady rotation.
     """
     a, size = mechanism.network.arrays, max(least, extent(mechanism, c.r, c.R))
     sizes = displacement_sizes(a, size)
@@ -102,7 +107,10 @@ def is_balanced(
 
 
 def round_off_work(a: Arrays, c: Configuration, size: float, spin: Array) -> float:
-    """Work [J] due to round-off of the positions, by stiffness and by the inertia of a steady rotation."""
+    """Work [J] along displacements by the ``size`` [m] of forces that are due to round-off of the positions.
+
+    Such forces come from stiffness and from the inertia of a steady rotation with the ``spin`` [rad/s].
+    """
     sizes = displacement_sizes(a, size)
     D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])
     stiff = a.springs.stiffness_sizes(c.spring)

@@ -66,15 +66,16 @@ class Buckling:
     parts: Mapping[str, slice]
 
     def part(self, name: str) -> Array:
-        """Entries of one part of the shape, e.g. ``rod.centre``."""
+        """Entries of the buckling mode for one part of the state, e.g. ``rod.centre``."""
         part: Array = self.shape[check.lookup("part", name, self.parts)]
         return part
 
 
 class EquilibriumPoint(NamedTuple):
-    """Equilibrium under a load factor: its configuration, the least ω² of its small motions, and their shape.
+    """Equilibrium under a load factor, with its softest small motion.
 
-    ``moved`` is the displacement to it, relative to the size of the mechanism.
+    ``square`` is the least ω² of the small motions, ``shape`` (n_v,) the shape of that motion. ``moved`` is the
+    displacement to it from the configuration before, relative to the size of the mechanism.
     """
 
     factor: float
@@ -91,8 +92,11 @@ def buckling(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Buc
 
 
 def equilibrium_problem(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Problem:
-    """Equilibrium problem of a state at rest; ValueError for contacts and laws for which buckling is not available."""
-    refuse_contacts(mechanism.connections, "mechanism.buckling")
+    """Balance of forces for a state at rest under inputs.
+
+    Raises ValueError for a steady rotation, and for contacts and laws for which buckling is not available.
+    """
+    refuse_contacts(mechanism.connections, "mechanism.buckling", at_rest=True)
     refuse_other_laws(mechanism, "mechanism.buckling")
     steady = steady_motion(mechanism, state)
     if np.any(steady.spin):
@@ -101,11 +105,15 @@ def equilibrium_problem(mechanism: Model, state: State, inputs: Mapping[str, Inp
 
 
 def buckling_point(given: Problem, c: Configuration) -> tuple[EquilibriumPoint, bool]:
-    """Point at which the stable equilibrium at a configuration is lost as all loads grow, and True at a limit point."""
+    """Point at which the stable equilibrium at a configuration loses its stability as all loads grow in proportion.
+
+    The second value is True at a limit point, False at a bifurcation. Raises ValueError unless the configuration is a
+    stable equilibrium, ArithmeticError if there is no such point.
+    """
     last = equilibrium_point(given, 1.0, c)
     if last is None or last.square <= 0.0 or last.moved > NARROW:
         raise ValueError(
-            "state must be a stable equilibrium under inputs=, of a mechanism without free motions: take "
+            "state must be a stable equilibrium under inputs=, of a mechanism without free motions: use "
             "mechanism.equilibrium(pose, ...) with smaller loads"
         )
     return _lost(given.under, last, LARGEST)
@@ -129,7 +137,11 @@ def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[fl
 
 
 def _lost(under: Callable[[float], Problem], last: EquilibriumPoint, largest: float) -> tuple[EquilibriumPoint, bool]:
-    """Point at which equilibria lose their stability as loads grow, and True at a limit point."""
+    """Point at which equilibria lose their stability as the load factor grows from that of ``last``.
+
+    ``under`` is the problem under a load factor. The second value is True at a limit point, False at a bifurcation.
+    Raises ArithmeticError if there is no such point up to the factor ``largest``.
+    """
     step = FIRST
     beyond = np.inf  # the least factor without an equilibrium so far
     while last.factor < largest:
@@ -151,7 +163,10 @@ def _lost(under: Callable[[float], Problem], last: EquilibriumPoint, largest: fl
 
 
 def _between(under: Callable[[float], Problem], below: EquilibriumPoint, above: EquilibriumPoint) -> EquilibriumPoint:
-    """Equilibrium point, between a stable and an unstable one, at which the least ω² vanishes."""
+    """Equilibrium at which the least ω² vanishes, between a stable and an unstable one.
+
+    ``under`` is the problem under a load factor.
+    """
 
     ends = {point.factor: point for point in (below, above)}
 
@@ -171,7 +186,10 @@ def _between(under: Callable[[float], Problem], below: EquilibriumPoint, above: 
 
 
 def equilibrium_point(of: Problem, factor: float, near: Configuration) -> EquilibriumPoint | None:
-    """Equilibrium of a problem under a load factor near a configuration; None if there is none."""
+    """Equilibrium near a configuration, with its softest small motion; None if there is no equilibrium nearby.
+
+    ``of`` is the problem under the load factor ``factor``.
+    """
     mechanism = of.mechanism
     size = extent(mechanism, near.r, near.R)
     sizes = displacement_sizes(mechanism.network.arrays, size)

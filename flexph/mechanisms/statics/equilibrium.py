@@ -9,8 +9,10 @@ import numpy as np
 
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
+from ...kernels.continuous import elastic_stress
 from ...kernels.stiffness.steady_slopes import has_dampers
 from ...numerics import checks as check
+from ...numerics.arrays import Array
 from ...systems.inputs import Input
 from ..model.constraints import check_laws
 from ..model.range_of_validity import warn_of_range
@@ -42,9 +44,10 @@ def equilibrium(
     about: Any,
     time: float,
     redundant: str,
+    bent: Array | None = None,
 ) -> State:
-    """Implementation of :meth:`flexph.Mechanism.equilibrium`."""
-    refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True)
+    """Implementation of :meth:`flexph.Mechanism.equilibrium`; the search starts from the coordinates ``bent`` (n,)."""
+    refuse_contacts(mechanism.connections, "mechanism.equilibrium", has_curves=True, at_rest=True)
     refuse_hysteresis(mechanism.connections, "mechanism.equilibrium")
     check.number("time", time)
     check.choice("redundant", redundant, ("refuse", "least_norm"))
@@ -52,9 +55,12 @@ def equilibrium(
     if np.any(steady.spin):
         refuse_nonholonomic(mechanism, "a steady rotation")
         if mechanism.network.arrays.flows:
-            raise ValueError("a steady rotation takes no flows along rods and cables (fem.Flow): use integrate()")
+            raise ValueError("a steady rotation supports no flows along rods and cables (fem.Flow): use integrate()")
     given = problem(mechanism, pose.anchors, time, inputs=inputs, steady=steady)
-    start = in_motion(mechanism, at_rest(mechanism, pose.centres, pose.rotations), steady)
+    c = at_rest(mechanism, pose.centres, pose.rotations)
+    if bent is not None:
+        c = c._replace(u=bent, sigma=elastic_stress(mechanism.network.arrays, bent))
+    start = in_motion(mechanism, c, steady)
     refuse_supports(mechanism, given.constraints(start), start, steady.spin)
     check_laws(mechanism, start, given.table, time)
     searches, unbalanced, moved = Searches(given, start), None, [np.inf]
@@ -84,7 +90,10 @@ def equilibrium(
 
 
 def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float) -> str:
-    """Message of the error if no search found an equilibrium."""
+    """Message of the error for a mechanism of which no search found an equilibrium.
+
+    ``unbalanced`` is the balance at which a search ended, ``moved`` the last correction relative to the size.
+    """
     given, start = searches.given, searches.start
     spin = given.steady.spin
     if not np.any(spin):
@@ -101,11 +110,15 @@ def _no_equilibrium(searches: Searches, unbalanced: Balance | None, moved: float
 
 
 def not_found(moved: float, reached: float) -> str:
-    """Text for a failed search, from the last correction (relative to the size) and the share of the loads reached."""
+    """Text for a failed search.
+
+    ``moved`` is the last correction relative to the size of the mechanism, ``reached`` the share of the loads up to
+    which there are equilibria, 0 if load steps were not used.
+    """
     if reached > 0.0:
         return (
             "no equilibrium was found under all loads: when they are increased from zero, the equilibria end at "
-            f"{100.0 * reached:.3g} % of them, as at a limit point (snap-through): take smaller loads, a pose beyond "
+            f"{100.0 * reached:.3g} % of them, as at a limit point (snap-through): use smaller loads, a pose beyond "
             "that point, or a run with damping"
         )
     return (
@@ -115,7 +128,10 @@ def not_found(moved: float, reached: float) -> str:
 
 
 def refuse_nonholonomic(mechanism: Model, what: str) -> None:
-    """Raise ValueError if a constraint on velocities does not fix positions."""
+    """Raise ValueError if a joint constrains velocities without fixing positions, such as rolling.
+
+    ``what`` names the method in the message.
+    """
     for name, law in zip(mechanism.constraint_names, laws(mechanism), strict=True):
         if law.of_rates:
             raise ValueError(

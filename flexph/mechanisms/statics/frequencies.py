@@ -99,7 +99,11 @@ def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count:
 
 
 def _branches(basis: _Basis, lowest: _Lowest, count: int, *, follow: bool) -> tuple[Array, Array]:
-    """Poles of modes, followed or sorted, and their similarity |aᴴE b|²/4 by kinetic and elastic energy."""
+    """Poles iω (k, count) of the modes at k poses, and the similarity of the modes at successive poses (k − 1, count).
+
+    The similarity is |aᴴE b|²/4 by kinetic and elastic energy. Modes are followed from pose to pose, or sorted by
+    frequency.
+    """
     omega, x = np.sqrt(lowest.squares), lowest.shapes
     if not follow:
         return 1j * omega[:, :count], np.ones((len(omega) - 1, count))
@@ -110,7 +114,7 @@ def _branches(basis: _Basis, lowest: _Lowest, count: int, *, follow: bool) -> tu
 
 
 def _alone(mechanism: Model, pose: Pose, count: int) -> Array:
-    """Lowest frequencies at one pose, (count,)."""
+    """Lowest natural frequencies [rad/s] at a single pose, (count,); raises ValueError if there are fewer."""
     lowest = eigenfrequencies(linearize(mechanism, pose), count)
     if lowest.size < count:
         raise ValueError(f"count={count} exceeds the number of frequencies of the mechanism, {lowest.size}")
@@ -118,9 +122,10 @@ def _alone(mechanism: Model, pose: Pose, count: int) -> Array:
 
 
 class _Basis(NamedTuple):
-    """N modes of all bodies at rest: squares Λ (N,) of their frequencies, the shift, motions of the nodes.
+    """N modes of all bodies at rest, each body free of its joints.
 
-    ``motions`` (nodes, d, N) are in body axes.
+    ``squares`` Λ (N,) are the squares of their frequencies, ``shift`` is s of the module, ``motions`` (nodes, d, N) are
+    the motions of the nodes in body axes.
     """
 
     squares: Array
@@ -129,7 +134,10 @@ class _Basis(NamedTuple):
 
 
 def _has_modes(mechanism: Model) -> bool:
-    """True if sweeps can use body modes: small, undamped, without springs, with joints of products only."""
+    """True if the frequencies of a mechanism can follow from the modes of its bodies.
+
+    It must be small, undamped, without springs and nodal bodies, and its constraints must be functions of products V·W.
+    """
     bodies = mechanism.frames.values()
     if sum(b.size for b in bodies) > FEW or not any(b.size for b in bodies) or list(measures(mechanism.connections)):
         return False
@@ -157,7 +165,10 @@ def _basis(mechanism: Model) -> _Basis:
 
 
 def _modes(body: Body) -> tuple[Array, Array]:
-    """Squares of the frequencies of a free body at rest (zero for rigid motions), and M-orthonormal modes."""
+    """Squares of the frequencies of a free body at rest, (n,), and its M-orthonormal modes (n, n).
+
+    Rigid motions have the frequency zero.
+    """
     M, C, D = (part.toarray() for part in matrices_at_rest(body))
     mass, compliance = cholesky(M, lower=True), cholesky(C, lower=True)
     scaled = solve_triangular(mass, solve_triangular(compliance, D, lower=True).T, lower=True).T
@@ -169,7 +180,10 @@ def _modes(body: Body) -> tuple[Array, Array]:
 
 
 def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
-    """Lowest ω² > 0 (k, count) on the null spaces of the rows (k, g, N), and True for verified poses (k,)."""
+    """Lowest ω² > 0 of k poses, (k, count), and True for each pose whose values are verified (see :func:`_projected`).
+
+    ``rows`` (k, g, N) are the joints of the poses over the modes of the bodies.
+    """
     k, g, n = rows.shape
     squares, certain = np.zeros((k, count)), np.zeros(k, dtype=bool)
     width = count + max(int((basis.squares == 0.0).sum()) - g, 0) + SPARE
@@ -182,7 +196,10 @@ def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
 
 
 class _Lowest(NamedTuple):
-    """Lowest ω² > 0 of k poses (k, count), verified poses (k,), and M-orthonormal shapes (k, N, count)."""
+    """Lowest ω² > 0 of k poses, (k, count), with their M-orthonormal shapes (k, N, count).
+
+    ``certain`` is True for verified poses, (k,).
+    """
 
     squares: Array
     certain: Array
@@ -190,10 +207,11 @@ class _Lowest(NamedTuple):
 
 
 def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bool = True) -> _Lowest:
-    """Lowest squares in a Krylov space with blocks of a width, or in the whole space.
+    """Lowest ω² > 0 of poses with the joint rows (k, g, N), by a Krylov space with blocks of ``width`` vectors.
 
-    A pose is verified if its rows are independent, no square lies between round-off and the shift, and the numbers of
-    squares just below and just above the last one agree with Sylvester's law of inertia (projected ones are never low).
+    If ``width`` is N, the whole space is used. A pose is verified if its rows are independent, no square lies between
+    round-off and the shift, and the numbers of squares just below and just above the last one agree with Sylvester's
+    law of inertia (projected ones are never low).
     """
     root = 1.0 / np.sqrt(basis.squares + basis.shift)
     scaled = rows * root
@@ -218,9 +236,10 @@ def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bo
 
 
 def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
-    """Basis of a Krylov space or the whole space, and (1 − QQᵀ) diag(held) (1 − QQᵀ) projected onto it.
+    """Projection of (1 − QQᵀ) diag(held) (1 − QQᵀ) onto a basis of j vectors, (k, j, j).
 
-    The basis vectors are returned after multiplication by 1 − QQᵀ.
+    The first result are the vectors (k, N, j) multiplied by 1 − QQᵀ. The basis spans a Krylov space with blocks of
+    ``width`` vectors, or the whole space if ``width`` is N.
     """
     n = held.size
     off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
@@ -232,7 +251,10 @@ def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
 
 
 def _krylov(product: Callable[[Array], Array], block: Array) -> Array:
-    """Orthonormal basis of the last Krylov blocks A^j X, by Gram-Schmidt twice; the first blocks are not needed."""
+    """Orthonormal basis of the last Krylov blocks A^j X for k poses, by Gram-Schmidt twice.
+
+    The first blocks are dropped. ``product`` multiplies a block by A; ``block`` is X.
+    """
     for _ in range(STEPS - KEPT):
         block = np.linalg.qr(product(block))[0]
     space = block
@@ -246,7 +268,10 @@ def _krylov(product: Callable[[Array], Array], block: Array) -> Array:
 
 
 def _below(basis: _Basis, rows: Array, squares: Array) -> Array:
-    """Numbers of squares below given ones (k, j), from the inertia of Λ − ω² bordered by the rows."""
+    """Numbers of ω² of each pose below given ``squares`` (k, j), from the inertia of a matrix.
+
+    It is Λ − ω² bordered by the rows.
+    """
     apart = basis.squares - squares[:, :, None]
     length = np.linalg.norm(rows[:, None] / np.sqrt(np.abs(apart))[:, :, None], axis=3)
     unit = rows[:, None] / np.where(length > 0.0, length, 1.0)[:, :, :, None]

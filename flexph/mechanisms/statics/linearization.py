@@ -46,10 +46,10 @@ UNLOADED = 1e-9
 
 
 def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
-    """Linear system of small motions about an unloaded pose at rest: bodies, springs, dampers, and joints as 0 = G x.
+    """Linear system of small motions about an unloaded pose at rest, with joints as constraints 0 = G x.
 
-    Drives are locked. The matrices are sparse above 500 states, dense below. Raises ValueError if gravity or a spring
-    loads the pose, as the geometric stiffness of the loads would be missing.
+    It contains bodies, springs and dampers; drives are locked. The matrices are sparse above 500 states, dense below.
+    Raises ValueError if gravity or a spring loads the pose, as the geometric stiffness of the loads would be missing.
     """
     refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
     refuse_other_laws(mechanism, "mechanism.linearize")
@@ -59,7 +59,7 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
         if isinstance(body, NodalBody) and body.elasticity.initial is not None:
             raise ValueError(
                 f"linearize at a pose is not available for {name!r}, whose bending has stresses when it is straight "
-                "(fem.cable): take mechanism.linearize(mechanism.equilibrium(pose))"
+                "(fem.cable): use mechanism.linearize(mechanism.equilibrium(pose))"
             )
     if any(body.unshifted for body in mechanism.frames.values()):
         bodies = {name: body.unshifted or body for name, body in mechanism.bodies.items()}
@@ -88,12 +88,15 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
 
 
 def _padded(rows: Any, size: int) -> Any:
-    """Extend rows for the first states by zeros to all states."""
+    """Matrix over the first states, with columns of zeros added for all ``size`` states."""
     return widened(rows, 0, size) if sparse.issparse(rows) else np.pad(rows, ((0, 0), (0, size - rows.shape[1])))
 
 
 def _without_round_off(rest: _Rest, matrix: Any) -> Any:
-    """Constraint rows with round-off set to zero: a row of round-off would count as a constraint."""
+    """Constraint matrix over the velocities with round-off set to zero.
+
+    A row of round-off would count as a constraint.
+    """
     a, bound = rest.arrays, ROUND_OFF * constraint_sizes(rest.arrays, rest.vector)
     moves = displacement_sizes(a, lever(a))
     if not sparse.issparse(matrix):
@@ -105,7 +108,7 @@ def _without_round_off(rest: _Rest, matrix: Any) -> Any:
 
 
 def bodies_at_rest(model: Model) -> LinearPHDAE:
-    """Direct sum of all bodies at rest, not connected; it does not depend on the pose."""
+    """Linear systems of all bodies at rest side by side, without joints; they do not depend on the pose."""
     return join(*(linear_body(body, name) for name, body in model.frames.items()))
 
 
@@ -114,7 +117,7 @@ def refuse_gravity(mechanism: Model) -> None:
     if np.any(mechanism.gravity):
         raise ValueError(
             "linearize needs an unloaded pose: gravity must be zero, since the geometric stiffness of the joint forces "
-            "it causes is not part of [flex] eq. (45); take mechanism.linearize(mechanism.equilibrium(pose))"
+            "it causes is not part of [flex] eq. (45); use mechanism.linearize(mechanism.equilibrium(pose))"
         )
 
 
@@ -137,7 +140,7 @@ def _refuse_loads(mechanism: Model, pose: Pose) -> None:
             )
         if loaded and abs(stretch) > UNLOADED * size[measure.kind]:
             raise ValueError(
-                f"linearize needs an unloaded pose, and {name} is stretched: take "
+                f"linearize needs an unloaded pose, and {name} is stretched: use "
                 "mechanism.linearize(mechanism.equilibrium(pose))"
             )
 
@@ -172,8 +175,9 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """Bodies with velocities, index of the first one of each among the states (k,), and entries equal in both axes.
+    """Indices of entries in the map of :func:`_velocities`, which are the same at all poses.
 
+    ``bodies`` (k,) have velocities, and ``columns`` (k,) are the indices of the first one of each among the states.
     ``same_row`` and ``same_column`` are rows and columns of entries that are equal in body and world axes.
     """
 
@@ -200,7 +204,10 @@ def _places(mechanism: Model) -> _Places:
 
 
 def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
-    """Map (n_v, n) from the states of all bodies to their (ṙ_P, ω, u̇), dense or sparse as the arrays."""
+    """Matrix (n_v, n) from the states of all bodies to their velocities (ṙ_P, ω, u̇), dense or sparse as the arrays.
+
+    ``R`` are the rotations in the pose, ``system`` has the states.
+    """
     a, own = mechanism.network.arrays, mechanism.once(_places)
     turned = R[own.bodies]
     rows = np.broadcast_to(a.columns.v[own.bodies][:, :, None], turned.shape)
@@ -211,7 +218,7 @@ def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
 
 
 def _spring_slopes(mechanism: Model, rest: _Rest, pose: Pose) -> Array:
-    """Stiffness of the springs in the pose, (springs,); ValueError where one is negative."""
+    """Stiffnesses of all springs in the pose, (springs,); raises ValueError if one is negative."""
     springs = mechanism.network.arrays.springs
     if not springs.laws:
         return springs.stiffness
@@ -220,7 +227,7 @@ def _spring_slopes(mechanism: Model, rest: _Rest, pose: Pose) -> Array:
         name = [name for name, _ in measures(mechanism.connections)][int(slopes.argmin())]
         raise ValueError(
             f"linearize needs springs whose energy has a minimum: {name} has the stiffness {slopes.min():.6g} in this "
-            "pose; take mechanism.spectrum(state)"
+            "pose; use mechanism.spectrum(state)"
         )
     return slopes
 
@@ -228,10 +235,10 @@ def _spring_slopes(mechanism: Model, rest: _Rest, pose: Pose) -> Array:
 def _with_springs(
     mechanism: Model, rest: _Rest, system: LinearPHDAE, slopes: Array
 ) -> tuple[dict[str, Any], dict[str, slice]]:
-    """E, J, R extended by spring forces (compliance 1/k), stresses of strain rows, and dampers.
+    """Matrices E, J, R of the bodies with springs, strain rows and dampers added, and new parts of the state.
 
-    The second value has the slices of the additional states by name. Springs whose stiffness
-    ``slopes`` (springs,) in the pose is zero have no state.
+    The parts are slices by name. New states are the forces of springs (compliance 1/k) and the stresses of strain rows.
+    Springs whose stiffness ``slopes`` (springs,) in the pose is zero have no state.
     """
     a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
     springs, own = a.springs, a.strains.stress

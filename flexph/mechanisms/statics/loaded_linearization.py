@@ -36,7 +36,7 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
     and the geometric stiffness of stresses, joint forces and loads. States are the free velocities and ``s = Lᵀη``.
     Raises ValueError for a steady rotation, a load without potential, and if K is not positive semi-definite.
     """
-    refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True)
+    refuse_contacts(mechanism.connections, "mechanism.linearize", has_curves=True, at_rest=True)
     refuse_other_laws(mechanism, "mechanism.linearize")
     small = small_motion(mechanism, state, inputs)
     if np.any(small.steady.spin):
@@ -52,7 +52,10 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
 
 
 def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) -> LinearPHDAE:
-    """Linear system with K = root rootᵀ and η = back s."""
+    """Linear system of small motions in the free coordinates η, with K = root rootᵀ and η = back · s.
+
+    s are the additional states for the stored energy.
+    """
     a, (n, rank) = mechanism.network.arrays, root.shape
     lift, parts = _lift(mechanism, small, back)
     B = small.basis.T @ input_matrix(a, small.c.R, small.d.arm, places(a, small.c, small.d))
@@ -70,7 +73,10 @@ def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) ->
 
 
 def _damping(mechanism: Model, small: AtRest) -> Array:
-    """Damping R = FᵀF from factors of its parts, so that it is exactly semi-definite."""
+    """Damping matrix R = FᵀF (n, n) of the free motions, so that it is exactly semi-definite.
+
+    F are factors of its parts.
+    """
     a, bent = mechanism.network.arrays, small.basis[mechanism.network.arrays.columns[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]
     slopes = tension_factors(a.springs, small.c.spring) * damping_slopes(a.springs, np.zeros(a.springs.damping.size))
@@ -95,7 +101,7 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
 
 
 def _strains(mechanism: Model, small: AtRest) -> Array:
-    """Strains for unit free displacements, (m, n)."""
+    """Changes of all strains by unit displacements of the free coordinates, (m, n)."""
     a = mechanism.network.arrays
     strain: Array = strain_of(a, small.c.u) @ small.basis[a.columns.u]
     if a.strains.stress.size:
@@ -104,7 +110,10 @@ def _strains(mechanism: Model, small: AtRest) -> Array:
 
 
 def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str, slice]]:
-    """Map from the free states to the parts of a linearised pose: v_P, ω, u̇, σ of each body, and springs."""
+    """Matrix from the free states to the states of a linearised pose, and the slices of its rows by name.
+
+    These are v_P, ω, u̇ and σ of each body, and forces of springs. ``back`` maps s to the free coordinates η.
+    """
     a = mechanism.network.arrays
     cv, cw, cu = a.columns
     P, bent, rank = small.basis, small.basis[cu], back.shape[1]

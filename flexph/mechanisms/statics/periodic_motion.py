@@ -32,14 +32,18 @@ FEWEST, MOST = 5, 257
 
 
 class Supports(NamedTuple):
-    """Damping and stiffness (n, n) in the coordinates of the free motions, at a later time."""
+    """Damping and stiffness (n, n) of the free motions, in the rotating frame at a time."""
 
     damping: Array
     stiffness: Array
 
 
 class Basis(NamedTuple):
-    """Steady motion: the problem, the configuration, its joint forces, and free motions P (n_v, n)."""
+    """Steady rotation, with its small motions that the joints allow.
+
+    ``joints`` (n_v,) are the joint forces in the configuration ``c``, ``free`` P (n_v, n) the free motions, and
+    ``size`` the sum of the absolute terms of the stiffness.
+    """
 
     given: Problem
     c: Configuration
@@ -48,7 +52,10 @@ class Basis(NamedTuple):
     size: Any
 
     def at(self, after: float) -> Supports:
-        """Damping and stiffness in the rotating frame after a time [s], with rotated joint forces."""
+        """Damping and stiffness in the rotating frame after a time [s], in which the joint forces have turned as well.
+
+        Raises ValueError if the motions that the joints allow are others in the rotating frame.
+        """
         other, a = motion_after(self.given, self.c, after), self.given.mechanism.network.arrays
         G = other.given.constraints(other.c)
         self._refuse_other_joints(other, G)
@@ -65,17 +72,21 @@ class Basis(NamedTuple):
             row = int(np.argmax(moved.max(axis=1)))
             raise ValueError(
                 f"the motions that {self.given.mechanism.constraint_names[row]!r} allows change as it turns, "
-                "which mechanism.spectrum does not support: take flexph.analysis.floquet(mechanism, state, period=...)"
+                "which mechanism.spectrum does not support: use flexph.analysis.floquet(mechanism, state, period=...)"
             )
 
     def changes(self, first: Supports) -> bool:
-        """True if damping or stiffness change from the ``first`` ones as the mechanism turns."""
+        """True if damping or stiffness at other angles of the rotation differ from the ``first`` ones."""
         bounds, period = self._bounds(), period_of(self.given, self.c)
         shares = [(GOLDEN * i) % 1.0 for i in range(1, SAMPLES + 1)]
         return any(_differ(self.at(period * share), first, bounds) for share in shares)
 
     def sampled(self, mass: Array, gyroscopic: Array, first: Supports) -> PeriodicMotion:
-        """Periodic motion, sampled at more and more angles until an additional one agrees with the harmonics."""
+        """Equations of small motions with periodic coefficients, sampled at angles of a turn.
+
+        More angles are taken until the harmonics agree with an additional sample. ``first`` are damping and stiffness
+        at the start. Raises ArithmeticError if too many angles were needed.
+        """
         bounds, period, count = self._bounds(), period_of(self.given, self.c), FEWEST
         fresh = self.at(period * GOLDEN)
         while count <= MOST:
@@ -94,7 +105,10 @@ class Basis(NamedTuple):
 
 
 def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
-    """True if the matrices of two supports differ by more than round-off."""
+    """True if damping or stiffness of two samples differ by more than round-off.
+
+    ``bounds`` are the sizes of their terms.
+    """
     return any(
         bool(np.any(np.abs(x - y) > CHANGED * b + ROUND_OFF * np.abs(x).max(initial=0.0)))
         for x, y, b in zip(one, other, bounds, strict=True)
@@ -102,7 +116,11 @@ def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
 
 
 def _damper_size(basis: Basis) -> Array:
-    """Bound |S|ᵀ(c + ρ')|S| of the damping of spring-dampers in any axes, (n, n) for the free motions."""
+    """Upper bound |S|ᵀ(c + ρ')|S| of the damping of spring-dampers, (n, n) over the free motions.
+
+    It holds in any axes. S are the rates of the springs, c their damping coefficients, ρ' the derivatives of their
+    relations with respect to the rate.
+    """
     a, c = basis.given.mechanism.network.arrays, basis.c
     d = derive(a, c)
     S = abs(spring_operator(a, c, d)) @ in_any_direction(a)
@@ -113,7 +131,7 @@ def _damper_size(basis: Basis) -> Array:
 
 
 def in_any_direction(a: Arrays) -> Any:
-    """Map from magnitudes in world or body axes to bounds in any other axes of the same body, sparse (n_v, n_v)."""
+    """Sparse matrix (n_v, n_v) from magnitudes of components to bounds of the components in any other axes."""
     centres, spins, bent = a.columns
     groups = centres, spins[spins[:, 0] >= 0]
     rows = np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in groups])

@@ -58,6 +58,8 @@ UNHELD = 1e-9
 """Share of the work of the forces over a correction that is stored, up to which nothing holds the mechanism."""
 AGAINST = 1e-3
 """Cosine between a step and the acceleration, in the metric of the mass, beyond which the step opposes it."""
+SHORT = 0.05
+"""Largest correction, relative to the size of the mechanism, where contacts touch at edges and faces."""
 RAISES = 12
 HALVINGS = 40
 """Largest number of halvings of a correction beyond which laws of springs have no values."""
@@ -66,7 +68,7 @@ Found = Corrected[Configuration]
 
 
 class Followed(NamedTuple):
-    """Result of the search by load steps, and the share of the loads reached."""
+    """Result of the search by load steps, and the share of the loads for which it found an equilibrium."""
 
     end: Found
     share: float
@@ -74,20 +76,39 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """Number of successive corrections without stored energy (nothing holds the mechanism); each halves the damping."""
+    """History of a search: what its last corrections tell of the next one.
+
+    ``doublings`` is the number of successive corrections without stored energy (nothing holds the mechanism); each
+    halves the damping. ``reach`` is the largest correction where contacts touch at edges and faces, relative to the
+    size of the mechanism: half as large after a correction against the ``last`` one, as from side to side of a groove.
+    """
 
     doublings: int = 0
+    reach: float = SHORT
+    last: Array | None = None
+
+    def limited(self, correction: Array, sizes: Array, most: float) -> Array:
+        """Correction of at most the present reach, at first ``most``; ``sizes`` (n_v,) are those of displacements."""
+        way = correction / sizes
+        if self.last is not None:
+            self.reach = min(most, 1.5 * self.reach if way @ self.last > 0.0 else 0.5 * self.reach)
+        self.last = way
+        size = float(np.abs(way).max(initial=0.0))
+        return correction * min(1.0, min(self.reach, most) / size) if size > 0.0 else correction
 
 
 @dataclass(frozen=True)
 class Searches:
-    """Searches for the equilibrium of a problem, from a start configuration."""
+    """Methods that search for an equilibrium from a start configuration, and their order of preference."""
 
     given: Problem
     start: Configuration
 
     def in_order(self) -> list[Callable[[], Found]]:
-        """Searches in order of preference; the first one that converges to a balance gives the result."""
+        """Functions that search for an equilibrium, in order of preference.
+
+        The first result that is in balance counts.
+        """
         of_nodes = self.given.mechanism.rigid_motion is not None  # nodal bodies bend far: load steps from zero
         if self._turns:
             others = [self.along_loads, self.judged] if of_nodes else [self.judged, self.along_loads]
@@ -97,41 +118,48 @@ class Searches:
     @cached_property
     def next(self) -> Found:
         """Result of Newton's method from the start; it fails unless each correction is at most half of the last one."""
-        return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c)))
+        flight = Flight()
+        return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c), flight))
 
     def steady(self) -> Found:
-        """Search by :attr:`next`; reject the result if small motions about it grow."""
+        """Result of :attr:`next`, not accepted if small motions about it grow."""
         end = self.next
         return end._replace(settled=end.settled and not has_growing_motion(self.given, end.value))
 
     def judged(self) -> Found:
-        """Search for a minimum of the energy, by corrections that never oppose the acceleration."""
+        """Search for a minimum of the energy by Newton steps that are damped, so that none opposes the acceleration.
+
+        In a steady rotation, a search that moves far from the start has failed.
+        """
         flight = Flight()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
-            end, defect = self._moved(self.given, c, self._damped_step(self.given, c, flight, judged=True))
+            end, defect = self._moved(self.given, c, self._damped_step(self.given, c, flight, judged=True), flight)
             away = self._turns and self._distance(end) > FAR
             return end, np.inf if away or self._is_lost(end, flight) else defect
 
         return SEARCH.run(self.start, corrected)
 
     def newton(self) -> Found:
-        """Search for an equilibrium of any kind, by Newton corrections damped by the inertia."""
+        """Search for an equilibrium of any kind, stable or not, by Newton corrections damped by the inertia."""
         return SEARCH.run(self.start, partial(self._corrected, self.given, Flight()))
 
     def balance(self, c: Configuration) -> Balance:
-        """Balance of a configuration with the joint forces that leave the least remaining force."""
+        """Balance of a configuration with the multipliers that leave the least unbalanced force."""
         loops = self._loops
         balanced = None if loops is None else loops.balanced(c, self._loads(self.given))
         return balance_at(self.given, c) if balanced is None else Balance(*balanced)
 
     def along_loads(self) -> Found:
-        """Search by load steps; return the configuration at their end, marked as settled if it is an equilibrium."""
+        """Configuration at the end of the load steps, settled if it is an equilibrium under all loads."""
         return self.followed.end
 
     @cached_property
     def followed(self) -> Followed:
-        """End of the load steps from zero to all loads, through minima of the energy if there are any."""
+        """Result of load steps from zero to all loads, and the share of the loads reached.
+
+        The equilibria on the way are minima of the energy, except for nodal bodies and in steady rotations.
+        """
         mechanism = self.given.mechanism
         of_minima = mechanism.rigid_motion is None and not self._turns
 
@@ -161,7 +189,10 @@ class Searches:
         return Loads(of.applied, of.share, of.time)
 
     def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
-        """Equilibrium by compiled corrections; None if one is not unique, or a spring law has no value after it."""
+        """Equilibrium by compiled corrections from a configuration.
+
+        None if a correction is not unique, or if the law of a spring has no value after it.
+        """
         loads = self._loads(of)
 
         def corrected(at: Held) -> tuple[Held, float]:
@@ -179,23 +210,39 @@ class Searches:
 
     @cached_property
     def size(self) -> float:
-        """Size of the mechanism at the start [m]."""
+        """Extent of the mechanism at the start [m]."""
         return extent(self.given.mechanism, self.start.r, self.start.R)
+
+    @cached_property
+    def _most(self) -> float:
+        """Largest correction, relative to the size, by which no body passes through an edge or a face."""
+        a = self.given.mechanism.network.arrays
+        distances = (*a.springs.distances, *(own for gap in a.closed for own in gap.distances))
+        return min([SHORT, *(0.5 * own.reach / self.size for own in distances if own.reach > 0.0)])
 
     @cached_property
     def _sizes(self) -> Array:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
-    def _moved(self, of: Problem, c: Configuration, correction: Array) -> tuple[Configuration, float]:
-        """Configuration after a correction, halved until all spring laws have values; size of the full correction."""
+    def _moved(self, of: Problem, c: Configuration, correction: Array, flight: Flight) -> tuple[Configuration, float]:
+        """Configuration after a correction, halved until all spring laws have values; size of the full correction.
+
+        Where contacts touch at edges and faces it is limited, as closest points change beyond.
+        """
+        a, whole = of.mechanism.network.arrays, self._defect(correction)
+        if a.springs.distances or a.closed:
+            correction = flight.limited(correction, self._sizes, self._most)
         for halved in range(HALVINGS + 1):
             after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
                 break
-        return after, self._defect(correction)
+        return after, whole
 
     def _has_forces(self, of: Problem, c: Configuration, *, is_last: bool = False) -> bool:
-        """True if the laws of all springs have values at a configuration; the last attempt raises their error."""
+        """True if the laws of all springs have values at a configuration.
+
+        With ``is_last``, raises the error of a law instead of returning False.
+        """
         springs = of.mechanism.network.arrays.springs
         if not springs.force_laws and not any(law.functions for law in springs.laws):
             return True
@@ -208,21 +255,24 @@ class Searches:
         return True
 
     def _defect(self, correction: Array) -> float:
-        """Norm of a correction, relative to the size of the mechanism."""
+        """Largest entry of a correction (n_v,), relative to the size of the mechanism."""
         return float(np.abs(correction / self._sizes).max(initial=0.0))
 
     def _distance(self, c: Configuration) -> float:
-        """Largest displacement from the start, relative to the size of the mechanism."""
+        """Largest displacement of a centre of mass from the start, divided by the extent of the mechanism."""
         return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
     def _is_lost(self, c: Configuration, flight: Flight) -> bool:
-        """True if a configuration is far from the start and the last correction stored no energy."""
+        """True if a configuration is far from the start and the last correction stored no energy.
+
+        Then nothing holds the mechanism.
+        """
         return flight.doublings > 0 and self._distance(c) > LOST
 
     def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
         of_nodes = of.mechanism.rigid_motion is not None
         step = newton_step(of, c) if of_nodes else self._damped_step(of, c, flight, judged=False)
-        end, defect = self._moved(of, c, step)
+        end, defect = self._moved(of, c, step, flight)
         return end, np.inf if self._is_lost(end, flight) else defect
 
     def _damped_step(self, given: Problem, c: Configuration, flight: Flight, *, judged: bool) -> Array:
@@ -273,7 +323,7 @@ def follow_loads(
     under: Callable[[float, Configuration], Corrected[Configuration]],
     refuse: Callable[[float, Configuration], None],
 ) -> tuple[Corrected[Configuration], float]:
-    """Equilibrium under all loads by load steps, and the share of the loads reached.
+    """Equilibrium under all loads, reached by increasing them step by step, and the share of the loads reached.
 
     ``under`` finds the equilibrium under a share of the loads near a configuration. A step is halved if it is not found
     or a frame turns by more than ``TURN``. ``refuse`` raises ArithmeticError if an equilibrium is outside the model.
@@ -293,7 +343,7 @@ def follow_loads(
 
 
 def _turn(before: np.ndarray, after: np.ndarray) -> float:
-    """Largest rotation of a frame [rad]."""
+    """Largest rotation of a frame between two configurations [rad], from their rotations (b, d, d)."""
     trace = np.einsum("bij,bij->b", before, after)
     cosine = 0.5 * (trace - 1.0) if before.shape[-1] == 3 else 0.5 * trace
     return float(np.arccos(np.clip(cosine, -1.0, 1.0)).max(initial=0.0))

@@ -101,23 +101,23 @@ class Spectrum(Labelled):
 
     @property
     def frequencies(self) -> Array:
-        """Positive imaginary parts of the exponents, ascending [rad/s]."""
+        """Angular frequencies: imaginary parts of the exponents that are positive, ascending, (n,) [rad/s]."""
         return np.sort(self.values.imag[self.values.imag > 0.0])
 
     def part(self, name: str) -> Array:
-        """Rows of one part of the shapes, e.g. ``beam.deformation``, (n, k)."""
+        """Rows (n, k) of the k shapes that belong to one part of the state, e.g. ``beam.deformation``."""
         return self.shapes[check.lookup("part", name, self.parts)]
 
 
 def _exponent(s: complex) -> str:
-    """Text of an exponent and its conjugate; zero has no sign."""
+    """Text of an exponent s [1/s]: real part ± imaginary part, or the real part alone if s is real."""
     return f"{s.real + 0.0:.4g} ± {s.imag:.4g} i" if s.imag else f"{s.real + 0.0:.4g}"
 
 
 class AtRest(NamedTuple):
-    """Small motions ξ = P η of a mechanism on the null space of its constraints, about rest or steady rotation; dense.
+    """Equations of the small motions ξ = P η that the joints allow about rest or a steady rotation; dense.
 
-    ``later`` gives the steady motion at later times; None at rest.
+    ``basis`` is P (n_v, n). ``later`` gives the steady motion at later times; it is None at rest.
     """
 
     c: Configuration
@@ -129,7 +129,10 @@ class AtRest(NamedTuple):
 
 
 def small_motion(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> AtRest:
-    """M, C, R and K of the small motions about a state; raises ValueError unless it is in equilibrium."""
+    """Equations of small motions about a state, with mass, gyroscopic, damping and stiffness matrices.
+
+    Raises ValueError unless the state is in equilibrium or in a steady rotation under the inputs.
+    """
     a, c = mechanism.network.arrays, configuration(mechanism, state.x)
     moves = bool(np.any(velocities_of(mechanism, c)))
     if moves:
@@ -162,7 +165,7 @@ def _refuse_unbalanced(mechanism: Model, c: Configuration, left: Array, joints: 
 
 def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
     """Implementation of :meth:`flexph.Mechanism.spectrum`."""
-    refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True)
+    refuse_contacts(mechanism.connections, "mechanism.spectrum", has_curves=True, at_rest=True)
     refuse_other_laws(mechanism, "mechanism.spectrum", takes_flows=True)
     small = small_motion(mechanism, state, inputs)
     periodic = small.later is not None and small.later.changes(Supports(small.motion.damping, small.motion.stiffness))
@@ -185,7 +188,10 @@ def spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spe
 
 
 def _periodic(small: AtRest) -> Solution:
-    """Floquet exponents; raises ValueError without a period."""
+    """Floquet exponents and shapes of small motions about a steady rotation on anisotropic supports.
+
+    Raises ValueError for a motion without a period.
+    """
     assert small.later is not None
     if not np.any(small.steady.spin):
         raise ValueError(
@@ -214,7 +220,7 @@ def _message(steady: Steady, solution: Solution, *, periodic: bool) -> str:
 
 
 def shape_parts(mechanism: Model) -> dict[str, slice]:
-    """Slices of the shapes by name: ``centre``, ``turn`` and ``deformation`` of each body, as ``body.turn``."""
+    """Slices of the entries of a shape by name: ``body.centre``, ``body.turn`` and ``body.deformation``."""
     cv, cw, cu = mechanism.network.arrays.columns
     parts: dict[str, slice] = {}
     at = int(cu[0]) if cu.size else 0

@@ -48,9 +48,9 @@ GROWTH = 1e-6
 
 
 class Softest(NamedTuple):
-    """Least ω² of the small motions about an equilibrium (zero if round-off), and the shape of its velocities.
+    """Least ω² of the small motions about an equilibrium, and the shape (n_v,) of the motion with this ω².
 
-    ω² is infinite for a mechanism that cannot move.
+    ω² is zero if it is round-off, and infinite for a mechanism that cannot move.
     """
 
     square: float
@@ -58,7 +58,10 @@ class Softest(NamedTuple):
 
 
 class _FreeMotions(NamedTuple):
-    """Motions that the joints leave free, over f coordinates: stiffness and mass, and their joint forces."""
+    """Small motions that the joints allow at an equilibrium, with f coordinates.
+
+    ``basis`` spans them in the displacements of ``joints``; ``stiffness`` and ``mass`` (f, f) are their matrices.
+    """
 
     given: Problem
     c: Configuration
@@ -68,12 +71,15 @@ class _FreeMotions(NamedTuple):
     mass: Array
 
     def shapes(self, x: Array) -> Array:
-        """Velocities of the mechanism in motions of the coordinates x (f, …)."""
+        """Velocities of the mechanism (n_v, …) in motions with the coordinates x (f, …)."""
         lifted: Array = self.joints.lift @ (self.basis @ x)
         return lifted
 
     def noise(self, shapes: Array) -> Array:
-        """Errors of vᵀKv for shapes v of the velocities (n_v, k), from those of the entries of the stiffness."""
+        """Errors (k,) of vᵀKv for k shapes v of the velocities, the columns of (n_v, k).
+
+        They follow from the errors of the entries of the stiffness K.
+        """
         given, c, multipliers = self.given, self.c, self.joints.multipliers
         a, sizes = given.mechanism.network.arrays, np.abs(shapes)
         size = stiffness_size(a, c, derive(a, c), given.forces(c, multipliers), spin=given.steady.spin)
@@ -83,7 +89,7 @@ class _FreeMotions(NamedTuple):
 
 
 def _free_motions(given: Problem, c: Configuration) -> _FreeMotions:
-    """Motions that the joints leave free, by dense algebra."""
+    """Small motions that the joints allow at an equilibrium, by dense algebra."""
     joints = joint_forces(given, c)
     K = stiffness_at(given, c, joints.arrays, joints.multipliers)
     basis = _free_basis(joints)
@@ -91,15 +97,16 @@ def _free_motions(given: Problem, c: Configuration) -> _FreeMotions:
 
 
 def _free_basis(joints: JointForces) -> Array:
-    """Basis (n, f) of the velocities that joints leave free."""
+    """Basis (n, f) of the displacements, in the coordinates of ``joints``, that the joints allow."""
     rows, size = joints.rows, joints.mass.shape[0]
     return null_space_and_redundancy(rows)[0].toarray() if rows.shape[0] else np.eye(size)
 
 
 def unstable_motions(given: Problem, c: Configuration) -> int:
-    """Number of negative eigenvalues of the tangent stiffness beyond its error, at an equilibrium at rest.
+    """Number of negative eigenvalues of the tangent stiffness at an equilibrium at rest.
 
-    Returns 0 for forces without a potential, whose stiffness is not symmetric.
+    Only eigenvalues larger than their error count. The number is 0 for forces without a potential, whose stiffness is
+    not symmetric.
     """
     free = _free_motions(given, c)
     whole = free.stiffness
@@ -139,9 +146,10 @@ def warn_if_unstable(mechanism: Model, state: State, inputs: Mapping[str, Input]
 
 
 def softest_motions(given: Problem, c: Configuration, count: int) -> tuple[Array, Array, Array]:
-    """Least values of ω² of the small motions, ascending, their errors, and their shapes (n_v, count) with vᵀM v = 1.
+    """Least ω² of the small motions about an equilibrium, ascending, their errors, and their shapes (n_v, count).
 
-    There are fewer than ``count`` if the mechanism has fewer free motions. See :func:`softest_motion`.
+    Shapes have vᵀM v = 1. There are fewer than ``count`` if the mechanism has fewer free motions. See
+    :func:`softest_motion`.
     """
     free = _free_motions(given, c)
     reduced, mass = 0.5 * (free.stiffness + free.stiffness.T), free.mass
@@ -154,13 +162,16 @@ def softest_motions(given: Problem, c: Configuration, count: int) -> tuple[Array
 
 
 def _shift(stiffness: Array, mass: Array) -> float:
-    """Shift of ω² that makes all of them positive."""
+    """Number s > 0 for which all ω² + s of a stiffness and a mass matrix are positive."""
     rough = eigvalsh(stiffness, mass)
     return float(2.0 * abs(rough[0]) + SHIFT * abs(rough[-1]))
 
 
 def free_stiffness(given: Problem, c: Configuration, shapes: Array) -> Array:
-    """Form vᵀK v of shapes (n_v, k) of velocities, projected onto the motions that the joints leave free."""
+    """Matrix (k, k) of the energies vᵀK w of k shapes v and w, the columns of (n_v, k).
+
+    Shapes are projected onto motions that the joints allow.
+    """
     free, a = _free_motions(given, c), given.mechanism.network.arrays
     sizes = displacement_sizes(a, lever(a))[:, None]
     x = lstsq(dense(free.shapes(np.eye(free.basis.shape[1]))) / sizes, shapes / sizes)[0]
@@ -190,7 +201,7 @@ def softest_motion(given: Problem, c: Configuration) -> Softest:
 
 
 def stiffness_error(given: Problem, c: Configuration, whole: Any, left: Array) -> Any:
-    """Bounds of the errors of the stiffness, entry by entry, sparse (n_v, n_v).
+    """Upper bounds of the errors of the entries of the stiffness, sparse (n_v, n_v).
 
     ``whole`` is the sum of its absolute terms, see :func:`stiffness_size`, and ``left`` the unbalanced forces (n_v,).
     """
@@ -200,9 +211,10 @@ def stiffness_error(given: Problem, c: Configuration, whole: Any, left: Array) -
 
 
 def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> Any:
-    """Uncertainty of the stiffness due to unbalanced forces, sparse diagonal (n_v, n_v).
+    """Error of the stiffness because forces do not balance exactly, sparse diagonal (n_v, n_v).
 
-    A rotation θ of the whole mechanism does the work f·(θ × (θ × r)) by a force f on a centre of mass at r.
+    ``left`` (n_v,) are the unbalanced forces. A rotation θ of the whole mechanism does the work f·(θ × (θ × r)) by a
+    force f on a centre of mass at r.
     """
     centres, spins, _ = mechanism.network.arrays.columns
     size = np.zeros(left.size)
@@ -213,7 +225,10 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 
 
 def is_minimum(given: Problem, c: Configuration) -> bool:
-    """True if an equilibrium is a minimum of the energy, or too large for the test (more than ``MANY`` velocities)."""
+    """True if an equilibrium is a minimum of the energy.
+
+    Mechanisms with more than ``MANY`` velocities are not tested: the result is True.
+    """
     return given.mechanism.layout.velocities > MANY or softest_motion(given, c).square >= 0.0
 
 

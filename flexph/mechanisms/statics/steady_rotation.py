@@ -24,22 +24,28 @@ STEADY = 1e-6
 
 
 class Steady(NamedTuple):
-    """Steady motion: world spin Ω (s,) [rad/s] and velocity v₀ of the field v₀ + Ω × r."""
+    """Steady motion in which points at r have the velocity v₀ + Ω × r.
+
+    ``spin`` is Ω (s,) [rad/s] in the world, ``velocity`` v₀ (d,) [m/s].
+    """
 
     spin: Array
     velocity: Array
 
     def field(self, r: Array) -> Array:
-        """Velocities of points (b, d)."""
+        """Velocities v₀ + Ω × r (b, d) of points at r (b, d)."""
         return self.velocity + r @ skew(self.spin, r.shape[1]).T
 
     def centripetal(self, r: Array) -> Array:
-        """Accelerations Ω × (v₀ + Ω × r) of points (b, d)."""
+        """Accelerations Ω × (v₀ + Ω × r) (b, d) of points at r (b, d)."""
         return self.field(r) @ skew(self.spin, r.shape[1]).T
 
 
 def steady_rotation(mechanism: Model, spin: Any, about: Any) -> Steady:
-    """Steady rotation with a spin about a point; raises ValueError unless gravity is along its axis."""
+    """Steady rotation with a spin about an axis through the point ``about``; at rest if spin is None.
+
+    Raises ValueError unless gravity is along the axis.
+    """
     dim = mechanism.layout.dim
     turning = np.zeros(spins(dim)) if spin is None else check.array("spin", np.atleast_1d(spin), (spins(dim),))
     centre = np.zeros(dim) if about is None else check.array("about", about, (dim,))
@@ -69,13 +75,16 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
             raise ValueError(
                 f"{connection.name} must allow the steady rotation, in which the whole mechanism turns with {spin} "
                 "rad/s: hold it by a revolute joint about that axis and a drive of that rate. For a rotor on a support "
-                "at rest take mechanism.spectrum at a consistent_state of its motion (symmetric rotors), or "
+                "at rest use mechanism.spectrum at a consistent_state of its motion (symmetric rotors), or "
                 "flexph.analysis.floquet"
             )
 
 
 def steady_motion(mechanism: Model, state: State) -> Steady:
-    """Steady motion v₀ + Ω × r of a state; raises ValueError if bodies move relative to each other or deform."""
+    """Motion v₀ + Ω × r of a mechanism that moves as one rigid body: the spin Ω, and v₀ at the world's origin.
+
+    They follow from the velocities of the state. Raises ValueError if bodies move relative to each other or deform.
+    """
     c = configuration(mechanism, state.x)
     dim = mechanism.layout.dim
     s = spins(dim)
@@ -98,14 +107,14 @@ def steady_motion(mechanism: Model, state: State) -> Steady:
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"the state must be at rest or in one steady rotation: parts deviate from it by {defect:.2g} (m/s, rad/s); "
-            "for a rotor on a support at rest, such as a flexible tower, take mechanism.spectrum of its motion by "
+            "for a rotor on a support at rest, such as a flexible tower, use mechanism.spectrum of its motion by "
             "consistent_state if it is symmetric, else flexph.analysis.floquet about its motion over a turn"
         )
     return Steady(solution[dim:], solution[:dim])
 
 
 def is_rigid_motion(mechanism: Model, state: State) -> bool:
-    """True if the mechanism moves as one rigid body."""
+    """True if the mechanism rests or moves as one rigid body in a state."""
     try:
         steady_motion(mechanism, state)
     except ValueError:
@@ -114,7 +123,10 @@ def is_rigid_motion(mechanism: Model, state: State) -> bool:
 
 
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
-    """Steady motion without v₀ whose spin is along gravity; raises ValueError without gravity."""
+    """Steady rotation with v₀ = 0 and a spin Ω along gravity that fits given velocities best, as one vector (v₀, Ω).
+
+    ``matrix`` maps (v₀, Ω) to velocities, of which ``given`` are wanted. Raises ValueError without gravity in space.
+    """
     dim, g = mechanism.layout.dim, mechanism.gravity
     if dim == 3 and np.any(g):
         axis = np.concatenate([np.zeros(3), g / np.linalg.norm(g)])

@@ -32,9 +32,9 @@ CHANGED = 1e-10
 
 
 class Later(NamedTuple):
-    """Steady motion at a later time: the problem, the configuration, and ``axes`` (n_v, n_v).
+    """Steady motion at a later time, with the problem and the configuration of that time.
 
-    ``axes`` maps displacements (δr, θ, δu) in the rotating frame to the world.
+    ``axes`` (n_v, n_v) maps displacements (δr, θ, δu) in the rotating frame to the world.
     """
 
     given: Problem
@@ -42,12 +42,12 @@ class Later(NamedTuple):
     axes: Any
 
     def seen(self, matrix: Any) -> Any:
-        """Matrix (n_v, n_v) that acts on displacements, transformed to the rotating frame; sparse."""
+        """Matrix (n_v, n_v) over displacements in the rotating frame, from one over displacements in the world."""
         return self.axes.T @ (matrix @ self.axes)
 
 
 def period_of(given: Problem, c: Configuration) -> float:
-    """Time of a turn [s]; without spin, the time of a displacement by the size of the mechanism."""
+    """Time [s] of a turn or, without spin, of a displacement by the size of the mechanism."""
     turn = float(np.linalg.norm(given.steady.spin))
     if turn > 0.0:
         return 2.0 * np.pi / turn
@@ -55,7 +55,7 @@ def period_of(given: Problem, c: Configuration) -> float:
 
 
 def motion_after(given: Problem, c: Configuration, after: float) -> Later:
-    """Steady motion after a time [s], with drives and inputs at that time."""
+    """Steady motion of a configuration after a time [s], with drives and inputs at that time."""
     (spin, velocity), dim = given.steady, c.r.shape[1]
     square, W = float(spin @ spin), skew(spin, dim)
     centre = W @ velocity / square if square > 0.0 else np.zeros(dim)
@@ -70,7 +70,10 @@ def motion_after(given: Problem, c: Configuration, after: float) -> Later:
 
 
 def refuse_unsteady(given: Problem, c: Configuration) -> None:
-    """Raise ValueError, naming the element, if a load, spring, damper or joint does not follow a steady motion."""
+    """Raise ValueError, naming the element, if a load, spring, damper or joint differs later in a motion.
+
+    Loads and joints must turn with the steady motion.
+    """
     if not (np.any(given.steady.spin) or np.any(given.steady.velocity)):
         return
     _refuse_slips(given, c)
@@ -136,7 +139,7 @@ def _refuse_joints(given: Problem, c: Configuration, other: Later) -> None:
 
 
 def _refuse_slips(given: Problem, c: Configuration) -> None:
-    """Raise ValueError for friction along a curve if the motion slips."""
+    """Raise ValueError, naming the joint, if friction of a port along a curve slips in a steady motion."""
     a, d = given.mechanism.network.arrays, derive(given.mechanism.network.arrays, c)
     if not a.slips.slip.size:
         return

@@ -20,12 +20,13 @@ INDEPENDENT = 1e-6
 
 
 def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Array) -> Array:
-    """Shift k |Ω| (m,), k = 1, −1 or 0, of Im s from the rotating to the fixed frame, for shapes (n_v, m).
+    """Differences (m,) of Im s in the fixed frame from that in the rotating frame, for m shapes: k |Ω|, k = 1, −1 or 0.
 
     Displacements x, y across the axis with e^{st} are superpositions of the circles x + iy and x − iy, one of which
     whirls with the rotation in the sense of Im s and one against it; in the fixed frame their s differ by iΩ and −iΩ.
     The larger circle counts, or neither if more of the motion is along or about the axis. Circles are those of all
     bodies together, which show the whirl of blades that swing to and fro, or those of single bodies if these cancel.
+    ``at`` are the configuration and its derived quantities.
     """
     frame, speed = _frame(spin)
     circles, along = np.zeros((2, 2, shapes.shape[1])), 2.0 * _turned(a, at, shapes, frame[2])
@@ -41,7 +42,7 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
 
 
 def separated(a: Arrays, at: tuple[Configuration, Derived], spin: Array, values: Array, shapes: Array) -> Array:
-    """Shapes (n_v, m) of the exponents (m,); those of equal exponents are combined so that each has one sense of whirl.
+    """Shapes (n_v, m) of exponents (m,), with those of equal exponents combined so that each has one sense of whirl.
 
     Motions of one exponent are a space, of which an eigenvalue solver returns any basis, mixed by round-off. The basis
     returned here makes the difference of both circles of :func:`whirl`, relative to the motion, stationary.
@@ -60,7 +61,10 @@ def separated(a: Arrays, at: tuple[Configuration, Derived], spin: Array, values:
 
 
 def _circling(a: Arrays, at: tuple[Configuration, Derived], frame: Array, shapes: Array) -> Array:
-    """Combinations (m, m) of shapes (n_v, m) with stationary shares of both circles."""
+    """Matrix (m, m) that combines m shapes of one exponent so that the shares of both circles are stationary.
+
+    ``frame`` (3, 3) are the axes of :func:`_frame`.
+    """
     m = shapes.shape[1]
     difference, whole = np.zeros((m, m), dtype=complex), np.zeros((m, m), dtype=complex)
     for moved, weight in _displacements(a, at, shapes):
@@ -73,13 +77,16 @@ def _circling(a: Arrays, at: tuple[Configuration, Derived], frame: Array, shapes
 
 
 def _squares(z: Array, weight: Array) -> Array:
-    """Forms Zᴴ W Z + (Zᴴ w)(wᵀ Z)/Σ w (m, m) of displacements z (k, m) of single bodies and of all together."""
+    """Matrix (m, m) of the products of m motions: Zᴴ W Z of single points, plus (Zᴴ w)(wᵀ Z)/Σ w of all together.
+
+    ``z`` (k, m) are displacements of k points along one axis, ``weight`` w (k,) their weights.
+    """
     sums = weight @ z
     return (z.conj().T * weight) @ z + np.outer(sums.conj(), sums) / max(float(weight.sum()), 1e-300)
 
 
 def _frame(spin: Array) -> tuple[Array, float]:
-    """Unit vectors (3, 3) of a frame with the axis of the spin as its third, and the speed."""
+    """Orthonormal vectors (3, 3), of which the third is along the spin, and the magnitude of the spin."""
     axis = _in_space(spin[None, :, None])[0, :, 0]
     speed = float(np.linalg.norm(axis))
     first = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
@@ -88,12 +95,18 @@ def _frame(spin: Array) -> tuple[Array, float]:
 
 
 def _sizes(z: Array, weight: Array) -> Array:
-    """Sums Σ w |z|² and |Σ w z|²/Σ w, (2, m), for z (k, m)."""
+    """Squared sizes (2, m) of m motions: Σ w |z|² of single points and |Σ w z|²/Σ w of all together.
+
+    ``z`` (k, m) are displacements of k points along one axis, ``weight`` w (k,) their weights.
+    """
     return np.array([weight @ np.abs(z) ** 2, np.abs(weight @ z) ** 2 / max(float(weight.sum()), 1e-300)])
 
 
 def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: Array) -> Array:
-    """Squared angular momentum about the axis through the centre of mass, divided by the moment of inertia, (m,)."""
+    """Squared sizes (m,) of the common rotation of all bodies about an axis through the centre of mass, in m motions.
+
+    It is the squared angular momentum about the axis divided by the moment of inertia.
+    """
     c = at[0]
     arms = _in_space((c.r - a.mass @ c.r / a.mass.sum())[:, :, None])[:, :, 0]
     around = np.cross(axis, arms)
@@ -105,7 +118,10 @@ def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: A
 
 
 def _displacements(a: Arrays, at: tuple[Configuration, Derived], shapes: Array) -> list[tuple[Array, Array]]:
-    """Displacements of centres, points and rotations (k, 3, m) in m shapes, with their inertial weights (k,)."""
+    """Displacements (k, 3, m) in m shapes and their weights (k,).
+
+    They are those of centres of mass, then rotations, then points of bodies.
+    """
     (c, d), (centres, spins, _), m = at, a.columns, shapes.shape[1]
     turned = spin_map(c.R)[a.turning] @ shapes[spins[a.turning]]
     inertia = np.trace(a.J[a.turning], axis1=1, axis2=2) / a.n.shape[0]
@@ -118,7 +134,7 @@ def _displacements(a: Arrays, at: tuple[Configuration, Derived], shapes: Array) 
 
 
 def _in_space(vectors: Array) -> Array:
-    """Planar vectors or spins (k, d, m) embedded in space."""
+    """Vectors (k, 3, m) in space from those of a plane or of space (k, d, m); planar spins (k, 1, m) are along z."""
     full = np.zeros((len(vectors), 3, vectors.shape[2]), dtype=vectors.dtype)
     size = vectors.shape[1]
     if size == 1:

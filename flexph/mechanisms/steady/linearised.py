@@ -35,10 +35,10 @@ CHANGED = 1e-8
 
 
 class Equations(NamedTuple):
-    """Linearised equations in the moving frame, M ξ̈ + C ξ̇ + K ξ = forces of the constraints.
+    """Matrices of M ξ̈ + C ξ̇ + K ξ = forces of the constraints, for small displacements ξ in the moving frame.
 
-    M, C, K are (n_v, n_v). Joints have the rows H ξ = 0, H (h, n_v). Nonholonomic constraints have the rows
-    N ξ̇ + Γ ξ = 0, N and Γ (k, n_v).
+    ``mass`` M, ``rate`` C and ``stiffness`` K are (n_v, n_v). Joints have the rows H ξ = 0, ``held`` H (h, n_v).
+    Nonholonomic constraints have the rows N ξ̇ + Γ ξ = 0, ``rolling`` N and ``turning`` Γ (k, n_v).
     """
 
     mass: Array
@@ -49,13 +49,16 @@ class Equations(NamedTuple):
     turning: Array
 
     def in_axes(self, axes: Array) -> Equations:
-        """Equations in terms of other displacements ξ', ξ = axes ξ'."""
+        """Equations in terms of displacements ξ', where ξ = axes · ξ'."""
         square = [axes.T @ part @ axes for part in self[:3]]
         return Equations(*square, *(part @ axes for part in self[3:]))
 
 
 class Reduced(NamedTuple):
-    """System ż = A z of displacements ξ = P y and their rates ξ̇ = P (Z w − B y), with z = (y, w)."""
+    """First-order system ż = A z of small motions, with z = (y, w).
+
+    Displacements are ξ = P y, their rates ξ̇ = P (Z w − B y). ``matrix`` is A.
+    """
 
     matrix: Array
     positions: Array  # P
@@ -64,13 +67,13 @@ class Reduced(NamedTuple):
 
     @property
     def shapes(self) -> Array:
-        """Map (2 n_v, n) from z to (ξ, ξ̇)."""
+        """Matrix (2 n_v, n) from z to displacements and their rates, (ξ, ξ̇)."""
         P, none = self.positions, np.zeros((len(self.positions), self.velocities.shape[1]))
         return np.block([[P, none], [-P @ self.bound, P @ self.velocities]])
 
 
 def equations(motion: Moving) -> Equations:
-    """Linearised equations of a steady motion at its time, in the moving frame."""
+    """Linearise the equations about a steady motion at its time, in the frame that moves with it."""
     given, c = motion.given, motion.c
     a, spin = given.mechanism.network.arrays, given.steady.spin
     d = derive(a, c)
@@ -89,12 +92,15 @@ def equations(motion: Moving) -> Equations:
 
 
 def nonholonomic(mechanism: Model) -> Array:
-    """True for rows that constrain velocities only, (g,)."""
+    """True for each constraint row that constrains velocities only, as rolling does, (g,)."""
     return np.array([law.of_rates and not law.holonomic for law in laws(mechanism)], dtype=bool)
 
 
 def _turning_axes(motion: Moving) -> tuple[Array, Array]:
-    """Matrices (n_v, n_v) of −s× (the turning of the frame's axes seen from the bodies) and of ω̇×, on the rotations."""
+    """Matrices (n_v, n_v) of the products −s × θ and ω̇ × θ, zero outside of the rotations θ.
+
+    s are the own spins of the bodies, as axes of the frame turn with −s seen from them; ω̇ are their accelerations.
+    """
     columns, turning = (
         motion.given.mechanism.network.arrays.columns.omega,
         motion.given.mechanism.network.arrays.turning,
@@ -108,7 +114,7 @@ def _turning_axes(motion: Moving) -> tuple[Array, Array]:
 
 
 def reduced(own: Equations) -> Reduced:
-    """Reduced system ż = A z of the linearised equations, without multipliers."""
+    """System ż = A z without multipliers, from the linearised equations of a motion."""
     P = _allowed_displacements(own.held)
     N = own.rolling @ P
     Z = _allowed_displacements(N)
@@ -124,7 +130,7 @@ def _matrix(own: Equations, P: Array, Z: Array, B: Array) -> Array:
 
 
 def _allowed_displacements(rows: Array) -> Array:
-    """Orthonormal basis of the displacements that rows allow, with the rank of the rows scaled to length one."""
+    """Orthonormal basis of the displacements with rows · ξ = 0; for the rank, rows are scaled to length one."""
     if not len(rows):
         return np.eye(rows.shape[1])
     length = np.linalg.norm(rows, axis=1)
@@ -132,7 +138,10 @@ def _allowed_displacements(rows: Array) -> Array:
 
 
 def system_of(motion: Moving) -> Reduced:
-    """System ż = A z of a steady motion; raises ValueError, naming the part, if one does not follow the motion."""
+    """System ż = A z of small motions about a steady motion, with displacements in the units of the mechanism.
+
+    Raises ValueError, naming the part, if the equations are others at later times.
+    """
     sizes = np.diag(motion.sizes)
     system = reduced(equations(motion).in_axes(sizes))
     for i in range(1, SAMPLES + 1):
@@ -142,7 +151,10 @@ def system_of(motion: Moving) -> Reduced:
 
 
 def _period(motion: Moving) -> float:
-    """Time of the slowest turn [s], or of a displacement by the size of the mechanism."""
+    """Time [s] of the slowest turn of the frame or of a body.
+
+    Without spins, of a displacement by the mechanism's size.
+    """
     (spin, velocity), size = motion.given.steady, float(motion.sizes.max())
     speeds = [float(np.linalg.norm(spin)), *np.linalg.norm(motion.own, axis=1)]
     turns = [2.0 * np.pi / speed for speed in speeds if speed > 0.0]
@@ -171,4 +183,4 @@ def _refuse_changes(motion: Moving, system: Reduced, later: tuple[Moving, Array]
         )
 
 
-ELSE = "for other periodic motions, as of a rotor on a support at rest, take flexph.analysis.floquet"
+ELSE = "for other periodic motions, as of a rotor on a support at rest, use flexph.analysis.floquet"

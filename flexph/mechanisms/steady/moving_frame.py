@@ -45,7 +45,11 @@ STATES = "the state must be at rest, in one steady rotation, or roll steadily"
 
 
 class Moving(NamedTuple):
-    """Steady motion at a time: problem, configuration, own spins s (b, s) in body axes, and multipliers (g,)."""
+    """Steady motion of a mechanism at a time, seen in a frame that moves with it.
+
+    ``own`` (b, s) are the spins of bodies relative to the frame, in body axes; ``multipliers`` (g,) are those of the
+    joints.
+    """
 
     given: Problem
     c: Configuration
@@ -54,25 +58,25 @@ class Moving(NamedTuple):
 
     @property
     def sizes(self) -> Array:
-        """Scales of the displacements (n_v,)."""
+        """Units of displacements, (n_v,): the size of the mechanism [m] for translations, 1 for rotations."""
         mechanism = self.given.mechanism
         return displacement_sizes(mechanism.network.arrays, extent(mechanism, self.c.r, self.c.R))
 
     @property
     def acceleration(self) -> Array:
-        """Rates ω̇ of the spins in the axes of the bodies, (b, s): Ω × ω."""
+        """Time derivatives ω̇ = Ω × ω of the spins of the bodies, in body axes, (b, s)."""
         return _spin_products(self.given.steady.spin, self.c)
 
     @property
     def unbalanced(self) -> Array:
-        """Inertia forces minus all forces, (n_v,)."""
+        """Unbalanced forces (n_v,): inertia forces of the motion minus all other forces."""
         a, left = self.given.mechanism.network.arrays, self.given.unbalanced(self.c, self.multipliers)
         turning = a.columns.omega[a.turning]
         left[turning] += np.einsum("bij,bj->bi", a.J, self.acceleration)[a.turning]
         return left
 
     def after(self, time: float) -> Moving:
-        """Motion after a time [s], with the multipliers that balance it best."""
+        """Steady motion after a time [s], with the multipliers that balance it best."""
         (spin, velocity), c, dim = self.given.steady, self.c, self.c.r.shape[1]
         turn, moved = finite_rotation(spin * time, dim), _swept(spin, velocity, time)
         turning, R = self.given.mechanism.network.arrays.turning, c.R.copy()
@@ -88,7 +92,7 @@ class Moving(NamedTuple):
         return np.einsum("bji,bj->bi", spin_map(R), world)
 
     def axes(self, time: float) -> Array:
-        """Map (n_v, n_v) of displacements in the moving frame at the start to those of :meth:`after`."""
+        """Matrix (n_v, n_v) from displacements in the moving frame at the start to displacements after a time [s]."""
         dim, a = self.c.r.shape[1], self.given.mechanism.network.arrays
         turn = finite_rotation(self.given.steady.spin * time, dim)
         back = spin_map(finite_rotation(-self.own[a.turning] * time, dim))
@@ -96,7 +100,10 @@ class Moving(NamedTuple):
 
 
 def _swept(spin: Array, velocity: Array, time: float) -> Array:
-    """Displacement of the origin of the frame in a time: ∫ e^{Ω×t} v₀ dt."""
+    """Displacement (d,) [m] of the origin of a frame after a time [s]: ∫ e^{Ω×t} v₀ dt.
+
+    The frame has the spin Ω and its origin the velocity v₀ at the start.
+    """
     dim, rate = velocity.size, float(np.linalg.norm(spin))
     W = skew(spin, dim)
     angle = rate * time
@@ -108,14 +115,20 @@ def _swept(spin: Array, velocity: Array, time: float) -> Array:
 
 
 def _spin_products(spin: Array, c: Configuration) -> Array:
-    """Vector products Ω × ω in the axes of the bodies, (b, s); zero in the plane."""
+    """Products Ω × ω (b, s) of the world's spin vector Ω with the spins ω of the bodies, in body axes.
+
+    They are zero in the plane.
+    """
     if c.r.shape[1] == 2:
         return np.zeros_like(c.omega)
     return np.cross(np.einsum("bji,j->bi", c.R, spin), c.omega)
 
 
 def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Moving:
-    """Steady motion of a state. Raises ValueError for a state whose motion is not steady."""
+    """Steady motion of a state under inputs, with its frame.
+
+    Raises ValueError for a state whose motion is not steady.
+    """
     c, dim = configuration(mechanism, state.x), mechanism.layout.dim
     at_rest = Steady(np.zeros(spins(dim)), np.zeros(dim))
     given = problem(mechanism, state.anchors, state.time, inputs=inputs, steady=at_rest)
@@ -141,16 +154,19 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
 
 
 def _slight_force(motion: Moving) -> Array:
-    """Forces (n_v,) that change the velocities by a share of ``SLIGHT`` during a displacement by the size."""
+    """Inertia forces (n_v,) of slightly unsteady motions, with which unbalanced forces are compared.
+
+    They change the velocities by a share of ``SLIGHT`` during a displacement by the size of the mechanism.
+    """
     v = velocities_of(motion.given.mechanism, motion.c)
     pace = float(np.abs(v / motion.sizes).max(initial=0.0))
     return SLIGHT * pace * np.abs(mass_of(motion.given.mechanism.network.arrays, motion.c.u) @ v)
 
 
 def _frame_spin(given: Problem, c: Configuration) -> tuple[Array, Array]:
-    """World spin Ω of the frame and multipliers λ of a motion.
+    """World spin Ω (s,) [rad/s] of the frame in which a motion is steady, and multipliers (g,) that balance it.
 
-    Unknowns are Ω/pace and multipliers as shares of the largest force; all rows are without units.
+    They follow by least squares, all rows without units.
     """
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     d, size, s = derive(a, c), extent(mechanism, c.r, c.R), spins(c.r.shape[1])
@@ -174,13 +190,16 @@ def _frame_spin(given: Problem, c: Configuration) -> tuple[Array, Array]:
 
 
 def joint_forces(G: Array, left: Array) -> Array:
-    """Multipliers λ with Gᵀλ nearest to a force, of least norm."""
+    """Multipliers λ of least norm for which Gᵀλ is nearest to the force ``left``."""
     multipliers: Array = lstsq(G.T, left, cond=RANK)[0] if len(G) else np.zeros(0)
     return multipliers
 
 
 def _accelerations(a: Arrays, c: Configuration) -> Array:
-    """Matrix (n_v, s) that maps Ω to the accelerations (Ω × ṙ, Ω × ω in body axes, 0)."""
+    """Matrix (n_v, s) from the spin Ω of the frame to the accelerations of a steady motion.
+
+    These are Ω × ṙ, Ω × ω in body axes, and 0 for deformations.
+    """
     dim, s = c.r.shape[1], spins(c.r.shape[1])
     faster = np.zeros((velocity_count(a), s))
     faster[a.columns.v.ravel()] = unit_sweeps(c.v).transpose(0, 2, 1).reshape(-1, s)
@@ -191,7 +210,7 @@ def _accelerations(a: Arrays, c: Configuration) -> Array:
 
 
 def _rigid_inertia(a: Arrays, faster: Array) -> Array:
-    """Inertia forces diag(m, J) of accelerations (n_v, s)."""
+    """Inertia forces (n_v, s) of rigid bodies with the accelerations ``faster`` (n_v, s)."""
     force, turning = np.zeros_like(faster), a.columns.omega[a.turning]
     centres = a.columns.v.ravel()
     force[centres] = np.repeat(a.mass, a.dim)[:, None] * faster[centres]
@@ -204,7 +223,7 @@ def _refuse_deviations(mechanism: Model, c: Configuration, steady: Steady) -> No
     if defect > STEADY * max(np.abs(velocities_of(mechanism, c)).max(initial=0.0), 1e-12):
         raise ValueError(
             f"{STATES}: centres of mass deviate from it by {defect:.2g} m/s; for a rotor on a support at rest, such as "
-            "a flexible tower, take flexph.analysis.floquet about its motion over a turn"
+            "a flexible tower, use flexph.analysis.floquet about its motion over a turn"
         )
 
 
@@ -215,5 +234,5 @@ def _refuse_bending(motion: Moving) -> None:
         name = list(motion.given.mechanism.frames)[bent[0]]
         raise ValueError(
             f"{STATES}: {name!r} is flexible and turns relative to other bodies, as a rotor on a support at rest, "
-            "which is a periodic motion: take flexph.analysis.floquet about its motion over a turn"
+            "which is a periodic motion: use flexph.analysis.floquet about its motion over a turn"
         )

@@ -38,14 +38,17 @@ SAME = 1e-7
 
 
 class Symmetries(NamedTuple):
-    """Names of the symmetries, and an orthonormal basis of the states along them, (n, k)."""
+    """Names of the motions that only shift a steady motion, and an orthonormal basis (n, k) of their states z."""
 
     names: tuple[str, ...]
     basis: Array
 
 
 def symmetries(motion: Moving, system: Reduced) -> Symmetries:
-    """Largest invariant subspace of states within translations, rotations and turns of bodies."""
+    """Symmetries of a steady motion: its translations, rotations and turns of bodies that only shift it.
+
+    They are the largest subspace of such states that is invariant under ż = A z, the matrix of ``system``.
+    """
     names, moved = _candidates(motion)
     scale = np.tile(1.0 / motion.sizes, 2)[:, None]
     columns, shapes = moved * scale, system.shapes * scale
@@ -78,7 +81,10 @@ def _range(columns: Array) -> Array:
 
 
 def _candidates(motion: Moving) -> tuple[list[str], Array]:
-    """Names and states (ξ, ξ̇), (2 n_v, k), of translations, rotations about the first centre, and turns of bodies."""
+    """Names and states (ξ, ξ̇), the columns of (2 n_v, k), of all motions that may be symmetries.
+
+    These are translations, rotations about the first centre of mass, and turns of single bodies about their axes.
+    """
     c, a = motion.c, motion.given.mechanism.network.arrays
     dim, (cv, cw, _) = c.r.shape[1], a.columns
     spin, s, size = motion.given.steady.spin, spins(dim), motion.given.mechanism.layout.velocities
@@ -111,7 +117,7 @@ NEUTRAL = 1e-15
 
 
 def has_relative_motion(mechanism: Model, state: State) -> bool:
-    """True if a state moves and has rate constraints, slipping wheels, or bodies that do not move as one rigid body."""
+    """True if a mechanism moves in a state, but not as one rigid body, or if it rolls or its wheels slip."""
     c = configuration(mechanism, state.x)
     if not np.any(velocities_of(mechanism, c)):
         return False
@@ -120,7 +126,7 @@ def has_relative_motion(mechanism: Model, state: State) -> bool:
 
 
 class _Modes(NamedTuple):
-    """Exponents (k,), states z (n, k), and bounds of the errors of the exponents (k,)."""
+    """Exponents (k,) [1/s], their states z (n, k), and upper bounds of the errors of the exponents (k,)."""
 
     values: Array
     states: Array
@@ -128,7 +134,7 @@ class _Modes(NamedTuple):
 
 
 def steady_spectrum(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Spectrum:
-    """Exponents of small motions about a steady motion, without those along its symmetries."""
+    """Exponents and shapes of small motions about the steady motion of a state, without those along its symmetries."""
     refuse_contacts(mechanism.connections, "mechanism.spectrum about a steady motion", has_slips=True)
     refuse_other_laws(mechanism, "mechanism.spectrum")
     motion = moving(mechanism, state, inputs)
@@ -165,9 +171,9 @@ def _message(names: tuple[str, ...], growth: float, *, neutral: int) -> str:
 
 
 def _modes(matrix: Array, symmetric: Array) -> _Modes:
-    """Eigenvalues of a matrix, except those on an invariant subspace with the basis ``symmetric``.
+    """Exponents and states of ż = A z, without those within the invariant subspace with the basis ``symmetric``.
 
-    If the matrix on the complement is singular, its zero eigenvalues are returned as exact zeros.
+    If A is singular on the complement of this subspace, its zero eigenvalues are returned as exact zeros.
     """
     others = null_space(symmetric.T) if symmetric.shape[1] else np.eye(len(matrix))
     rest = others.T @ matrix @ others
@@ -183,7 +189,10 @@ def _modes(matrix: Array, symmetric: Array) -> _Modes:
 
 
 def _regular(matrix: Array) -> tuple[Array, Array]:
-    """Basis Q (n, r) of an invariant subspace that contains the range, and the regular matrix QᵀAQ."""
+    """Orthonormal basis Q (n, r) of an invariant subspace of a matrix A on which A is regular, and QᵀAQ (r, r).
+
+    The subspace contains the range of a power of A, so that A has the eigenvalue zero outside of it.
+    """
     inner, rest = np.eye(len(matrix)), matrix
     while rest.size:
         left, size, _ = np.linalg.svd(rest)
@@ -195,7 +204,7 @@ def _regular(matrix: Array) -> tuple[Array, Array]:
 
 
 def _neutral_directions(rest: Array, count: int) -> Array:
-    """Directions of exponent zero: the kernel, repeated where there are fewer than ``count``."""
+    """Unit vectors v (n, count) with the least ‖rest · v‖, as states of the exponent zero."""
     if not count:
         return np.zeros((len(rest), 0), dtype=complex)
     right = np.linalg.svd(rest)[2].conj().T[:, ::-1]
@@ -203,7 +212,10 @@ def _neutral_directions(rest: Array, count: int) -> Array:
 
 
 def _completed(matrix: Array, symmetric: Array, states: Array, values: Array) -> Array:
-    """Eigenvectors completed by their parts along the symmetries."""
+    """Eigenvectors of a matrix, from their parts outside of its invariant subspace with the basis ``symmetric``.
+
+    ``values`` are the eigenvalues, ``states`` these parts as columns.
+    """
     if not symmetric.shape[1]:
         return states
     own, back = symmetric.T @ matrix @ symmetric, symmetric.T @ matrix @ states

@@ -83,7 +83,10 @@ class Builder:
         )
 
     def _take_constraints(self) -> Constraints:
-        """Constraints of the file; also add a node set for each coupling that no existing region describes."""
+        """Constraints of the file.
+
+        Also add a region of the coupled points for each coupling, unless they are a region already.
+        """
         constraints = Constraints(self)
         for name, coupling in constraints.couplings.items():
             if coupling.region == name:
@@ -91,7 +94,10 @@ class Builder:
         return constraints
 
     def _instance_regions(self) -> dict[str, str]:
-        """Add a region of the cells of each of several instances; return names of instances by the parts used once."""
+        """Add a region of all cells of each instance, if there are several; return names of these regions by part.
+
+        The names are only of those parts that have one instance. A region is not added if its name is in use.
+        """
         if len(self.instances) < 2:
             return {}
         names = {name.upper() for name in self.cell_sets}
@@ -103,11 +109,17 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Point indices of the nodes of instance k with the given numbers; unknown numbers are left out."""
+        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
+
+        Unknown numbers are left out.
+        """
         return self._nodes(k, numbers)
 
     def position(self, k: int | None, number: int) -> Array | None:
-        """Position (3,) of a node of instance k or of the assembly; None if there is none."""
+        """Position (3,) of the node ``number`` of instance k, or of the assembly if k is None.
+
+        None if there is no such node.
+        """
         if k is None:
             numbers, points = self.assembly.all_nodes()
         else:
@@ -116,7 +128,10 @@ class Builder:
         return None if row < 0 else points[row]
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name and point indices of the region (cells, facets, nodes) of a name in any case; None if there is none."""
+        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+
+        It can be a set of cells, facets or nodes. None if there is none.
+        """
         for own, members in self.cell_sets.items():
             if own.upper() == name.upper():
                 nodes = [self.blocks[b][1][_joined(cells)].ravel() for b, cells in members.items()]
@@ -127,7 +142,10 @@ class Builder:
         return None
 
     def row(self, k: int, number: int) -> int | None:
-        """Point index of a node of instance k; None if no cell of the body uses the node."""
+        """Index in the mesh of the point of node ``number`` of instance k.
+
+        None if no cell of the body uses the node.
+        """
         own = int(rows_by_number(self.numbers[k], np.array([number]))[0])
         row = int(self.first_node[k]) + own
         return row if own >= 0 and row in self.of_body else None
@@ -144,12 +162,18 @@ class Builder:
         return elements.cell, int(self.first_node[k]) + rows
 
     def called(self, one: Instance, name: str) -> str:
-        """Name of the region for a set or surface of a part."""
+        """Name of the region for the set or surface ``name`` of an instance's part.
+
+        The name of the instance comes before it if there are several instances, or a set of the assembly has this name.
+        """
         taken = {n.upper() for n in (*self.surfaces, *one.outer.node_sets, *one.outer.element_sets)}
         return f"{one.name}.{name}" if len(self.instances) > 1 or name.upper() in taken else name
 
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Add the sets of a part of instance k; return its section assignments (region, material)."""
+        """Add the sets of instance k in ``part`` as regions; return its section assignments (region, material).
+
+        ``part`` is the instance's own part, or its sets of the assembly; ``called`` gives the region name of a set.
+        """
         used = {elset.upper() for elset, *_ in part.sections} | {b.name("ELSET").upper() for b in part.masses}
         used |= {block.name("ELSET").upper() for block in self.assembly.masses}
         hidden = {name for name in part.internal if name.upper() not in used}
@@ -176,7 +200,7 @@ class Builder:
         return sections
 
     def _axes(self, k: int, name: str) -> Array | str:
-        """Material axes (3, 3) for the orientation ``name`` of a section of instance k; a reason if there are none."""
+        """Material axes (3, 3) for the orientation ``name`` of a section of instance k, or why there are none."""
         one = self.instances[k]
         if not name:
             turned = not np.array_equal(one.turn, np.eye(3))
@@ -186,9 +210,9 @@ class Builder:
         return axes if isinstance(axes, str) else one.turn @ axes
 
     def _section(self, k: int, elset: str, block: Block) -> set[int]:
-        """Dimensions (1, 2 or 3) of the elements of a section.
+        """Dimensions (1, 2 or 3) of the elements in the set ``elset`` of instance k, to which a section is assigned.
 
-        Also add elements below the dimension of the body to ``left_out``.
+        Also add elements of a lower dimension than the body to ``left_out``, as their mass is missing.
         """
         part, heavy, place = self.instances[k].part, "DENSITY" in block.parameters, block.place
         numbers, dims = part.element_numbers(elset), set()
@@ -214,7 +238,11 @@ class Builder:
                 members.setdefault(int(self.first_block[k]) + i, []).append(picked)
 
     def _surface(self, name: str, surface: Surface, parts: list[tuple[int, Part]]) -> None:
-        """Add a surface as blocks of facets, as cells of shells, or as nodes; warn of unsupported surfaces."""
+        """Add a surface as a region of facets, of cells of shells or of nodes.
+
+        An unsupported surface is left out with a warning. ``parts`` are the numbers of instances and the parts in which
+        the names of its sets are looked up.
+        """
         facets: list[Array] = []
         for member, face in surface.members:
             owners = [(k, part) for k, part in parts if surface.on_nodes or _has(part, member)]
@@ -234,9 +262,10 @@ class Builder:
         self._take_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
-        """Add the corners of the face S1, S2, … of elements, or of all free faces if ``face`` is empty, to ``facets``.
+        """Add to ``facets`` one face of each element of the set or number ``member``; return False for an unknown face.
 
-        Return False for any other face label.
+        ``face`` is S1, S2, …, or empty for all faces that belong to one element only. ``owners``: number and part of
+        each instance with such elements.
         """
         for k, part in owners:
             numbers = part.element_numbers(member)
@@ -271,7 +300,7 @@ class Builder:
         return free
 
     def _take_facets(self, name: str, facets: list[Array]) -> None:
-        """Add facets as a region of blocks of lines, triangles and quadrilaterals."""
+        """Add a region ``name`` of facets, given as arrays of their corners, which become cells of the mesh."""
         for size, kind in FACET_SHAPE.items():
             own = [f for f in facets if f.shape[1] == size and len(f)]
             if own:

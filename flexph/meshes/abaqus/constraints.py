@@ -27,27 +27,36 @@ Scope = int | None
 
 
 class Places(Protocol):
-    """Protocol of the builder of the mesh on which constraints act."""
+    """Protocol of the builder of the mesh: what constraints need to find nodes, sets and regions."""
 
     instances: list[Instance]
     assembly: Part
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Point indices of the nodes of instance k with the given numbers; unknown numbers are left out."""
+        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
+
+        Unknown numbers are left out.
+        """
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name and point indices of the region (cells, facets, nodes) of a name in any case; None if there is none."""
+        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+
+        None if there is none.
+        """
 
     def position(self, k: Scope, number: int) -> Array | None:
-        """Position (3,) of a node of instance k or of the assembly; None if there is none."""
+        """Position (3,) of the node ``number`` of instance k, or of the assembly if k is None.
+
+        None if there is no such node.
+        """
 
     def called(self, one: Instance, name: str) -> str:
-        """Region name of a set of a part."""
+        """Name of the region for the set or surface ``name`` of an instance's part."""
 
 
 class Reached(NamedTuple):
-    """Indices (k,) of the points that a word of the file names, and the name of their region; "" without a region."""
+    """Points that a word of the file names: their indices (k,), and the name of their region, "" if they have none."""
 
     points: Array
     region: str
@@ -60,9 +69,10 @@ def names_of(block: Block) -> str:
 
 
 class Constraints:
-    """Constraints of an input file: ``couplings`` by name; ``left_out``: unsupported constraints and elements.
+    """Constraints of an input file: ``couplings`` by name, and unsupported constraints and elements in ``left_out``.
 
-    ``hung``: indices of points that move with a reference node, by scope and node number.
+    ``hung``: indices of the points that are coupled to a reference node, by its scope and number. A scope is the number
+    of an instance, or None for the assembly.
     """
 
     def __init__(self, places: Places) -> None:
@@ -78,7 +88,11 @@ class Constraints:
                     self.left_out.append(replace(strange.left_out, reach=self._of_elements(k, strange)))
 
     def _take(self, k: Scope, part: Part, block: Block, after: Block | None) -> str:
-        """Add a constraint; return the name of the element set of its reference point, "" if it needs none."""
+        """Add the constraint of the keyword ``block``, as a coupling or in ``left_out``.
+
+        ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which has the kind of a *COUPLING. Returns
+        the name of the element set of the coupling's reference point, "" if it needs none.
+        """
         if block.keyword in COUPLED:
             return ""
         kind = after if block.keyword == "COUPLING" and after is not None and after.keyword in COUPLED else None
@@ -99,7 +113,11 @@ class Constraints:
         return ""
 
     def _as_port(self, k: Scope, part: Part, block: Block, kind: Block | None) -> Coupling | str:
-        """Coupling that a constraint describes, or the reason why it is unsupported, which may be empty."""
+        """Coupling that the constraint of the keyword ``block`` describes, or the reason why it is unsupported.
+
+        The reason may be empty. ``k`` is the scope, ``part`` its part; ``kind`` is the keyword below *COUPLING, None
+        for other constraints.
+        """
         word, node = block.keyword, block.parameters.get("REF NODE", "")
         name = block.parameters.get("CONSTRAINT NAME", f"{word} {node}")
         if word == "COUPLING" and kind is not None:
@@ -141,7 +159,11 @@ class Constraints:
         words: list[str],
         weights: Sequence[float | None] = (),
     ) -> Coupling | str:
-        """Coupling of the points that ``words`` name to a reference node, or the reason why it is unsupported."""
+        """Coupling, rigid or as a mean, of points to a reference node, or the reason why it is unsupported.
+
+        ``words`` are the names of the points' nodes, sets or surfaces in the scope ``k``, with one of the ``weights``
+        each; ``node`` names the reference node. The reason is empty if one of the names is unknown.
+        """
         reached = [self._reached(k, word) for word in words]
         at, scope, number = self._reference(k, node)
         if not words or at is None or any(r is None for r in reached):
@@ -163,7 +185,10 @@ class Constraints:
         return Coupling(label, how, region, points, tuple(at.tolist()), block.keyword, block.place, shares)
 
     def _reference(self, k: Scope, word: str) -> tuple[Array | None, Scope, int]:
-        """Position (3,), scope and number of the reference node that a number or a set of one node names."""
+        """Reference node that ``word`` names by its number or by a set of one node: position (3,), scope and number.
+
+        The position is None if there is no such node.
+        """
         owner, _, rest = word.rpartition(".")
         if owner:
             k = self._instance(owner) if k is None else k
@@ -181,7 +206,10 @@ class Constraints:
         return names.index(name.upper()) if name.upper() in names else None
 
     def _reached(self, k: Scope, word: str) -> Reached | None:
-        """Points that the number, set or surface ``word`` names in a part or in the assembly; None if unknown."""
+        """Points that ``word`` names: a node number, a set or a surface; None if it is unknown.
+
+        ``k`` is the scope in which it is looked up: the number of an instance, or None for the assembly.
+        """
         owner, _, rest = word.rpartition(".")
         if owner and k is None:
             k = self._instance(owner)
@@ -202,7 +230,7 @@ class Constraints:
         return Reached(np.unique(np.concatenate(points)), "") if points else None
 
     def _of_elements(self, k: Scope, strange: StrangeElements) -> Array | None:
-        """Point indices of the nodes of elements of an unsupported type; None if a node is unknown."""
+        """Indices (k,) in the mesh of the points at nodes of unsupported elements; None if a node is unknown."""
         words = {word for nodes in strange.nodes for word in nodes if word.rpartition(".")[2].isdecimal()}
         reached = [self._reached(k, word) for word in words]
         if not words or any(r is None for r in reached):
@@ -221,20 +249,27 @@ def _weight(row: list[str]) -> float | None:
 
 
 def _scopes(places: Places) -> Iterator[tuple[Scope, Part]]:
-    """Yield the parts with the numbers of their instances, and the assembly with None."""
+    """Yield each instance's number with its part, then None with the assembly."""
     yield from ((k, one.part) for k, one in enumerate(places.instances))
     yield None, places.assembly
 
 
 def _parts_in(places: Places, k: Scope) -> list[tuple[Scope, Part]]:
-    """Parts in which the sets of a scope are searched: one instance's, or for None those with sets of the assembly."""
+    """Parts in which the names of sets in a scope are looked up, each with its own scope.
+
+    For instance k it is the instance's part; for None the assembly, and the sets of the assembly in each instance.
+    """
     if k is not None:
         return [(k, places.instances[k].part)]
     return [(None, places.assembly), *((n, one.outer) for n, one in enumerate(places.instances))]
 
 
 def _translations(rows: list[list[str]], first: int) -> bool:
-    """True if lines 'first, last' of degrees of freedom contain all translations, or if there are no lines."""
+    """True if the degrees of freedom in data lines include all translations, or if there are no lines.
+
+    A line has the first and the last of its degrees of freedom from the word of index ``first`` on; a line without them
+    has all.
+    """
     held: set[int] = set()
     for row in rows:
         words = row[first:]

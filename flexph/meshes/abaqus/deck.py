@@ -50,7 +50,10 @@ def _refuse_empty(instances: Iterable[Instance]) -> None:
 
 
 def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
-    """Blocks without the omitted keywords and element types; sets of omitted elements become empty sets."""
+    """Blocks without the omitted keywords and element types.
+
+    Sets of omitted elements become empty sets.
+    """
     names = omit | ({"ROTARYI"} if "ROTARY INERTIA" in omit else set())
     for block in blocks:
         if block.keyword == "ELEMENT" and block.parameters.get("TYPE", "").upper() in names:
@@ -62,7 +65,10 @@ def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
 
 @dataclass
 class Deck:
-    """Blocks of an input file by part, assembly, instance and material; ``loose``: those outside of all of these."""
+    """Keyword blocks of an input file, sorted by part, assembly, instance and material.
+
+    ``loose``: blocks outside of all of these.
+    """
 
     loose: Part = field(default_factory=lambda: Part(""))
     assembly: Part = field(default_factory=lambda: Part("assembly"))
@@ -91,7 +97,7 @@ class Deck:
         return [Instance("", self.loose, Part(""))]
 
     def take(self, block: Block) -> None:
-        """Sort a block into parts, assembly, instances or materials."""
+        """Assign a keyword block to the part, assembly, instance or material in which it stands in the file."""
         word = block.keyword
         if word in ("STEP", "END STEP"):
             self.in_step = word == "STEP"
@@ -115,7 +121,10 @@ class Deck:
             self._take_in_scope(block)
 
     def _take_in_step(self, block: Block) -> None:
-        """Add the sets of an analysis step; record *MODEL CHANGE as unknown."""
+        """Add the sets of an analysis step.
+
+        Record *MODEL CHANGE as unknown.
+        """
         if block.keyword in ("NSET", "ELSET") and not self.instances:
             self.loose.take(block)
         elif block.keyword == "MODEL CHANGE":
@@ -148,7 +157,10 @@ PER_LINE = 8
 
 
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
-    """Material with the density, moduli or damping of a block added; ``refused`` or ``besides`` name another law."""
+    """Material with the density, elastic constants or damping of a keyword added.
+
+    A law that cannot be read is named in ``refused`` of the material, one that is ignored in ``besides``.
+    """
     if block.keyword == "DAMPING":
         return _with_damping(material, block)
     if block.keyword in LAWS:
@@ -171,7 +183,11 @@ def with_property(material: FileMaterial, block: Block) -> FileMaterial:
 
 
 def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
-    """Constants of the lines of a block at each of its temperatures; blank constants are zero."""
+    """Constants of one kind at each temperature from the data lines of a keyword.
+
+    In the lines of each temperature, it follows the constants. Blank constants are zero. Raises ValueError for a wrong
+    number of constants, or if a temperature occurs twice.
+    """
     count = CONSTANTS[kind]
     each = -(-count // PER_LINE)
     if len(lines) % each:
@@ -189,7 +205,10 @@ def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
 
 
 def _with_damping(material: FileMaterial, block: Block) -> FileMaterial:
-    """Material with Rayleigh damping by ALPHA and BETA added; other damping is listed in ``besides``."""
+    """Material with Rayleigh damping by ALPHA and BETA added.
+
+    Other damping is listed in ``besides``.
+    """
     others = [name for name in block.parameters if name not in ("ALPHA", "BETA")]
     if others or not block.parameters:
         text = f"*DAMPING, {', '.join(others)} ({block.place})" if others else f"*DAMPING ({block.place})"

@@ -59,7 +59,10 @@ def cell_type(kind: str) -> str | None:
 
 
 def differences(kind: str) -> tuple[str, ...]:
-    """Differences of the stiffness of an element type from that of fully integrated displacement elements, as texts."""
+    """Texts that say how the stiffness of an element type in Abaqus differs from that in flexph; empty if it does not.
+
+    In flexph elements are fully integrated displacement elements.
+    """
     name = kind.upper()
     if REDUCED.fullmatch(name):
         return (f"{name} has reduced integration in Abaqus and is softer there",)

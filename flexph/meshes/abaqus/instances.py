@@ -38,7 +38,10 @@ def instance(block: Block, parts: dict[str, Part]) -> Instance:
 
 
 def _placement(block: Block) -> tuple[Array, Array]:
-    """Translation and rotation matrix of an instance: translated first, then rotated about the line from a to b."""
+    """Translation t and rotation matrix R of an instance, x → R x + t, from its two data lines.
+
+    The first line is a translation; the second is a subsequent rotation, by two points on its axis and the angle [°].
+    """
     try:
         rows = block.numbers()
         shift = np.array(pad(rows[0], 3) if rows else [0.0, 0.0, 0.0])
@@ -56,7 +59,10 @@ def _placement(block: Block) -> tuple[Array, Array]:
 
 
 def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -> None:
-    """Add a set of the assembly to the instances of its members, and to the assembly for reference points."""
+    """Add a set of the assembly to each instance that has members of it.
+
+    Members that are nodes or elements of the assembly itself, such as reference points, are added to ``assembly``.
+    """
     known = {one.name.upper(): one for one in instances}
     of = block.parameters.get("INSTANCE")
     if of is not None:
@@ -89,7 +95,7 @@ def _known(known: dict[str, Instance], name: str, block: Block) -> Instance:
 
 
 def has_set(part: Part, name: str, nodes: bool) -> bool:
-    """True if a part has a set of nodes, or of elements, of this name."""
+    """True if a part has a set of this name, in any case: a node set if ``nodes``, otherwise an element set."""
     return name.upper() in {key.upper() for key in (part.node_sets if nodes else part.element_sets)}
 
 

@@ -16,9 +16,9 @@ from .vocabulary import TAKEN, in_full, keyword, parameters
 
 
 class Block(NamedTuple):
-    """A keyword and its parameters in capitals, and its data lines as written in the file.
+    """Keyword in capitals, its parameters by names in capitals, and its data lines as written in the file.
 
-    ``place`` is the place of the keyword in the file, ``places`` are those of the data lines.
+    ``place`` is the line of the keyword in the file, ``places`` are those of the data lines.
     """
 
     keyword: str
@@ -28,7 +28,7 @@ class Block(NamedTuple):
     places: list[Place]
 
     def add(self, place: Place, text: str) -> None:
-        """Append a data line."""
+        """Append a data line, and its place in the file."""
         self.places.append(place)
         self.texts.append(text)
 
@@ -38,7 +38,7 @@ class Block(NamedTuple):
         return [fields(text) for text in self.texts]
 
     def name(self, parameter: str) -> str:
-        """The value of a required parameter; raises ValueError if it is missing."""
+        """Value of the parameter with the given name; raises ValueError if the keyword has none."""
         if not self.parameters.get(parameter):
             raise ValueError(f"{self.place}: *{self.keyword} must have {parameter}=")
         return self.parameters[parameter]
@@ -63,7 +63,7 @@ def number(word: str) -> float:
 
 
 def fields(text: str) -> list[str]:
-    """The fields of a line, without empty fields at its end."""
+    """Fields of a line, which are separated by commas, without empty fields at its end."""
     return [part.strip() for part in text.rstrip(", \t").split(",")]
 
 
@@ -102,7 +102,10 @@ def _input(block: Block, path: Path, files: DeckFiles) -> Path:
 
 
 def _block(text: str, place: Place) -> Block:
-    """Block of a keyword line with its parameters; names in quotation marks may contain commas."""
+    """Block of a keyword line with its parameters.
+
+    Names in quotation marks may contain commas.
+    """
     quoted = text.split('"')
     marked = '"'.join(part.replace(",", "\0") if k % 2 else part for k, part in enumerate(quoted))
     first, *rest = (part.replace("\0", ",") for part in marked[1:].split(","))
@@ -113,7 +116,10 @@ def _block(text: str, place: Place) -> Block:
 
 
 def _joined(path: Path, files: DeckFiles) -> list[tuple[Place, str]]:
-    """Lines without comments and blank lines; a keyword line that ends with a comma has more parameters in the next."""
+    """Statements of a file with their places, without comments and blank lines.
+
+    A keyword line that ends with a comma is continued in the next line.
+    """
     statements: list[tuple[Place, str]] = []
     goes_on = False
     for place, raw in files.lines(path):
@@ -129,7 +135,10 @@ def _joined(path: Path, files: DeckFiles) -> list[tuple[Place, str]]:
 
 
 def node_rows(block: Block) -> tuple[Array, Array]:
-    """Numbers (k,) and coordinates (k, 3) of nodes as written in the file; blank fields are 0."""
+    """Numbers (k,) and coordinates (k, 3) of nodes as written in the file.
+
+    Blank fields are 0.
+    """
     try:  # fast path: equally many numbers in each line
         rows = np.loadtxt(block.texts, delimiter=",", comments=None, ndmin=2) if block.texts else np.zeros((0, 1))
     except ValueError:
@@ -157,7 +166,11 @@ def _slow_rows(block: Block) -> tuple[Array, Array]:
 
 
 def element_rows(block: Block, kind: str, width: int) -> Array:
-    """Numbers and nodes of elements, (k, width); an element may take several lines."""
+    """Numbers of elements and their nodes, (k, width) with the element first.
+
+    An element may take several lines. ``kind`` names the type in errors. Raises ValueError for a line that does not
+    fit.
+    """
     texts = [text.rstrip(", \t") for text in block.texts]
     ends = np.cumsum([0, *(text.count(",") + 1 for text in texts)])
     wrong = f"{{}}: elements of type {kind} must have a number and {width - 1} nodes each"

@@ -19,20 +19,26 @@ WAYS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
 
 
 class Places(Protocol):
-    """Protocol of the builder of the mesh to which masses are added."""
+    """Protocol of the builder of the mesh: what masses need to find nodes and regions."""
 
     instances: list[Instance]
     assembly: Part
 
     def row(self, k: int, number: int) -> int | None:
-        """Point index of a node of instance k; None if no cell of the body uses the node."""
+        """Index in the mesh of the point of node ``number`` of instance k.
+
+        None if no cell of the body uses the node.
+        """
 
     def called(self, one: Instance, name: str) -> str:
-        """Region name of a set of a part."""
+        """Name of the region for the set ``name`` of an instance's part."""
 
 
 class Masses:
-    """Additional masses of an input file: at ``points``, or ``spread`` over elements; ``left_out``: unsupported."""
+    """Additional masses of an input file, at ``points`` of the mesh or ``spread`` over regions of elements.
+
+    ``left_out``: unsupported masses.
+    """
 
     def __init__(self, places: Places, hung: Mapping[tuple[int | None, int], Array]) -> None:
         self.places, self.hung = places, hung
@@ -57,7 +63,7 @@ class Masses:
         yield None, self.places.assembly
 
     def _blocks(self) -> Iterator[tuple[Block, list[tuple[int | None, Part]]]]:
-        """Yield blocks of masses, each with the parts that have its element set."""
+        """Yield each keyword of masses with the parts that contain its element set, and their instance numbers."""
         for k, part in self._parts():
             outer = [(n, one.outer) for n, one in enumerate(self.places.instances)] if k is None else []
             for block in part.masses:
@@ -80,7 +86,10 @@ class Masses:
                     self._place(block, value, self._node(k, point), point)
 
     def _node(self, k: int | None, point: PointElement) -> tuple[int | None, int]:
-        """Instance and number of the node of an element; −1 for a node that is no number."""
+        """Scope and number of the node of a mass element, −1 for a node that is no number.
+
+        The scope is the number of an instance, or None for the assembly; it is ``k`` unless the node names an instance.
+        """
         owner, _, rest = point.node.rpartition(".")
         if owner:
             names = [one.name.upper() for one in self.places.instances]
@@ -91,7 +100,10 @@ class Masses:
         return None if k is None else self.places.row(k, number)
 
     def _reach(self, k: int | None, number: int) -> Array | None:
-        """Indices of the point of a node, or of the points coupled to a reference node; None if there are none."""
+        """Index of the point at a node, (1,), or indices of all points that are coupled to a reference node.
+
+        ``k`` is the number of the instance, None for the assembly. None if the body has no such points.
+        """
         row = self._row(k, number)
         return self.hung.get((k, number)) if row is None else np.array([row])
 
@@ -129,7 +141,7 @@ class Masses:
 
 
 def rows_by_number(numbers: Array, wanted: Array) -> Array:
-    """Indices of the ``wanted`` numbers in ``numbers``, −1 for missing numbers."""
+    """Index (k,) of each of the ``wanted`` numbers (k,) in ``numbers`` (n,); −1 for numbers that are missing there."""
     if not len(numbers):
         return np.full(np.shape(wanted), -1)
     order = np.argsort(numbers, kind="stable")

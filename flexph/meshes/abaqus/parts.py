@@ -22,7 +22,10 @@ Member = str | range | Array
 
 
 def generated(block: Block) -> list[Member]:
-    """Ranges of numbers from lines 'first, last, step', not expanded because they may be very long."""
+    """Ranges of node or element numbers from data lines 'first, last, step'.
+
+    They are not expanded, as they may be very long. Raises ValueError for another line.
+    """
     ranges: list[Member] = []
     for place, row in zip(block.places, block.data, strict=True):
         words = [word or "1" for word in row]  # the default step is 1
@@ -34,9 +37,10 @@ def generated(block: Block) -> list[Member]:
 
 
 def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array]) -> Array:
-    """Numbers of the members of a set, including those of sets within it; ranges contain existing numbers only.
+    """Numbers (k,) of the nodes or elements in a set, also in sets that it contains.
 
-    ``of``: the word "node" or "element", and the existing numbers (n,).
+    ``of``: the word "node" or "element", and the existing numbers (n,), to which ranges are restricted. A ``name`` that
+    is a number stands for itself. Raises ValueError for an unknown set.
     """
     if name.isdecimal():
         return np.array([int(name)])
@@ -60,7 +64,7 @@ def resolved(name: str, sets: Mapping[str, list[Member]], of: tuple[str, Array])
 
 
 def _within(numbers: Array, of: range) -> Array:
-    """Mask of the numbers that lie in a range."""
+    """Mask (n,) of the ``numbers`` (n,) that lie in a range."""
     return (numbers >= of.start) & (numbers < of.stop) & ((numbers - of.start) % of.step == 0)
 
 
@@ -75,7 +79,7 @@ class Elements(NamedTuple):
 
 
 class PointElement(NamedTuple):
-    """An element at one node, MASS or ROTARYI: number, node as written in the file, and place of the keyword."""
+    """Element at one node, MASS or ROTARYI: its number, its node as written in the file, and its line in the file."""
 
     kind: str
     number: int
@@ -84,7 +88,7 @@ class PointElement(NamedTuple):
 
 
 class StrangeElements(NamedTuple):
-    """Elements of an unsupported type: entry of the report, element set, and the nodes of each as written."""
+    """Elements of an unsupported type: their entry of the report, the element set, and nodes of each as written."""
 
     left_out: LeftOut
     elset: str
@@ -92,7 +96,10 @@ class StrangeElements(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """A surface: pairs of an element set or number and a face label (S1, …, "" for all free faces), or of nodes."""
+    """Surface of a part or of the assembly, given by ``members``: pairs of a set or number and the label of a face.
+
+    The label is S1, S2, …, or "" for all free faces of the elements; the members of a surface of nodes have none.
+    """
 
     kind: str
     members: list[tuple[str, str]]
@@ -198,7 +205,10 @@ class Part:
             self.internal.add(name)
 
     def all_nodes(self) -> tuple[Array, Array]:
-        """Numbers (n,) and positions (n, 3) of the nodes; a node that is defined again has its last position."""
+        """Numbers (n,) and positions (n, 3) of the nodes.
+
+        A node that is defined again has its last position.
+        """
         numbers = np.concatenate([np.zeros(0, dtype=int), *(part for part, _ in self.nodes)])
         at = np.vstack([np.zeros((0, 3)), *(part for _, part in self.nodes)])
         backwards, last = np.unique(numbers[::-1], return_index=True)
@@ -219,7 +229,7 @@ class Part:
         return resolved(name, self.element_sets, ("element", np.concatenate([points, *known])))
 
     def nodes_of(self, elements: Array) -> Array:
-        """Numbers of the nodes of elements."""
+        """Numbers (k,) of all nodes of the elements with the given numbers."""
         nodes = [e.nodes[np.isin(e.numbers, elements)].ravel() for e in self.elements]
         return np.unique(np.concatenate([np.zeros(0, dtype=int), *nodes]))
 
@@ -231,7 +241,10 @@ def _material_of_shells(block: Block) -> str:
 
 
 def _strange_nodes(block: Block) -> list[list[str]]:
-    """Nodes of elements of any type as written in the file, by element; a line that ends with a comma is continued."""
+    """Nodes of elements of any type as written in the file, by element.
+
+    A line that ends with a comma is continued.
+    """
     elements: list[list[str]] = []
     goes_on = False
     for text in block.texts:

@@ -185,7 +185,10 @@ VOCABULARY = frozenset((*TAKEN, *COORDINATES, *SECTIONS, *STIFFNESS, *MASS, *LAW
 
 
 def keyword(text: str) -> str:
-    """A keyword in capitals, in full if the text is an unambiguous abbreviation; blanks may be missing."""
+    """A keyword in capitals, in full if the text is an unambiguous abbreviation.
+
+    Blanks may be missing.
+    """
     word = " ".join(text.upper().split())
     return word if word in VOCABULARY else in_full(word, VOCABULARY) or word
 
@@ -201,7 +204,10 @@ def in_full(text: str, words: Iterable[str]) -> str | None:
 
 
 def parameters(word: str, given: Mapping[str, str], place: Place) -> dict[str, str]:
-    """The parameters of a keyword with full names; raises ValueError for unsupported ones."""
+    """Values of the parameters of the keyword ``word``, by their names in full.
+
+    Raises ValueError, with the place, for unsupported ones.
+    """
     known = TAKEN.get(word)
     if known is None:
         return dict(given)

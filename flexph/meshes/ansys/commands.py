@@ -51,7 +51,7 @@ class Command(NamedTuple):
         return Place(self.place.line + 2 + row)
 
     def widths(self) -> list[tuple[str, int]]:
-        """Kind (i or e) and width of each column. Raises ValueError for another line of formats."""
+        """Kind (i, e or g) and width of each column, from the line of formats; raises ValueError for any other line."""
         columns = [
             (kind, int(width)) for count, kind, width in FORMAT.findall(self.format) for _ in range(int(count or 1))
         ]
@@ -60,7 +60,10 @@ class Command(NamedTuple):
         return columns[:100]
 
     def words(self, row: int, columns: list[tuple[str, int]]) -> list[str]:
-        """Words of a row by its columns; columns beyond the end of the row are left out."""
+        """Words of a row by its columns.
+
+        Columns beyond the end of the row are left out.
+        """
         text, words, start = self.rows[row].rstrip(), list[str](), 0
         for _, width in columns:
             if start >= len(text):
@@ -79,7 +82,10 @@ def number(word: str) -> float:
 
 
 def commands(path: Path) -> Iterator[Command]:
-    """Yield the commands of a file; the names of those within *IF and *DO get the prefix ``*IF``."""
+    """Yield the commands of a file.
+
+    The names of those within *IF and *DO get the prefix ``*IF``.
+    """
     lines, k, depth = deck_lines(path), 0, 0
     while k < len(lines):
         text, place, k = lines[k].partition("!")[0].strip(), Place(k + 1), k + 1
@@ -101,7 +107,10 @@ def commands(path: Path) -> Iterator[Command]:
 
 
 def _end_of_block(lines: list[str], first: int, name: str) -> int:
-    """Index of the line after a block of numbers in columns, which ends with -1 or before the next command."""
+    """Index of the first line after the numbers of a block: the line -1 that ends it, or the next command.
+
+    ``first`` is the index of the line after the command, the line of formats; ``name`` is that of the command.
+    """
     k = first + 1
     if name == "RLBLOCK" and k < len(lines) and lines[k].lstrip().startswith("("):  # format of further rows
         k += 1

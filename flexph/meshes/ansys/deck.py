@@ -242,7 +242,10 @@ class _Deck:
 
 
 def _refuse_missing(command: Command, what: str, count: int) -> None:
-    """Raise ValueError for a block with fewer rows than it declares, as in a truncated file."""
+    """Raise ValueError for a command that declares more rows than the ``count`` in the file, which is cut off then.
+
+    ``what`` names the rows in the error.
+    """
     if command.field(3) and command.whole(3) > count:
         raise ValueError(f"{command} must have {command.whole(3)} {what}, got {count}: the file is incomplete")
 
@@ -252,7 +255,11 @@ def _cells(kind: str, rows: list[tuple[int, list[int], Place]]) -> Cells:
 
 
 def _left_out(mesh: NumberedMesh, strange: list[tuple[str, Change, list[int], Place, int]]) -> list[LeftOut]:
-    """Entries of the report for unsupported elements and for elements of lower dimension than the body, by type."""
+    """Entries of the report for unsupported elements, and for those of lower dimension than the body.
+
+    There is one for each type and dimension. ``strange``: elements by type, effect on the body, nodes, place and
+    dimension, which is −1 for types that are unsupported.
+    """
     kept: dict[tuple[str, int], list[tuple[Change, list[int], Place]]] = {}
     for name, changes, nodes, place, dim in strange:
         if dim < mesh.dim:

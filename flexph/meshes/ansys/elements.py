@@ -44,7 +44,10 @@ SECOND = {
 
 
 def cell_of(family: str, nodes: list[int]) -> tuple[str, list[int]]:
-    """Cell type and nodes of an element, with coinciding corners merged. Raises ValueError for other shapes."""
+    """Cell type and nodes of an element of a family such as hexahedra, with coinciding corners merged.
+
+    Raises ValueError if these corners make no wedge, pyramid or tetrahedron, or if nodes are missing.
+    """
     count = len(NODES[family])
     if len(nodes) < count:
         nodes = [*nodes, *[0] * (count - len(nodes))]
@@ -70,7 +73,7 @@ def cell_of(family: str, nodes: list[int]) -> tuple[str, list[int]]:
 
 
 def _coinciding(corners: list[int]) -> list[tuple[int, ...]]:
-    """Groups of corners with the same node, in ascending order."""
+    """Groups of indices of corners that have the same node, in ascending order."""
     places: dict[int, list[int]] = {}
     for i, node in enumerate(corners):
         places.setdefault(node, []).append(i)

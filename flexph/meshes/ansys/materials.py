@@ -17,7 +17,7 @@ ROUND = 1e-9
 
 
 class Materials:
-    """Collector of the properties of materials: values by temperature, by material and label."""
+    """Collector of the properties of materials: values at temperatures, by label within each material number."""
 
     def __init__(self) -> None:
         self.temperatures: dict[int, float] = {}
@@ -101,7 +101,10 @@ class Materials:
 
 
 def _elastic(held: Mapping[str, dict[float, float]]) -> tuple[Row, ...]:
-    """Constants of an isotropic or orthotropic material. Raises ValueError for incomplete ones."""
+    """Elastic constants of an isotropic or orthotropic material, from its values by label and temperature.
+
+    Raises ValueError if some of them are missing.
+    """
     major = {"PRXY": "NUXY", "PRYZ": "NUYZ", "PRXZ": "NUXZ"}
     directions = [label for label in ORTHOTROPIC[1:3] if label in held]
     same = all(_same(held["EX"], held[label]) for label in directions)
@@ -124,7 +127,10 @@ def _same(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def _rows(kind: str, tables: list[dict[float, float]]) -> tuple[Row, ...]:
-    """Constants of a kind at each temperature of the tables; a table of one value applies at all temperatures."""
+    """Constants of a kind at each temperature of the tables.
+
+    A table of one value applies at all temperatures.
+    """
     at = sorted({t for table in tables if len(table) > 1 for t in table}) or [0.0]
     for table in tables:
         if len(table) > 1 and sorted(table) != at:

@@ -26,7 +26,10 @@ class _RealSet:
     why: str = ""
 
     def add(self, words: list[str]) -> None:
-        """Add constants from their words; record an error for a word that is no number, such as a parameter."""
+        """Add constants from their words.
+
+        Record an error for a word that is no number, such as a parameter.
+        """
         try:
             self.values += [number(word) for word in words]
         except ValueError:
@@ -54,9 +57,10 @@ class RealConstants:
             self.own.add(command.fields)
 
     def _take_block(self, command: Command) -> None:
-        """Add the sets of an RLBLOCK block; its first row is the format of continuation rows.
+        """Add the sets of an RLBLOCK block.
 
-        Raises ValueError for rows that do not begin with a number and a count.
+        Its first row is the format of continuation rows. Raises ValueError for rows that do not begin with a number and
+        a count.
         """
         if not command.rows:
             return

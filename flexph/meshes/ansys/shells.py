@@ -28,7 +28,10 @@ class Sections:
         self.own: _Section | None = None
 
     def take(self, command: Command) -> None:
-        """Add a command to the section of shells that SECTYPE has begun; commands of other sections have no effect."""
+        """Add a command to the section of shells that SECTYPE has begun.
+
+        Commands of other sections have no effect.
+        """
         if command.name == "SECTYPE":
             is_shell = command.field(1).upper() == "SHELL"
             self.own = self.held.setdefault(command.whole(0), _Section(command.place)) if is_shell else None
@@ -44,7 +47,11 @@ class Sections:
                 self._layer([word.strip() for word in row.split(",")])
 
     def _layer(self, words: list[str]) -> None:
-        """Add a layer with thickness and material from its fields; record the reason if it is unsupported."""
+        """Add a layer to the current section.
+
+        ``words`` are its thickness, material number and angle. Record the reason if the thickness cannot be read, or if
+        the layer is turned.
+        """
         assert self.own is not None
         try:
             thickness, material = number(words[0]), int(number(words[1] if len(words) > 1 else ""))
@@ -57,7 +64,10 @@ class Sections:
         self.own.layers.append((thickness, material))
 
     def sections(self, materials: dict[int, set[int]]) -> dict[int, ShellSection]:
-        """Sections by number; ``materials`` are the material numbers of the elements of each section."""
+        """Sections of shells by number, for those numbers that elements have.
+
+        ``materials``: material numbers of the elements of each section.
+        """
         return {n: _checked(own, materials[n]) for n, own in self.held.items() if n in materials}
 
 

@@ -26,10 +26,10 @@ Found = tuple[dict[str, Any], dict[str, Array]]
 
 
 def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]) -> Found:
-    """Answer to a request with its arrays: from the cache of the drawing ``beside``, or computed by ``ask``.
+    """Answer of gmsh to a request with arrays, and the arrays of this answer; stored in the folder of a drawing.
 
-    The cache is that of the same content, request and program. A damaged file of the cache is replaced; in a folder
-    that cannot be written to, nothing is stored.
+    ``beside`` is the drawing. If an answer for the same content, request and program is stored, it is read, otherwise
+    ``ask`` computes it. A damaged file is replaced; in a folder without permission to write, nothing is stored.
     """
     file = beside.parent / FOLDER / f"{_key(beside, request, arrays)}.npz"
     with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile):
@@ -48,7 +48,7 @@ def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], 
 
 
 def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """Hash of the content of the drawing, of the request without its path and its arrays, and of the programs."""
+    """Hash of the content of the drawing, the request without the path of the file, its arrays, and the programs."""
     held = hashlib.sha256(beside.read_bytes())
     held.update(_programs())
     asked = {name: value for name, value in request.items() if name != "file"}
@@ -60,7 +60,10 @@ def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) 
 
 @cache
 def _programs() -> bytes:
-    """Source text of the programs of this folder; a change makes stored answers invalid."""
+    """Source text of the programs of this folder.
+
+    A change makes stored answers invalid.
+    """
     return b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 
 

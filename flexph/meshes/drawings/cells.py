@@ -28,7 +28,10 @@ class RefusedError(Exception):
 
 
 def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
-    """Mesh one solid with second-order tetrahedra and write its arrays."""
+    """Mesh one solid of a request with second-order tetrahedra, and write the arrays next to ``answer``.
+
+    Returns the answer for the main process.
+    """
     low, high = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
     size, most = min(float(request["size"]), 0.5 * float(np.linalg.norm(high - low))), int(request["max_cells"])
     tags = [tag for _, tag in gmsh.model.getEntities(3)]
@@ -61,10 +64,10 @@ def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
 
 
 def meshed_face(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
-    """Mesh one plane face with triangles of straight sides and write its arrays.
+    """Mesh one plane face of a request with straight triangles, and write the arrays next to ``answer``.
 
-    A side on the rim of the face has the number of the adjacent face. Nodes of a curved rim are moved outward, so
-    that the area of the mesh is that of the face.
+    A side on the rim of the face has the number of the adjacent face. Nodes of a curved rim are moved outward, so that
+    the area of the mesh is that of the face. Returns the answer for the main process.
     """
     face, size, most = request["face"], float(request["size"]), int(request["max_cells"])
     _refuse_many(request["area"] / (MEAN_TRIANGLE * size**2), most, size, None, power=2)
@@ -95,9 +98,10 @@ def meshed_face(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, A
 
 
 def _of_equal_area(points: Any, rim: Any) -> Any:
-    """Move the points on curved sides (k, 3) outward by the mean height of the arc, 2/3 of its rise.
+    """Points (n, 3) with those on a curved rim moved outward, so that straight sides enclose the area of the face.
 
-    Corners, at which sides of different rise meet, are not moved.
+    ``rim`` (k, 3): indices of the ends and the middle of each side. An end moves by 2/3 of the mean rise of the arcs
+    over its two sides; corners, at which sides of different rise meet, do not move.
     """
     rise = points[rim[:, 2]] - points[rim[:, :2]].mean(axis=1)
     total, square, count = np.zeros_like(points), np.zeros(len(points)), np.zeros(len(points))
@@ -112,7 +116,10 @@ def _of_equal_area(points: Any, rim: Any) -> Any:
 
 
 def with_sizes(gmsh: Any, request: dict[str, Any]) -> bool:
-    """Set the wanted cell sizes, given at the corners of an earlier mesh; return False if the request has none."""
+    """Prescribe the cell sizes of a request, given at the corners of the cells of an earlier mesh.
+
+    Returns False if the request has none.
+    """
     if "sizes" not in request:
         return False
     with np.load(request["sizes"]) as held:
@@ -131,7 +138,10 @@ def with_sizes(gmsh: Any, request: dict[str, Any]) -> bool:
 
 
 def triangulated(gmsh: Any, answer: Path) -> dict[str, Any]:
-    """Mesh all faces with triangles for pictures, finer on curved faces, and write the arrays."""
+    """Mesh all faces with triangles for pictures, finer on curved faces, and write the arrays next to ``answer``.
+
+    Returns the answer for the main process.
+    """
     low, high = np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3))
     gmsh.option.setNumber("Mesh.MeshSizeMax", PICTURE * float(np.linalg.norm(high - low)))
     gmsh.option.setNumber("Mesh.MeshSizeFromCurvature", 2 * PER_TURN)
@@ -161,7 +171,10 @@ def _without_folds(gmsh: Any) -> int:
 
 
 def _arrays(gmsh: Any, order: int) -> tuple[Any, Any, Any, Any]:
-    """Points, nodes of tetrahedra, nodes of triangles and the face of each triangle; cells of order 1 or 2."""
+    """Mesh in gmsh: points (n, 3), nodes of tetrahedra, nodes of triangles, and number of the face of each triangle.
+
+    ``order`` is 1 for cells with nodes at corners only, 2 for second-order cells.
+    """
     (tetra, corners), (triangle, sides) = {1: ((4, 4), (2, 3)), 2: ((11, 10), (9, 6))}[order]
     tags, coordinates, _ = gmsh.model.mesh.getNodes()
     index = np.zeros(int(tags.max()) + 1, dtype=int)
@@ -176,7 +189,10 @@ def _arrays(gmsh: Any, order: int) -> tuple[Any, Any, Any, Any]:
 
 
 def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any, Any, Any]:
-    """Convert linear cells to second-order ones with nodes in the middle of their straight edges."""
+    """Mesh of linear cells converted to second-order ones, with nodes in the middle of their straight edges.
+
+    Given and returned are points, nodes of tetrahedra, nodes of triangles, and their faces ``owners``.
+    """
     ends = np.vstack([*(cells[:, e] for e in EDGES), *(facets[:, e] for e in EDGES[:3])])
     edges, number = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
     middle, split = len(points) + number.ravel(), 6 * len(cells)
@@ -186,7 +202,10 @@ def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any
 
 
 def _written(answer: Path, points: Any, cells: Any, facets: Any, owners: Any) -> dict[str, Any]:
-    """Write the arrays of a mesh; return an answer with the name of the file."""
+    """Write the arrays of a mesh next to ``answer``; return an answer with the name of the file.
+
+    They are points, nodes of tetrahedra, nodes of triangles, and the face of each triangle.
+    """
     file = answer.with_suffix(".npz")
     np.savez(file, points=points, cells=cells, facets=facets, owners=owners)
     return {"arrays": str(file)}

@@ -43,7 +43,7 @@ NAMELESS = re.compile(r"(Open CASCADE STEP translator[\d. ]*|Shapes|SOLID|COMPOU
 
 @dataclass(frozen=True, eq=False)
 class CellSizes:
-    """Sizes [m] of cells wanted at the corners (k, c) of simplices, with the positions (k, c, 3) of these [m]."""
+    """Wanted cell sizes (k, c) [m] at the c corners of k triangles or tetrahedra, and their positions (k, c, 3) [m]."""
 
     corners: Array
     sizes: Array
@@ -133,7 +133,7 @@ class Drawing:
 
 
 def is_drawing(path: Path, request: MeshRequest) -> bool:
-    """True for files that gmsh reads; STL files are meshed only if a cell size is given."""
+    """True for a file of a format that gmsh reads; for STL only if a cell size is given, by which it is meshed."""
     kind = FORMATS.get(path.suffix.lower())
     return kind is not None and (kind != "stl" or request.size is not None)
 
@@ -150,7 +150,10 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 
 
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
-    """Drawing with its parts, and the answer of gmsh to ``task`` from which it is made."""
+    """Drawing with its parts, and the answer of gmsh from which they were read.
+
+    ``kind`` is the format of the file, ``task`` that of the request to gmsh, such as ``describe``.
+    """
     scale = _scale(kind, unit)
     answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
     held = entities(path) if kind == "step" else {}
@@ -166,7 +169,10 @@ def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Draw
 
 
 def _scale(kind: str, unit: float | None) -> float:
-    """Length of a unit of the kernel [m]: millimetres where the file has a unit, else the given one."""
+    """Unit of length of the kernel [m]: millimetres for the format ``kind`` if files have a unit, else the given one.
+
+    Raises ValueError for a unit that is missing or given twice.
+    """
     if kind not in WITHOUT_UNIT:
         if unit is not None:
             raise ValueError(f"unit must be left out: {kind.upper()} files have their own unit, got {unit} m")
@@ -242,7 +248,10 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
 
 
 def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
-    """Answer of gmsh to a request for the mesh of a part, with at most ``most`` cells."""
+    """Answer of gmsh to a request for a mesh of a part with at most ``most`` cells.
+
+    ``wanted`` are the entries of the request that name the task and what is meshed.
+    """
     assert request.size is not None
     sizes = request.sizes
     scale = drawing.scale
@@ -257,7 +266,7 @@ def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted
 def _solid_mesh(
     drawing: Drawing, part: Part, request: MeshRequest, most: int
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
-    """Mesh of a part by tetrahedra."""
+    """Mesh of a part by tetrahedra, at most ``most`` cells; an empty mapping instead of sections of shells."""
     wanted = {"task": "mesh", "solid": part.tag, "volume": part.volume / drawing.scale**3}
     answer = _asked(drawing, part, request, most, wanted)
     _warn_of_walls(answer, drawing.scale)
@@ -267,9 +276,10 @@ def _solid_mesh(
 def _flat_mesh(
     drawing: Drawing, part: Part, request: MeshRequest, most: int
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
-    """Mesh of the middle surface of a flat part by triangles, and its thickness.
+    """Mesh of the middle surface of a flat part by triangles, and a mapping from its name to its section as a shell.
 
-    Regions of faces are all triangles for the two flat ones, and the sides of triangles for those of the rim.
+    It has at most ``most`` cells. A region of a flat face has all triangles, one of a face on the rim the sides of
+    triangles along it. Raises ValueError for a part that is not flat.
     """
     flat = flat_part(part.faces, part.volume / drawing.scale**3)
     if isinstance(flat, str):
@@ -289,7 +299,7 @@ def _flat_mesh(
 
 
 def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
-    """Mesh within the closed surface of an STL file."""
+    """Contents with the mesh, of at most ``most`` tetrahedra, within the closed surface of an STL file."""
     scale = _scale("stl", request.unit)
     if request.select is not None:
         raise ValueError("select must be left out: an STL file has one part")
@@ -302,7 +312,11 @@ def _of_triangles(path: Path, request: MeshRequest, most: int) -> MeshContents:
 def surface_mesh(
     surface: tuple[Array, Array], size: float, *, scale: float, most: int = MOST_CELLS, beside: Path | None = None
 ) -> meshio.Mesh:
-    """Mesh in [m] within a watertight surface of points (p, 3), in a unit ``scale`` [m], and triangles (t, 3)."""
+    """Mesh by tetrahedra within a watertight surface, with lengths in metres.
+
+    ``surface``: points (p, 3) in a unit ``scale`` [m], and triangles (t, 3); ``size``: cell size [m]; ``most``: largest
+    number of cells; ``beside``: drawing in whose folder the answer of gmsh is stored, None to store nothing.
+    """
     points, triangles = surface
     held = {"points": points, "triangles": triangles}
     volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
@@ -318,7 +332,10 @@ def surface_mesh(
 
 
 def _regions(part: Part) -> dict[str, tuple[int, ...]]:
-    """Faces by the names of regions: of ports and gear wheels, then names and colours of the file."""
+    """Numbers of the faces of each region by name.
+
+    Regions are ports, gear wheels, and names and colours of faces in the file; the first of equal names counts.
+    """
     regions = {port.name: port.faces for port in part.ports}
     regions |= {wheel.name: wheel.faces for wheel in toothed_wheels(part.faces, part.scale)}
     groups: dict[str, list[int]] = {}
@@ -335,7 +352,10 @@ def _regions(part: Part) -> dict[str, tuple[int, ...]]:
 
 
 def _mesh(arrays: dict[str, Array], scale: float, regions: Mapping[str, tuple[int, ...] | None]) -> meshio.Mesh:
-    """Mesh [m] from the arrays of an answer; a region with None for faces consists of all cells."""
+    """Mesh with lengths in metres from the arrays of an answer of gmsh, whose lengths are in the unit ``scale`` [m].
+
+    ``regions``: numbers of faces by region; a region with None instead consists of all cells.
+    """
     cells, owners, none = arrays["cells"], arrays["owners"], np.zeros(0, dtype=int)
     sets = {
         name: [np.arange(len(cells)), none] if tags is None else [none, np.flatnonzero(np.isin(owners, tags))]
@@ -382,7 +402,10 @@ def _notes(drawing: Drawing, part: Part) -> tuple[str, ...]:
 
 
 def default_size(path: Path, request: MeshRequest) -> float:
-    """Cell size for reports: CELLS_ALONG cells along the diagonal of the part."""
+    """Cell size [m] for reports: the diagonal of the part's bounding box over CELLS_ALONG.
+
+    Raises ValueError for STL, which has no unit.
+    """
     if FORMATS[path.suffix.lower()] == "stl":
         raise ValueError("size must be given for STL: the length of the cells, such as 4mm")
     part = read_drawing(path, unit=request.unit).part(request.select)

@@ -19,7 +19,10 @@ TURN = 48
 
 
 def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
-    """Solids of the drawing with mass properties and surfaces."""
+    """Data of all solids of the drawing: number, name and colour, mass properties and faces.
+
+    Mass properties and faces are left out for a ``discrete`` model, a surface of triangles.
+    """
     solids = []
     for _, tag in gmsh.model.getEntities(3):
         faces = [abs(t) for _, t in gmsh.model.getBoundary([(3, tag)], oriented=False)]
@@ -36,9 +39,10 @@ def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
 
 
 def _integrated(gmsh: Any, solid: int, faces: list[int], own: dict[str, Any]) -> dict[str, Any]:
-    """Volume, centre, inertia about it from second-order triangles on the faces; empty if those of the kernel agree.
+    """Volume, centre and inertia about it of a solid, if they differ from the kernel's; otherwise empty.
 
-    ``own``: values of the kernel. They are also kept if a face cannot be meshed.
+    They are integrated over second-order triangles on ``faces``. ``own``: values of the kernel, which are also kept if
+    a face cannot be meshed.
     """
     low, high = np.reshape(gmsh.model.getBoundingBox(3, solid), (2, 3))
     size = float(np.linalg.norm(high - low))
@@ -70,7 +74,10 @@ def _integrated(gmsh: Any, solid: int, faces: list[int], own: dict[str, Any]) ->
 
 
 def _moments(gmsh: Any, solid: int, face: int, origin: Any) -> Any:
-    """Share of a face in the volume, the first (3,) and second (3, 3) moments of a solid about a point, as (13,)."""
+    """Contributions of a face to volume, first and second moments of a solid about a point, in one array (13,).
+
+    They follow from Gauss' theorem and are one number, (3,) and (3, 3). ``origin`` (3,) is the point.
+    """
     kinds, _, _ = gmsh.model.mesh.getElements(2, face)
     (kind,) = kinds
     local, weights = gmsh.model.mesh.getIntegrationPoints(int(kind), "Gauss6")
@@ -84,7 +91,10 @@ def _moments(gmsh: Any, solid: int, face: int, origin: Any) -> Any:
 
 
 def _side(gmsh: Any, solid: int, points: Any, areas: Any) -> float:
-    """Sign that makes the normals ``areas`` (q, 3) at points of a face point out of the solid; raises if unknown."""
+    """Sign that makes the normals ``areas`` (q, 3) at points (q, 3) of a face point out of the solid.
+
+    Raises ValueError if no point has the solid on one side only.
+    """
     sizes = np.linalg.norm(areas, axis=1)
     for at in np.argsort(sizes)[::-1][:: max(len(sizes) // GRID, 1)]:
         step = 0.1 * areas[at] / np.sqrt(sizes[at])
@@ -100,7 +110,10 @@ def _colour(gmsh: Any, dim: int, tag: int) -> str | None:
 
 
 def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
-    """Data of a face: kind, area, centre, name, colour, and the geometry of a plane, cylinder or sphere."""
+    """Data of a face by name: number, kind, area, centre, name and colour.
+
+    A plane, cylinder or sphere, also one fitted to a free-form face, has its geometry as well.
+    """
     kind = gmsh.model.getType(2, tag)
     face = {
         "tag": tag,
@@ -190,7 +203,11 @@ def _places(gmsh: Any, tag: int) -> Any:
 
 
 def _form(gmsh: Any, solid: int, tag: int, kind: str, places: Any) -> dict[str, Any]:
-    """Geometry of a plane, cylinder or sphere: outward normal, or axis, centre, radius, extent and concavity."""
+    """Geometry of a face of the ``kind`` plane, cylinder or sphere, evaluated at its parameters ``places`` (k, 2).
+
+    A plane has its outward normal and some points; a cylinder direction and ends of its axis, radius, angle of its arc
+    and concavity; a sphere middle, radius and concavity.
+    """
     uv = places[len(places) // 2]
     at, normal = _at(gmsh, tag, uv), _normal(gmsh, tag, uv)
     slopes = np.reshape(gmsh.model.getDerivative(2, tag, list(uv)), (2, 3))
@@ -231,7 +248,10 @@ def _normal(gmsh: Any, tag: int, uv: Any) -> Any:
 
 
 def _sign_of_radius(axis: Any, radius: float, one: Any, two: Any) -> float:
-    """Sign s such that p − s r n lies on the axis for two points p with normals n."""
+    """Sign s such that p − s r n lies on the axis of a cylinder, for points p of its surface with unit normals n.
+
+    ``radius`` is r; ``one`` and ``two`` are the pairs (p, n) of two points.
+    """
     misses = []
     for sign in (1.0, -1.0):
         chord = (one[0] - sign * radius * one[1]) - (two[0] - sign * radius * two[1])
@@ -240,9 +260,10 @@ def _sign_of_radius(axis: Any, radius: float, one: Any, two: Any) -> float:
 
 
 def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float:
-    """Sign that makes the normals of a face point out of the solid, from tests at points of the face.
+    """Sign that makes the normals of a face point out of the solid.
 
-    At a point on the rim of a shoulder the solid is on both sides; then the next point is tested.
+    At the parameters ``places`` (k, 2), points at the distance ``step`` on both sides of the face are tested. At a
+    point on the rim of a shoulder the solid is on both sides; then the next one is taken.
     """
     half = len(places) // 2
     for uv in (*places[half:], *places[:half]):

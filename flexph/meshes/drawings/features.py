@@ -27,7 +27,11 @@ WHOLE_SPHERE = 0.2
 
 @dataclass(frozen=True)
 class _Cylinder:
-    """Cylindrical faces of one axis: point and direction of the axis, radius [mm], extent, Σ angle times length."""
+    """Cylindrical faces of one axis and radius, as one feature: point and direction of the axis, and radius [mm].
+
+    ``concave``: True for a bore; ``low``, ``high``: extent along the axis; ``swept``: sum over the faces of angle times
+    length; ``faces``: their numbers.
+    """
 
     at: Array
     axis: Array
@@ -40,7 +44,10 @@ class _Cylinder:
 
 
 def proposed_ports(faces: Sequence[dict[str, Any]], scale: float) -> tuple[ProposedPort, ...]:
-    """Ports of the faces of one part, with lengths in ``scale`` [m], sorted by kind, size and position."""
+    """Ports at the faces of one part in [m], sorted by kind, size and position, and named by kind and number.
+
+    Lengths of the ``faces`` are in the unit ``scale`` [m].
+    """
     places = [*_round(faces), *_balls(faces), *_planes(faces)]
     ordered = sorted(places, key=_order)
     counts: dict[str, int] = {}
@@ -76,7 +83,7 @@ def _tuple(values: Array, digits: int = 9) -> tuple[float, ...]:
 
 
 def upwards(axis: Array) -> Array:
-    """Direction of an axis with the sign for which its first nonzero component is positive."""
+    """Direction (3,) of an axis with the sign for which its first nonzero component is positive."""
     axis = np.asarray(axis, dtype=float)
     leading = axis[np.argmax(np.abs(axis) > 1e-6)]
     return axis if leading > 0.0 else -axis
@@ -108,7 +115,7 @@ def _cylinder(face: dict[str, Any]) -> _Cylinder:
 
 
 def _joined(groups: list[_Cylinder], own: _Cylinder) -> list[_Cylinder]:
-    """Groups with the face ``own`` added, which may merge several groups into one."""
+    """The ``groups`` of cylindrical faces with the face ``own``, merged with those of its axis and radius it meets."""
     kept = []
     for other in groups:
         near = NEAR * own.radius
@@ -152,7 +159,10 @@ def _balls(faces: Sequence[dict[str, Any]]) -> list[ProposedPort]:
 
 
 def _planes(faces: Sequence[dict[str, Any]]) -> list[ProposedPort]:
-    """Plane faces with their outward normals; ``length`` is the root of the area."""
+    """Plane faces with their outward normals.
+
+    ``length`` is the root of the area.
+    """
     return [
         ProposedPort(
             "",

@@ -39,7 +39,8 @@ def flat_part(faces: Sequence[Mapping[str, Any]], volume: float) -> FlatPart | s
     """Flat faces and thickness of a part of constant thickness, or the reason why it is not a flat part.
 
     A part is flat if its volume is that of an outline times the distance of two equal, opposite plane faces, and all
-    other faces are across them. The thinnest such pair is taken; the upper face is that of the larger normal component.
+    other faces are across them. Of several such pairs the closest is taken. The upper face is that whose normal has a
+    positive component of largest absolute value.
     """
     planes = [face for face in faces if face["kind"] == "Plane" and "normal" in face]
     best: FlatPart | None = None
@@ -84,7 +85,7 @@ def _across(face: Mapping[str, Any], normal: Array) -> bool:
 
 
 def _leading(normal: Array) -> float:
-    """Component of a normal with the largest absolute value; of equal ones the last."""
+    """Component of a normal with the largest absolute value, with its sign; of equal ones the last."""
     return float(normal[2 - int(np.argmax(np.round(np.abs(normal[::-1]), 6)))])
 
 

@@ -55,12 +55,12 @@ def asked(
 ) -> Answer:
     """Answer of gmsh to a request, whose ``task`` is describe, assembly, mesh or face.
 
-    ``surface``: points and triangles of a closed surface; ``sizes``: cell sizes wanted at the corners of earlier
-    cells.
+    ``surface``: points and triangles of a closed surface; ``sizes``: cell sizes wanted at the corners of earlier cells;
+    ``seconds``: time limit.
 
     With a drawing ``beside``, the answer is stored in its folder, and a stored answer is returned without gmsh. Raises
     ImportError if gmsh or its libraries are missing, ValueError for a drawing that gmsh cannot read, and TooSlowError
-    for a request that takes longer than ``seconds``.
+    for a request that exceeds the time limit.
     """
     given = {name: own for name, own in (("surface", surface), ("sizes", sizes)) if own is not None}
     if beside is None:
@@ -74,7 +74,10 @@ def asked(
 
 
 def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
-    """Answer of a new gmsh process, and its arrays; ``given`` arrays are passed in files by field of the request."""
+    """Answer of a new gmsh process, and its arrays.
+
+    ``given`` arrays are passed in files by field of the request.
+    """
     with _folder() as folder:
         for name, arrays in given.items():
             np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
@@ -115,7 +118,7 @@ def _run(command: list[str], folder: Path, seconds: float) -> None:
 
 
 def _bounded() -> None:
-    """Bound the memory of this process."""
+    """Limit the memory of the process that calls this, the child process before gmsh starts in it."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

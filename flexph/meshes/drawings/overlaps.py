@@ -13,7 +13,10 @@ SHARED = 1e-6
 
 
 def overlaps(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pairs of solids that penetrate each other, with their common volume."""
+    """Pairs of solids that penetrate each other, with their common volume.
+
+    At most PAIRS pairs are tested, those whose bounding boxes have the largest common volume.
+    """
     boxes = [np.reshape(gmsh.model.getBoundingBox(3, solid["tag"]), (2, 3)) for solid in solids]
     pairs = []
     for k, box in enumerate(boxes):

@@ -39,7 +39,7 @@ def entities(path: Path) -> dict[int, str]:
 
 
 def length_unit(held: dict[int, str]) -> str | None:
-    """Unit of length of a STEP file in words, None if it is not found."""
+    """Unit of length of a STEP file in words, from its entities ``held`` by number; None if it is not found."""
     for text in held.values():
         if "LENGTH_UNIT" not in text or "CONVERSION_BASED_UNIT" in text:
             continue
@@ -54,7 +54,7 @@ def length_unit(held: dict[int, str]) -> str | None:
 
 
 def materials(held: dict[int, str]) -> dict[str, FileMaterialName]:
-    """Materials by the names of products.
+    """Materials of a STEP file by the names of products, from its entities ``held`` by number.
 
     A property of a product definition has a representation, whose items are a text (the name) or a measure (density, in
     kg/m³ or as its derived unit says).
@@ -92,7 +92,10 @@ def materials(held: dict[int, str]) -> dict[str, FileMaterialName]:
 
 
 def _product(held: dict[int, str], number: int, depth: int = 6) -> str | None:
-    """Name of the product of an entity, found by following its references."""
+    """Name of the product to which the entity ``number`` leads by references; None if none is found.
+
+    ``held``: text of each relevant entity by its number. At most ``depth`` references are followed in a row.
+    """
     text = held.get(number, "")
     if text.startswith("PRODUCT(") or text.startswith("PRODUCT ("):
         strings = STRING.findall(text)

@@ -56,10 +56,11 @@ def _read(path: Path, changed: int, unit: float | None) -> tuple[Drawing, Answer
 
 
 def outward(points: Array, triangles: Array, faces: Array) -> Array:
-    """Triangles (t, 3) of a closed surface, turned so that all normals point outward.
+    """Triangles (t, 3) of a closed surface, with their corners ordered so that all normals point outward.
 
-    Triangles of one face, by its number in ``faces`` (t,), must have one sense. Two faces have the same sense if their
-    triangles run along a common edge in opposite directions; the shell of the largest volume is the outer one.
+    Normals of the triangles of one face, by its number in ``faces`` (t,), must all point outward or all inward. Two
+    faces agree in this if their triangles run along a common edge in opposite directions. Of several shells that of the
+    largest volume is the outer one; the others bound cavities.
     """
     names, owner = np.unique(faces, return_inverse=True)
     ends = np.vstack([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
@@ -79,7 +80,10 @@ def outward(points: Array, triangles: Array, faces: Array) -> Array:
 
 
 def _senses(count: int, one: Array, two: Array, agree: Array) -> tuple[Array, Array]:
-    """Signs (count,) that give adjacent faces the same sense, and the shell number of each face."""
+    """Sign (count,) for each face that gives all faces of a shell the same sense, and number (count,) of its shell.
+
+    ``one`` and ``two``: numbers of faces with a common edge; ``agree``: True for each such pair of the same sense.
+    """
     sign, shell = np.zeros(count, dtype=int), np.full(count, -1)
     beside: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for a, b, same in zip(one.tolist(), two.tolist(), agree.tolist(), strict=True):

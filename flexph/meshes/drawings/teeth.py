@@ -49,7 +49,11 @@ class ToothedWheel:
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """Faces on one cylinder: centre and direction of its axis, radius, width, and centres (3,) and areas of faces."""
+    """Faces on one cylinder, such as the tips of all teeth of a wheel: centre and direction of its axis, radius, width.
+
+    ``centres``, ``areas`` and ``tags``: centre (3,), area and number of each; ``concave``: True if the axis is outside
+    of the material.
+    """
 
     at: Array
     axis: Array
@@ -88,7 +92,7 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
 
 
 def _row(face: Mapping[str, Any]) -> _Row:
-    """Row that consists of one cylindrical face."""
+    """The one cylindrical face ``face`` as a row of faces."""
     one, two = np.array(face["ends"])
     axis, at = upwards(face["axis"]), 0.5 * (one + two)
     width = float(np.linalg.norm(two - one))
@@ -97,7 +101,10 @@ def _row(face: Mapping[str, Any]) -> _Row:
 
 
 def _together(one: _Row, two: _Row) -> _Row:
-    """Row with the faces of two."""
+    """Row with the faces of the two given rows.
+
+    The axis is that of the first.
+    """
     centres, areas = (*one.centres, *two.centres), (*one.areas, *two.areas)
     return replace(one, centres=centres, areas=areas, tags=(*one.tags, *two.tags))
 
@@ -150,5 +157,5 @@ def _wheel(row: _Row, teeth: int, held: Sequence[_Row], scale: float) -> Toothed
 
 
 def _order(wheel: ToothedWheel) -> tuple[float, ...]:
-    """Key by which wheels are numbered: the largest first, then by place."""
+    """Sort key for the numbering of wheels: by tip radius, largest first, then by coordinates of the centre."""
     return -round(wheel.tip, 8), *(round(float(x), 8) for x in wheel.at)

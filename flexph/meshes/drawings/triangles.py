@@ -37,7 +37,7 @@ def file_surface(path: Path) -> tuple[Array, Array]:
 
 
 def closed(given: Array, triangles: Array) -> tuple[Array, Array]:
-    """Watertight surface of points (p, 3) and triangles (t, 3), repaired as in :func:`file_surface`."""
+    """Watertight surface from points (p, 3) and triangles (t, 3), repaired as in :func:`file_surface`."""
     points, cells = _merged(given, triangles)
     wrong = _gaps(points, cells)
     if wrong:

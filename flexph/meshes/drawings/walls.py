@@ -17,9 +17,9 @@ MEAN_CELL = 0.15
 
 
 def surface_of(gmsh: Any) -> dict[str, Any]:
-    """Corners and area of the surface triangles, and centres (k, 3) of some triangles with the wall thickness there.
+    """Corners (t, 3, 3) and total area of the surface triangles, and wall thickness (k,) at centres (k, 3) of some.
 
-    The thickness (k,) is inf where no face is opposite.
+    The keys are ``corners``, ``area``, ``thickness`` and ``centres``. The thickness is inf where no face is opposite.
     """
     tags, coordinates, _ = gmsh.model.mesh.getNodes()
     index = np.zeros(int(tags.max()) + 1, dtype=int)
@@ -39,9 +39,10 @@ def surface_of(gmsh: Any) -> dict[str, Any]:
 
 
 def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> Any:
-    """Distance through the solid from points on its surface to the opposite face, inf if that face is inclined.
+    """Distance (k,) through the solid from points ``starts`` on its surface along lines to the opposite face.
 
-    The side of a face from which a line crosses the surface an odd number of times is inside the solid.
+    It is inf if that face is inclined to the line. ``corners`` (t, 3, 3) and ``normals`` (t, 3) are those of the
+    surface triangles. Along a line, the side on which it crosses the surface an odd number of times is inside.
     """
     one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     doubled = np.einsum("tk,tk->t", np.cross(one, two), normals)[:, None]
@@ -59,9 +60,11 @@ def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> An
 
 
 def refine_walls(gmsh: Any, surface: dict[str, Any], size: float, most: int) -> dict[str, Any]:
-    """Mesh the surface again with two cells over thin walls; return the thinnest wall, and True if it was refined.
+    """Mesh the surface again with two cells over the thickness of walls thinner than twice the cell size.
 
-    Discrete faces are not meshed again, as their mesh is their only geometry in the kernel.
+    Returns the thickness ``thinnest`` and True in ``refined`` if two cells were possible; nothing without thin walls.
+    Walls that would need more than ``most`` cells are not refined. Discrete faces are not meshed again, as their mesh
+    is their only geometry in the kernel.
     """
     centres, distance, area = surface["centres"], surface["thickness"], surface["area"]
     thin = distance < 2.0 * size

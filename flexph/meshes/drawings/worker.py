@@ -60,9 +60,10 @@ def opened(request: dict[str, Any]) -> Any:
 
 
 def _from_triangles(gmsh: Any, file: str, *, keep: bool) -> None:
-    """Create the volume within a closed surface of triangles; edges of more than 40° bound its faces.
+    """Create the volume within a closed surface of triangles.
 
-    ``keep``: True to keep the triangles in the mesh; otherwise faces get a parametrisation to be meshed again.
+    Edges of more than 40° bound its faces. ``keep``: True to keep the triangles in the mesh; otherwise faces get a
+    parametrisation to be meshed again.
     """
     held = np.load(file)
     points, triangles = held["points"], held["triangles"]

@@ -18,7 +18,7 @@ import numpy as np
 from ...files.reading import refuse_missing
 from ..abaqus.deck import abaqus_contents
 from ..ansys.deck import ansys_contents
-from ..blocks import BESIDE
+from ..blocks import NO_CELL_BLOCK
 from ..cell_types import refuse_unknown
 from ..contents import MeshContents
 from ..drawings.drawing import PLAIN, MeshRequest, drawing_contents, is_drawing
@@ -70,7 +70,10 @@ def refuse_gmsh_type(path: Path, error: KeyError) -> None:
 
 
 def _place(types: list[int], number: int) -> str:
-    """Text with the count and the first cell of a gmsh type ``number``; empty if the type is not in ``types``."""
+    """Text on the cells of the gmsh type ``number``: how many there are, and the index of the first.
+
+    ``types`` are the types of all cells; the text is empty if the type is not among them.
+    """
     return f" ({types.count(number)}, the first is cell {types.index(number)})" if number in types else ""
 
 
@@ -115,7 +118,7 @@ def read_contents(mesh: Source, omit: Sequence[str] = (), request: MeshRequest =
 
 
 def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
-    """Contents of the selected part in metres, at the temperature of the request.
+    """Contents of a mesh file as requested: the selected part, at a temperature, with lengths in metres.
 
     Raises ValueError for options that only drawings have.
     """
@@ -131,7 +134,10 @@ def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
 
 
 def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: MeshRequest) -> MeshContents:
-    """The contents of a file in the format of its suffix."""
+    """Contents of a file in the format of its suffix: a drawing, or a mesh file.
+
+    ``warned`` receives the output of meshio.
+    """
     suffix = path.suffix.lower()
     if is_drawing(path, request):
         return drawing_contents(path, request)
@@ -139,7 +145,7 @@ def _contents(path: Path, omit: Collection[str], warned: io.StringIO, request: M
 
 
 def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.StringIO) -> MeshContents:
-    """The contents of a mesh file."""
+    """Contents of a mesh file, read by the reader for its suffix; ``warned`` receives the output of meshio."""
     if suffix == ".inp":
         return abaqus_contents(path, omit)
     if suffix in NASTRAN:
@@ -152,7 +158,7 @@ def _mesh_contents(path: Path, suffix: str, omit: Collection[str], warned: io.St
         with contextlib.redirect_stderr(warned):
             mesh = guarded_mesh(path)
     except KeyError as error:
-        if error.args[:1] in [(kind,) for kind in BESIDE]:
+        if error.args[:1] in [(kind,) for kind in NO_CELL_BLOCK]:
             raise ValueError(
                 f"meshio does not read cells of type {error.args[0]}: give them as .inp, .bdf or .unv"
             ) from error

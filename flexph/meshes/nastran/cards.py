@@ -27,7 +27,7 @@ class Card(NamedTuple):
         return f"{self.name} ({self.place})"
 
     def field(self, k: int) -> str:
-        """A field by its index, from 0 for the first after the name; blank if the card is shorter."""
+        """Field of the index k, counted from 0 after the name; an empty text if the card is shorter."""
         return self.fields[k] if k < len(self.fields) else ""
 
     def whole(self, k: int, default: int | None = None) -> int:
@@ -50,7 +50,10 @@ class Card(NamedTuple):
 
 
 def hold(held: dict[Key, Card], number: Key, card: Card, what: str, fields: slice = slice(None)) -> None:
-    """Add a card under its number; raise ValueError if another one, with other ``fields``, has this number."""
+    """Add a card to ``held`` under its number; raise ValueError if a different card has this number.
+
+    Only ``fields`` of the cards are compared; ``what`` names the numbered thing in the error.
+    """
     known = held.setdefault(number, card)
     if known is not card and (known.name, known.fields[fields]) != (card.name, card.fields[fields]):
         raise ValueError(f"{card} must not define {what} {number} a second time")
@@ -98,7 +101,11 @@ def bulk_cards(path: Path) -> Iterator[Card]:
 
 
 def _refuse_astray(line: Line, name: str, marks: tuple[str, str]) -> None:
-    """Raise ValueError for a continuation without a card, or with the continuation mark of another card."""
+    """Raise ValueError for a continuation line that does not follow its card.
+
+    ``name``: name of the card before it, empty if there is none. ``marks``: mark at the end of the previous line, and
+    at the begin of this one; they must be equal if both are given.
+    """
     before, own = (mark.strip("+* ") for mark in marks)
     same = before == own or before[1:] == own  # the first columns may differ
     if not name or (before and own and not same):

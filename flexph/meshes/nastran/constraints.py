@@ -41,7 +41,10 @@ class Constraints:
     hung: dict[int, Array] = field(default_factory=dict)
 
     def take(self, card: Card, changes: Literal["mass", "stiffness"]) -> None:
-        """Add a card as a coupling or as an unsupported part."""
+        """Add a card of a rigid element or RBE3 as a coupling, any other card as an unsupported part.
+
+        ``changes`` is the effect on the body if the card is ignored.
+        """
         if card.name == "RBE2":
             self._take(card, "rigid", card.field(1), card.fields[3:], _defect_of_rigid(card))
         elif card.name == "RBE3":
@@ -51,7 +54,10 @@ class Constraints:
             self.left_out.append(LeftOut(card.name, card.place, changes, "", self.reach(card)))
 
     def reach(self, card: Card) -> Array | None:
-        """Indices of the points on which a card acts, by its grid points or their couplings; None if one is unknown."""
+        """Indices (k,) of the points on which a card acts: its grid points, or the points that are coupled to these.
+
+        None if one of the grid points is unknown.
+        """
         reached = [self._reached(card.field(k)) for k in GRIDS.get(card.name, ()) if card.field(k) not in ("", "0")]
         known = [points for points in reached if points is not None]
         return np.unique(np.concatenate(known)) if known and len(known) == len(reached) else None
@@ -64,7 +70,7 @@ class Constraints:
         return row if own else self.hung.get(int(word))
 
     def _rows(self, words: list[str]) -> Array | None:
-        """Indices of grid points by their numbers; None if one is not in the file."""
+        """Indices of the grid points whose numbers are ``words``; None if one of them is not in the file."""
         numbers = np.array([int(word) for word in words if word.isdecimal()], dtype=int)
         rows = np.searchsorted(self.numbers, numbers)
         known = rows < len(self.numbers)
@@ -105,7 +111,7 @@ class Constraints:
             self.left_out.append(LeftOut(card.name, card.place, "stiffness", why, points, port=name))
 
     def sets(self) -> Mapping[str, Array]:
-        """Indices of the points of couplings by name."""
+        """Indices of the coupled points in the mesh, by name of the coupling."""
         return {name: coupling.points for name, coupling in self.couplings.items()}
 
 
@@ -114,7 +120,11 @@ def _defect_of_rigid(card: Card) -> str:
 
 
 def _listed(words: list[str]) -> list[str]:
-    """Numbers of grid points with ranges 'a THRU b' expanded, up to a number with a decimal point (ALPHA)."""
+    """Numbers of grid points in the fields ``words`` of a card, with ranges 'a THRU b' expanded.
+
+    The list ends before a number with a decimal point or one of UM, ALPHA and TREF. Raises ValueError for ranges that
+    descend or are too long.
+    """
     held = [word.upper() for word in words if word]
     listed: list[str] = []
     for k, word in enumerate(held):

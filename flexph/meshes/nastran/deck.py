@@ -22,10 +22,11 @@ from .shells import SHELL_SECTIONS, shell_section
 
 
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
-    """The contents of bulk data without the cards ``omit``; regions have the numbers of the properties of elements.
+    """The contents of bulk data without the cards ``omit``.
 
-    MAT1, MAT9, MAT11 and PSOLID give the materials of volume cells, PSHELL the material and thickness of shells.
-    Raises ValueError, with line and card, for cards that cannot be read.
+    Regions have the numbers of the properties of elements. MAT1, MAT9, MAT11 and PSOLID give the materials of volume
+    cells, PSHELL the material and thickness of shells. Raises ValueError, with line and card, for cards that cannot be
+    read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -97,7 +98,7 @@ class Deck:
         sections = self._sections(blocks, groups)
         return MeshContents(
             *(mesh, numbers, tuple(self.kinds), materials, tuple((region, name) for region, name, _ in sections)),
-            *(masses, (), (*constraints.left_out, *self._beside(top))),
+            *(masses, (), (*constraints.left_out, *self._left_out_elements(top))),
             couplings=constraints.couplings,
             orientations={region: axes for region, _, axes in sections},
             damping=(alpha, beta) if alpha or beta else None,
@@ -105,7 +106,10 @@ class Deck:
         )
 
     def _shells(self, groups: list[Array]) -> dict[str, ShellSection]:
-        """Sections of shells by the numbers of their properties, which are the names of regions."""
+        """Sections of shells by the numbers of their property cards, which are the names of regions.
+
+        ``groups``: property numbers of the cells in each block; only properties that occur there count.
+        """
         used = {int(number) for numbers in groups for number in np.unique(numbers)}
         elements: dict[int, list[Card]] = {}
         for cells in self.cells.values():
@@ -121,7 +125,11 @@ class Deck:
             raise ValueError(f"element numbers must be unique, got {numbers[count > 1][0]} twice")
 
     def _rows(self, kind: str, numbers: Array) -> Array:
-        """Node indices of the cells of one type."""
+        """Node indices (k, nodes) of the cells of the type ``kind``.
+
+        ``numbers`` are those of all grid points, ascending. Raises ValueError for a node that is no grid point of the
+        file.
+        """
         cells = self.cells[kind]
         try:
             nodes = np.array([words for words, _ in cells], dtype=object).astype(np.int64)
@@ -136,7 +144,11 @@ class Deck:
         return rows[:, list(ORDER[kind])] if kind in ORDER else rows
 
     def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> list[tuple[str, str, Array | str]]:
-        """Regions of volume cells or shells, with the names of their materials and the axes of these."""
+        """Name of each region with a material, name of this material, and its axes or why they are unknown.
+
+        Regions are those of volume cells, or of shells without volume cells. ``groups`` are property numbers of the
+        cells in each of the ``blocks``.
+        """
         dims: dict[int, set[int]] = {}
         for (kind, _), numbers in zip(blocks, groups, strict=True):
             for number in np.unique(numbers).tolist():
@@ -165,10 +177,10 @@ class Deck:
             return tabled_material(card, table, self.curves, self.parameters["WTMASS"])
         return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
-    def _beside(self, top: int) -> list[LeftOut]:
-        """Entries of the report for elements with properties and a lower dimension than the body.
+    def _left_out_elements(self, top: int) -> list[LeftOut]:
+        """Entries of the report for elements with properties and a lower dimension than ``top``, that of the body.
 
-        Such elements are shells on solids, or bars in solids.
+        Such elements are shells on solids, or bars in solids. There is one entry for each name of a card.
         """
         why = "an element with properties, of lower dimension than the body"
         own: dict[str, LeftOut] = {}
@@ -180,7 +192,10 @@ class Deck:
         return list(own.values())
 
     def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
-        """Masses CONM2 at nodes of the body; those with offset or inertia, or at other nodes, are unsupported."""
+        """Masses CONM2 at nodes of the body.
+
+        Those with offset or inertia, or at other nodes, are unsupported.
+        """
         rows = {int(constraints.numbers[row]): int(row) for row in constraints.body} if self.masses else {}
         masses = []
         for card in self.masses:
@@ -206,7 +221,7 @@ def _group(card: Card) -> int:
 
 
 class Form(NamedTuple):
-    """Type of elements: cell types by number of nodes, and index of the first node in the fields of a card."""
+    """Type of elements: its cell types by number of nodes, and index of the first node in the fields of a card."""
 
     cells: dict[int, str]
     first: int = 2

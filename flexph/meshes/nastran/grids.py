@@ -16,7 +16,11 @@ Places = dict[int, tuple[int, Array]]
 
 
 class System(NamedTuple):
-    """A coordinate system R, C or S given by three points: coordinates in the system ``of``, or grid points if None."""
+    """Coordinate system of a kind R, C or S, given by three points.
+
+    The points are coordinates (3, 3) in the system ``of``, or numbers of grid points if ``of`` is None: the origin, one
+    on the z axis, and one in the x-z plane.
+    """
 
     kind: str
     of: int | None
@@ -78,7 +82,10 @@ class Grids:
 
 
 class _Placing:
-    """Transformation of points from any system to the basic one; the axes of each system are computed once."""
+    """Transformation of points from any system to the basic one.
+
+    The axes of each system are computed once.
+    """
 
     def __init__(self, grids: Grids, numbers: Array, of: Array, local: Array) -> None:
         self.systems, self.numbers, self.of, self.local = grids.systems, numbers, of, local
@@ -110,7 +117,7 @@ class _Placing:
         return axes
 
     def _points(self, system: System) -> Array:
-        """The three points that define a system, in the basic system."""
+        """Positions (3, 3) in the basic system of the three points that define a system."""
         if system.of is not None:
             return self.placed(system.of, system.points)
         rows = [int(k) for number in system.points for k in np.flatnonzero(self.numbers == number)]

@@ -38,9 +38,10 @@ def file_material(card: Card, factor: float) -> FileMaterial:
 
 
 def tabled_material(card: Card, table: Card, curves: Mapping[str, Card], factor: float) -> FileMaterial:
-    """Material of a card with the tables of MATT1, MATT9 or MATT11 by temperature, which replace its constants.
+    """Material of a card, in which tables of MATT1, MATT9 or MATT11 by temperature replace its constants.
 
-    They are known where all tables of a kind are, as Nastran extrapolates each by its own last values.
+    Elastic constants are given in the range common to all of their tables, as Nastran extrapolates each table by its
+    own last values. ``curves``: TABLEM1 cards by number; the density is multiplied by ``factor``.
     """
     material = FileMaterial(held_beyond=False)
     try:
@@ -66,7 +67,10 @@ def tabled_material(card: Card, table: Card, curves: Mapping[str, Card], factor:
 
 
 def _temperatures(table: Card, tables: Mapping[int, tuple[list[float], list[float]]]) -> list[float]:
-    """Temperatures of all tables within their common range; zero without tables."""
+    """Temperatures, ascending, of all tables within their common range; only 0 without tables.
+
+    ``tables``: temperatures and values by index of the field. Raises ValueError without a common range.
+    """
     if not tables:
         return [0.0]
     low, high = max(at[0] for at, _ in tables.values()), min(at[-1] for at, _ in tables.values())
@@ -76,7 +80,7 @@ def _temperatures(table: Card, tables: Mapping[int, tuple[list[float], list[floa
 
 
 def _replaced(card: Card, values: Mapping[int, float]) -> Card:
-    """Card with other numbers in some fields."""
+    """Card with ``values`` in the fields of the given indices."""
     fields = [*card.fields, *[""] * (max(values, default=0) + 1 - len(card.fields))]
     for k, value in values.items():
         fields[k] = repr(value)
@@ -84,7 +88,11 @@ def _replaced(card: Card, values: Mapping[int, float]) -> Card:
 
 
 def _curve(table: Card, k: int, curves: Mapping[str, Card]) -> tuple[list[float], list[float]]:
-    """Temperatures, ascending, and values of a TABLEM1 card that a field of MATT1 names."""
+    """Temperatures, ascending, and values at them, from the card TABLEM1 that field ``k`` of the card ``table`` names.
+
+    ``curves`` are the cards TABLEM1 of the file by number. Raises ValueError if there is no such card, and for a card
+    with logarithmic axes or without ascending pairs.
+    """
     card = curves.get(table.field(k))
     if card is None:
         raise ValueError(f"{table.name} ({table.place}) must name TABLEM1 cards of the file, got {table.field(k)!r}")
@@ -100,12 +108,15 @@ def _curve(table: Card, k: int, curves: Mapping[str, Card]) -> tuple[list[float]
 
 
 def _elastic(card: Card) -> FileMaterial:
-    """Elastic constants of a card."""
+    """Material with the elastic constants of a card MAT1, MAT9 or MAT11 only."""
     return _isotropic(card) if card.name == "MAT1" else FileMaterial().with_rows((_elastic_row(card, 0.0),))
 
 
 def _elastic_row(card: Card, temperature: float) -> Row:
-    """Constants of a card: E and ν, stiffnesses, or engineering constants."""
+    """Elastic constants of a card at a temperature.
+
+    They are E and ν of MAT1, stiffnesses of MAT9, or engineering constants of MAT11.
+    """
     if card.name == "MAT1":
         found = _isotropic(card)
         return Row("isotropic", temperature, (found.young or 0.0, found.poisson or 0.0))

@@ -36,7 +36,10 @@ class DataSet(NamedTuple):
         raise ValueError(f"{self.at(line)}: {text.strip()!r} must be whole numbers in columns of ten")
 
     def real(self, line: int, count: int) -> list[float]:
-        """Numbers of a line, whose exponents may begin with D."""
+        """The first ``count`` numbers of a line, whose exponents may begin with D.
+
+        Raises ValueError, with the place, for any other line.
+        """
         text = self._line(line)
         try:
             values = [float(word.upper().replace("D", "E")) for word in text.split()]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Form(NamedTuple):
-    """Cell type of a kind of element, and the order of its nodes in meshio; None if the order is the same."""
+    """Cell type of a kind of element, and the order of its nodes in meshio; None for the same order."""
 
     cell: str
     order: tuple[int, ...] | None = None

@@ -24,9 +24,10 @@ RANK = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """A joint: position (3,) [m], axis (3,), number of degrees of freedom, and kind.
+    """Joint that follows from contacts: its kind, a point (3,) [m] on its axis, the axis (3,), and degrees of freedom.
 
-    Kinds: weld, hinge, prismatic, cylindrical, planar, spherical, slot (its axis is the direction of the slot), other.
+    Kinds are weld, hinge, prismatic, cylindrical, planar, spherical, slot and other. The axis of a planar joint is the
+    normal of its plane, that of a slot the direction in which the pin slides.
     """
 
     kind: str
@@ -36,7 +37,10 @@ class Pair:
 
 
 def pair_of(touches: Sequence[Touch]) -> Pair:
-    """Joint that follows from the contacts of two parts; bores in line act like pins."""
+    """Joint that follows from all contacts of two parts.
+
+    Two bores in line count as a pin in a bore. A kind that is no lower pair is ``other``.
+    """
     middle = np.mean([t.at for t in touches], axis=0)
     scale = max(float(np.max([np.linalg.norm(t.at - middle) for t in touches])), 1e-9)
     conditions = np.vstack([_conditions(t, (t.at - middle) / scale) for t in touches])
@@ -48,7 +52,10 @@ def pair_of(touches: Sequence[Touch]) -> Pair:
 
 
 def _in_slot(slot: Touch, pair: Pair) -> Pair:
-    """Joint of a pin in a slot if ``pair`` has 2 to 4 degrees of freedom, otherwise ``pair``."""
+    """Replace the joint ``pair`` of a pin in the slot by one of kind slot, if it has 2 to 4 degrees of freedom.
+
+    Otherwise ``pair`` itself.
+    """
     assert slot.normal is not None
     if pair.freedoms not in (2, 3, 4):
         return pair
@@ -56,7 +63,10 @@ def _in_slot(slot: Touch, pair: Pair) -> Pair:
 
 
 def _conditions(touch: Touch, place: Array) -> Array:
-    """Matrix (k, 6) whose products with the twists (ω, v) that a contact allows are zero."""
+    """Matrix (k, 6) of a contact whose product with each twist (ω, v) that the contact allows is zero.
+
+    ``place`` (3,) is the position of the contact from the origin of the twists, in their unit of length.
+    """
     if touch.kind == "screw":
         return np.eye(6)
     if touch.kind == "ball":
@@ -73,13 +83,17 @@ def _conditions(touch: Touch, place: Array) -> Array:
 
 
 def _velocity(place: Array) -> Array:
-    """Matrix (3, 6) from a twist (ω, v) to the velocity v + ω × p of a point p."""
+    """Matrix (3, 6) from a twist (ω, v) to the velocity v + ω × p of the point p, which is ``place``."""
     x, y, z = place
     return np.hstack([np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]), np.eye(3)])
 
 
 def _classified(free: Array, middle: Array, scale: float) -> Pair:
-    """Lower pair with the free motions (k, 6)."""
+    """Lower pair whose relative motions are spanned by the orthonormal twists ``free`` (k, 6).
+
+    Its kind is ``other`` if no lower pair has these motions. The twists refer to the point ``middle`` (3,) [m], and
+    their unit of length is ``scale`` [m].
+    """
     count = len(free)
     left, values, _ = np.linalg.svd(free[:, :3].T) if count else (np.eye(3), np.zeros(3), None)
     turning = int(np.sum(values > RANK))
@@ -109,13 +123,13 @@ def _classified(free: Array, middle: Array, scale: float) -> Pair:
 
 
 def _moment(spin: Array) -> Array:
-    """Matrix (3, 3) of the map p ↦ ω × p."""
+    """Matrix (3, 3) of the map p ↦ ω × p for ω = ``spin``."""
     x, y, z = spin
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
 def _slides(free: Array) -> Array:
-    """Orthonormal velocities (k, 3) of the free motions without rotation."""
+    """Orthonormal velocities (k, 3) of the translations in the space that the twists ``free`` (n, 6) span."""
     _, values, rows = np.linalg.svd(free[:, :3].T)
     rank = int(np.sum(values > RANK))
     velocities = rows[rank:] @ free[:, 3:]
@@ -123,5 +137,5 @@ def _slides(free: Array) -> Array:
 
 
 def _cleaned(vector: Array) -> Array:
-    """Vector with components of the size of round-off set to zero."""
+    """Vector (n,) in which components of the size of round-off are zero."""
     return np.round(vector, 12) + 0.0

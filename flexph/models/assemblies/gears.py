@@ -32,9 +32,11 @@ TANGENT = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Meshing:
-    """Two wheels in mesh: parts, centres (3,) [m], direction (3,) of the axes, ratio of the first to the second angle.
+    """Two wheels in mesh, ``first`` and ``second``: their parts, centres (3,) [m] and the direction (3,) of their axes.
 
-    ``regions``: names of their faces; ``words``: text that describes the pair; ``toothed``: False for pitch cylinders.
+    ``ratio``: angle of the first over angle of the second wheel, negative if they turn in opposite directions;
+    ``regions``: names of the faces in contact; ``words``: text that describes the pair; ``toothed``: False for pitch
+    cylinders.
     """
 
     first: str
@@ -65,7 +67,7 @@ class Gears:
 
 @dataclass(frozen=True, eq=False)
 class Hinged:
-    """Joint between two rigid groups of parts, as data for the search for carriers of gears."""
+    """A joint, and the names of the two rigid groups of parts that it connects."""
 
     groups: tuple[str, str]
     pair: Pair
@@ -103,7 +105,10 @@ def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing],
 
 
 def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing | None:
-    """Meshing of two toothed wheels if their pitch circles touch and not both are internal, else None."""
+    """Meshing of the toothed wheels ``a`` of the part ``one`` and ``b`` of the part ``two``; None if they do not mesh.
+
+    They mesh if their axes are parallel, their pitch circles touch between tips and roots, and at most one is internal.
+    """
     if a.internal and b.internal:
         return None
     distance = _distance((a.at, a.axis, a.width), (b.at, b.axis, b.width))
@@ -121,7 +126,10 @@ def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing |
 
 
 def _of_cylinders(one: Part, two: Part, filled: set[tuple[str, str]]) -> Iterator[Meshing]:
-    """Yield the meshing of the largest pitch cylinders of two parts that touch, if any; pins in bores are excluded."""
+    """Yield at most one meshing of two parts: that of their largest cylinders in contact along a line.
+
+    ``filled`` are parts and ports of pins in bores, which are no pitch cylinders.
+    """
     free = [
         [p for p in part.ports if p.kind in ("pin", "hole") and (part.name, p.name) not in filled]
         for part in (one, two)
@@ -180,7 +188,12 @@ def _distance(one: Line, two: Line) -> float | None:
 def proposed_gears(
     found: Sequence[Meshing], alone: Sequence[str], groups: Mapping[str, str], joints: Sequence[Hinged], ground: str
 ) -> Gears:
-    """Gear pairs of wheels that rotate about their axes in a common carrier, and texts on omitted wheels."""
+    """Gear pairs for wheels that mesh and turn about their axes in a common carrier, and texts on other wheels.
+
+    ``found``: wheels in mesh; ``alone``: texts on wheels without a mating wheel, to which those on omitted pairs are
+    added; ``groups``: name of the rigid group of each part; ``joints``: joints between groups, of which those about an
+    axis hold a wheel.
+    """
     pairs: dict[frozenset[str], ProposedGear] = {}
     left_out = list(alone)
     met = {name for m in found for name in (m.first, m.second)}
@@ -214,12 +227,19 @@ def proposed_gears(
 
 
 def _towards(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
-    """Ratio of a meshing with its wheels in the order of a known one between the same groups."""
+    """Ratio of ``meshing``, inverted if its wheels are in the other order than those of ``known``.
+
+    Both are meshings between the same two groups. The order of the wheels is the order of these groups.
+    """
     return meshing.ratio if groups[meshing.first] == groups[known.first] else 1.0 / meshing.ratio
 
 
 def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[str]:
-    """Groups in which the axis of a wheel is fixed: those connected with it by joints about or along this axis."""
+    """Groups, with ``start``, in which the axis of a wheel of the group ``start`` is fixed.
+
+    They are connected with ``start`` by a chain of joints that only allow motion about or along the axis through
+    ``at``.
+    """
     kept = [j.groups for j in joints if _keeps(j.pair, at, axis)]
     held, waiting = {start}, [start]
     while waiting:
@@ -234,7 +254,10 @@ def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[
 
 
 def _keeps(pair: Pair, at: Array, axis: Array) -> bool:
-    """True for a joint that only allows rotation about, or translation along, an axis."""
+    """True for a joint that fixes a line, the axis (3,) through the point ``at`` (3,), in both of its parts.
+
+    It is a hinge or cylindrical joint about this line, or a prismatic joint parallel to it.
+    """
     if pair.kind not in ("hinge", "cylindrical", "prismatic") or np.linalg.norm(np.cross(pair.axis, axis)) > PARALLEL:
         return False
     away = pair.at - at

@@ -37,9 +37,9 @@ class ProposedJoint:
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """Proposed mechanism: ground part and the reason for it, joints, omitted joints, free parts, overlaps [m³].
+    """Mechanism that a drawing suggests: ground part with the reason for it, joints, omitted joints and free parts.
 
-    ``gears``: gear pairs, and texts on wheels without a pair.
+    ``gears``: gear pairs, and texts on wheels without a pair; overlaps: pairs of parts with their common volume [m³].
     """
 
     ground: str
@@ -114,7 +114,12 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 
 def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[str], ground: str) -> dict[str, str]:
-    """Groups of parts that pins and contacts hold, if blocks are not welded to the part on which they stand."""
+    """Rigid group of each part, by part, if no bearing block is welded to the part on which it stands.
+
+    The groups are merged as for the proposal otherwise: loose pins are welded to a part, and parts without relative
+    motion to each other. ``groups`` are those before this; ``wheels``: names of gear wheels. :func:`_bearing_blocks`
+    compares with the result.
+    """
     held = dict(groups)
     for name, own in _loose_pins(held, {ground, *wheels}, touches):
         _held_pins(name, own, held, wheels, ground)
@@ -123,10 +128,11 @@ def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[
 
 
 def _bearing_blocks(groups: dict[str, str], held: Mapping[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
-    """Welds of blocks with bores for one shaft to the part on which two or more of them stand along it; merge groups.
+    """Weld bearing blocks to the part on which they stand, and merge their groups in ``groups``; return the welds.
 
-    A block that turned about its shaft would leave its seat. A part that holds the shaft itself guides blocks instead,
-    and blocks that are in one group with the part in ``held`` need no weld.
+    Blocks are two or more parts with bores for one shaft that stand on one part, with planes along the shaft: a block
+    that turned about the shaft would leave this plane. A part that holds the shaft itself guides blocks instead. A
+    block that is already in one group with the part on which it stands in ``held`` needs no weld.
     """
     welds = []
     for shaft in groups:
@@ -153,9 +159,11 @@ def _bearing_blocks(groups: dict[str, str], held: Mapping[str, str], touches: Se
 
 
 def _loose_pins(rigid: Mapping[str, str], others: set[str], touches: Sequence[Touch]) -> list[tuple[str, list[Touch]]]:
-    """Loose pins with their contacts: parts that can rotate, about one axis, in two or more rigid groups of parts.
+    """Pins that turn about one axis in bores of two or more rigid groups, each with its contacts in these bores.
 
-    ``rigid``: group of each part; ``others``: names of parts that are no pins.
+    ``rigid``: group of each part; ``others``: names of parts that are no pins, as the ground and wheels. To test a pin,
+    each other pin is welded to the part of its first contact. If the bores of the tested pin then are all in one group,
+    it is a shaft in its bearings, and no loose pin.
     """
     pins = {}
     for name in rigid:
@@ -186,14 +194,18 @@ def _others(name: str, touches: Sequence[Touch]) -> set[str]:
 
 
 def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
-    """True if the part is the pin in all of the contacts ``touches``."""
+    """True if, in each of the contacts ``touches``, the part ``name`` is the pin and the other part has the bore."""
     return all((t.ports[0] if t.first == name else t.ports[1]).startswith("pin") for t in touches)
 
 
 def _held_pins(
     name: str, touches: Sequence[Touch], groups: dict[str, str], wheels: set[str], ground: str
 ) -> list[ProposedJoint]:
-    """Welds of a loose pin to the gear wheels that it carries, otherwise to the ground, or to its first contact."""
+    """Weld a loose pin to the gear wheels in whose bores it is, merge the groups, and return the welds.
+
+    Without such a wheel it is welded to a part of the ground's group, or else to the part of its first contact.
+    ``touches`` are the contacts of the pin, ``wheels`` the names of all gear wheels.
+    """
     carried = {_other(name, t): t for t in reversed(touches) if _other(name, t) in wheels}
     why = " with its gear wheel" if carried else " here"
     first = min(touches, key=lambda t: groups[_other(name, t)] != groups[ground])
@@ -220,7 +232,10 @@ Known = dict[tuple[Touch, ...], Pair]
 
 
 def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> list[ProposedJoint]:
-    """Merge all groups between which contacts allow no motion; return the welds."""
+    """Merge groups between which the contacts allow no motion, until no such groups are left; return the welds.
+
+    ``known`` keeps the joint of each set of contacts between calls.
+    """
     welds: list[ProposedJoint] = []
     while True:
         found = [joint for joint in _pairs(groups, touches, known) if joint.pair.kind == "weld"]
@@ -233,7 +248,10 @@ def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> li
 
 
 def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) -> Iterator[ProposedJoint]:
-    """Yield the joint that follows from the contacts of any two groups."""
+    """Yield, for any two groups in contact, the joint that follows from all contacts between them.
+
+    ``known`` keeps the joint of each set of contacts between calls.
+    """
     between: dict[tuple[str, str], list[Touch]] = {}
     order = {name: k for k, name in enumerate(groups)}
     for touch in touches:
@@ -249,7 +267,10 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) ->
 def _between(
     groups: Mapping[str, str], touches: Sequence[Touch], known: Known
 ) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Joints between groups; and omitted joints: of unknown kind, or of contact at a single plane."""
+    """Joints between groups that are proposed, and those that are omitted: of kind planar or other.
+
+    ``known`` keeps the joint of each set of contacts between calls.
+    """
     joints: list[ProposedJoint] = []
     left_out: list[ProposedJoint] = []
     for joint in _pairs(groups, touches, known):
@@ -285,7 +306,7 @@ def loops(proposal: Proposal) -> int:
 
 
 def _closed(edges: Sequence[tuple[str, str]]) -> int:
-    """Number of edges that close a loop of those before them."""
+    """Number of independent loops of the graph with the given edges, pairs of names."""
     root = {name: name for edge in edges for name in edge}
 
     def top(name: str) -> str:

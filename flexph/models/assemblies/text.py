@@ -46,7 +46,11 @@ class _Ports:
     regions: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def add(self, body: str, other: str, at: Array, region: str) -> str:
-        """Add a port of a body for its joint with the body ``other``; return its name ``body.port``."""
+        """Add a port to a body for its joint with the body ``other``; return its name, such as ``body.other``.
+
+        ``at`` is its position (3,) [m], ``region`` the name of its faces. A number is appended to a name that is in
+        use.
+        """
         known = self.places.setdefault(body, {})
         name = next(n for n in (other, *(f"{other}{k}" for k in range(2, 1000))) if n not in known)
         known[name] = at
@@ -54,7 +58,11 @@ class _Ports:
         return f"{body}.{name}"
 
     def carrying(self, body: str, at: Array) -> str:
-        """Name of a port that turns with the carrier of gears: a new one, or of a flexible body the first one."""
+        """Name of a port of the carrier of gears, by which a gear pair reads the rotation of the carrier.
+
+        It is a new port at ``at`` (3,) [m]; a flexible body with ports has no new one, but the first of its ports is
+        used.
+        """
         if body in self.flexible and body in self.places:
             return f"{body}.{next(iter(self.places[body]))}"
         return self.add(body, "carrier", at, "")
@@ -110,7 +118,10 @@ def _refuse_light(parts: Sequence[Part], choices: Choices) -> None:
 
 
 def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str | None:
-    """Path of the drawing relative to the folder of the model; None for a drawing outside, if no part is flexible."""
+    """Path of the drawing as the model file in ``folder`` refers to it; None if the model file needs no drawing.
+
+    Raises ValueError for flexible parts if the drawing is not in the folder or below.
+    """
     path = os.path.relpath(drawing.path.resolve(), folder.resolve())
     if not path.startswith(".."):
         return Path(path).as_posix()
@@ -131,7 +142,7 @@ def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
 
 
 def _gravity(proposal: Proposal) -> list[str]:
-    """Gravity along −z, or along −y if all joints turn about z."""
+    """Lines of the entry for gravity, which is along −z, or along −y if all joints turn about z."""
     axes = [j.pair.axis for j in proposal.joints if j.pair.kind in ("hinge", "cylindrical")]
     flat = bool(axes) and all(abs(axis[2]) > 0.999 for axis in axes)
     if flat:
@@ -230,7 +241,7 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
 
 
 def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
-    """Yield the lines of the connection of a gear pair; a carrier that is the ground is left out."""
+    """Yield the lines of the connection of a gear pair, with its carrier unless this is the ground."""
     meshing = gear.meshing
     wheels = zip((meshing.first, meshing.second), meshing.places, meshing.regions, strict=True)
     ends = [ports.add(body, "wheel", at, region) for body, at, region in wheels]
@@ -281,7 +292,7 @@ def _left_out(proposal: Proposal) -> list[str]:
 
 
 def _overlaps(proposal: Proposal) -> list[str]:
-    """Comment on each pair of parts that penetrate each other."""
+    """Texts for comments, one on each pair of parts that penetrate each other."""
     return [
         f"{one} and {two} overlap by {1e9 * volume:.4g} mm³: a press fit, or drawn in a wrong place"
         for one, two, volume in proposal.overlaps
@@ -304,7 +315,10 @@ def _text(text: str) -> str:
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Text of a list of numbers with twelve digits; those below round-off of the largest or of ``scale`` become 0."""
+    """Text of a list of numbers with twelve digits.
+
+    Those below round-off of the largest or of ``scale`` become 0.
+    """
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)
     return "[" + ", ".join(f"{x:.12g}" for x in array) + "]"

@@ -34,10 +34,11 @@ SURE = {
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """A contact of two parts: its kind, position (3,) [m], axis or normal (3,), both ports.
+    """Contact between ports of two parts: its kind, position (3,) [m], and axis or normal (3,).
 
-    Kinds: pin (in a bore), bores, slot, ball, plane, thread, and screw, a thread that clamps. A pin in a slot also has
-    the ``normal`` (3,) of the sides of the slot.
+    Kinds are pin (in a bore), bores, slot, ball, plane, thread, and screw, which is a thread that clamps. The names in
+    ``ports`` are those of the faces of the first and the second part. A pin in a slot also has the ``normal`` (3,) of
+    the sides of the slot.
     """
 
     kind: str
@@ -63,7 +64,10 @@ class Touch:
 
 
 def contacts(drawing: Drawing) -> list[Touch]:
-    """All contacts of a drawing; bores in line count only if no pin of the drawing is in one of them."""
+    """All contacts of a drawing.
+
+    Bores in line count only if no pin of the drawing is in one of them.
+    """
     touches = [t for one, two in combinations(drawing.parts, 2) for t in _of_pair(one, two)]
     filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
     kept = [t for t in touches if t.kind != "bores" or not {(t.first, t.ports[0]), (t.second, t.ports[1])} & filled]
@@ -73,7 +77,11 @@ def contacts(drawing: Drawing) -> list[Touch]:
 
 
 def _clamps(touch: Touch, touches: Sequence[Touch], planes: Sequence[Touch]) -> bool:
-    """True for a thread in one part alone, or whose part lies across its axis on another that the screw is in."""
+    """True for the thread of a screw that fixes parts to each other, or is in one part alone.
+
+    It fixes the threaded part to another part in which the screw is, if these two touch in a plane, of the contacts
+    ``planes``, that is normal to the axis of the screw.
+    """
     if touch.kind != "thread":
         return False
     of_first = touch.ports[0].startswith("pin")
@@ -104,7 +112,7 @@ def _of_pair(one: Part, two: Part) -> Iterator[Touch]:
 
 
 def _slots(owner: Part, other: Part) -> Iterator[Touch]:
-    """Yield the pins of ``owner`` in slots of ``other``: between two parallel plane faces that touch the pin."""
+    """Yield the contacts of pins of ``owner`` with two parallel plane faces of ``other``, the sides of a slot."""
     sides = [port for port in other.ports if port.kind == "plane"]
     extents = {port.name: _places(other, port) for port in sides}
     for pin in (port for port in owner.ports if port.kind == "pin"):
@@ -122,13 +130,16 @@ def _slots(owner: Part, other: Part) -> Iterator[Touch]:
 
 
 def _places(part: Part, port: ProposedPort) -> Array:
-    """Points (k, 3) [m] on the faces of a plane port."""
+    """Points (k, 3) [m] on the plane faces of a port of a part."""
     held = [np.reshape(face["points"], (-1, 3)) for face in part.faces if face["tag"] in port.faces]
     return part.scale * np.vstack(held)
 
 
 def _beside(pin: ProposedPort, places: Array, direction: Array) -> bool:
-    """True if a pin lies within the extent of a side of the slot, along the slot and along the pin."""
+    """True if a pin is next to a side of a slot, along the slot and along the axis of the pin.
+
+    ``places`` (k, 3) [m] are points on this side; ``direction`` (3,) is that of the slot.
+    """
     assert pin.radius is not None and pin.length is not None
     away = places - np.array(pin.centre)
     along, across = away @ direction, away @ np.array(pin.axis)
@@ -142,7 +153,11 @@ def _fits(inner: float, outer: float) -> bool:
 
 
 def _round(a: ProposedPort, b: ProposedPort) -> Touch | None:
-    """Contact of two coaxial cylinders: a pin that fits and overlaps, or two bores of one radius that meet."""
+    """Contact of two cylindrical ports if they are coaxial and touch, otherwise None.
+
+    It is a pin that fits in a bore, or in a thread if it is slightly larger than the bore, or two bores of equal radius
+    that adjoin. The names of the parts are left empty.
+    """
     assert a.radius is not None and b.radius is not None and a.length is not None and b.length is not None
     axis, away = np.array(a.axis), np.subtract(b.centre, a.centre)
     bore = max(a.radius, b.radius)

@@ -56,9 +56,10 @@ _Value = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Expression:
-    """Function of ``variable`` (the time t [s], or a rate s) from its text, times ``factor``, the SI value of its unit.
+    """Function of one variable from a formula, ``text``, multiplied by ``factor``, the SI value of its unit.
 
-    Raises ValueError for an invalid expression or unknown names.
+    ``variable`` is the name in the formula: ``t`` for time [s], ``s`` for a rate. Raises ValueError for an invalid
+    formula or unknown names.
 
     Examples
     --------
@@ -77,7 +78,7 @@ class Expression:
         _compiled(self.text, self.variable)
 
     def __call__(self, at: Any) -> Any:
-        """Value at one or many arguments."""
+        """Value of the function at a number ``at``, or values at an array of numbers."""
         function = self.__dict__.get("_function")
         if function is None:
             function = self.__dict__["_function"] = _compiled(self.text, self.variable)

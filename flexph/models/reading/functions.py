@@ -51,7 +51,10 @@ def _numbers(path: Path, line: int, row: list[str], places: list[int]) -> list[f
 def function_of_table(
     path: Path, time: str, values: list[str], *, factors: tuple[float, float], interpolation: Interpolation
 ) -> Callable[[float], Any]:
-    """Interpolated function of time [s] from a table; ``factors`` convert its times and values to SI units."""
+    """Interpolated function of time [s] from a table, of one value or an array of values.
+
+    ``time`` and ``values`` name columns of the file; ``factors`` convert the times and the values to SI units.
+    """
     times, *columns = read_columns(path, [time, *values])
     given = factors[1] * np.array(columns).T
     scaled = factors[0] * times

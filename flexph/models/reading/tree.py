@@ -41,7 +41,10 @@ class Problem:
 
 
 class ModelError(ValueError):
-    """Model file that cannot be read, built or run; ``problems`` lists the errors, one per line of the message."""
+    """Model file that cannot be read, built or run.
+
+    ``problems`` lists the errors, one per line of the message.
+    """
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         self.name, self.problems = name, tuple(problems)
@@ -85,7 +88,7 @@ REMEDIES = {
 """Remedies for errors of the parser, by words of its message."""
 
 
-MANY_VALUES = f"more than {MANY} values, those of anchors counted wherever they are used: take tables (CSV) for numbers"
+MANY_VALUES = f"more than {MANY} values, those of anchors counted wherever they are used: use tables (CSV) for numbers"
 COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 SEPARATED = re.compile(r",|^[ \t]*- ", re.MULTILINE)
 """Pattern of the separators between values of lists and mappings."""
@@ -111,7 +114,7 @@ class _Counting(Composer):
 
 @dataclass(frozen=True)
 class Tree:
-    """Data of the file ``name``, and (line, column) of the values and of their names by path."""
+    """Data of the file ``name``, with the line and column of each value and of each name of a mapping, by path."""
 
     name: str
     data: Any
@@ -119,7 +122,11 @@ class Tree:
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
 
     def problem(self, path: Path, text: str, *, of_name: bool = False) -> Problem:
-        """Problem of a value, or of its name, at its position in the file, or at that of the nearest entry above."""
+        """Problem, described by ``text``, of the value at a path of the data, with line and column.
+
+        ``of_name``: True if it is a problem of the name at the end of the path instead. If the position of the path is
+        unknown, that of the nearest enclosing entry is used.
+        """
         places = [self.keys, self.values] if of_name else [self.values]
         for end in range(len(path), -1, -1):
             for known in places:
@@ -142,7 +149,10 @@ def read_file(path: File) -> Tree:
 
 
 def read_text(text: str, name: str) -> Tree:
-    """Parse a YAML text; ``name`` appears in errors."""
+    """Parse a YAML text.
+
+    ``name`` appears in errors.
+    """
     tree = Tree(name, None)
     if len(text) > LARGEST:
         wrong = f"more than {LARGEST} letters: put large sets of numbers into tables (CSV) or mesh files"
@@ -182,13 +192,16 @@ def _of_parser(error: MarkedYAMLError) -> Problem:
 
 @dataclass(frozen=True)
 class _Walk:
-    """Converter of YAML nodes to plain data, which records positions in the tree and counts values."""
+    """Converter of YAML nodes to plain data, which writes their positions to ``tree`` and stops at too many values."""
 
     tree: Tree
     budget: Iterator[int]
 
     def plain(self, node: Node, path: Path) -> Any:
-        """Plain data of a node with its children."""
+        """Plain data of a node and all nodes below it.
+
+        ``path`` is that of the node in the file.
+        """
         self.tree.values[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
         kind = str(node.tag).removeprefix(TAG)
         if kind not in PLAIN:

@@ -46,7 +46,7 @@ class BodyEntry(Entry):
 
 
 class Reduced(BodyEntry):
-    """A body reduced to a few modes, see :func:`flexph.bodies.reduce_body`, or read from the ``file`` of one."""
+    """A body reduced to a few modes, see :func:`flexph.bodies.reduce_body`, or a reduced body read from a ``file``."""
 
     makes: ClassVar = staticmethod(reduce_body)
     others: ClassVar = (load_reduced,)
@@ -70,15 +70,18 @@ class Reduced(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fields of the entry in a file from the arguments of a call."""
+        """Arguments of a recorded call by the names of the fields: ``path`` is written ``file``."""
         return {("file" if name == "path" else name): value for name, value in given.items()}
 
     def call(self) -> Callable[..., Any]:
-        """Function that creates the body."""
+        """Function that creates the body: reduction of a given body, or reading of a file."""
         return load_reduced if "file" in self.model_fields_set else reduce_body
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of :meth:`call`."""
+        """Arguments of :meth:`call`, with the nested body built.
+
+        The field ``file`` becomes the argument ``path``.
+        """
         return {("path" if name == "file" else name): value for name, value in super().arguments(builder).items()}
 
 
@@ -119,11 +122,14 @@ class ForeignModes(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fields of the entry in a file from the arguments of a call."""
+        """Arguments of a recorded call by the names of the fields: ``masses`` is written ``masses_of_nodes``."""
         return {("masses_of_nodes" if name == "masses" else name): value for name, value in given.items()}
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of the call; its ``masses`` are those of nodes, as the field ``masses`` has lumped masses."""
+        """Arguments of :func:`flexph.bodies.body_from_modes`: ``masses`` are those of the field ``masses_of_nodes``.
+
+        The entry's own field ``masses`` has lumped masses, as for every body, and is no argument.
+        """
         given = super().arguments(builder)
         return {("masses" if name == "masses_of_nodes" else name): value for name, value in given.items()}
 

@@ -60,7 +60,7 @@ SHEAVE = entry_of(joints.Sheave)
 
 
 def _rope_point(given: Any) -> str:
-    """Tag of a point on the path of a rope: sheave, or end at a port or ground point."""
+    """Tag by which pydantic chooses the type of a point on a rope: a sheave, or an end at a port or ground point."""
     is_sheave = isinstance(given, SHEAVE) or (isinstance(given, dict) and "ground" not in given)
     return f"{TAG}{'sheave' if is_sheave else 'end'}"
 

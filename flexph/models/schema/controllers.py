@@ -47,7 +47,11 @@ class Actuated(Entry):
     delay: Annotated[int, Field(ge=0)] = 0
 
     def _through(self, loop: Sampled, marks: Any, limits: Any, rates: Any) -> Sampled:
-        """Sampled controller ``loop`` with delay, quantised readings, and limits of outputs and their rates added."""
+        """Controller ``loop`` with imperfections of actuators and sensors added.
+
+        Readings are quantised to steps ``marks`` by sensor, outputs delayed by the field ``delay``, and outputs and
+        their rates of change limited to ``limits`` and ``rates`` by port. Empty mappings add nothing.
+        """
         loop = quantised(loop, marks) if marks else loop
         loop = delayed(loop, self.delay) if self.delay else loop
         loop = saturated(loop, limits) if limits else loop
@@ -55,7 +59,10 @@ class Actuated(Entry):
 
 
 class _OfAnAngle(Actuated):
-    """Fields shared by controllers of an angle; in space ``axis`` is the axis of the angle and of the torque."""
+    """Fields shared by controllers of an angle.
+
+    In space ``axis`` is the axis of the angle and of the torque.
+    """
 
     port: str
     angle: Port
@@ -85,7 +92,7 @@ class _OfAnAngle(Actuated):
 
 @dataclass(frozen=True)
 class _Along:
-    """Function of a controller whose scalar outputs are converted to vectors along an axis."""
+    """Controller function that turns the scalar outputs of another function to vectors along an axis."""
 
     function: Callable[..., Any]
     axis: Any
@@ -102,7 +109,10 @@ class _Along:
 
 @dataclass(frozen=True)
 class _Proportional:
-    """Control law τ = K_p (q_d − q) − K_d q̇ at a port, as a function of time and readings."""
+    """Control law τ = K_p (q_d − q) − K_d q̇ for the torque at a port, from the readings of an angle q and its rate q̇.
+
+    ``stiffness`` is K_p, ``damping`` K_d, and ``reference`` the function q_d of time.
+    """
 
     port: str
     stiffness: float
@@ -115,7 +125,7 @@ class _Proportional:
 
 
 class PDController(_OfAnAngle):
-    """A sampled PD controller of an angle: K_p (q_d − q) − K_d q̇."""
+    """A sampled PD controller of an angle q: torque K_p (q_d − q) − K_d q̇ with the reference q_d."""
 
     kind: Literal["pd"]
     proportional: Stiff
@@ -207,7 +217,10 @@ class _DriveTrain(Entry):
     axis: Direction = None
 
     def _joined(self, builder: Builder, system: Any, supplied: str) -> Continuous:
-        """Continuous controller of a system whose port ``shaft`` is joined to the port, with its supply as input."""
+        """Continuous controller with the drive ``system``, whose shaft turns the port of this entry.
+
+        ``supplied`` names the field with the supply, such as a voltage, which is also the name of the system's input.
+        """
         given = as_input(builder.of(getattr(self, supplied), supplied))
         return Continuous(system=system, ports={"shaft": self.port}, inputs={supplied: given})
 
@@ -294,9 +307,10 @@ class HydraulicCylinderController(Entry):
 
 
 class FeedbackController(Entry):
-    """A function u = f(t, y) by its import path, solved within the steps; see :class:`flexph.control.StateFeedback`.
+    """A function u = f(t, y) of the time t and sensors y by its import path, which gives the inputs u at ports.
 
-    With a ``period`` it is called once per period, and its output is constant in between.
+    It is evaluated within the steps, see :class:`flexph.control.StateFeedback`. With a ``period`` it is called once per
+    period, and its output is constant in between.
     """
 
     kind: Literal["feedback"]
@@ -329,7 +343,10 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run."""
+    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run.
+
+    ``given``: entries of the controllers by name; ``times`` (k,) [s]: times of the run.
+    """
     for name, entry in given.items():
         for field in ("reference", "supply", "drive", "valve", "pump"):
             place = here.at("controllers", name, field)
@@ -341,7 +358,10 @@ def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> Non
 
 
 def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, float]) -> None:
-    """Raise Misfit for a function whose values at both times of ``span`` are not ``size`` finite numbers."""
+    """Raise Misfit for a function whose values at both times of ``span`` are not ``size`` finite numbers.
+
+    ``place`` is the position of the function in the file.
+    """
     with place.refusals():
         for time, when in zip(span, ("the start", "the end"), strict=True):
             refuse_undefined(function, time, when)
@@ -352,7 +372,11 @@ def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, fl
 def check_driven(
     known: Mapping[str, slice], given: Mapping[str, Any], controllers: Mapping[str, Any], here: Builder
 ) -> None:
-    """Raise Misfit if the port of a sampled controller exists neither in the mechanism nor in another controller."""
+    """Raise Misfit if a PD or PID controller drives a port that does not exist, or has another number of components.
+
+    ``known``: components of each external port of the mechanism; ports of continuous ``controllers`` may be driven,
+    too. ``given``: entries of the controllers by name.
+    """
     free = [
         f"{name}: {port}" for name, c in controllers.items() if isinstance(c, Continuous) for port in c.system.ports
     ]

@@ -44,7 +44,7 @@ class Kinds(NamedTuple):
 
 def _folder(name: str) -> str:
     if name.lower() in RESERVED:
-        raise wrong(f"got {name!r}, which every run writes itself: take another name")
+        raise wrong(f"got {name!r}, which every run writes itself: use another name")
     return name
 
 
@@ -52,7 +52,10 @@ FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$"), AfterValidato
 
 
 class Document(Entry):
-    """A mechanism with its runs, studies and optimisations; all numbers are in SI units or have a unit."""
+    """A mechanism with its runs, studies and optimisations.
+
+    All numbers are in SI units or have a unit.
+    """
 
     flexph: Literal[1] = 1
     description: str = ""

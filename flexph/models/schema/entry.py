@@ -33,7 +33,7 @@ class Builder:
     dim: int = 0
 
     def at(self, *path: str | int) -> Builder:
-        """Context of an entry below this one."""
+        """Context of an entry or field within this entry, at the given names or indices below it."""
         return replace(self, path=(*self.path, *path))
 
     def misfit(self, text: str) -> Misfit:
@@ -41,14 +41,17 @@ class Builder:
         return Misfit(self.path, text)
 
     def named(self, section: str, name: str) -> Any:
-        """Value built from a named entry of a section. Raises Misfit for an unknown name."""
+        """Build the entry ``name`` of a section such as materials; return its value.
+
+        Raises Misfit for an unknown name.
+        """
         entries = self.sections.get(section, {})
         if name not in entries:
             raise self.misfit(f"no entry {name!r} in {section!r}: {nearest(name, entries)}")
         return replace(self, path=(section,)).of(entries[name], name)
 
     def of(self, value: Any, *path: str | int) -> Any:
-        """Value of a field with its entries built, including those within lists and mappings."""
+        """Value of the field at ``path``, in which each entry is built, also within lists and mappings."""
         here = self.at(*path)
         if isinstance(value, Buildable):
             return value.build(here)
@@ -60,7 +63,10 @@ class Builder:
 
     @contextmanager
     def refusals(self, entry: Any = None) -> Iterator[None]:
-        """Context manager that converts errors to Misfit, at the field of ``entry`` that the error names."""
+        """Context manager that converts errors to Misfit with the path of this entry.
+
+        If the error names a field of ``entry``, the path is that of the field.
+        """
         try:
             yield
         except Misfit:
@@ -71,7 +77,10 @@ class Builder:
 
 
 def _place(text: str, entry: Any) -> Path:
-    """Path of the field that an error names: at its begin ("length must be …") or quoted ("station 'middle' …")."""
+    """Path of the field of ``entry`` that the text of an error names; empty if it names none.
+
+    The name is the first word, as in "length must be …", or one of a mapping in quotes, as in "station 'middle' …".
+    """
     names = () if entry is None else type(entry).model_fields
     first = text.partition(" ")[0].strip(":,")
     if first in names:
@@ -83,7 +92,10 @@ def _place(text: str, entry: Any) -> Path:
 
 
 class Entry(BaseModel, Buildable):
-    """Base of entries, whose fields are the arguments of the function ``makes``, except ``kind`` and ``aside``."""
+    """Base of entries, whose fields are the arguments of the function ``makes``.
+
+    The fields listed in ``aside``, among them ``kind``, are no arguments.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
     makes: ClassVar[Callable[..., Any]]
@@ -109,26 +121,32 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Fields of the entry in a file from the arguments of a call."""
+        """Arguments of a recorded call by the names of the entry's fields.
+
+        Here both have the same names.
+        """
         return given
 
     def call(self) -> Callable[..., Any]:
-        """Function that creates the value."""
+        """Function that creates the value of the entry."""
         return type(self).makes
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of the call."""
+        """Arguments of :meth:`call`: the fields that the file gives, with nested entries built."""
         given = [name for name in type(self).model_fields if name in self.model_fields_set - self.aside]
         return {name: builder.of(getattr(self, name), name) for name in given}
 
     def build(self, builder: Builder) -> Any:
-        """Build the value. Raises Misfit with the path."""
+        """Create the value of the entry by its function.
+
+        Errors of the function become Misfit with the path of the entry.
+        """
         with builder.refusals(self):
             return self.call()(**self.arguments(builder))
 
 
 class InUnit(Entry):
-    """Base of entries whose numbers in the fields ``scaled`` are in ``unit``, by default in SI units."""
+    """Base of entries with a field ``unit`` for the numbers in the fields listed in ``scaled``; empty for SI units."""
 
     scaled: ClassVar[frozenset[str]] = frozenset()
     unit: str = ""
@@ -145,7 +163,7 @@ class InUnit(Entry):
 
 
 def _texts(given: Any) -> Iterator[str]:
-    """Yield the texts in a value that are no plain numbers, including those in lists."""
+    """Yield the texts, in a value or in nested lists, that cannot be read as a number."""
     if isinstance(given, list):
         for item in given:
             yield from _texts(item)
@@ -163,7 +181,10 @@ def kind_of(entry: type[Entry]) -> str:
 
 
 def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
-    """Union type of several kinds of entries, chosen by ``kind``; ``default`` is the kind of an entry without it."""
+    """Union type of several kinds of entries, chosen by ``kind``.
+
+    ``default`` is the kind of an entry without it.
+    """
     words = [kind_of(kind) for kind in kinds]
     usual = None if default is None else kind_of(default)
 

@@ -33,7 +33,10 @@ def wrong(text: str) -> PydanticCustomError:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Annotation of a field whose value the function ``read`` converts from the data; ``schema`` is its JSON schema."""
+    """Annotation of a field whose value the function ``read`` converts from the data.
+
+    ``schema`` is its JSON schema.
+    """
 
     read: Callable[[Any], Any]
     schema: tuple[tuple[str, Any], ...]
@@ -70,7 +73,7 @@ Matrix = list[list[Number]]
 
 
 def by_shape(words: str, *, scalar: Any = None, mapping: Any = None, sequence: Any = None) -> Any:
-    """Union of types, chosen by the form of the value: number or text, mapping, or list.
+    """Union of field types, one for each form of the value: ``scalar`` for a number or text, ``mapping``, ``sequence``.
 
     ``words`` describe the right values in error messages.
     """
@@ -104,12 +107,12 @@ class Reference(Buildable):
     name: str
 
     def build(self, builder: Any) -> Any:
-        """Value built from the entry with this name."""
+        """Build the entry with this name in the other section; return its value."""
         return builder.named(self.section, self.name)
 
 
 def name_in(section: str) -> Any:
-    """Field type of a reference to an entry of a section."""
+    """Field type of the name of an entry in another section, which is replaced by the value built from the entry."""
 
     def read(given: Any) -> Reference:
         if not isinstance(given, str):
@@ -152,7 +155,7 @@ def _result(given: Any) -> str:
         raise ValueError(f"got {shown(given)}: results stay in their folder, write a name such as 'motion.csv'")
     parts = PurePosixPath(name).parts
     if not parts or parts[0].lower() in RESERVED or re.fullmatch(r"scene\b.*\.vtkhdf", parts[-1].lower()):
-        raise ValueError(f"got {shown(given)}, which every run writes itself: take another name")
+        raise ValueError(f"got {shown(given)}, which every run writes itself: use another name")
     if max(len(part.encode()) for part in parts) > LONGEST_NAME or not name.isprintable():
         raise ValueError(f"got {shown(given)}: write a name of at most {LONGEST_NAME} letters")
     return name

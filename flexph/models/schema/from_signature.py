@@ -57,7 +57,7 @@ def entry_of(makes: Callable[..., Any], *, base: type[Entry] = Entry, **given: A
 
 
 def _field(makes: Any, name: str, hint: Any, unit: str | tuple[str, ...]) -> Any:
-    """Field type of an argument, from its annotation and unit."""
+    """Field type of the argument ``name`` of the function ``makes``, from its annotation ``hint`` and its unit."""
     if get_origin(hint) is Literal or hint in (bool, int):
         return hint
     parts = frozenset(get_args(hint)) if get_origin(hint) in (Union, UnionType) else frozenset({hint})

@@ -49,7 +49,7 @@ class TableEntry(Entry):
     interpolation: Interpolation = "linear"
 
     def build(self, builder: Builder) -> Any:
-        """Build the function of the entry."""
+        """Build the interpolated function of time from the columns of the table."""
         factors = _factor(builder, self.time_unit, "time_unit"), _factor(builder, self.unit, "unit")
         path = builder.of(self.table, "table")
         values = [self.value] if isinstance(self.value, str) else self.value
@@ -58,9 +58,10 @@ class TableEntry(Entry):
 
 
 class DialEntry(InUnit):
-    """A parameter with a slider in live views, see :class:`flexph.view.Dial`; numbers are in ``unit``, if given.
+    """A parameter with a slider in live views, see :class:`flexph.view.Dial`.
 
-    The parameter is built once for a file, so that functions of time and live views share it.
+    Its value and bounds are in ``unit``. The parameter is built once for a file, so that functions of time and live
+    views share it.
     """
 
     makes: ClassVar = Dial
@@ -103,7 +104,7 @@ class TrustedEntry(Entry):
     function: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the function of the entry."""
+        """Import the function that the entry names. Raises Misfit if the model file is not trusted."""
         with builder.at("function").refusals():
             return trusted_function(self.function, builder.folder, trust=builder.trust)
 
@@ -141,7 +142,10 @@ FunctionMapping = Annotated[
 
 
 def refuse_unit(unit: str, *units: str) -> None:
-    """Raise ValueError for a known unit of a quantity that none of ``units`` has."""
+    """Raise ValueError if ``unit`` is a unit of another quantity than the given ``units``.
+
+    An empty or unknown unit is accepted.
+    """
     if not unit:
         return
     try:
@@ -152,7 +156,10 @@ def refuse_unit(unit: str, *units: str) -> None:
 
 
 def mapping_of(*units: str) -> Any:
-    """Field type of a function of time written as a mapping, for a quantity with one of the given units."""
+    """Field type of a function of time with values in one of the units, written as a mapping.
+
+    The mapping is a formula, a table, a motion, or a reference to a dial.
+    """
 
     def of_quantity(given: Any) -> Any:
         if isinstance(given, OfDial):
@@ -180,7 +187,10 @@ InputValue = by_shape(
 
 
 def as_function(given: Any) -> Any:
-    """Function of time from the value of a field: a function, a constant, or a list of both."""
+    """Function of time for the value of a field: the value itself if it is a function, or a constant one for a number.
+
+    A list of these gives a function with one component each. The text ``input`` is returned unchanged.
+    """
     if callable(given) or given == "input":
         return given
     if isinstance(given, list):
@@ -189,7 +199,10 @@ def as_function(given: Any) -> Any:
 
 
 def refuse_undefined(function: Any, time: float, when: str) -> None:
-    """Raise ValueError if a function has no finite value at a time [s]; ``when`` names the time in the error."""
+    """Raise ValueError if a function of time has no finite value at a time [s].
+
+    ``when`` names the time in the error.
+    """
     name = f" {function.text!r}" if isinstance(function, Expression) else ""
     try:
         with np.errstate(all="ignore"):
@@ -202,7 +215,7 @@ def refuse_undefined(function: Any, time: float, when: str) -> None:
 
 
 class Driven(Entry):
-    """Base of entries with prescribed ``motions``, fields that are functions of time or constants."""
+    """Base of entries whose fields listed in ``motions`` prescribe a motion, by a function of time or a constant."""
 
     motions: ClassVar[tuple[str, ...]]
 
@@ -212,7 +225,10 @@ class Driven(Entry):
         return given | {name: as_function(given[name]) for name in self.motions if name in given}
 
     def check_at(self, time: float, builder: Builder, when: str = "the start") -> None:
-        """Raise Misfit if a motion has no value at a time [s]."""
+        """Raise Misfit if a prescribed motion has no value at a time [s].
+
+        ``when`` names the time in the error.
+        """
         given = self.arguments(builder)
         for name in self.motions:
             if name in given:
@@ -231,7 +247,7 @@ class Components:
         values = [np.asarray(function(time), dtype=float) for function in self.functions]
         for k, value in enumerate(values):
             if value.size != 1:
-                raise ValueError(f"component {k} of a list must be one number, got {value.size}: take one column")
+                raise ValueError(f"component {k} of a list must be one number, got {value.size}: use one column")
         return [float(value.item()) for value in values]
 
 
@@ -254,7 +270,7 @@ def as_input(given: Any) -> Any:
 
 
 class Viscous(Entry):
-    """``ρ(s) = c s``."""
+    """Viscous damping: force or moment ``ρ(s) = c s`` at the rate s."""
 
     makes: ClassVar = staticmethod(viscous)
     kind: Literal["viscous"] = "viscous"
@@ -262,7 +278,7 @@ class Viscous(Entry):
 
 
 class Quadratic(Entry):
-    """``ρ(s) = c |s| s``."""
+    """Quadratic damping: force or moment ``ρ(s) = c |s| s`` at the rate s."""
 
     makes: ClassVar = staticmethod(quadratic)
     kind: Literal["quadratic"] = "quadratic"
@@ -390,12 +406,18 @@ EACH = "a number with its unit, or a list with one for each axis"
 
 
 def scheduled_damping(unit: str) -> Any:
-    """Field type of a damping: a coefficient or relation, constant or scheduled in time."""
+    """Field type of a damping: a coefficient in ``unit``, or a relation.
+
+    Unlike for :func:`damping`, the relation may be multiplied by a function of time.
+    """
     return by_shape(f"a coefficient [{unit}] or a relation", scalar=quantity(unit), mapping=AnyRelation)
 
 
 def damping(unit: str) -> tuple[Any, Any]:
-    """Field types of a damping: one coefficient or relation; and one or several of these."""
+    """Two field types of a damping in ``unit``.
+
+    The first accepts a coefficient or a relation, the second also a list of these.
+    """
     number = quantity(unit)
     one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)
     return one, by_shape(f"{EACH}, or relations", scalar=number, mapping=Relation, sequence=list[one])

@@ -28,7 +28,7 @@ def _polynomial(coefficients: Sequence[float]) -> make.ElasticLaw:
 
 
 class Polynomial(Entry):
-    """``F = k₁x + k₂x² + …`` in SI units."""
+    """A spring with the force ``F = k₁x + k₂x² + …`` at the extension x, in SI units."""
 
     makes: ClassVar = staticmethod(_polynomial)
     kind: Literal["polynomial"] = "polynomial"
@@ -36,7 +36,7 @@ class Polynomial(Entry):
 
 
 class Bilinear(Entry):
-    """Two stiffnesses, see :func:`flexph.laws.bilinear`."""
+    """A spring with one stiffness up to an extension and another beyond it, see :func:`flexph.laws.bilinear`."""
 
     makes: ClassVar = staticmethod(make.bilinear)
     kind: Literal["bilinear"] = "bilinear"
@@ -65,7 +65,7 @@ class OneSided(Entry):
 
 
 class ForceTable(Entry):
-    """Measured forces, joined by straight lines or a spline."""
+    """A spring with measured forces at given extensions, joined by straight lines or a spline."""
 
     makes: ClassVar = staticmethod(make.table)
     kind: Literal["table"] = "table"
@@ -103,7 +103,7 @@ Formula = by_shape("a formula of the extension x such as '50*x**2'", scalar=_Tex
 
 
 class Potential(Entry):
-    """Any stored energy with its derivatives, as formulas of the extension x [m or rad]."""
+    """A spring with any stored energy and its derivatives, as formulas of the extension x [m or rad]."""
 
     makes: ClassVar = staticmethod(make.potential)
     kind: Literal["potential"] = "potential"
@@ -113,7 +113,7 @@ class Potential(Entry):
 
 
 class ForceOfUser(Entry):
-    """A force F(x, v, t) by a function of a trusted file."""
+    """A force F(x, v, t) of extension x, its rate v and time t, by a function of a trusted file."""
 
     makes: ClassVar = staticmethod(force_law)
     kind: Literal["force_law"] = "force_law"
@@ -121,7 +121,7 @@ class ForceOfUser(Entry):
 
 
 class BoucWen(Entry):
-    """Hysteresis by Bouc and Wen."""
+    """A spring with hysteresis by the model of Bouc and Wen."""
 
     makes: ClassVar = staticmethod(bouc_wen)
     kind: Literal["bouc_wen"] = "bouc_wen"
@@ -132,7 +132,7 @@ class BoucWen(Entry):
 
 
 class Bristle(Entry):
-    """Friction of bristles (LuGre)."""
+    """Friction by bristles that bend and slip (LuGre model)."""
 
     makes: ClassVar = staticmethod(bristle)
     kind: Literal["bristle"] = "bristle"
@@ -162,7 +162,10 @@ class Scheduled(Entry):
 
 
 class Controlled(Entry):
-    """A stiffness or law times a factor set by an input or a controller; the spring becomes an external port."""
+    """A stiffness or law times a factor set by an input or a controller.
+
+    The spring becomes an external port.
+    """
 
     makes: ClassVar = staticmethod(make.controlled)
     kind: Literal["controlled"] = "controlled"
@@ -185,7 +188,10 @@ DIMENSIONS = {
 
 
 def _fitting(given: Any) -> Any:
-    """Laws by resultant, unchanged; raise an error for a law in a unit of another resultant."""
+    """Mapping from resultants to their laws, unchanged, after a check of the units of the laws.
+
+    Names that begin with N or Q are forces, the others moments; a law in a unit of the other kind is an error.
+    """
     for name, law in given.items() if isinstance(given, dict) else ():
         _check_units(f"{name}: ", law, OF_FORCES if str(name)[:1] in ("N", "Q") else OF_MOMENTS)
     return given

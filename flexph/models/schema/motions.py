@@ -43,7 +43,7 @@ class Polynomial(Profile):
     degree: Literal[3, 5] = 5
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of the call."""
+        """Arguments of :func:`flexph.robots.polynomial`."""
         given = super().arguments(builder)
         return given | ({"rates": tuple(given["rates"])} if given.get("rates") is not None else {})
 
@@ -75,7 +75,11 @@ def _pieces(times: list[float], coefficients: list[list[float]]) -> Motion:
 
 
 class Pieces(Profile):
-    """A sequence of polynomials, each by coefficients of the powers of the time since it began."""
+    """A motion of consecutive polynomials in the time since the begin of each.
+
+    ``times``: begin of the first one, limits between them, and end of the last one. ``coefficients``: a list for each
+    polynomial, of the factors of the powers of time, from power 0 on.
+    """
 
     makes: ClassVar = staticmethod(_pieces)
     kind: Literal["pieces"] = "pieces"
@@ -88,8 +92,11 @@ Profiles = one_of(MOTIONS)
 
 
 def written_motion(motion: Motion) -> dict[str, Any]:
-    """Plain data of the entry for a motion of one coordinate. Raises ValueError for several coordinates."""
+    """Plain data of the entry, of the kind pieces, for a motion of one coordinate.
+
+    Raises ValueError for a motion of several coordinates.
+    """
     if not motion.scalar:
-        raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: take one, motion[name]")
+        raise ValueError(f"a motion of {len(motion.names) or 'several'} coordinates: use one, motion[name]")
     coefficients = np.asarray(motion.coefficients)[:, 0].tolist()
     return {"kind": "pieces", "times": np.asarray(motion.times).tolist(), "coefficients": coefficients}

@@ -30,7 +30,7 @@ class AxisAngle(Entry):
     angle: Angle
 
     def build(self, builder: Builder) -> Any:
-        """Rotation as a scipy Rotation."""
+        """Rotation about the axis by the angle, as a scipy Rotation."""
         with builder.refusals(self):
             return turned(self.axis, self.angle)
 
@@ -42,7 +42,7 @@ class EulerAngles(Entry):
     angles: list[Angle]
 
     def build(self, builder: Builder) -> Any:
-        """Rotation as a scipy Rotation."""
+        """Rotation by the sequence of angles, as a scipy Rotation."""
         with builder.refusals():
             return Rotation.from_euler(self.euler, self.angles)
 
@@ -104,7 +104,10 @@ class Coordinates(Buildable):
 
 
 def _in_plane(length: str, angle: str) -> Any:
-    """Field type of (x, y, angle) in the plane or (x, y, z) in space, with units of ``length`` and ``angle``."""
+    """Field type of (x, y, angle) in the plane or (x, y, z) in space.
+
+    ``length`` is the unit of x, y and z, ``angle`` that of the angle.
+    """
 
     def read(given: Any) -> Coordinates:
         if not isinstance(given, list) or len(given) not in (2, 3):

@@ -32,7 +32,10 @@ class PoseEntry(Entry):
 
 
 class Start(PoseEntry):
-    """Initial pose and velocities of a run; ``elastic`` sets deformations, ``joints`` velocities of joints."""
+    """Initial pose and velocities of a run.
+
+    ``elastic`` sets deformations, ``joints`` velocities of joints.
+    """
 
     velocities: dict[str, Motion] = Field(default_factory=dict)
     elastic: Literal["undeformed", "quasi_static"] = "undeformed"
@@ -110,7 +113,10 @@ Size = Annotated[float, Reads(_size, (("type", ["number", "string"]),))]
 
 
 def _value(given: Any) -> float | str:
-    """Number, or text of a number with a unit, unchanged; its unit is checked once the sensor is known."""
+    """Number, or text of a number with a unit, unchanged.
+
+    Its unit is checked once the sensor is known.
+    """
     read_size(given)
     value: float | str = given
     return value
@@ -185,8 +191,8 @@ class TimedRun(Entry):
 class ChangeEntry(Entry):
     """A joint that locks or is released, or a part that breaks: :mod:`flexph.changes`.
 
-    ``lock`` is the name of a joint, or a joint to be added; ``rupture`` names a spring, or a rod or cable that breaks
-    at s, where ``tension`` can be the criterion.
+    ``lock`` is the name of a joint, or a joint to be added; ``rupture`` names a spring, or a rod or cable, which breaks
+    at the arc length ``s``. For these, the criterion can be a largest ``tension``.
     """
 
     lock: by_shape("the name of a joint, or a joint", scalar=str, mapping=Connection) = None
@@ -296,7 +302,7 @@ Run = one_of((Integrate, InverseDynamicsRun, Equilibrium, Frequencies), Integrat
 
 
 def inputs_of(run: Any, builder: Builder) -> dict[str, Any]:
-    """Inputs of a run by external port."""
+    """Inputs that the file gives for a run, by external port: functions of time or constant numbers."""
     return {name: as_input(value) for name, value in builder.of(run.inputs, "inputs").items()}
 
 

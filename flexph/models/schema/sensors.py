@@ -21,7 +21,7 @@ WORDS = {"joint_angle": "angle", "joint_rate": "rate", "place_on_curve": "place"
 
 
 def _sensors(*first: str) -> Mapping[str, Callable[..., Any]]:
-    """Public sensor functions by their name in files, for functions whose first arguments are named ``first``."""
+    """Public sensor functions whose first arguments have the names ``first``, by their names in model files."""
     functions = {name: getattr(make, name) for name in dir(make) if name[0].islower()}
     chosen = {name: f for name, f in functions.items() if tuple(signature(f).parameters)[: len(first)] == first}
     return {WORDS.get(name, name): f for name, f in chosen.items()}
@@ -39,8 +39,8 @@ Between, OfPort, OfContact, OfBody, OfSection, OfJoint = (
 class PairSensor(Entry):
     """A quantity between two ports, by default between a port and the ground.
 
-    In space, angles and their rates need an ``axis``, and offsets a ``direction``. Angles are measured from ``zero``
-    [rad]; ``second_axis`` is the axis in the section of the second port.
+    In space, angles and their rates need an ``axis``, which is fixed to ``port``, and offsets a ``direction``. Angles
+    are measured from ``zero`` [rad]; ``second_axis`` is the same axis given in the section of the second port.
     """
 
     measure: Between
@@ -52,7 +52,7 @@ class PairSensor(Entry):
     direction: Direction = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor of the measure."""
+        """Build the sensor that the field ``measure`` names. Raises Misfit for options that it does not have."""
         options = {name: getattr(self, name) for name in ("axis", "second_axis", "zero", "direction")}
         options = {name: value for name, value in options.items() if value is not None}
         for name in options.keys() - signature(BETWEEN[self.measure]).parameters.keys():
@@ -70,7 +70,7 @@ class PortSensor(Entry):
     port: Port
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor of the measure."""
+        """Build the sensor that the field ``measure`` names."""
         with builder.refusals(self):
             return OF_PORTS[self.measure](self.port)
 
@@ -87,7 +87,7 @@ class BodySensor(Entry):
     at: Point | None = None
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor of the measure."""
+        """Build the sensor that the field ``measure`` names."""
         if self.at is None and self.measure == "strain":
             raise builder.misfit("at, the point of the strain in the body, is missing: add 'at: [0.1, 0]'")
         with builder.refusals(self):
@@ -102,7 +102,7 @@ class SectionSensor(Entry):
     section: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor of the measure."""
+        """Build the sensor that the field ``measure`` names."""
         with builder.refusals(self):
             return OF_SECTIONS[self.measure](self.body, self.section)
 
@@ -114,7 +114,7 @@ class EnergySensor(Entry):
     of: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor of the measure."""
+        """Build the sensor of the energy."""
         with builder.refusals(self):
             return make.energy(self.of)
 
@@ -126,7 +126,7 @@ class ContactSensor(Entry):
     contact: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor of the measure."""
+        """Build the sensor that the field ``measure`` names."""
         with builder.refusals(self):
             return OF_CONTACTS[self.measure](self.contact)
 
@@ -141,7 +141,7 @@ class JointSensor(Entry):
     joint: str
 
     def build(self, builder: Builder) -> Any:
-        """Build the sensor of the measure."""
+        """Build the sensor that the field ``measure`` names."""
         with builder.refusals(self):
             return OF_JOINTS[self.measure](self.joint)
 

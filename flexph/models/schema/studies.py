@@ -19,7 +19,7 @@ Row = Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class RandomSamples(Entry):
-    """``count`` points in a box, with bounds by path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
+    """``count`` random points within bounds, by path of a setting: ``bodies.rod.length: [2 m, 3 m]``."""
 
     count: Annotated[int, Field(ge=1)]
     bounds: Annotated[dict[str, Ends], Field(min_length=1)]
@@ -27,10 +27,11 @@ class RandomSamples(Entry):
 
 
 class Study(Entry):
-    """A run repeated for many values of settings by path, such as ``bodies.rod.elements``; its results are measures.
+    """A run repeated for many values of settings by path, such as ``bodies.rod.elements``.
 
-    Give one of: ``vary`` for all combinations of values, ``samples`` as a list, a ``table`` of comma-separated values
-    with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of two points.
+    Its results are measures. Give one of: ``vary`` for all combinations of values, ``samples`` as a list, a ``table``
+    of comma-separated values with paths in its first row, a ``latin_hypercube``, or a ``sobol`` sequence of a power of
+    two points.
     """
 
     run: str
@@ -53,7 +54,7 @@ class Study(Entry):
 
     @property
     def bounds(self) -> Mapping[str, Ends]:
-        """Bounds of random samples as written in the file; none for other studies."""
+        """Bounds of random samples as written in the file, by path of the setting; empty for other studies."""
         drawn = self.latin_hypercube or self.sobol
         return {} if drawn is None else drawn.bounds
 

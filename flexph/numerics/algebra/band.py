@@ -43,12 +43,18 @@ AHEAD = cython.declare(cython.Py_ssize_t, 4)
 
 
 def factor(A: Array, pivot: Array, w: int) -> bool:
-    """Factor in place, storing reciprocal pivots; returns False if one is zero or not finite."""
+    """Factor a band matrix A of half bandwidth w in place, with reciprocal pivots; False if a pivot is 0 or not finite.
+
+    The numbers of exchanged rows are written into ``pivot``.
+    """
     return factor_first(A, pivot, w, A.shape[0])
 
 
 def factor_first(A: Array, pivot: Array, w: int, count: int) -> bool:
-    """Eliminate the first ``count`` unknowns, as :func:`factor`, with exchanges among their own rows."""
+    """Eliminate the first ``count`` unknowns of a band matrix in place, as :func:`factor`.
+
+    Rows are exchanged among the first ``count`` rows only. False if a pivot is zero or not finite.
+    """
     factor = cython.declare(Number)
     held = cython.declare(Number)
     inverse = cython.declare(Number)
@@ -92,7 +98,11 @@ def factor_first(A: Array, pivot: Array, w: int, count: int) -> bool:
 
 
 def _pivot(A: Array, here: int, down: int, below: int) -> int:
-    """Number of rows from the diagonal entry down to the pivot."""
+    """Number of rows between the diagonal entry with the flat index ``here`` and the pivot of its column.
+
+    ``below`` rows below the diagonal are searched; ``down`` is the step from an entry to the one below. The diagonal
+    entry is kept if it is not much smaller than the largest one.
+    """
     k = cython.declare(cython.Py_ssize_t)
     largest = 0.0
     k = here + down
@@ -108,20 +118,23 @@ def _pivot(A: Array, here: int, down: int, below: int) -> int:
 
 
 def _last(A: Array, here: int, step: int, count: int) -> int:
-    """Position (from one) of the last nonzero among ``count`` entries after ``here``; 0 if all are zero."""
+    """Position of the last nonzero among ``count`` entries after ``here``, counted from 1; 0 if all are zero.
+
+    ``here`` is a flat index, ``step`` the step from one entry to the next.
+    """
     while count > 0 and get(A, here + count * step) == 0.0:
         count -= 1
     return count
 
 
 def solve(A: Array, pivot: Array, w: int, x: Array) -> None:
-    """Solve A x = b in place."""
+    """Replace the right-hand side x by the solution of A x = b, with the factor of A by :func:`factor`."""
     forward(A, pivot, w, x, A.shape[0])
     backward(A, w, x, A.shape[0])
 
 
 def forward(A: Array, pivot: Array, w: int, x: Array, count: int) -> None:
-    """Eliminate the first ``count`` unknowns from a right-hand side, in place."""
+    """Forward substitution for the first ``count`` unknowns in a right-hand side x, in place, with the factor of A."""
     held1 = cython.declare(Number)
     value = cython.declare(Number)
     n = A.shape[0]
@@ -143,7 +156,10 @@ def forward(A: Array, pivot: Array, w: int, x: Array, count: int) -> None:
 
 
 def backward(A: Array, w: int, x: Array, count: int) -> None:
-    """Solve for the first ``count`` unknowns after :func:`forward`, from those that follow, in place."""
+    """Back substitution for the first ``count`` unknowns in x, in place, after :func:`forward`.
+
+    The unknowns after them must be known.
+    """
     total = cython.declare(Number)
     value = cython.declare(Number)
     width = A.shape[1]
@@ -162,7 +178,7 @@ def backward(A: Array, w: int, x: Array, count: int) -> None:
 
 
 def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
-    """Solve A X = B in place, X (n, k) with k a multiple of LANES."""
+    """Replace k right-hand sides X (n, k) by the solutions of A X = B, by the factor of A; k is a multiple of LANES."""
     held1 = cython.declare(Number)
     n = A.shape[0]
     width = A.shape[1]
@@ -188,7 +204,7 @@ def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
 
 
 def solve_transposed(A: Array, pivot: Array, w: int, x: Array) -> None:
-    """Solve Aᵀ x = b in place."""
+    """Replace the right-hand side x by the solution of Aᵀ x = b, with the factor of A."""
     n = A.shape[0]
     width = A.shape[1]
     for i in range(n):

@@ -62,7 +62,7 @@ def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array)
 
 
 def _longest(A: Array, j: int) -> tuple[int, float]:
-    """Index and length of the longest of the columns from j on, over the rows from j on."""
+    """Index and length of the longest among the columns j, j + 1, … of A, over the rows j, j + 1, … only."""
     longest = j
     largest = 0.0
     for c in range(j, A.shape[1]):
@@ -76,7 +76,10 @@ def _longest(A: Array, j: int) -> tuple[int, float]:
 
 
 def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
-    """Reflect the columns from j on so that column j has one entry, and store the reflector in it."""
+    """Apply the Householder reflection to the columns of A from j on that leaves one entry of column j below row j − 1.
+
+    ``size`` is the length of that column from row j on. The reflector is stored in the column, its factor in ``gain``.
+    """
     rows = A.shape[0]
     columns = A.shape[1]
     head = A[j][j] + copysign(size, A[j][j])
@@ -96,9 +99,9 @@ def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
 
 
 def least_squares(A: Array, gain: Array, space: Array, x: Array) -> None:
-    """Minimise |B x − b| by Householder QR for B of full rank n; A = [B b] with n + 1 columns is overwritten.
+    """Write the x that minimises |B x − b| into ``x``, by Householder QR for B (m, n) of rank n.
 
-    ``gain`` (n,) and ``space`` (n + 1,) are work space.
+    A = [B b] (m, n + 1) is overwritten. ``gain`` (n,) and ``space`` (n + 1,) are work space.
     """
     n = x.size
     for j in range(n):
@@ -115,9 +118,10 @@ def least_squares(A: Array, gain: Array, space: Array, x: Array) -> None:
 
 
 def factor(A: Array, pivot: Array) -> None:
-    """Factor a matrix in place, with row exchanges; zero pivots give NaN or infinity.
+    """Factor a square matrix in place into L U with row exchanges, whose numbers are written into ``pivot``.
 
-    Columns are eliminated in blocks, with the operations on each entry in the same order as column by column.
+    Zero pivots give NaN or infinity. Columns are eliminated in blocks, with the operations on each entry in the same
+    order as column by column.
     """
     n = A.shape[0]
     for number in range((n + BLOCK - 1) // BLOCK):
@@ -134,7 +138,10 @@ def factor(A: Array, pivot: Array) -> None:
 
 
 def _factor_columns(A: Array, pivot: Array, first: int, last: int) -> None:
-    """Eliminate the columns from ``first`` to ``last`` below the diagonal, with exchanges of whole rows."""
+    """Eliminate the columns from ``first`` up to ``last``, which is not included, below the diagonal.
+
+    Whole rows are exchanged; other columns are not updated.
+    """
     held1 = cython.declare(cython.double)
     n = A.shape[0]
     for k in range(first, last):
@@ -156,7 +163,7 @@ def _factor_columns(A: Array, pivot: Array, first: int, last: int) -> None:
 
 
 def solve(A: Array, pivot: Array, x: Array) -> None:
-    """Solve for one right-hand side x (n,) in place by the factors in the leading (n, n) part of A."""
+    """Replace the right-hand side x (n,) by the solution, with the factor in the first n rows and columns of A."""
     held1 = cython.declare(cython.double)
     n = x.size
     for k in range(n):
@@ -173,7 +180,7 @@ def solve(A: Array, pivot: Array, x: Array) -> None:
 
 
 def solve_many(A: Array, pivot: Array, X: Array) -> None:
-    """Solve for many right-hand sides in place."""
+    """Replace the right-hand sides X (n, k) by the solutions, with the factor in the first n rows and columns of A."""
     held1 = cython.declare(cython.double)
     n = X.shape[0]
     columns = X.shape[1]
@@ -207,7 +214,7 @@ def solve_many(A: Array, pivot: Array, X: Array) -> None:
 
 
 def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
-    """Write the product A[:, skipped:] B to the first columns of ``out``."""
+    """Write the product A[:, skipped:] B into the first columns of ``out``."""
     for i in range(A.shape[0]):
         for j in range(B.shape[1]):
             out[i][j] = 0.0
@@ -215,7 +222,10 @@ def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
 
 
 def add_rows(col: Array, first: int, val: Array, B: Array, row: int, out: Array) -> None:
-    """Add val_e times row ``row`` of B to row col_e − ``first`` of ``out``, for all entries e of a sparse row."""
+    """Add multiples of row ``row`` of B to rows of ``out``, by the entries e of a sparse row: val_e times to row col_e.
+
+    ``out`` begins with row ``first``.
+    """
     columns = B.shape[1]
     for e in range(col.size):
         add_row(out, (col[e] - first) * columns, val[e], B, row * columns, columns)

@@ -21,10 +21,10 @@ KEPT = cython.declare(cython.double, 0.1)
 
 
 def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
-    """Factor the leading (n, n) part of a matrix in place, with row exchanges; returns False if it is singular.
+    """Factor the first n rows and columns of a matrix in place into L U, with row exchanges; False if it is singular.
 
-    Rows must be padded to a multiple of LANE entries. In a matrix with few nonzeros, zeros are skipped; ``entries``
-    is work space.
+    Rows must be padded to a multiple of LANE entries. In a matrix with few nonzeros, zeros are skipped; ``entries`` is
+    work space. The numbers of exchanged rows are written into ``pivot``.
     """
     count = cython.declare(cython.Py_ssize_t)
     count = 0
@@ -37,7 +37,7 @@ def factor(A: Array, pivot: Array, entries: Array, n: int) -> bool:
 
 
 def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
-    """Factor entry by entry, exchanging rows only if the pivot is small."""
+    """Factor A in place without operations on zeros; rows are exchanged for small pivots only. False if singular."""
     count = cython.declare(cython.Py_ssize_t)
     held1 = cython.declare(cython.double)
     for k in range(n):
@@ -73,7 +73,7 @@ def _factor_sparse(A: Array, pivot: Array, entries: Array, n: int) -> bool:
 
 
 def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
-    """Factor A in place by groups of LANE columns, writing the exchanged rows to ``pivot``; False if A is singular."""
+    """Factor A in place by groups of LANE columns, with exchanges of rows; False if A is singular."""
     first = cython.declare(cython.Py_ssize_t)
     held1 = cython.declare(cython.double)
     first = 0
@@ -103,7 +103,7 @@ def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
 
 
 def _update(A: Array, first: int, end: int, n: int) -> None:
-    """Update the remaining columns after factoring the columns from ``first`` to ``end``."""
+    """Subtract the effect of the eliminated columns from ``first`` up to ``end`` from all columns after them."""
     width = A.shape[1]
     for i in range(first + 1, end):
         for k in range(first, i):

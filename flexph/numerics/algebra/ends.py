@@ -8,7 +8,7 @@ from ..arrays import Array
 
 
 class End(NamedTuple):
-    """Rows of a banded matrix from one end on: of the eliminated unknowns, then of those in the middle."""
+    """Rows of a banded matrix that are eliminated from one end: those of eliminated unknowns, then middle ones."""
 
     matrix: Array  # (eliminated + half, width), see band
     pivot: Array  # (eliminated + half,); entry ``eliminated`` is 1 if the elimination succeeded

@@ -31,12 +31,12 @@ LEAST_SOLVED = cython.declare(cython.Py_ssize_t, 50_000)
 
 
 def has_halves(N: int, w: int) -> bool:
-    """True if a matrix of N rows and half bandwidth w is factored from both ends."""
+    """True if a matrix with N rows and half bandwidth w is large enough to be factored from both ends."""
     return 0 < 4 * w <= N and N * w * w >= LEAST_WORK
 
 
 def rows_of_halves(N: int, w: int) -> int:
-    """Number of stored rows of a matrix with N rows and half bandwidth w."""
+    """Number of rows in which a matrix with N rows and half bandwidth w is stored, by halves if it is large enough."""
     return N + w if has_halves(N, w) else N
 
 
@@ -65,13 +65,13 @@ def add_entry(A: Array, N: int, w: int, i: int, j: int, value: float) -> None:
 
 
 def _first_end(A: Array, pivot: Array, w: int, x: Array) -> End:
-    """Rows of T and S, with the right-hand side x."""
+    """Rows of T and S, as views of A and ``pivot``, with their part of the right-hand side x."""
     end = rows_of_first(A.shape[0] - w, w)
     return End(part(A, 0, end), part(pivot, 0, end), w, end - w, part(x, 0, end))
 
 
 def _second_end(A: Array, pivot: Array, w: int, other: Array) -> End:
-    """Rows of B and of its contribution to S, with their right-hand side ``other``."""
+    """Rows of B and of its contribution to S, as views of A and ``pivot``, with their right-hand side ``other``."""
     end = rows_of_first(A.shape[0] - w, w)
     rows = A.shape[0]
     return End(part(A, end, rows), part(pivot, end, rows), w, rows - w - end, part(other, 0, rows - end))
@@ -95,7 +95,10 @@ def factor_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, thread
 
 
 def solve_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, threads: int) -> None:
-    """Solve A x = b in place by the factor of :func:`factor_halves`; ``other`` (at least N) is work space."""
+    """Replace the right-hand side x (N,) by the solution, with the factor of :func:`factor_halves`.
+
+    ``other`` (at least N) is work space.
+    """
     first = _first_end(A, pivot, w, x)
     second = _second_end(A, pivot, w, other)
     N = x.size
@@ -122,21 +125,21 @@ def solve_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, threads
 
 
 def _middle(A: Array, w: int) -> Array:
-    """Rows of S, the unknowns in the middle."""
+    """Rows of S, the unknowns in the middle, as a view of A."""
     p = _first(A.shape[0] - w, w)
     return part(A, p, p + w)
 
 
 def _eliminate(end: End) -> None:
-    """Factor the matrix of an end, T or B, without the unknowns of S."""
+    """Eliminate the unknowns of an end, T or B, but not those of S; write into ``pivot`` whether it succeeded."""
     end.pivot[end.eliminated] = factor_first(end.matrix, end.pivot, end.half, end.eliminated)
 
 
 def _go_forward(end: End) -> None:
-    """Forward substitution in an end, T or B."""
+    """Forward substitution for the unknowns of an end, T or B, in its right-hand side."""
     forward(end.matrix, end.pivot, end.half, end.x, end.eliminated)
 
 
 def _go_backward(end: End) -> None:
-    """Back substitution in an end, T or B, with the unknowns of S known."""
+    """Back substitution for the unknowns of an end, T or B, if those of S are known."""
     backward(end.matrix, end.half, end.x, end.eliminated)

@@ -13,9 +13,10 @@ from ..arrays import Array
 
 
 def ldl(name: str, matrix: Array) -> tuple[Array, Array]:
-    """Factors L (k, k), unit lower triangular, and d (k,) of ``A = L diag(d) Lᵀ``.
+    """Factors L (k, k), unit lower triangular, and d (k,) of a positive definite matrix ``A = L diag(d) Lᵀ``.
 
-    Rows and columns are scaled to a unit diagonal first. Raises ValueError unless A is positive definite.
+    Rows and columns are scaled to a unit diagonal first. Raises ValueError, with ``name``, unless A is positive
+    definite.
     """
     diagonal = matrix.diagonal()
     if not np.all(diagonal > 0.0):
@@ -33,7 +34,7 @@ def ldl(name: str, matrix: Array) -> tuple[Array, Array]:
 
 
 def divided_by_factors(vectors: Array, L: Array, d: Array) -> Array:
-    """Product ``vectors L⁻ᵀ diag(d)⁻¹``, (n, k)."""
+    """Product ``vectors L⁻ᵀ diag(d)⁻¹`` of vectors (n, k) with the inverses of the factors L and d of :func:`ldl`."""
     return solve_triangular(L, vectors.T, lower=True, unit_diagonal=True).T / d
 
 
@@ -44,7 +45,7 @@ NOISE = float(np.finfo(float).eps)
 
 
 def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
-    """Product TᵀVT (k, k) of a semi-definite V and a basis T (n, k), exactly semi-definite.
+    """Product TᵀVT (k, k) of a semi-definite V, ``matrix``, and a ``basis`` T (n, k), which is exactly semi-definite.
 
     A column in the kernel of V gives a row of round-off with arbitrary sign and direction. Each row and column is
     therefore scaled by the square root of its terms |T|ᵀ|V||T|, and eigenvalues below k times their round-off are set
@@ -66,7 +67,7 @@ def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
 
 
 def _terms(matrix: Any, basis: Any) -> Array:
-    """Diagonal (k,) of |T|ᵀ|V||T|, the size of the terms of TᵀVT, with V = ``matrix`` and T = ``basis``."""
+    """Diagonal (k,) of |T|ᵀ|V||T|, the sums of absolute terms of TᵀVT, for V (``matrix``) and T (``basis``)."""
     own = abs(basis)
     image = abs(matrix) @ own
     products = own.multiply(image) if sparse.issparse(own) else own * image
@@ -74,7 +75,10 @@ def _terms(matrix: Any, basis: Any) -> Array:
 
 
 def _semi_definite(name: str, product: Array, size: Array) -> Array:
-    """Semi-definite matrix nearest to a product whose terms have the ``size`` (k,); a definite product is unchanged."""
+    """Semi-definite matrix next to a product, in which eigenvalues that are round-off are zero.
+
+    ``size`` (k,) are the square roots of the absolute terms on its diagonal. A definite product is returned unchanged.
+    """
     unit, noise = product / np.outer(size, size), NOISE * len(size)
     try:
         np.linalg.cholesky(unit - noise * np.eye(len(size)))
@@ -90,7 +94,10 @@ def _semi_definite(name: str, product: Array, size: Array) -> Array:
 
 
 def _without_noise(name: str, product: Any, size: Array) -> Any:
-    """Sparse product without rows and columns whose diagonal entry is round-off of its terms."""
+    """Sparse product with zeros in rows and columns whose diagonal entry is round-off of its terms.
+
+    ``size`` (k,) are the square roots of these terms. Raises ValueError for an entry that is clearly negative.
+    """
     unit = product.diagonal() / np.where(size > 0.0, size, 1.0) ** 2
     if unit.min(initial=0.0) < -NEGATIVE:
         raise ValueError(f"{name} must be positive semi-definite: diagonal entry {unit.min():.0e} of its terms")
@@ -101,5 +108,8 @@ def _without_noise(name: str, product: Any, size: Array) -> Any:
 
 
 def without_round_off(matrix: Array, rows: Array, columns: Array) -> Any:
-    """Sparse matrix without entries that are round-off relative to the sizes of their rows and columns."""
+    """Sparse matrix with the entries of a dense one that exceed the round-off of ``rows`` × ``columns``.
+
+    ``rows`` and ``columns`` are the sizes of rows and columns: an entry is round-off of their product.
+    """
     return sparse.csr_array(np.where(np.abs(matrix) > check.ROUND_OFF * np.outer(rows, columns), matrix, 0.0))

@@ -57,7 +57,7 @@ class Bordered:
     __radd__ = __add__
 
     def __getitem__(self, rows: Any) -> Bordered:
-        """Matrix of some of the rows."""
+        """Selected rows of the matrix, as a bordered matrix."""
         return Bordered(self.sparse.tocsr()[rows], self.left[rows], self.right)
 
     def diagonal(self) -> Array:
@@ -65,7 +65,7 @@ class Bordered:
         return self.sparse.diagonal() + np.einsum("kr,rk->k", self.left, self.right)
 
     def filled(self) -> Any:
-        """Matrix with all entries computed, in sparse format; possibly full."""
+        """Sparse matrix with all entries computed, which may all be nonzero."""
         return sparse.csr_array(self.toarray())
 
     def toarray(self) -> Array:
@@ -74,7 +74,7 @@ class Bordered:
 
 
 def filled(matrix: Any) -> Any:
-    """Convert a matrix to sparse format; the entries of a bordered one are computed."""
+    """Sparse matrix of a sparse, dense or bordered matrix."""
     return matrix.filled() if isinstance(matrix, Bordered) else sparse.csr_array(matrix)
 
 
@@ -84,14 +84,17 @@ def some_rows(matrix: Any, rows: Any) -> Any:
 
 
 def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
-    """Sparse matrix of a ``shape`` with a dense block whose first entry is at the row and column ``corner``."""
+    """Sparse matrix of the given shape, zero but for a dense block that begins at the row and column ``corner``."""
     entries = sparse.coo_array(block)
     row, column = entries.row + corner[0], entries.col + corner[1]
     return sparse.coo_array((entries.data, (row, column)), shape=shape).tocsr()
 
 
 def without_product(solve: Callable[[Array], Array], left: Array, right: Any) -> Callable[[Array], Array]:
-    """Solver for ``A − left right`` from one for A by Woodbury's formula; raises RuntimeError if it is singular."""
+    """Solver for ``A − left right``, from a solver for A, by Woodbury's formula.
+
+    ``left`` is (n, r), ``right`` (r, n). Raises RuntimeError if the matrix is singular.
+    """
     if not right.shape[0]:
         return solve
     spread = solve(left)
@@ -107,7 +110,10 @@ def without_product(solve: Callable[[Array], Array], left: Array, right: Any) ->
 
 
 def inverse_by_blocks(matrix: Any) -> Any:
-    """Inverse of a symmetric positive definite sparse matrix, block by connected block; equal sizes in one call."""
+    """Inverse of a symmetric positive definite sparse matrix, by its connected blocks.
+
+    All blocks of equal size are inverted in one call.
+    """
     a = sparse.csr_array(matrix)
     _, label = sparse.csgraph.connected_components(a, directed=False)
     sizes = np.bincount(label)

@@ -20,14 +20,17 @@ log = logging.getLogger("flexph")
 
 
 class Cost(NamedTuple):
-    """Memory [bytes] and operations of a factorisation."""
+    """Cost of a factorisation: memory [bytes] and number of arithmetic operations."""
 
     memory: float
     operations: float
 
 
 def available_memory() -> float:
-    """Memory available without swapping [bytes]: as Linux reports it, else all of the machine's; inf if unknown."""
+    """Memory [bytes] that is available without swapping, as Linux reports it.
+
+    On other systems it is all memory of the machine, or infinite if that is unknown.
+    """
     try:
         entries = dict(line.split(":", 1) for line in MEMORY.read_text().splitlines())
         return 1024.0 * float(entries["MemAvailable"].split()[0])
@@ -41,15 +44,16 @@ def available_memory() -> float:
 
 @contextmanager
 def announced_cost(unknowns: int, cost: Cost, way: str, advice: str = "") -> Iterator[None]:
-    """Context of a factorisation: announces its cost before, and logs its time, if it takes more than LONG seconds.
+    """Context in which a matrix is factored; logs the cost before and the time after, if it takes over LONG seconds.
 
-    Raises MemoryError if it needs more memory than available.
+    ``unknowns`` is the size of the matrix, ``way`` the name of the method, and ``advice`` a text for messages. Raises
+    MemoryError if the cost exceeds the available memory.
     """
     free, need = available_memory(), cost.memory
     if need > free:
         raise MemoryError(
             f"factoring a matrix of {unknowns} unknowns by {way} needs about {_size(need)}, {_size(free)} are "
-            f"available{advice}; take a coarser mesh or cells of degree 1"
+            f"available{advice}; use a coarser mesh or cells of degree 1"
         )
     seconds = cost.operations / RATE
     if seconds >= LONG:

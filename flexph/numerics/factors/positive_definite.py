@@ -33,14 +33,17 @@ Solve = Callable[[Array], Array]
 
 
 class Condensed(NamedTuple):
-    """Condensed stiffness K = DᵀC⁻¹D and C⁻¹, sparse."""
+    """Stiffness K = DᵀC⁻¹D after elimination of the stresses, and C⁻¹, both sparse."""
 
     stiffness: Any
     flexibility: Any
 
 
 def condensed(compliance: Any, strain: Any) -> Condensed | None:
-    """Condense many local stresses: K = DᵀC⁻¹D and C⁻¹; None for few stresses or for widely coupled ones."""
+    """Eliminate the stresses σ = C⁻¹D u: stiffness K = DᵀC⁻¹D and C⁻¹; None if this would not save time.
+
+    It saves time for many stresses that are coupled in small blocks only. C is the compliance, D the strain operator.
+    """
     m, n = strain.shape
     if n <= SMALL or m < MANY * n:
         return None
@@ -62,7 +65,10 @@ def positive_solver(matrix: Any) -> Solve:
 
 
 def prepared_solver(matrix: Any) -> Callable[[], Solve]:
-    """Solver as :func:`positive_solver` in two steps, between which the matrix may be freed."""
+    """Function that factors a matrix and returns its solver as :func:`positive_solver` does.
+
+    Between both steps the caller may free the matrix.
+    """
     if PARDISO and matrix.shape[0] > FEW:
         upper = _upper(matrix)
         return lambda: _pardiso(upper)
@@ -81,7 +87,7 @@ def _superlu(matrix: Any) -> Solve:
 
 
 def pardiso(kind: int) -> Any:
-    """New PARDISO solver for a kind of matrix: 2 positive definite, 11 general real."""
+    """New PARDISO solver for matrices of a kind: 2 for positive definite, 11 for general real ones."""
     solver = copy.copy(_binding(kind))
     solver.pt, solver.iparm = np.zeros_like(solver.pt), np.zeros_like(solver.iparm)
     return solver
@@ -89,14 +95,14 @@ def pardiso(kind: int) -> Any:
 
 @cache
 def _binding(kind: int) -> Any:
-    """PARDISO binding with its library loaded, which takes long; solvers are copies of it."""
+    """PARDISO binding for matrices of a kind, with its library loaded; cached, as loading takes long."""
     import pypardiso
 
     return pypardiso.PyPardisoSolver(mtype=kind)
 
 
 def _upper(matrix: Any) -> Any:
-    """Upper triangle of a symmetric matrix in PARDISO's format."""
+    """Upper triangle of a symmetric matrix in the format of PARDISO."""
     upper = sparse.csr_matrix(compact(sparse.triu(matrix, format="csr")))
     upper.sort_indices()
     return upper
@@ -110,9 +116,9 @@ def _pardiso(upper: Any) -> Solve:
 
 
 def pardiso_negative_pivots(matrix: Any) -> int:
-    """Number of negative pivots of a symmetric indefinite matrix, with Bunch-Kaufman pivoting.
+    """Number of negative pivots of a symmetric matrix, which is that of its negative eigenvalues.
 
-    Raises ArithmeticError if PARDISO perturbed a pivot.
+    The pivots are those of PARDISO's Bunch-Kaufman pivoting. Raises ArithmeticError if PARDISO perturbed a pivot.
     """
     try:
         solver = _pardiso_factor(_upper(matrix), -2)
@@ -128,10 +134,10 @@ def pardiso_negative_pivots(matrix: Any) -> int:
 
 
 def _pardiso_factor(upper: Any, kind: int) -> Any:
-    """Factor a symmetric matrix, given by its upper triangle, by the phases of PARDISO.
+    """PARDISO solver with the factor of a symmetric matrix, which is given by its upper triangle.
 
-    Phase 11 analyses and estimates the cost, 22 factors, 33 solves. The binding's own ``solve`` is not used, as it
-    compares the whole matrix each time.
+    Of the phases of PARDISO, 11 analyses and estimates the cost, 22 factors, 33 solves. The binding's own ``solve`` is
+    not used, as it compares the whole matrix each time.
     """
     from pypardiso.pardiso_wrapper import PyPardisoError
 

@@ -19,10 +19,11 @@ from .symmetric_factor import SymmetricFactor
 
 
 class Inertia(NamedTuple):
-    """Number of negative eigenvalues of a matrix A, and ``defect`` = Xᵀ(A − Ã)X of the factored matrix Ã.
+    """Number of negative eigenvalues of a matrix A, as counted by factors, and an estimate of its uncertainty.
 
-    To first order, the eigenvalues of the pencil (A, W) for eigenvectors X, XᵀWX = 1, differ from those of (Ã, W) by at
-    most the norm of the defect: the sign of an eigenvalue nearer to zero is uncertain.
+    The factors are those of a nearby matrix Ã, and ``defect`` is Xᵀ(A − Ã)X on vectors X. To first order, the
+    eigenvalues of the pencil (A, W) for eigenvectors X, XᵀWX = 1, differ from those of (Ã, W) by at most the norm of
+    the defect: the sign of an eigenvalue nearer to zero is uncertain.
     """
 
     negative: int
@@ -30,11 +31,12 @@ class Inertia(NamedTuple):
 
 
 def inertia(matrix: Any, vectors: Array) -> Inertia:
-    """Inertia of a symmetric matrix, sparse or dense, with the defect of its factors on vectors X (n, k).
+    """Number of negative eigenvalues of a symmetric matrix, sparse or dense, with the defect of its factors on vectors.
 
-    By the signs of the pivots of LDLᵀ. Dense matrices use LAPACK with Bunch-Kaufman pivoting. Large sparse ones use
-    PARDISO if installed (backward stable, with a defect of zero), others SuperLU without pivoting, whose factors may be
-    inaccurate, as the defect shows. Raises ArithmeticError if the factorisation fails.
+    ``vectors`` are X (n, k). Eigenvalues are counted by the signs of the pivots of LDLᵀ. Dense matrices use LAPACK with
+    Bunch-Kaufman pivoting. Large sparse ones use PARDISO if installed (backward stable, with a defect of zero), others
+    SuperLU without pivoting, whose factors may be inaccurate, as the defect shows. Raises ArithmeticError if the
+    factorisation fails.
     """
     if not sparse.issparse(matrix):
         lower, blocks, _ = ldl(matrix)
@@ -55,7 +57,10 @@ BALANCINGS = 30
 
 
 class Signature(NamedTuple):
-    """Number of negative directions of ½(K + Kᵀ), basis of the null space of K (n, k), and True if K = Kᵀ."""
+    """Signs of a stiffness matrix K: number of negative directions of ½(K + Kᵀ), null space, and symmetry.
+
+    ``neutral`` (n, k) is a basis of the null space of K. ``symmetric`` is True if K = Kᵀ within the errors of K.
+    """
 
     negative: int
     neutral: Array
@@ -63,10 +68,10 @@ class Signature(NamedTuple):
 
 
 def signature(matrix: Array, noise: Array) -> Signature:
-    """Signature of a matrix (n, n) with errors |δ_ij| ≤ noise_ij, noise (n, n) symmetric.
+    """Signature of a matrix (n, n) whose entries have errors of at most ``noise`` (n, n), symmetric.
 
     Rows and columns are scaled so that the largest noise in each is 1. The sign of an eigenvalue is certain if it
-    exceeds the norm of the scaled noise (Weyl); directions below count as neutral.
+    exceeds the norm of the scaled noise (Weyl). Directions with smaller singular values count as neutral.
     """
     if not matrix.size:
         return Signature(0, np.zeros((len(matrix), 0)), True)
@@ -97,7 +102,7 @@ def balance(size: Any) -> Array:
 
 
 def check_semi_definite(name: str, a: Any) -> None:
-    """Check A ⪰ 0 up to round-off, for symmetric A.
+    """Raise ValueError unless a symmetric matrix is positive semi-definite up to round-off.
 
     Rows are scaled to a unit diagonal first, so that the tolerance does not depend on units.
     """
@@ -128,7 +133,7 @@ def check_semi_definite(name: str, a: Any) -> None:
 
 
 def _is_semi_definite(a: Array) -> bool:
-    """True if a symmetric matrix passes :func:`check_semi_definite`, by a dense factorisation."""
+    """True if a dense symmetric matrix is positive semi-definite up to round-off, as in :func:`check_semi_definite`."""
     diagonal = a.diagonal()
     zero = diagonal == 0.0
     if np.any(diagonal < 0.0) or np.any(a[zero]):
@@ -143,14 +148,17 @@ def _is_semi_definite(a: Array) -> bool:
 
 
 def root_of(matrix: Array) -> Array:
-    """Factor L of A = LLᵀ ⪰ 0, with as many columns as the rank of A."""
+    """Factor L (n, r) of a semi-definite matrix A = LLᵀ (n, n) of rank r."""
     values, vectors = np.linalg.eigh(matrix)
     positive = values > check.ROUND_OFF * max(float(values[-1]), 0.0)
     return vectors[:, positive] * np.sqrt(values[positive])
 
 
 def _sparse_semi_definite(name: str, unit: Any, size: int) -> None:
-    """Check the signs of the pivots of a symmetric factorisation (Sylvester's law of inertia)."""
+    """Raise ValueError unless a sparse matrix with a unit diagonal is positive semi-definite up to round-off.
+
+    It is tested by the signs of its pivots (Sylvester's law of inertia); ``size`` is its number of rows.
+    """
     shifted = unit + check.ROUND_OFF * size * sparse.eye_array(size)
     try:
         if size > check.LARGE:

@@ -24,10 +24,11 @@ LOOSEST = 1e13
 
 
 def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
-    """Solve a square system by scaled LU, or with the least norm if it is singular.
+    """Solution of a square system, or if that is singular its solution of least norm.
 
-    ``meshed`` means that most unknowns belong to solids or plates, not chains, and selects another ordering, or PARDISO
-    if installed. Raises ArithmeticError for a singular system too large for a least-norm solution, which is dense.
+    By LU of the scaled matrix. ``meshed`` means that most unknowns belong to solids or plates, not chains, and selects
+    another ordering, or PARDISO if installed. Raises ArithmeticError for a singular system too large for a least-norm
+    solution, which is dense.
     """
     if not sparse.issparse(matrix) or matrix.shape[0] <= SMALL:
         return _solve_dense(dense(matrix), rhs)
@@ -45,7 +46,7 @@ def solve_saddle(matrix: Any, rhs: Array, *, meshed: bool = False) -> Array:
 
 
 def _solve_dense(matrix: Array, rhs: Array) -> Array:
-    """Solve a small system by dense factors."""
+    """Solution of a small system by dense factors, or if that is singular its solution of least norm."""
     row, column = scales(np.abs(matrix))
     scaled, right = row[:, None] * matrix * column, row * rhs
     try:
@@ -56,7 +57,7 @@ def _solve_dense(matrix: Array, rhs: Array) -> Array:
 
 
 def _is_regular(scaled: Any, solution: Array, right: Array) -> bool:
-    """True if a solution satisfies its equations and does not grow as for singular systems."""
+    """True if a solution satisfies the scaled equations and is not as large as for singular systems."""
     top = np.abs(right).max(initial=0.0)
     if not np.all(np.isfinite(solution)) or np.abs(solution).max(initial=0.0) > LOOSE * top:
         return False
@@ -86,10 +87,10 @@ def _dense_least_norm(matrix: Any, rhs: Array) -> Array:
 
 
 def solve_regular(matrix: Any, rhs: Array) -> Array | None:
-    """Solve a square sparse system with one or many right-hand sides; None if it is singular.
+    """Solution of a square sparse system with one or many right-hand sides; None if it is singular.
 
-    By LU of the scaled matrix, refined once. A system counts as singular if a solution grows by more than ``LOOSEST``
-    (for right-hand sides with a component in the singular direction) or leaves a residual.
+    By LU of the scaled matrix, refined once. A system counts as singular if a solution exceeds its right-hand side by
+    more than ``LOOSEST`` (for right-hand sides with a component in the singular direction) or leaves a residual.
     """
     row, column = scales(abs(sparse.csr_array(matrix)))
     scaled = sparse.csc_array(sparse.diags_array(row) @ matrix @ sparse.diags_array(column))
@@ -108,9 +109,10 @@ def solve_regular(matrix: Any, rhs: Array) -> Array | None:
 
 
 def scales(size: Any) -> tuple[Array, Array]:
-    """Row and column scales that bring the largest entries to about one, without amplifying round-off.
+    """Factors of the rows and of the columns that bring the largest entry of each to about one.
 
-    ``size`` holds the magnitudes of the entries, sparse or dense.
+    ``size`` are the absolute values of the entries, sparse or dense. Rows and columns of round-off are not brought to
+    one.
     """
     largest = float(size.max()) if size.size else 1.0
     whole = (
@@ -127,12 +129,15 @@ def scales(size: Any) -> tuple[Array, Array]:
 
 
 def _tops(size: Any, axis: int) -> Array:
-    """Largest magnitude in each row (axis 1) or column (axis 0)."""
+    """Largest entry of each row (axis 1) or column (axis 0) of a matrix of absolute values, sparse or dense."""
     return size.max(axis=axis).toarray().ravel() if sparse.issparse(size) else size.max(axis=axis, initial=0.0)
 
 
 def least_norm(matrix: Array, rhs: Array) -> Array:
-    """Least-norm solution of the scaled system, as units differ by many orders of magnitude."""
+    """Least-squares solution of least norm, of the system with scaled rows and columns.
+
+    Scaling is needed as units differ by many orders of magnitude.
+    """
     row, column = scales(np.abs(matrix))
     return column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
 
@@ -149,10 +154,11 @@ EXACT = 1e-13
 
 
 def nearest_change(mass: Any, rows: Any, rates: Array) -> Array | None:
-    """Solution δ (n,) of A δ = r with least ½δᵀMδ, for sparse M (n, n), positive definite, and A (k, n).
+    """Change δ (n,) of velocities that satisfies A δ = r with the least energy ½δᵀMδ; None if this is uncertain.
 
-    It is the stationary point of ½δᵀMδ + μᵀ(r − Aδ), with rows and columns scaled; rows of zeros are left out. None
-    unless the other rows clearly have full rank: a dense decomposition must decide then.
+    ``mass`` is M (n, n), sparse and positive definite, ``rows`` is A (k, n), and ``rates`` is r. δ is the stationary
+    point of ½δᵀMδ + μᵀ(r − Aδ), with rows and columns scaled; rows of zeros are left out. It is uncertain unless the
+    other rows clearly have full rank: a dense decomposition must decide then.
     """
     diagonal = mass.diagonal()
     if not np.all(diagonal > 0.0):
@@ -183,7 +189,7 @@ def nearest_change(mass: Any, rows: Any, rates: Array) -> Array | None:
 
 
 def _growth(factor: Any, size: int) -> float:
-    """Lower estimate of the norm of the inverse of a factored matrix with entries of about one."""
+    """Lower estimate of the norm of the inverse of a matrix (size, size) from its factor; infinite if singular."""
     x, growth = np.random.default_rng(0).standard_normal(size), 0.0
     for _ in range(ROUNDS):
         y = factor.solve(x / np.linalg.norm(x))

@@ -21,12 +21,12 @@ is dropped shows in G P, but a row of round-off that is kept would remove a moti
 
 
 def sparse_null_space(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
-    """Sparse basis P (n, n − rank) of the null space of G, and for each dependent row weights of a zero combination.
+    """Sparse basis P (n, n − rank) of the null space of G, and the relations between dependent rows of G.
 
-    P is the identity on the free columns and not orthonormal. Rows and columns are scaled first. Gauss-Jordan
-    elimination then takes pivots above a tenth of the largest entry of their row, in the order of the least Markowitz
-    count (r − 1)(c − 1) (Duff, Erisman, Reid, Direct Methods for Sparse Matrices, sec. 7.2); columns with one entry
-    cause no fill.
+    Each relation gives the weights of rows whose sum is zero. P is the identity on the free columns and not
+    orthonormal. Rows and columns are scaled first. Gauss-Jordan elimination then takes pivots above a tenth of the
+    largest entry of their row, in the order of the least Markowitz count (r − 1)(c − 1) (Duff, Erisman, Reid, Direct
+    Methods for Sparse Matrices, sec. 7.2); columns with one entry cause no fill.
     """
     g = sparse.csr_array(g)
     row, column = scales(abs(g))
@@ -42,7 +42,10 @@ def sparse_null_space(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]
 
 
 class _Elimination:
-    """Elimination state: rows as mappings from columns to entries; pivot rows are stored without their unit entry."""
+    """State of a Gauss-Jordan elimination with rows as mappings from columns to entries.
+
+    Rows with a pivot are stored without it, divided by it.
+    """
 
     def __init__(self, g: sparse.csr_array) -> None:
         at, index, data = g.indptr, g.indices, g.data
@@ -70,7 +73,7 @@ class _Elimination:
                 self._take(i, j)
 
     def _rank(self, i: int) -> None:
-        """Put an open row into the queue by its best pivot, or drop it as dependent."""
+        """Put row ``i``, which has no pivot yet, into the queue by its best pivot, or drop it as dependent."""
         row = self.rows[i]
         largest = max(map(abs, row.values()), default=0.0)
         if largest <= DEPENDENT:
@@ -84,7 +87,7 @@ class _Elimination:
         heapq.heappush(self._queue, ((count - 1) * (len(row) - 1), len(row), i, self._turn[i], j))
 
     def _take(self, i: int, j: int) -> None:
-        """Pivot on entry (i, j): eliminate column j from all other rows."""
+        """Take entry (i, j) as pivot: eliminate column j from all other rows, and queue those that change again."""
         pivot = self.rows[i].pop(j)
         self.rows[i] = rest = {k: v / pivot for k, v in self.rows[i].items()}
         self.pivots[i] = j
@@ -99,7 +102,7 @@ class _Elimination:
                 self._rank(other)
 
     def _subtract(self, i: int, factor: float, rest: dict[int, float]) -> None:
-        """Subtract a multiple of a pivot row from row i."""
+        """Subtract ``factor`` times a pivot row, whose other entries are ``rest``, from row ``i``."""
         row = self.rows[i]
         for k, value in rest.items():
             old = row.get(k, 0.0)
@@ -112,7 +115,10 @@ class _Elimination:
                 self.columns[k].add(i)
 
     def origin(self, i: int, scale: Array) -> dict[int, float]:
-        """Weights of a zero combination of rows: first 1 for the dropped row i, then the weights of other rows."""
+        """Weights of rows whose sum is zero, because the dropped row ``i`` depends on others: 1 for it, then theirs.
+
+        ``scale`` are the factors of the rows.
+        """
         weight = dict(self._factors[i])
         for pivot in reversed(self.pivots):
             value = weight.get(pivot, 0.0)

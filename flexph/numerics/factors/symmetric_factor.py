@@ -19,11 +19,12 @@ BYTES = 40.0
 
 
 class SymmetricFactor:
-    """Factors ``P A Pᵀ = L U`` with U = D Lᵀ up to round-off, P a fill-reducing order, and pivots on the diagonal.
+    """Factors ``P A Pᵀ = L U`` of a sparse symmetric matrix A, with U = D Lᵀ up to round-off.
 
-    The factorisation is stable for positive definite A. For an indefinite A, the factors are those of a nearby matrix,
-    and :meth:`defect` measures the difference. A large factorisation is announced before it starts. Raises ValueError
-    for a zero pivot, and MemoryError if memory is insufficient.
+    P is an order with little fill, and pivots stay on the diagonal. The factorisation is stable for positive definite
+    A. For an indefinite A, the factors are those of a nearby matrix, and :meth:`defect` measures the difference. A
+    large factorisation is announced before it starts. Raises ValueError for a zero pivot, and MemoryError if memory is
+    insufficient.
     """
 
     def __init__(self, matrix: Any, advice: str = "") -> None:
@@ -63,7 +64,7 @@ class SymmetricFactor:
 
 
 def _cost(matrix: Any, order: Array) -> Cost:
-    """Cost of the factors; zero for small ones."""
+    """Cost of the factors of a matrix in an elimination order; zero for small matrices."""
     if matrix.shape[0] < FEW:
         return Cost(0.0, 0.0)
     counts = column_counts(matrix, order).astype(float)
@@ -123,7 +124,7 @@ def column_counts(matrix: Any, order: Array) -> Array:
 
 
 def _alike(pattern: Any, order: Array) -> tuple[Array, Array]:
-    """Groups of rows with the same pattern: group of each row (n,), numbered in ``order``, and first row of each."""
+    """Groups of rows with the same pattern, numbered in ``order``: group of each row (n,), one row of each group."""
     # rows are distinguished by sums of random 62-bit numbers over their columns, including the diagonal
     values = np.random.default_rng(0).integers(1, 2**62, len(order))
     keys = pattern @ values + np.where(pattern.diagonal() > 0, 0, values)
@@ -134,10 +135,11 @@ def _alike(pattern: Any, order: Array) -> tuple[Array, Array]:
 
 
 def elimination_tree(high: Array, low: Array, n: int) -> Array:
-    """Parent of each column in the elimination tree (n,), n for a root, from entries (high, low), high > low.
+    """Parent (n,) of each column in the elimination tree of a symmetric matrix, n for a root.
 
-    The tree depends only on the connected components of leading blocks, which a minimum spanning tree of the graph
-    preserves if the weight of an edge is the later of its ends.
+    The matrix has entries in the rows ``high`` and columns ``low``, high > low. The tree depends only on the connected
+    components of leading blocks, which a minimum spanning tree of the graph preserves if the weight of an edge is the
+    later of its ends.
     """
     graph = sparse.coo_array((high + 1.0, (high, low)), shape=(n, n)).tocsr()
     tree = minimum_spanning_tree(graph).tocoo()
@@ -155,7 +157,7 @@ def elimination_tree(high: Array, low: Array, n: int) -> Array:
 
 
 def _postorder(parent: Array) -> tuple[Array, Array]:
-    """Postorder numbers of the nodes, and sizes of their subtrees, (n,) each."""
+    """Number of each node in the postorder of a tree, and number of nodes of its subtree, (n,) each."""
     n, up = len(parent), parent.tolist()
     sizes = [1] * (n + 1)
     for node in range(n):
@@ -170,7 +172,11 @@ def _postorder(parent: Array) -> tuple[Array, Array]:
 
 
 def _entries_below(parent: Array, high: Array, low: Array, weights: Array) -> Array:
-    """Number of entries of each column below its group, with rows weighted by ``weights``."""
+    """Number of entries in each column of the factor below its own group of rows.
+
+    ``parent`` is the elimination tree of the groups, ``high`` and ``low`` are the entries between groups, and
+    ``weights`` the numbers of rows of the groups.
+    """
     n = len(parent)
     number, sizes = _postorder(parent)
     first = np.empty(n + 1, dtype=np.int64)
@@ -197,7 +203,10 @@ def _entries_below(parent: Array, high: Array, low: Array, weights: Array) -> Ar
 
 
 def _common_ancestor(up: Array, first: Array, a: Array, b: Array) -> Array:
-    """Least common ancestors of nodes a < b in postorder, by binary lifting."""
+    """Least common ancestors of pairs of nodes a < b of a tree, which are numbered in postorder.
+
+    ``up`` are the parents, ``first`` the first nodes of the subtrees. The method is binary lifting.
+    """
     jumps = [up]
     while len(jumps) < max(len(up).bit_length(), 1):
         jumps.append(jumps[-1][jumps[-1]])

@@ -35,7 +35,7 @@ UNCOMPILED = "loops run uncompiled, about 1000 times slower"
 
 @cache
 def record() -> dict[str, Any]:
-    """Record of the build: modules, hashes of their sources, compiler and flags, or the reason for a missing build."""
+    """Record left by the build: modules of loops, hashes of sources, compiler, flags, or why there is no build."""
     try:
         values: dict[str, Any] = json.loads(RECORD.read_bytes())
     except FileNotFoundError:
@@ -44,12 +44,12 @@ def record() -> dict[str, Any]:
 
 
 def are_compiled() -> bool:
-    """True if loops are imported from extension modules."""
+    """True if loops are imported from compiled extension modules, False if from their sources."""
     return bool(record()["modules"]) and not _sources_wanted()
 
 
 def check_sources() -> None:
-    """Raise ImportError, naming the source, if a source in a checkout has changed since the build."""
+    """Raise ImportError if a source of the compiled loops has changed since the build, in a checkout."""
     if not record()["checkout"]:
         return
     for name, (time, digest) in record()["sources"].items():
@@ -58,7 +58,7 @@ def check_sources() -> None:
 
 
 def command() -> str:
-    """Command that compiles the loops of this installation."""
+    """Shell command that compiles the loops of this installation."""
     if record()["checkout"]:
         return f'"{sys.executable}" -m pip install -e "{ROOT}"'
     return f'"{sys.executable}" -m pip install --force-reinstall --no-deps --no-cache-dir "{_origin()}"'
@@ -66,7 +66,7 @@ def command() -> str:
 
 @cache
 def takes_avx2() -> bool:
-    """True if extension modules for processors with AVX2 are preferred."""
+    """True if extension modules that need AVX2 are imported where there are such: if the processor has it."""
     from .processor import runs_avx2
 
     return os.environ.get("FLEXPH_LOOPS") != "baseline" and runs_avx2()
@@ -74,7 +74,7 @@ def takes_avx2() -> bool:
 
 @cache
 def warn_if_uncompiled() -> None:
-    """Warn once in a process that loops run uncompiled, unless the environment asks for it."""
+    """Log a warning, once in a process, if loops run uncompiled though the environment does not ask for it."""
     if not are_compiled() and not _sources_wanted():
         import logging
 
@@ -87,7 +87,7 @@ def reason() -> str:
 
 
 def described() -> str:
-    """Text on the build, for ``flexph --version --verbose``."""
+    """Sentence on how the loops are built, for ``flexph --version --verbose``."""
     built = record()
     try:
         check_sources()
@@ -102,7 +102,7 @@ def described() -> str:
 
 
 def find_loops() -> None:
-    """Install the finder :class:`Loops` for modules of loops; raises ValueError for an unknown FLEXPH_LOOPS."""
+    """Make Python import modules of loops by :class:`Loops`; raises ValueError for an unknown value of FLEXPH_LOOPS."""
     wanted = os.environ.get("FLEXPH_LOOPS", "")
     if wanted not in ("", "none", "baseline", "required", "checked"):  # the last two affect the build only
         raise ValueError(f"FLEXPH_LOOPS must be none, baseline or not set, got {wanted!r}")
@@ -110,13 +110,13 @@ def find_loops() -> None:
 
 
 class Loops(MetaPathFinder):
-    """Import finder of loops, which checks their sources before the first import."""
+    """Finder that imports modules of loops from extension modules or sources, after a check of the sources."""
 
     def __init__(self) -> None:
         self.modules, self.wide = frozenset(record()["modules"]), frozenset(record().get(AVX2, ()))
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-        """Find a module of loops in the extension module of its folder, or its source if so selected."""
+        """Specification of a module of loops, or of a folder's extension module for AVX2; None for other modules."""
         folder, _, stem = fullname.rpartition(".")
         if stem == "compiled" and f"{folder}.{AVX2}.{stem}" in self.wide and takes_avx2():
             return PathFinder.find_spec(fullname, [f"{place}/{AVX2}" for place in path or ()])
@@ -129,7 +129,7 @@ class Loops(MetaPathFinder):
 
 
 class Part(Loader):
-    """Import loader of a module of loops x, from the names ``x__f`` in the extension module of its folder."""
+    """Loader of a module of loops from the extension module of its folder, where names of a module x are ``x__f``."""
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Return None, so that Python creates the module."""
@@ -145,30 +145,30 @@ class Part(Loader):
 
 
 class Source(SourceFileLoader):
-    """Import loader of a module of loops from its source."""
+    """Loader of a module of loops from its source, uncompiled."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the source, with the names of ``uncompiled.py`` as its module cython."""
+        """Run the source of the module, with ``uncompiled.py`` in place of the module cython."""
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
         super().exec_module(module)
 
 
 def _import(name: str, *arguments: Any) -> ModuleType:
-    """Import a module, but ``uncompiled.py`` instead of cython."""
+    """Module by name, as ``__import__``, but ``uncompiled.py`` for the name cython."""
     from . import uncompiled
 
     return uncompiled if name == "cython" else __import__(name, *arguments)
 
 
 def _source(fullname: str) -> ModuleSpec | None:
-    """Find the source of a module that has declarations of C types."""
+    """Module specification of a module of loops by its source; None for modules without declarations of C types."""
     path = ROOT.joinpath(*fullname.split(".")).with_suffix(".py")
     declared = fullname.startswith("flexph.") and path.with_suffix(".pxd").exists()
     return spec_from_file_location(fullname, path, loader=Source(fullname, str(path))) if declared else None
 
 
 def _origin() -> str:
-    """Source from which pip installed the package: a folder, a URL, or its name on an index."""
+    """Place from which pip installed this package: a folder, a URL, or its name on an index."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -183,7 +183,7 @@ def _sources_wanted() -> bool:
 
 
 def _is_as_compiled(path: str, time: int, digest: str) -> bool:
-    """True for a file unchanged since a time [ns], or rewritten with the same content, as by git."""
+    """True if a file is as it was compiled, by its time of change [ns] or by the hash of its content."""
     try:
         if os.stat(path).st_mtime_ns == time:
             return True

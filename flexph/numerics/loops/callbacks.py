@@ -28,10 +28,10 @@ log = logging.getLogger("flexph")
 
 
 class Struct(Generic[T]):
-    """Named tuple of arrays, laid out at an ``address`` as the C struct with the same fields.
+    """Named tuple of arrays whose addresses and lengths are in memory at ``address``, as a C struct of these fields.
 
-    Fields may be named tuples or tuples of arrays; a number is laid out as an array of one. Loops write to the arrays
-    of ``value``, which must be in C order. The memory at the address lives as long as this object.
+    Fields may be named tuples or tuples of arrays; a number becomes an array of one entry. Loops write to the arrays of
+    ``value``, which must be in C order. The memory at the address lives as long as this object.
     """
 
     def __init__(self, value: T) -> None:
@@ -45,14 +45,15 @@ _structs: WeakValueDictionary[int, Struct[Any]] = WeakValueDictionary()
 
 
 def struct_at(address: int) -> Any:
-    """Named tuple laid out at an address; uncompiled loops use it instead of a pointer."""
+    """Named tuple of the :class:`Struct` at an address, for uncompiled loops, which have no pointers."""
     return _structs[address].value
 
 
 def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Addresses and lengths of the arrays of nested tuples in order, (n, 4), and the arrays, which must be kept alive.
+    """Table (n, 4) of the addresses and lengths of the arrays in nested tuples, and the arrays in the same order.
 
-    Raises TypeError for arrays that violate their annotations, and ValueError for arrays not in C order.
+    The arrays must be kept alive. Raises TypeError for arrays that violate their annotations, and ValueError for arrays
+    not in C order.
     """
     owners, kinds = list(_arrays(_as_arrays(value))), _kinds(type(value))
     if kinds is not None:
@@ -66,7 +67,7 @@ def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _as_arrays(value: Any) -> Any:
-    """Copy of nested tuples with each number replaced by an array of length one."""
+    """Copy of nested tuples in which each number is an array with one entry."""
     if isinstance(value, tuple):
         inner = [_as_arrays(own) for own in value]
         return type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
@@ -84,7 +85,7 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
 
 
 class _Kind(NamedTuple):
-    """Name, entry type and dimension of an array in a named tuple."""
+    """Name, type of the entries and number of axes of an array in a named tuple."""
 
     name: str
     dtype: np.dtype[Any]
@@ -93,7 +94,7 @@ class _Kind(NamedTuple):
 
 @cache
 def _kinds(of: type) -> list[_Kind] | None:
-    """Arrays of a named tuple by its annotations, in order; None for tuples without annotations."""
+    """Kinds of all arrays in a named tuple, by its annotations and in order; None for tuples without annotations."""
     if not hasattr(of, "_fields"):
         return None
     kinds: list[_Kind] = []
@@ -112,7 +113,7 @@ def _kinds(of: type) -> list[_Kind] | None:
 
 
 class Kind(NamedTuple):
-    """C type of a function of one number, and the conversion of its Python result."""
+    """C type of a callback with one argument, and the function that converts its result for C."""
 
     c_type: Any
     convert: Callable[[Any], Any]
@@ -122,7 +123,7 @@ WHOLE = Kind(ctypes.CFUNCTYPE(ctypes.c_ssize_t, ctypes.c_ssize_t), int)
 
 
 class Callback:
-    """Python function of one number that loops call by its ``address``.
+    """Python function with one argument that loops call by its ``address``.
 
     If it raises, loops get the value ``failed``, and the first exception is kept as ``error``, which the run raises
     after the loops. The function is called within a generator, so that an interruption between entry and end of the
@@ -154,7 +155,7 @@ class Callback:
 
 
 def c_function(given: LowLevelCallable, signature: str) -> tuple[int, int]:
-    """Addresses of a C function and of its user data (0: none); raises ValueError for a wrong signature."""
+    """Addresses of a C function and of its user data (0 without any); raises ValueError for another signature."""
     if _plain(given.signature) != _plain(signature):
         raise ValueError(f"a LowLevelCallable must be '{signature}' here, got '{given.signature}'")
     capsule = tuple.__getitem__(given, 0)  # as in SciPy's C code
@@ -164,7 +165,7 @@ def c_function(given: LowLevelCallable, signature: str) -> tuple[int, int]:
 
 
 def _plain(signature: str) -> str:
-    """Normalise a signature, with all pointer types as ``*``, as LowLevelCallables name them differently."""
+    """Signature of a C function in a form that can be compared: without const, with ``*`` for all pointer types."""
     result, _, rest = signature.replace("const", "").partition("(")
     arguments = ["*" if "*" in one else one.strip() for one in rest.rpartition(")")[0].split(",")]
     return f"{result.strip()}({','.join(arguments)})"
@@ -176,9 +177,9 @@ def _capsule(name: str, result: Any, *arguments: Any) -> Any:
 
 @cache
 def entry_address(function: Callable[..., int], failed: int) -> int:
-    """Address of an uncompiled integer function, valid as long as the process lives.
+    """Address of a function of loops that is not compiled, from integers to an integer, for the life of the process.
 
-    Uncompiled loops call it directly (see :func:`entry_at`); compiled ones get the value ``failed`` if it raises.
+    Uncompiled loops call it directly (see :func:`entry_at`). Compiled ones get the value ``failed`` if it raises.
     """
 
     def entered(*given: int) -> int:
@@ -199,6 +200,6 @@ _entries: dict[int, tuple[Callable[..., int], Any]] = {}
 
 
 def entry_at(address: int) -> Callable[..., int] | None:
-    """Uncompiled function at an address, None if there is none; called directly, it raises its own exceptions."""
+    """Function to which :func:`entry_address` gave an address, None if there is none there; it may raise exceptions."""
     function, _ = _entries.get(address, (None, None))
     return function

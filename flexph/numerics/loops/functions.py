@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 
 class FailedCall(NamedTuple):
-    """Function that raised or returned no finite number, its arguments, and the exception or the number."""
+    """Call of a user's function that raised or returned no finite number: its arguments, and the error or value."""
 
     function: Callable[..., float]
     arguments: tuple[float, ...]
@@ -39,19 +39,22 @@ DEPTH = 10
 
 
 def address_of(function: Callable[..., float]) -> int:
-    """Address at which loops call a function."""
+    """Address by which loops call a user's function, for the life of the process."""
     address = id(_called(function))
     _functions[address] = function
     return address
 
 
 def function_at(address: int) -> Callable[..., float] | None:
-    """Function that loops call at an address, None if there is none."""
+    """Function to which :func:`address_of` gave an address; None if there is none there."""
     return _functions.get(address)
 
 
 def are_same(first: Any, second: Any, depth: int = DEPTH) -> bool:
-    """True if two objects are known to be equal; functions are if their code, defaults and enclosed values are."""
+    """True if two objects are certainly equal; functions are if their code, defaults and enclosed values are.
+
+    ``depth`` limits how deeply enclosed values are compared.
+    """
     if first is second:
         return True
     if type(first) is not type(second) or depth == 0:
@@ -80,18 +83,21 @@ def are_same(first: Any, second: Any, depth: int = DEPTH) -> bool:
 
 
 def last_failure() -> FailedCall | None:
-    """Take and clear the last failed call of this thread, or None; an interruption counts before other errors."""
+    """Last failed call in this thread, which is then forgotten; None if there was none.
+
+    An interruption counts before other errors.
+    """
     failed = _errors.pop(threading.get_ident(), None)
     return None if failed is None else FailedCall(*failed)
 
 
 def call_real(address: int, x: float) -> float:
-    """Call the function of a number at an address; NaN if it fails."""
+    """Value of the function at an address for the number x; NaN if the call fails."""
     return _call(address, x)
 
 
 def call_three(address: int, x: float, y: float, z: float) -> float:
-    """Call the function of three numbers at an address; NaN if it fails."""
+    """Value of the function at an address for the numbers x, y and z; NaN if the call fails."""
     return _call(address, x, y, z)
 
 

@@ -11,7 +11,7 @@ LIMIT = "OMP_NUM_THREADS"
 
 
 def allowed_threads() -> int:
-    """Number of threads that a run may have: that of the environment, or of the processors of this process."""
+    """Number of threads that a run may use: OMP_NUM_THREADS, or else the number of processors of this process."""
     given = os.environ.get(LIMIT, "").partition(",")[0].strip()
     if given.isdecimal() and int(given) > 0:
         return int(given)
@@ -19,6 +19,6 @@ def allowed_threads() -> int:
 
 
 def run_both(task: Callable[[Any], None], first: Any, second: Any, apart: bool) -> None:
-    """Run a task on two parts, in uncompiled loops one after the other; compiled ones use two threads if ``apart``."""
+    """Call ``task`` for ``first`` and ``second``; compiled loops use two threads if ``apart``, uncompiled ones one."""
     task(first)
     task(second)

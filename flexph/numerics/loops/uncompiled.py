@@ -16,25 +16,25 @@ NUMBERS = (float, int, bool)
 
 
 def pointer(kind: Any) -> Any:
-    """Type of a pointer; Python holds the value itself."""
+    """Type for a pointer to a type: the type itself, as Python holds references."""
     return kind
 
 
 def address(value: Any) -> Any:
-    """Pointer to a value; Python holds the value itself."""
+    """Pointer to a value: the value itself, as Python holds references."""
     return value
 
 
 def sizeof(value: Any) -> int:
-    """Bytes of a value; Python has no use for them."""
+    """Size of a value in memory: always 1, as Python has no use for it."""
     return 1
 
 
 def cast(kind: Any, value: Any) -> Any:
-    """Convert a value to a type; values of other types than numbers remain."""
+    """Value converted to a type of numbers; for other types the value itself."""
     return kind(value) if kind in NUMBERS else value
 
 
 def declare(kind: Any, *value: Any) -> Any:
-    """Declare a variable by its type and its value; None without a value."""
+    """Value of a variable that is declared with a type and a value, or with a type only (None)."""
     return cast(kind, *value) if value else None

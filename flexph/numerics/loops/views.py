@@ -28,53 +28,53 @@ LANES = 4
 
 
 def entries(a: Any) -> int:
-    """Number of entries."""
+    """Number of entries of an array."""
     size: int = a.size
     return size
 
 
 def part(a: Any, first: int, end: int) -> Any:
-    """Entries, or rows, from ``first`` to ``end`` (exclusive)."""
+    """View of the entries, or rows, of an array from ``first`` up to ``end``, which is not included."""
     return a[first:end]
 
 
 def block(a: Any, first: int, rows: int, columns: int) -> Any:
-    """Matrix (rows, columns) within an array, from its flat index ``first`` on."""
+    """View, as a matrix (rows, columns), of consecutive entries of an array from the flat index ``first`` on."""
     return a.reshape(-1)[first : first + rows * columns].reshape(rows, columns)
 
 
 def flat(a: Any) -> Any:
-    """All entries as a vector."""
+    """View of all entries of an array as a vector."""
     return a.reshape(-1)
 
 
 def get(a: Any, i: int) -> Any:
-    """Entry by its flat index."""
+    """Entry of an array by its flat index."""
     return a.reshape(-1)[i]
 
 
 def put(a: Any, i: int, value: complex) -> None:
-    """Set an entry by its flat index."""
+    """Set one entry of an array by its flat index."""
     a.reshape(-1)[i] = value
 
 
 def fill(a: Any, value: complex) -> None:
-    """Set all entries."""
+    """Set all entries of an array to a value."""
     a[...] = value
 
 
 def copy(source: Any, target: Any) -> None:
-    """Copy all entries to the leading ones of the target."""
+    """Copy all entries of ``source`` to the first entries of ``target``."""
     target.reshape(-1)[: source.size] = source.reshape(-1)
 
 
 def average(first: Any, second: Any, out: Any) -> None:
-    """Write the mean of two arrays to ``out``."""
+    """Write the mean of two arrays, entry by entry, to ``out``."""
     out[...] = 0.5 * (first + second)
 
 
 def row_product(d: int, a: Any, b: Any) -> Any:
-    """Sum of the products of the first d entries."""
+    """Sum of the products a_i b_i of the first d entries of two vectors."""
     total = 0.0 * a[0] * b[0]
     for i in range(d):
         total += a[i] * b[i]
@@ -107,7 +107,7 @@ def distance(x: int) -> int:
 
 
 def divided(x: complex, y: complex) -> Any:
-    """Quotient, for complex numbers by the conjugate, bitwise equal to that of compiled loops."""
+    """Quotient x/y; that of complex numbers is computed as in compiled loops and equal to theirs bit by bit."""
     if not isinstance(y, complex):
         return complex(x.real / y, x.imag / y) if isinstance(x, complex) else x / y
     size = y.real * y.real + y.imag * y.imag
@@ -122,7 +122,7 @@ def real_part(x: complex) -> float:
 
 
 def magnitude(x: complex) -> float:
-    """Magnitude |Re x| + |Im x|."""
+    """Sum |Re x| + |Im x| of a number that may be complex, which is cheaper than its absolute value."""
     return abs(x.real) + abs(x.imag)
 
 
@@ -132,18 +132,21 @@ def padded(count: Any) -> Any:
 
 
 def stored(w: Any) -> Any:
-    """Stored row width of a banded matrix of half bandwidth w (see algebra.band)."""
+    """Number of entries in which a row of a banded matrix of half bandwidth w is stored (see algebra.band)."""
     return padded(3 * w + LANES) + LANES
 
 
 def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
-    """Compute A[i:] −= factor · B[j:] for ``count`` entries, rounded up to a multiple of LANES."""
+    """Subtract ``factor`` times entries of B from j on from those of A from i on; both are flat indices.
+
+    ``count`` entries are changed, rounded up to a multiple of LANES.
+    """
     count = min(padded(count), A.size - i, B.size - j)  # a view may end within a lane
     A.reshape(-1)[i : i + count] -= _times(factor, B.reshape(-1)[j : j + count])
 
 
 def _times(factor: complex, values: Any) -> Any:
-    """Complex products by real operations as in compiled loops, as NumPy may use fused operations."""
+    """Products of a factor and values; of complex ones by real operations, as in compiled loops (NumPy may fuse)."""
     if not np.iscomplexobj(values):
         return factor * values
     a, b, products = factor.real, factor.imag, np.empty_like(values)
@@ -153,14 +156,17 @@ def _times(factor: complex, values: Any) -> Any:
 
 
 def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
-    """Compute A[i:] −= Σ_k A[f + k] A[j + k step:], k < LANES, for ``count`` entries, rounded up likewise."""
+    """Subtract Σ_k A[f + k] A[j + k step:], k = 0 … LANES − 1, from the entries of A from i on; all are flat indices.
+
+    ``count`` entries are changed, rounded up to a multiple of LANES.
+    """
     factors = [get(A, f + k) for k in range(LANES)]
     for k, factor in enumerate(factors):
         take(A, i, A, j + k * step, factor, count)
 
 
 def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) -> None:
-    """Compute out[i:] = x A[i:] + y B[i:] for ``count`` entries, rounded up to a multiple of LANES."""
+    """Write x A + y B to ``out`` in ``count`` entries, rounded up to a multiple of LANES, from the flat index i on."""
     o, a, b = (v.reshape(-1)[i : i + padded(count)] for v in (out, A, B))
     o[...] = _times(x, a) + _times(y, b)
 
@@ -168,7 +174,11 @@ def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) ->
 def add_product(
     out: Any, o: int, share: float, A: Any, a: int, B: Any, b: int, rows: int, inner: int, columns: int
 ) -> None:
-    """Add share·A B, with ``share`` ±1, to ``out``, for parts of the matrices that begin at the entries o, a and b."""
+    """Add ``share`` A B to ``out``, with ``share`` ±1, for parts of the matrices.
+
+    The parts begin at the flat indices o, a and b; A has ``rows`` rows and ``inner`` columns, B has ``columns``
+    columns.
+    """
     if rows <= 0 or inner <= 0 or columns <= 0:
         return
     to, left, right = (_part_at(X, *x) for X, x in ((out, (o, columns)), (A, (a, inner)), (B, (b, columns))))
@@ -177,24 +187,27 @@ def add_product(
 
 
 def _part_at(A: Any, first: int, columns: int) -> Any:
-    """Part of a matrix from entry ``first`` on: all further rows, and a number of columns."""
+    """View of a matrix from the entry with the flat index ``first`` on: all rows from there, ``columns`` columns."""
     row, column = divmod(first, A.shape[1])
     return A[row:, column : column + columns]
 
 
 def add_row(out: Any, o: int, factor: float, B: Any, b: int, count: int) -> None:
-    """Compute out[o:] += factor · B[b:] for ``count`` entries."""
+    """Add ``factor`` times ``count`` entries of B from the flat index b on to those of ``out`` from o on."""
     out.reshape(-1)[o : o + count] += factor * B.reshape(-1)[b : b + count]
 
 
 def prefetch(A: Any, i: int, count: int) -> None:
-    """Prefetch entries into the cache; no effect in uncompiled loops."""
+    """Do nothing: compiled loops prefetch ``count`` entries of A from the flat index i on into the cache."""
 
 
 def combine(
     d: int, out: Any, i: int, mean: Any, form: Any, val: Any, first: int, last: int, shift: int, u: Any, col: Any
 ) -> None:
-    """Compute out[i] = Σ_j mean[i, j] form[j] + Σ_e val[e + shift] u[col[e]], e from ``first`` to ``last``."""
+    """Write Σ_j mean[i, j] form[j] + Σ_e val[e + shift] u[col[e]] into row i of ``out``.
+
+    j runs over the first d rows of ``form``, e from ``first`` up to ``last``, which is not included.
+    """
     _combine(d, out, i, mean, form, 0, val, (first, last, shift), u, col)
 
 
@@ -213,7 +226,7 @@ def combine_two(
     du: Any,
     col: Any,
 ) -> None:
-    """Apply :func:`combine` to two vectors at once, the second with the following rows of ``form``."""
+    """Apply :func:`combine` for two vectors: u to ``out``, and du with the next d rows of ``form`` to ``more``."""
     _combine(d, out, i, mean, form, 0, val, (first, last, shift), u, col)
     _combine(d, more, i, mean, form, d, val, (first, last, shift), du, col)
 
@@ -236,17 +249,17 @@ def _function_at(address: int, result: Any, *arguments: Any) -> Callable[..., An
 
 
 def call_one(address: int, x: int) -> int:
-    """Call the function of an integer at an address."""
+    """Call the function at an address with an integer, and return its integer result."""
     value: int = _function_at(address, ctypes.c_ssize_t, ctypes.c_ssize_t)(int(x))
     return value
 
 
 def call_two(address: int, x: int, y: int) -> int:
-    """Call the function of two integers at an address."""
+    """Call the function at an address with two integers, and return its integer result."""
     value: int = _function_at(address, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_ssize_t)(int(x), int(y))
     return value
 
 
 def bind(structure: Any, value: Any) -> None:
-    """Raise TypeError: only compiled loops have structures (see binding.hpp)."""
-    raise TypeError("uncompiled loops take a tuple of arrays instead of a structure")
+    """Raise TypeError, as uncompiled loops have no structures that could refer to arrays (see binding.hpp)."""
+    raise TypeError("uncompiled loops accept a tuple of arrays instead of a structure")

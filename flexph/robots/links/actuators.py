@@ -26,8 +26,9 @@ class Actuator:
 
         f = k u + b₀ + b₁ ℓ + b₂ ℓ̇,   ℓ = Σ γ_j q_j,   τ_j = γ_j f,
 
-    with the command u limited to its range and the force f to its bounds. A motor has k = 1, a position servo b₁ = −k
-    and b₂ = −k_v, a velocity servo b₂ = −k. An actuator of several joints acts on a fixed tendon of length ℓ.
+    for joints with the coordinates q_j and the efforts τ_j. The command u is limited to its range and the force f to
+    its bounds. A motor has k = 1, a position servo b₁ = −k and b₂ = −k_v with a velocity gain k_v, a velocity servo
+    b₂ = −k. An actuator of several joints acts on a fixed tendon of length ℓ.
 
     Attributes
     ----------
@@ -51,7 +52,11 @@ class Actuator:
 
 
 def efforts_of(joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuator]) -> list[Connection]:
-    """External ports through which actuators act on joints; reactions act on the other side of each joint."""
+    """Connections that are external ports, through which actuators act on their joints.
+
+    A rotating joint has one, a torque with its reaction on the parent; a sliding joint has a force at each of its ends
+    that is not the ground.
+    """
     connections: list[Connection] = []
     for name in _driven(actuators):
         joint = joints[name]
@@ -75,16 +80,17 @@ def _ports(joint: RobotJoint) -> list[str]:
 
 
 def _directions(joint: RobotJoint) -> list[tuple[float, ...]]:
-    """Input of each external port of a joint at a unit effort."""
+    """Input of each external port of a joint for an effort of one."""
     return [tuple(joint.axis), tuple(-x for x in joint.second_axis)][: len(_ports(joint))]
 
 
 @dataclass(frozen=True, eq=False)
 class ActuatorLaw:
-    """Inputs of all actuated joints from time and readings: coordinate and rate of each joint, alternating.
+    """Function from time and readings to the inputs (m,) of the ports of all actuated joints.
 
-    ``ratios`` (a, j) are γ, ``laws`` (a, 8) have k, b₀, b₁, b₂ and both pairs of bounds, ``limits`` (j,) the largest
-    efforts of the joints, and ``inputs`` (m, j) the inputs at unit efforts.
+    The readings are the coordinate and the rate of each joint, alternating. For a actuators and j joints, ``ratios``
+    (a, j) are γ, ``laws`` (a, 8) have k, b₀, b₁, b₂, the range of the command and the bounds of the force, ``limits``
+    (j,) are the largest efforts of joints, and ``inputs`` (m, j) the inputs at unit efforts.
     """
 
     commands: Sequence[Command]
@@ -94,7 +100,7 @@ class ActuatorLaw:
     inputs: Array
 
     def __call__(self, time: float, readings: Array) -> Array:
-        """Inputs (m,) at a time [s] and for readings."""
+        """Inputs (m,) at a time [s], for the readings (2 j,) of the coordinates and rates of the joints."""
         given = [command(time) if callable(command) else command for command in self.commands]
         k, b0, b1, b2, least, most, weakest, strongest = self.laws.T
         length, rate = self.ratios @ readings[0::2], self.ratios @ readings[1::2]
@@ -108,7 +114,10 @@ def feedback_of(
     commands: Mapping[str, Command],
     unread: Sequence[str] = (),
 ) -> tuple[ActuatorLaw, dict[str, Any], list[str]]:
-    """Law of the actuators, its sensors by name, and the ports that it sets; a missing command is zero."""
+    """Law of the actuators for given commands, its sensors by name, and names of the ports whose inputs it gives.
+
+    A missing command is zero. Raises ValueError for an unknown actuator, for ``unread`` ones, and without actuators.
+    """
     for name in unread if not actuators else [name for name in commands if name in unread]:
         raise ValueError(
             f"actuator {name!r} of the file has no counterpart (activation, a spatial tendon or another law), so "

@@ -41,7 +41,7 @@ from .tree import couplings
 
 
 class NamedParts(NamedTuple):
-    """Mappings of a robot's parts by name."""
+    """Bodies, joints, ports and limits of a robot by name, whose errors say why a name of the file is missing."""
 
     bodies: Named[str, Body]
     joints: Named[str, RobotJoint]
@@ -55,7 +55,10 @@ def named_parts(
     parts: Parts,
     joints_by_name: Mapping[str, RobotJoint],
 ) -> NamedParts:
-    """Parts by name; ``joints_by_name`` are the joints between bodies."""
+    """Mappings of bodies, joints, ports and limits for :class:`Robot`, each with reasons for the missing names.
+
+    ``joints_by_name`` are the joints between two bodies, ``joints`` all joints of the file.
+    """
     bodies = {parts.names[name]: body for name, body in parts.bodies.items()}
     moving = {name: joint for name, joint in joints_by_name.items() if joint.kind != FIXED}
     ports = {name: parts.port_of(name) for name in links if name in parts.carried}
@@ -110,10 +113,10 @@ def assembled(
     options: Options,
     loops: Sequence[JointElement] = (),
 ) -> Robot:
-    """Robot from checked links and joints in tree order.
+    """Robot from checked links and joints in tree order, from the root outward.
 
-    ``loops`` are joints that close loops. Their parents and children are massless links that are fixed to other links
-    at origin and axes of the joint.
+    ``followers`` are laws of joints that follow others. ``loops`` are joints that close loops. Their parents and
+    children are massless links that are fixed to other links at origin and axes of the joint.
     """
     carried = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
     kept = [joint for joint in joints if _is_kept(joint, carried)]
@@ -156,18 +159,21 @@ def _collisions(links: Mapping[str, LinkElement], parts: Parts) -> dict[str, tup
 
 
 def _is_kept(joint: JointElement, carried: Mapping[str, Carried]) -> bool:
-    """True if a joint connects two different bodies."""
+    """True if a joint connects two different bodies, so that it is a joint of the mechanism."""
     above, below = carried.get(joint.parent), carried.get(joint.child)
     return above is not None and below is not None and above.carrier != below.carrier
 
 
 def _frames(parts: Parts) -> dict[str, tuple[str, Array]]:
-    """Link of each body, and the pose (4, 4) of the body's frame relative to the link, by body."""
+    """For each body of a robot, its link, and the pose (4, 4) of the body's frame in the frame of this link."""
     return {parts.names[name]: (name, parts.frames.get(name, np.eye(4))) for name in parts.bodies}
 
 
 def _labels(joints: Sequence[JointElement]) -> dict[str, str]:
-    """Label of each joint, with which the names of its connections are formed."""
+    """Label of each joint by its name.
+
+    Labels are valid in the names of connections, and unique there.
+    """
     names = [joint.name for joint in joints]
     return free_names(names, {f"{word} {name}" for word in ELEMENTS for name in names})
 
@@ -181,7 +187,10 @@ def _robot_joint(
 
 
 def _closed(joint: JointElement, parts: Parts) -> JointElement:
-    """Joint that closes a loop, reversed if its child is the ground; raises ValueError for a joint within one body."""
+    """Joint that closes a loop, with parent and child exchanged if the child is the ground.
+
+    Raises ValueError if both belong to one body, or if one is a massless link without a body.
+    """
     lost = [name for name in (joint.parent, joint.child) if name not in parts.carried]
     ends = [parts.carried[name].carrier for name in (joint.parent, joint.child) if name not in lost]
     if lost or ends[0] == ends[1]:
@@ -208,7 +217,10 @@ def _root_weld(root: str, parts: Parts, options: Options) -> list[Connection]:
 def _connections(
     element: JointElement, joint: RobotJoint, parts: Parts, friction_speed: float | None
 ) -> list[Connection]:
-    """Connections of a joint: the joint itself, its damper and its motor."""
+    """Connections of a joint: the joint itself, its damper, and the external port of its motor.
+
+    ``friction_speed``: creep speed of dry friction, None without dry friction.
+    """
     ends: tuple[Any, Any] = joint.port, joint.reference
     axes: dict[str, Any] = {"axis": joint.axis, "second_axis": joint.second_axis}
     friction = _friction(element, friction_speed)

@@ -20,14 +20,17 @@ WORLD = ""
 
 
 class Carried(NamedTuple):
-    """Carrier of a link: the link, or WORLD, whose body it belongs to; and the pose (4, 4) relative to this carrier."""
+    """Body to which a link belongs, and pose (4, 4) of the link in the frame of the body's own link.
+
+    ``carrier`` is the name of this link, or WORLD for the ground.
+    """
 
     carrier: str
     pose: Array
 
 
 class Group(NamedTuple):
-    """Links that are fixed to each other, with their poses; the first one is nearest to the root."""
+    """Links that are fixed to each other: their poses (4, 4) in a common frame, by name, nearest to the root first."""
 
     poses: dict[str, Array]
     is_flexible: bool
@@ -41,7 +44,11 @@ def carriers(
     flexible: Collection[str],
     fixed: bool,
 ) -> dict[str, Carried]:
-    """Carrier and pose of each link, by name, except for massless links without a link with mass after them."""
+    """Body to which each link belongs, by the name of the link.
+
+    ``flexible``: names of flexible links, ``fixed``: True if the root is fixed to the ground. Links without mass that
+    have none farther from the root belong to no body, and are left out.
+    """
     groups = _groups(joints, root, flexible)
     leading = _leading(links, joints, groups)
     above = {joint.child: joint.parent for joint in joints}
@@ -70,7 +77,7 @@ def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]
 
 
 def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, Group]) -> set[str]:
-    """First links of the groups that have mass or inertia, or that are followed by links with mass or inertia."""
+    """Names of the first links of groups that have mass or inertia, or are nearer to the root than links with mass."""
     first_of = {name: first for first, group in groups.items() for name in group.poses}
     leading = {first for first, g in groups.items() if g.is_flexible or any(not links[n].is_empty for n in g.poses)}
     for joint in reversed(joints):
@@ -89,7 +96,11 @@ def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement],
 def _in_group(
     links: Mapping[str, LinkElement], group: Group, above: Mapping[str, str], *, is_ground: bool
 ) -> dict[str, str]:
-    """Name of the carrier of each link of a group; empty if no link has mass or inertia."""
+    """Name of the carrier of each link of a group; empty if no link has mass or inertia.
+
+    ``above``: parent of each link. A link that cannot move separately belongs to the carrier of its parent, or else to
+    that of the first link in the group that can.
+    """
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))
     standing = [name for name in group.poses if masses_of(links[name]).can_move_separately]
@@ -109,7 +120,7 @@ def _in_group(
 
 
 def _relative(frame: Array, pose: Array) -> Array:
-    """Pose (4, 4) relative to a frame (4, 4), both given in the same space."""
+    """Pose (4, 4) of ``pose`` seen from ``frame``, both poses (4, 4) in a common space."""
     seen = np.eye(4)
     seen[:3, :3] = frame[:3, :3].T @ pose[:3, :3]
     seen[:3, 3] = frame[:3, :3].T @ (pose[:3, 3] - frame[:3, 3])

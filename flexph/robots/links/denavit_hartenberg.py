@@ -142,7 +142,10 @@ def denavit_hartenberg(
 
 
 def _standard(links: Mapping[str, Link]) -> tuple[list[JointElement], list[JointElement], dict[str, LinkElement]]:
-    """Joints, and links, of a table in the standard convention; links have the axes of frames and origins on joints."""
+    """Joints, tool joint, and links by name, of a table in the standard convention.
+
+    A link has the axes of its frame in the table, but its origin on the axis of its joint.
+    """
     elements, bodies, before = [], {BASE: LinkElement(BASE)}, (BASE, np.zeros(3))
     for name, row in links.items():
         twist, slides = Rotation.from_euler("x", row.alpha).as_matrix(), row.kind == "prismatic"
@@ -156,7 +159,10 @@ def _standard(links: Mapping[str, Link]) -> tuple[list[JointElement], list[Joint
 
 
 def _modified(links: Mapping[str, Link]) -> tuple[list[JointElement], list[JointElement], dict[str, LinkElement]]:
-    """Joints, and links, of a table in the modified convention; links have the frames of the table."""
+    """Joints, tool joint, and links by name, of a table in the modified convention.
+
+    Links have the frames of the table.
+    """
     elements, bodies, before = [], {BASE: LinkElement(BASE)}, BASE
     for name, row in links.items():
         twist, turn = (Rotation.from_euler(*given).as_matrix() for given in (("x", row.alpha), ("z", row.theta)))
@@ -185,5 +191,8 @@ def _tool(parent: str, place: Array) -> JointElement:
 
 
 def _body(name: str, row: Link, frame: Array) -> LinkElement:
-    """Link with mass, centre and moments that are given in the frame at the pose ``frame`` (4, 4) in the link."""
+    """Link with the mass, centre and moments of a row of the table.
+
+    ``frame`` (3,) is the origin of the table's frame in the link, whose axes are equal.
+    """
     return LinkElement(f"link {name}", row.mass, np.asarray(row.centre) + frame, np.asarray(row.moments))

@@ -14,9 +14,10 @@ from .shapes import LinkShape
 
 
 def free_names(wanted: Iterable[str], taken: Iterable[str] = (), *, replaced: str = "/") -> dict[str, str]:
-    """Unique valid names by name in the file, with the characters ``replaced`` substituted by ``_``.
+    """Unique valid names, by the names ``wanted`` of a file, with the characters ``replaced`` substituted by ``_``.
 
-    If two names become equal, an unchanged name has priority, and the other name gets a number.
+    No result is one of ``taken``. If two names become equal, an unchanged name has priority, and the other gets a
+    number.
     """
     names, taken_names, unique = list(wanted), {*taken}, {}
     for name in sorted(names, key=lambda own: own != _plain(own, replaced)):
@@ -79,7 +80,7 @@ class LinkElement(NamedTuple):
 
 
 class JointElement(NamedTuple):
-    """Joint with its frame on the parent (4, 4), and its axis in that frame."""
+    """Joint of a file: kind, parent and child link, pose ``origin`` (4, 4) on the parent, and axis (3,) there."""
 
     name: str
     kind: str
@@ -94,5 +95,5 @@ class JointElement(NamedTuple):
 
 
 def several(names: list[str], most: int = 8) -> str:
-    """Text that lists the first of many names."""
+    """Text that lists the first ``most`` of the names, and how many others there are."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")

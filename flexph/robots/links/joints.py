@@ -25,7 +25,7 @@ FULL_TURN = 2.0 * math.pi
 
 
 class End(NamedTuple):
-    """End of a joint: a port or ground point, and the rotation (3, 3) from the link to the section there."""
+    """End of a joint: a port or ground point, and rotation (3, 3) of vectors from link axes to those of its section."""
 
     port: PortName
     turned: Array
@@ -33,7 +33,9 @@ class End(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RobotJoint:
-    """Joint of a robot with its ports and axes; creates sensors, stops, springs and drives in the file's coordinate.
+    """Joint of a robot with its ports and axes, and the zero and sign of its coordinate in the file.
+
+    Its methods create sensors, stops, springs and drives in this coordinate.
 
     Attributes
     ----------
@@ -68,7 +70,10 @@ class RobotJoint:
 
     @property
     def coordinate(self) -> Quantity:
-        """Sensor of the joint's angle [rad] or displacement [m]; full turns are counted within a run."""
+        """Sensor of the joint's angle [rad] or displacement [m].
+
+        Full turns are counted within a run.
+        """
         if self._turns():
             return joint_angle(self.port, self.reference, **self._about, zero=self.zero)
         return offset(self.port, self.reference, self.second_axis)
@@ -166,7 +171,9 @@ class RobotJoint:
 
     @checked
     def effort(self, *, name: str | None = None) -> Connection:
-        """External port for a motor torque in axes of the child; a torque τ is the input ``τ * np.array(joint.axis)``.
+        """External port for a motor torque in axes of the child.
+
+        A torque τ is the input ``τ * np.array(joint.axis)``.
 
         Parameters
         ----------
@@ -209,7 +216,10 @@ class RobotJoint:
 
 
 def robot_joint(element: JointElement, label: str, child: End, parent: End, *, mimic: Mimic | None) -> RobotJoint:
-    """Joint of a robot between two ends."""
+    """Joint between two ends, with the zero and the sign of the coordinate in the file.
+
+    ``element`` is the joint in the file, ``label`` its name in connections.
+    """
     axis, before = child.turned @ element.axis, parent.turned @ element.origin[:3, :3]
     second, between = before @ element.axis, before @ child.turned.T
     own, other = _direction(axis), _direction(second)
@@ -225,7 +235,7 @@ def robot_joint(element: JointElement, label: str, child: End, parent: End, *, m
 
 
 def against(reference: PortName) -> str | None:
-    """Port on which the reaction of a motor acts; None for the ground."""
+    """Port on which the reaction of a motor acts, that of the parent; None if the parent is the ground."""
     return reference if isinstance(reference, str) else None
 
 

@@ -42,7 +42,10 @@ def masses_of(link: LinkElement) -> Masses:
 
 
 def sum_of_masses(parts: Iterable[tuple[Masses, Array]]) -> Masses:
-    """Sum of masses, each at a pose (4, 4) in the body; a single one at the identity is returned unchanged."""
+    """Sum of masses, each at a pose (4, 4) in the body.
+
+    A single mass at the identity is returned unchanged, without round-off.
+    """
     held = list(parts)
     if len(held) == 1 and np.array_equal(held[0][1], np.eye(4)):
         return held[0][0]
@@ -58,9 +61,10 @@ def sum_of_masses(parts: Iterable[tuple[Masses, Array]]) -> Masses:
 
 
 def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[str, LinkElement]:
-    """Links with moments of inertia that are accepted or repaired, as ``handling`` says.
+    """Links whose moments of inertia J1 ≤ J2 ≤ J3 are checked for J1 + J2 ≥ J3.
 
-    Raises ValueError for impossible moments if they must be refused, and for a negative trace.
+    If a link violates this, ``handling`` says "repair" to change the moments, "refuse" to raise ValueError, or else to
+    warn. Moments of the size of round-off are set to zero. Raises ValueError for a negative trace.
     """
     sound, beyond = dict(links), []
     for name, link in links.items():
@@ -93,9 +97,9 @@ def check_moments(bodies: Mapping[str, Masses]) -> None:
 
 
 def _nearest(moments: Array) -> Array:
-    """Physically possible moments of inertia J (3, 3) near given ones.
+    """Physically possible moments of inertia J (3, 3) near given ones, for which J1 + J2 ≥ J3.
 
-    The nearest positive semi-definite matrix replaces the second moments ½ tr(J) I − J; J1 or J2 increases.
+    The second moments ½ tr(J) I − J are replaced by the nearest positive semi-definite matrix.
     """
     size, axes = np.linalg.eigh(0.5 * np.trace(moments) * np.eye(3) - moments)
     second = (axes * np.maximum(size, 0.0)) @ axes.T

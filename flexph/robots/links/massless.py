@@ -35,7 +35,10 @@ class Column(NamedTuple):
 
 
 class Skeleton(NamedTuple):
-    """Tree of a robot: root, True if the root is free, joints in tree order, carriers of links, and couplings."""
+    """Tree of a robot: root, True if the root is free, joints in tree order, and body of each link.
+
+    ``couplings``: leader and ratio of the rates of joints that follow others.
+    """
 
     root: str
     is_free: bool
@@ -45,7 +48,7 @@ class Skeleton(NamedTuple):
 
 
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
-    """Masses of all bodies, with small additions for bodies without mass or inertia about an axis.
+    """Masses of all bodies by body, where those that lack mass or inertia about an axis have small additions.
 
     Raises ValueError if the inertia of a motion depends on an addition.
     """
@@ -60,7 +63,11 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
 
 def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
-    """Smallest masses, and smallest moments, of each body and the bodies after it; of the robot if these have none."""
+    """Smallest mass and smallest moment of inertia in the part of the robot that each body carries, by body.
+
+    This part has the body itself and those farther from the root. A body whose part has no mass gets the smallest one
+    of the robot.
+    """
     smallest = (
         {name: m.mass or np.inf for name, m in masses.items()},
         {n: _smallest_moment(m) for n, m in masses.items()},
@@ -83,7 +90,7 @@ def _least(own: Masses, mass: float, moment: float) -> Masses:
 
 
 def _smallest_moment(own: Masses) -> float:
-    """Smallest nonzero value of the principal moments and of the moment of the mass about the joint.
+    """Smallest nonzero moment of inertia of a body: principal ones, and mass times squared distance from the joint.
 
     It is inf if all are zero.
     """
@@ -95,7 +102,11 @@ def _smallest_moment(own: Masses) -> float:
 def _check_determined(
     masses: Mapping[str, Masses], whole: Mapping[str, Masses], skeleton: Skeleton, lacking: Collection[str]
 ) -> None:
-    """Raise ValueError if the inertia of a motion depends on the additions, at a pose without symmetry."""
+    """Raise ValueError if small additions are a noticeable part of the inertia of a motion of the robot.
+
+    ``masses`` are those without and ``whole`` those with additions, to the bodies ``lacking``. The motions are tested
+    at one pose without symmetry.
+    """
     poses = _skew_pose(skeleton)
     columns, moves = _freedoms(skeleton, poses)
     if not columns:
@@ -138,7 +149,10 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Degrees of freedom with their twists; for each body an integer whose bits are the ones that move the body."""
+    """Degrees of freedom with their twists, and for each body an integer whose bits are those that move it.
+
+    Bit k is set if freedom k moves the body. ``poses`` (4, 4): those of the links.
+    """
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
     columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []
@@ -170,7 +184,10 @@ def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
 
 
 def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Array:
-    """Matrix (n, k) from the rates of the k joints without a leader to the rates of all n degrees of freedom."""
+    """Matrix (n, k) from the rates of the k degrees of freedom without a leader to the rates of all n.
+
+    ``names`` are the joints of the degrees of freedom, in this order.
+    """
     free = [k for k, name in enumerate(names) if name not in couplings]
     rates = np.zeros((len(names), len(free)))
     for column, k in enumerate(free):
@@ -183,7 +200,7 @@ def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Arr
 
 
 def _spatial(own: Masses, pose: Array) -> Array:
-    """Inertia matrix (6, 6) for twists (spin, velocity of the origin) in world axes."""
+    """Inertia matrix (6, 6) of a body at a pose (4, 4), for twists (spin, velocity of the origin) in world axes."""
     centre = pose[:3, :3] @ own.centre + pose[:3, 3]
     move = np.hstack([np.einsum("aij,j->ia", cross(3), centre), np.eye(3)])  # velocity of the centre
     inertia = own.mass * move.T @ move

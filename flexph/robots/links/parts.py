@@ -26,7 +26,10 @@ STRAIGHT = 1e-9
 
 
 def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
-    """Rigid body with ports at points; its picture has lines from the centre of mass to the first ``shown`` ports."""
+    """Rigid body with ports at points.
+
+    Its picture has lines from the centre of mass to the first ``shown`` ports.
+    """
     mass, centre, J = masses
     second = 0.5 * np.trace(J) * np.eye(3) - J
     integrals = rigid_inertia(mass, mass * centre, second + mass * np.outer(centre, centre), np.zeros((3, 3)))
@@ -38,7 +41,7 @@ def rigid_body(masses: Masses, points: Mapping[str, Array], shown: int) -> Body:
 
 
 class FlexedBody(NamedTuple):
-    """Flexible link: body, pose (4, 4) of its frame in the link frame of the file, and ports by joint."""
+    """Flexible link: its body, pose (4, 4) of the body's frame in the link's, and the port of each joint on it."""
 
     body: Body
     frame: Array
@@ -46,7 +49,10 @@ class FlexedBody(NamedTuple):
 
 
 def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible, shapes: ShapesOf) -> FlexedBody:
-    """Body of a flexible link; ``points`` are the positions on the link of the joints after it, by joint."""
+    """Body of a flexible link, created by ``make``.
+
+    ``points`` are positions (3,) in the link of the joints to its children, by joint.
+    """
     name = link.name
     if not isinstance(make, FlexibleLink):
         return _along(name, points, make)
@@ -61,7 +67,10 @@ def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible
 
 
 def _along(name: str, points: Mapping[str, Array], make: Callable[[float], Body]) -> FlexedBody:
-    """Body along the line from the origin of a link to the only joint after it."""
+    """Body of a flexible link along the line from its origin to its only other joint, made by ``make`` from the length.
+
+    Raises ValueError for another number of joints, and for a body without the ports ``root`` and ``tip``.
+    """
     if len(points) != 1:
         raise ValueError(f"a flexible link must have one joint after it, {name!r} has {len(points)}")
     (along,) = points.values()
@@ -84,7 +93,11 @@ Points = dict[str, Array]
 
 
 class Parts(NamedTuple):
-    """Bodies by link, poses of the frames of flexible bodies in their links, and ports by link and joint."""
+    """Bodies of a robot by link, and the data to find their ports.
+
+    ``frames``: pose of the frame of each flexible body in its link; ``names``: name of the body of a link; ``carried``:
+    body and pose of each link; ``link_ports``, ``joint_ports``: port at a link or a joint.
+    """
 
     bodies: Mapping[str, Body]
     frames: Mapping[str, Array]
@@ -94,7 +107,7 @@ class Parts(NamedTuple):
     joint_ports: Mapping[str, str]
 
     def section(self, link: str) -> Array:
-        """Rotation (3, 3) from the axes of a link to the sections of its body."""
+        """Rotation (3, 3) of vectors from the axes of a link to those of the sections of its body."""
         carrier, pose = self.carried[link]
         return np.asarray(self.frames.get(carrier, np.eye(4))[:3, :3].T @ pose[:3, :3])
 
@@ -130,7 +143,12 @@ def parts_of(
     skeleton: Skeleton,
     shapes: ShapesOf,
 ) -> Parts:
-    """Bodies of a robot; raises ValueError if no link has mass, or if moments of inertia are missing."""
+    """Bodies of a robot with their ports, from its links.
+
+    ``carried``: body and pose of each link; ``kept``: joints between bodies; ``flexible``: functions that create
+    flexible links; ``skeleton``: tree for the check of small masses. Raises ValueError if no link has mass, or if
+    moments of inertia are missing.
+    """
     own = [name for name in links if name in carried and carried[name].carrier == name]
     if not own:
         empty = all(link.is_empty for link in links.values())
@@ -157,7 +175,10 @@ def parts_of(
 
 
 def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:
-    """Rigid body with ports at its outgoing joints and its links, and the names of these ports by joint and link."""
+    """Rigid body with a port at each position, and names of the ports by ``joint JOINT`` or ``link LINK``.
+
+    ``starts`` are positions of joints to its children, ``members`` those of links that belong to it, and of shapes.
+    """
     after = free_names(starts, ("origin", *PARTS))
     inner = free_names(members, ("origin", *PARTS, *after.values()))
     points = {"origin": np.zeros(3)} | {after[name]: place for name, place in starts.items()}
@@ -171,7 +192,7 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
-    """Positions of the outgoing joints of each body, by joint."""
+    """For each of the bodies ``own``, positions (3,) of the joints to its children, by joint."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
         carrier, pose = carried[joint.parent]
@@ -181,7 +202,10 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """Origins, by link, of links that belong to the body of another one, and of the shapes of all links, by body."""
+    """For each of the bodies ``own``, positions (3,) of its other links and of the shapes of all its links, by name.
+
+    They are in the frame of the body. ``carried`` gives the body of each link, and the pose of the link in it.
+    """
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier not in (WORLD, name):
@@ -197,7 +221,7 @@ def _masses_of_body(body: Body) -> Masses:
 
 
 def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own: Sequence[str]) -> dict[str, Masses]:
-    """Mass, centre and moments of each rigid body, summed over its links."""
+    """Mass, centre and moments of each of the rigid bodies ``own``, summed over the links that belong to it."""
     held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier in held and not links[name].is_empty:

@@ -18,7 +18,10 @@ from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElem
 def coordinates(
     joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Coordinates of all joints: given ones, by default zero; those of followers by their law."""
+    """Coordinates of all joints by name: given ones, by default zero; those of followers by their law.
+
+    Raises ValueError for a value of an unknown, following or fixed joint.
+    """
     names = {joint.name: joint for joint in joints}
     for name in given:
         joint = check.lookup("joint", name, names, "the robot")
@@ -35,9 +38,9 @@ def coordinates(
 def link_poses(
     root: str, joints: Sequence[JointElement], values: Mapping[str, Any], *, base: Array | None = None
 ) -> dict[str, Array]:
-    """Poses (4, 4) of the links, with the root at the pose ``base``, by default the origin.
+    """Poses (4, 4) of the links at given coordinates of the joints, with the root at the pose ``base``.
 
-    ``joints`` must be in tree order.
+    ``values``: coordinates by joint. ``base`` is by default the origin. ``joints`` must be in tree order.
     """
     poses = {root: np.eye(4) if base is None else base}
     for joint in joints:

@@ -25,10 +25,11 @@ from .rotors import rotors_of
 
 
 class Placing(NamedTuple):
-    """Data for poses: root, joints in tree order, followers, and by body its link and frame.
+    """Data of a robot for the poses of its bodies: root, joints in tree order, laws of following joints, and frames.
 
-    ``lost``: reason for each joint that moves no body; ``rotors``: bodies of rotors; ``unread``: actuators of the file
-    that are not supported.
+    ``is_free``: True if the root is free; ``frames``: link of each body, and pose of the body's frame in it; ``lost``:
+    reason for each joint that moves no body; ``rotors``: bodies of rotors; ``unread``: actuators of the file that are
+    not supported.
     """
 
     root: str

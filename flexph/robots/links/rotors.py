@@ -24,10 +24,11 @@ AXIS = (0.0, 0.0, 1.0)
 def rotors_of(
     joints: Mapping[str, RobotJoint], inertias: Mapping[str, float], taken: Mapping[str, Body]
 ) -> tuple[dict[str, Body], list[Connection]]:
-    """Bodies and connections of rotors by name of the body, for inertias J by joint.
+    """Bodies and connections of motor rotors, for their inertias J by joint.
 
-    A rotor rotates about an axis fixed in the ground by the coordinate of its joint, 1 rad/m for a sliding joint. It
-    has the energy ½Jq̇² and no other inertia, because it does not move with the links.
+    ``taken`` are names of bodies in use. A rotor rotates about an axis fixed in the ground by the coordinate of its
+    joint, by 1 rad per metre for a sliding joint. It has the energy ½Jq̇² and no other inertia, because it does not
+    move with the links.
     """
     for name, inertia in inertias.items():
         joint = check.lookup("joint", name, joints, "the robot")

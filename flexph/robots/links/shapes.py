@@ -51,7 +51,7 @@ ShapesOf = Callable[[str, Use], tuple[LinkShape, ...]]
 
 
 def none_of(link: str, use: Use) -> tuple[LinkShape, ...]:
-    """Empty tuple, the shapes of a link without shapes."""
+    """Function that gives no shapes for any link and use, for robots without shapes."""
     return ()
 
 
@@ -91,8 +91,8 @@ def prism(radius: float, length: float) -> tuple[Array, Array]:
 class LinkGeometry(NamedTuple):
     """Geometry of a link, in its frame [m], for a function that creates its flexible body.
 
-    ``places``: positions (3,) of the origin, by the name ``root``, and of the joints after the link, by their ports;
-    ``shapes`` by use; ``mass`` [kg] and ``centre`` of mass (3,) of the file.
+    ``places``: positions (3,) of the origin, by the name ``root``, and of the joints to the children of the link, by
+    their ports; ``shapes`` by use; ``mass`` [kg] and ``centre`` of mass (3,) of the file.
     """
 
     name: str

@@ -10,7 +10,10 @@ from .elements import FIXED, SEVERAL, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
-    """Leader of a joint, and ratio of the rate of the joint to that of its leader; a leader "" means no motion."""
+    """Joint that another one follows, its leader, and ratio of the rate of the follower to that of the leader.
+
+    A leader "" means that the follower does not move.
+    """
 
     leader: str
     ratio: float
@@ -56,9 +59,11 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """Law of each follower, combined along chains so that its leader follows no joint.
+    """Law of each follower by its name, combined along chains so that its leader follows no joint.
 
-    Fixed joints have no leader; a follower of a fixed joint has the constant coordinate ``offset``.
+    Laws of fixed joints are ignored; a follower of a fixed joint has the constant coordinate ``offset``. Raises
+    ValueError for a law that names an unknown joint, leads back to its own joint, or involves a joint with several
+    degrees of freedom.
     """
     by_name = {joint.name: joint for joint in joints}
     resolved: dict[str, Mimic] = {}
@@ -82,14 +87,20 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
 
 
 def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
-    """Law of a joint by the leader of its leader, whose law is ``own``."""
+    """Law of a joint whose leader itself follows another joint by the law ``own``: its law by that other joint.
+
+    None if the leader follows no joint.
+    """
     if own is None:
         return None
     return Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)
 
 
 def couplings(followers: Mapping[str, Mimic], kept: Collection[str]) -> dict[str, Coupling]:
-    """Couplings of the joints ``kept``; if their leader is not among them, its first follower replaces it."""
+    """Leader and ratio of rates of each of the joints ``kept`` that follows another one.
+
+    If the leader is not among ``kept``, the first of its followers becomes the leader of the others.
+    """
     led: dict[str, list[str]] = {}
     joint_couplings = {}
     for name, law in followers.items():

@@ -16,7 +16,10 @@ from ...systems.linear import LinearPHDAE
 
 
 def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) -> dict[str, float]:
-    """Step of each parameter, from one relative step for all or a step for each."""
+    """Step of each parameter, in its unit, from one relative step for all parameters or a step by parameter.
+
+    Raises ValueError for a relative step of a parameter that is zero.
+    """
     if not at:
         raise ValueError("at must have at least one parameter, got none")
     if not isinstance(steps, Mapping):
@@ -28,7 +31,10 @@ def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) ->
 
 
 def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """System at given parameters without its ``lift``, so that modes are vectors of its states."""
+    """System at given parameters without its ``lift`` and ``parts``, so that modes are vectors of its states.
+
+    Raises ValueError if the user's function does not return a LinearPHDAE.
+    """
     own = check.value_of("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
         raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")
@@ -44,7 +50,10 @@ class Matrices(NamedTuple):
 
 
 class Along:
-    """Matrices of a system as functions of parameters, on a basis of the kernel of G that depends smoothly on them."""
+    """Matrices of a system as functions of parameters, projected onto the kernel of its constraint matrix G.
+
+    The basis of the kernel depends smoothly on the parameters near ``at``, the point at which it is orthonormal.
+    """
 
     def __init__(self, system: Callable[..., Any], at: Mapping[str, float]) -> None:
         self.system, self.at = system, dict(at)
@@ -53,7 +62,7 @@ class Along:
         self.matrices = self._of(here)
 
     def change(self, name: str, step: float) -> Matrices:
-        """Derivatives of the matrices by a parameter, from differences of fourth order."""
+        """Derivatives of the projected matrices with respect to a parameter, by differences of fourth order."""
 
         def at(value: float) -> Array:
             stacked = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
@@ -63,7 +72,7 @@ class Along:
         return Matrices(*(central_of_order_four(at, self.at[name], step) / step))
 
     def _of(self, own: LinearPHDAE) -> Matrices:
-        """Matrices of a system on the basis, projected onto the kernel of G."""
+        """Project the matrices of a system onto the kernel of its G, by the basis at the first parameters."""
         Z, G = self.basis, dense(own.G)
         if G.shape[0]:
             Z = Z - np.linalg.pinv(G) @ (G @ Z)

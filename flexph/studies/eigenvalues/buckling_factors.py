@@ -25,13 +25,13 @@ from ...systems.inputs import Input
 from .along_parameters import stated_steps
 
 MOST = 6
-"""Largest number of modes that are looked at for a repeated factor."""
+"""Largest number of modes that are computed at the buckling load. At most one less may have the same factor."""
 REPEATED = 1e-5
-"""Relative distance between the factors of two modes up to which they count as one."""
+"""Relative distance between the buckling factors of two modes up to which they count as equal."""
 CORRECTIONS = 3
-"""Corrections of the factor at which the stiffness vanishes, by its slope."""
+"""Number of Newton corrections of the buckling factor, at which the tangent stiffness of the mode vanishes."""
 LOADS = 1e-3
-"""Step of differences by the factor, relative to it."""
+"""Step of the differences of the stiffness with respect to the factor of the loads, relative to this factor."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def buckling_sensitivities(
 
 
 class _Loaded(NamedTuple):
-    """Equilibrium problem, and its configuration of equilibrium under the given loads."""
+    """Equilibrium problem of a mechanism, and its configuration ``c`` in equilibrium under the given loads."""
 
     problem: Problem
     c: Configuration
@@ -152,9 +152,12 @@ def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _Loaded:
 
 
 def _stiffness(there: _Loaded, here: tuple[Configuration, Configuration], modes: Array, factor: float) -> Array:
-    """Form φᵀK φ (m, m) of modes at the equilibrium under a factor of the loads.
+    """Matrix φᵀK φ (m, m) with m buckling modes φ and the tangent stiffness K in equilibrium under scaled loads.
 
-    ``here``: equilibrium under the given loads, and equilibrium at buckling, at the parameters of the modes.
+    ``factor`` scales the loads.
+
+    ``there`` is the mechanism at changed parameters. ``here`` are, at the parameters of the modes, the equilibria under
+    the given loads and at buckling, whose difference gives the start of the search.
     """
     first, buckled = here
     turned = np.einsum("bij,bkj->bik", there.c.R, first.R)
@@ -168,7 +171,7 @@ def _stiffness(there: _Loaded, here: tuple[Configuration, Configuration], modes:
 
 
 def _equilibrium(problem: Problem, factor: float, near: Configuration) -> Configuration:
-    """Equilibrium near a configuration; ArithmeticError if there is none."""
+    """Equilibrium under a factor of the loads, near a configuration. Raises ArithmeticError if there is none."""
     point = equilibrium_point(problem, factor, near)
     if point is None:
         raise ArithmeticError(f"no equilibrium was found under {factor:.9g} times the loads, next to where they buckle")

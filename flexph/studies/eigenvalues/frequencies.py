@@ -20,7 +20,8 @@ from ...systems.linear import LinearPHDAE
 from .along_parameters import plain_system, stated_steps
 
 REPEATED = 1e-8
-"""Relative distance up to which frequencies count as repeated: their modes are arbitrary in a plane."""
+"""Relative distance between frequencies up to which they count as equal, so that any combination of their modes is a
+mode."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _derivatives(system: LinearPHDAE, vibrations: Eigenmodes, change: _Change) -
 
 
 def _clusters(frequencies: Array) -> Iterator[slice]:
-    """Yield slices of ascending frequencies that are equal up to round-off."""
+    """Yield a slice for each group of ascending frequencies that are equal up to round-off."""
     ends = np.flatnonzero(np.diff(frequencies) > REPEATED * frequencies[1:]) + 1
     bounds = [0, *ends.tolist(), frequencies.size]
     return (slice(first, last) for first, last in pairwise(bounds) if last > first)

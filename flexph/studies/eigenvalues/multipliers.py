@@ -24,13 +24,15 @@ from .along_parameters import Matrices, stated_steps
 from .poles import eigenvalue_derivatives
 
 CORRECTIONS = 10
-"""Largest number of corrections that close a motion."""
+"""Largest number of corrections of the state by which a periodic motion is closed."""
 CLOSED, NEARLY = 1e-12, 1e-8
-"""Change over a period, relative to the size of the mechanism, of a closed motion; the second where it stagnates."""
+"""Change of the state over a period, relative to the size of the mechanism, up to which the motion is closed; the
+second value holds if corrections reduce the change no further."""
 FAR = 0.3
-"""Change over a period, relative to the size of the mechanism, from where on a state is not near a periodic motion."""
+"""Change of the state over a period, relative to the size of the mechanism, above which no periodic motion is near."""
 ISOLATED = 1e-9
-"""Least singular value of I − M, relative to the largest one, of a periodic motion that has no neighbours."""
+"""Smallest singular value of I − M, relative to the largest one, below which other periodic motions are near this
+one."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,11 @@ def multiplier_sensitivities(
 def _closed_period(
     motion: Callable[..., Any], at: Mapping[str, float], count: int, method: Exact | ExactGauss | None
 ) -> LinearisedPeriod:
-    """Linearised period of the periodic motion nearest to the state that the user's function returns."""
+    """Linearised period of the periodic motion nearest to the state that the user's function returns.
+
+    ``count`` is the number of steps in the period. Raises ValueError if other periodic motions are near,
+    ArithmeticError if none is found.
+    """
     mechanism, state, period, inputs = _given(motion, at)
     size = last = np.inf
     for _ in range(CORRECTIONS):

@@ -17,13 +17,15 @@ from ...numerics.memo import NamedFields
 from .along_parameters import Along, stated_steps
 
 ROUNDED = 1e-9
-"""Distance of an eigenvalue from the imaginary axis, relative to the largest one, up to which it lies on it."""
+"""Distance of an eigenvalue from the imaginary axis, relative to the largest eigenvalue, up to which it is
+imaginary."""
 SETTLED = 1e-12
-"""Relative change of a peak gain at which its search ends."""
+"""Relative increase of the largest known gain below which the search for the peak gain ends."""
 LEVELS = 60
-"""Largest number of levels of this search, which converges quadratically."""
+"""Largest number of gains that are tried as lower bounds of the peak gain; the search converges quadratically."""
 AS_HIGH = 1e-7
-"""Relative distance from the peak up to which another one, or another singular value, counts as equal."""
+"""Relative difference from the peak gain up to which a second peak, or the second singular value at the peak, is
+equal."""
 
 
 @dataclass(frozen=True)
@@ -191,14 +193,17 @@ class _Peak(NamedTuple):
 
 
 class _Gains(NamedTuple):
-    """Gains of the transfer function outputsᵀ(iω − free)⁻¹ inputs."""
+    """Gains of the transfer function H(iω) = outputsᵀ(iω − free)⁻¹ inputs, that is, its singular values.
+
+    ``free`` (n, n) is the matrix of the explicit system without inputs.
+    """
 
     free: Array
     inputs: Array
     outputs: Array
 
     def at(self, frequency: float) -> tuple[Array, float]:
-        """Gains at a frequency, and the derivative of the largest one with respect to the frequency."""
+        """Gains at a frequency ω [rad/s], and the derivative of the largest one with respect to ω."""
         pencil = 1j * frequency * np.eye(len(self.free)) - self.free
         states = np.linalg.solve(pencil, self.inputs)
         u, values, vh = np.linalg.svd(self.outputs.T @ states)
@@ -210,7 +215,10 @@ class _Gains(NamedTuple):
         return _Peak(float(self.at(frequency)[0][0]), float(frequency))
 
     def above(self, level: float) -> list[tuple[float, float]]:
-        """Intervals of frequencies ≥ 0 in which the largest gain is above a level; one at zero begins at −ω."""
+        """Intervals (start, end) of frequencies [rad/s] in which the largest gain exceeds a level.
+
+        Only frequencies from zero on are searched; an interval that contains zero is (−ω, ω).
+        """
         through = self.inputs @ self.inputs.T / level, -self.outputs @ self.outputs.T / level
         values = np.linalg.eigvals(np.block([[self.free, through[0]], [through[1], -self.free.T]]))
         ends = np.sort(values[np.abs(values.real) <= ROUNDED * np.abs(values).max()].imag)

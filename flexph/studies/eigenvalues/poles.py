@@ -17,11 +17,13 @@ from ...numerics.memo import NamedFields
 from .along_parameters import Along, Matrices, stated_steps
 
 REPEATED = 1e-7
-"""Relative distance up to which poles count as repeated: eigenvalues of nonsymmetric matrices, semisimple ones."""
+"""Distance of two poles, relative to their modulus, up to which they count as equal. Poles of nonsymmetric matrices are
+no more accurate."""
 ROUNDED = 1e-13
-"""Round-off of poles relative to the largest one: closer ones count as repeated."""
+"""Distance of two poles, relative to the largest pole, up to which they count as equal: their round-off."""
 DEFECTIVE = 1e-7
-"""Least singular value of the products of left and right eigenvectors of unit length."""
+"""Smallest singular value of yᴴE x, with eigenvectors y and x of equal poles scaled to unit length, below which the
+poles are defective."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,11 @@ def pole_sensitivities(
 def eigenvalue_derivatives(
     values: Array, vectors: tuple[Array, Array], chosen: Array, of: tuple[Array, Matrices], kind: str = "pole"
 ) -> Array:
-    """Derivatives of ``chosen`` eigenvalues of the pencil (A, E) from left and right eigenvectors.
+    """Derivatives of the eigenvalues with indices ``chosen`` of the pencil (A, E), from left and right eigenvectors.
 
-    Those of repeated eigenvalues are eigenvalues on their invariant subspaces. Raises ValueError for defective ones.
+    ``vectors`` are (left, right); ``of`` is (E, derivatives of the matrices with respect to the parameter). For equal
+    eigenvalues the derivatives are eigenvalues of a matrix on their common subspace. Raises ValueError for defective
+    eigenvalues; ``kind`` names them in the message.
     """
     (left, right), (E, change) = vectors, of
     scale = np.abs(values[np.isfinite(values)]).max()

@@ -10,7 +10,8 @@ from typing import Any
 from ...numerics import checks as check
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-"""Variables that limit a worker to one thread: samples already use all cores, and more threads only compete."""
+"""Environment variables that limit a worker to one thread: samples already use all cores, and further threads would
+only compete."""
 
 AHEAD = 2
 """Samples submitted per process: one is computed while the next one waits."""
@@ -19,11 +20,14 @@ IDLE = 30.0
 """Seconds without samples after which a worker ends, also if its parent process was killed."""
 
 MANY = 1000
-"""Number of samples submitted to an executor of unknown size; more would only use memory."""
+"""Number of samples that are submitted at once to an executor of the user; more would only use memory."""
 
 
 class Engine:
-    """Executor with the number of samples submitted at once; ``renewed`` starts a new one if it broke."""
+    """Executor of Python's futures with ``window``, the number of samples that are submitted at once.
+
+    ``renewed`` starts a new executor if this one broke; None for an executor of the caller.
+    """
 
     def __init__(self, executor: Executor, window: int, renewed: Callable[[], Executor] | None = None) -> None:
         self._executor, self.window, self._renewed = executor, window, renewed
@@ -61,7 +65,10 @@ class InThisProcess(Executor):
 
 @contextmanager
 def started(executor: Executor | str | None, jobs: int | None) -> Iterator[Engine]:
-    """Context manager with an engine of an executor, "dask://host:port", "mpi", or ``jobs`` local processes."""
+    """Context manager with an engine for samples, from an executor or the text "dask://host:port" or "mpi".
+
+    Without either, it starts ``jobs`` local processes, or uses this process if ``jobs`` is 1.
+    """
     if isinstance(executor, str):
         with _by_name(executor) as named:
             yield Engine(named, jobs or MANY)
@@ -95,7 +102,7 @@ def _processes(jobs: int | None) -> Iterator[Engine]:
 
 @contextmanager
 def _by_name(name: str) -> Iterator[Executor]:
-    """Context manager with an executor of Dask or MPI."""
+    """Context manager with an executor for the text "dask://host:port" or "mpi". Raises ValueError for other texts."""
     kind, _, address = name.partition("://")
     if kind == "dask" and address:
         Client = _needed("distributed", "dask").Client

@@ -24,7 +24,7 @@ def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
 
     ``{"a": {"b": 1.0}}`` becomes ``a.b``; a list of dicts becomes a column for each name; None becomes NaN; complex
     numbers become ``name.real`` and ``name.imag``. A value that is equal to a parameter with the same name is dropped.
-    Raises ValueError for other types of values.
+    Raises ValueError for a value that differs from the parameter with the same name, and for other types of values.
     """
     if not isinstance(values, Mapping):
         raise ValueError(f"a function of a study must return a dict of values by name, got {check.shown(values)}")
@@ -71,7 +71,7 @@ def _array(name: str, value: Any) -> np.ndarray:
 
 SUFFIX = ".npz"
 _HEAD = "record"
-"""Entry of a file with the description of the sample; each value is a further entry."""
+"""Entry of a record file with the status and a description of the sample; each named value is a further entry."""
 
 Status = Literal["done", "failed"]
 
@@ -119,7 +119,10 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Head of a record file: status, and kinds and shapes of its values; raises OSError if it is damaged."""
+    """Description of a sample in a record file: its status, and kinds and shapes of its values.
+
+    Raises OSError if the file is damaged.
+    """
     with _entries(path) as file:
         return _head(file)
 
@@ -152,7 +155,10 @@ def _head(file: Any) -> dict[str, Any]:
 
 
 def tidy(folder: Path, *, failed: bool) -> None:
-    """Remove unfinished files of killed processes and damaged records; with ``failed`` also failed samples."""
+    """Remove unfinished files of killed processes and damaged records from a folder.
+
+    With ``failed``, records of failed samples are removed, too.
+    """
     for path in folder.iterdir():
         if path.name.startswith(PREFIX):
             path.unlink(missing_ok=True)

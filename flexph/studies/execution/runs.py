@@ -84,7 +84,7 @@ def _refuse_another(path: Path, identity: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Options of functions that compute many samples: folder of records, executor, and number of retries."""
+    """Options of functions that compute many samples: folder, executor and repetitions, as in :func:`flexph.study`."""
 
     out: Path | None = None
     executor: Executor | str | None = None
@@ -96,7 +96,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Runs:
-    """Runs of a function by an engine, with records in a folder."""
+    """Runs of a function by an engine, whose records are kept in a folder.
+
+    ``token`` identifies the folder for workers.
+    """
 
     subject: Subject
     engine: Engine
@@ -106,7 +109,7 @@ class Runs:
     token: str
 
     def perform(self, samples: Iterable[Mapping[str, Any]], bar: Any = None) -> None:
-        """Compute the samples that have no record yet, and store their records."""
+        """Compute the samples that have no record yet, and store their records; ``bar`` is a progress bar."""
 
         def ended(task: Task, outcome: Outcome) -> None:
             if outcome.record is not None:
@@ -165,13 +168,16 @@ def _path(out: Path | None) -> Any:
 
 
 LONGEST = 300
-"""Largest length of an engine's message about a dead worker."""
+"""Largest number of characters of an error, in the message on a worker that died."""
 
 Ended = Callable[[Task, Outcome], None]
 
 
 class Schedule:
-    """Scheduler of samples on an engine; ``ended`` is called with each sample that ends."""
+    """Scheduler of samples on an engine, which repeats samples whose worker died.
+
+    ``ended`` is called with each task that ends, and its outcome.
+    """
 
     def __init__(self, engine: Engine, retries: int, ended: Ended) -> None:
         self._engine, self._retries, self._ended = engine, retries, ended
@@ -194,7 +200,10 @@ class Schedule:
                 self._worker_died(task, error, self._again)
 
     def _submit_tasks(self, rest: Iterator[Task]) -> bool:
-        """Submit tasks up to the limit of the engine; return True if any are in progress."""
+        """Submit tasks as far as the engine accepts more at once; return True if any are in progress.
+
+        A task that is suspected to kill its worker is submitted alone.
+        """
         if not self._running:
             self._is_isolated = bool(self._suspects)
             if self._is_isolated:
@@ -226,7 +235,11 @@ class Schedule:
         return error is None
 
     def _recover(self, task: Task, error: BaseException) -> None:
-        """Restart the executor; mark the tasks in progress as suspects, or count a death if there was only one."""
+        """Start a new executor after it broke, and decide which of the tasks in progress to repeat.
+
+        ``task`` is the first with the error. If it was the only one, its attempts are counted; otherwise all are
+        suspected of having killed the process, and are repeated one at a time.
+        """
         lost = [task]
         while self._running:
             future = self._answers.get()

@@ -42,10 +42,13 @@ class Subject:
     units: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, Any] = field(default_factory=dict)
     kinds: Mapping[str, Parameter] = field(default_factory=dict)
-    """Parameters of a case by name."""
+    """Descriptions of the parameters of a case by name; empty for functions."""
 
     def pickled(self) -> bytes:
-        """Pickled function for workers, with its code if workers cannot import it."""
+        """Pickled function for workers, with its code if workers cannot import it.
+
+        Raises ValueError if the function cannot be pickled.
+        """
         import cloudpickle
 
         try:
@@ -55,7 +58,7 @@ class Subject:
             raise ValueError(f"function must be picklable for other processes, got {self.name}: {said}") from error
 
     def identity(self) -> dict[str, str]:
-        """Entries that must be equal if a study is resumed."""
+        """Name and source of the function and version of flexph, which must be unchanged if a study is resumed."""
         return {"function": self.name, "source": self.source, "flexph": version("flexph")}
 
     def check_names(self, given: Iterable[str]) -> None:
@@ -82,7 +85,7 @@ class Subject:
 
 
 def subject(given: Callable[..., Any] | str) -> Subject:
-    """Subject of a function, or of a case by its name."""
+    """Subject of a function, or of a case by its name. Raises ValueError if there is no case with this name."""
     needed_xarray()
     if isinstance(given, str):
         cases = find_cases()
@@ -103,7 +106,7 @@ def subject(given: Callable[..., Any] | str) -> Subject:
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
     """Summary numbers of a run of an installed case.
 
-    Files are written, to a temporary folder, only if the case computes numbers when it writes them.
+    A case that computes them only while it writes its files does so in a temporary folder.
     """
     case: Case[Any] = find_cases()[name]
     result = case.run(**{p.name: p.default for p in case.parameters} | parameters)

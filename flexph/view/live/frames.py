@@ -18,7 +18,10 @@ from ..packing import streamed
 
 
 class Drawn:
-    """Drawing of a mechanism at successive states; ``number`` counts the drawings of a run whose joints change."""
+    """Drawing of a mechanism at successive states of a run.
+
+    ``number`` is 0 at first; each change of joints in the run begins a new drawing with the next number.
+    """
 
     def __init__(self, mechanism: Any, number: int = 0) -> None:
         self.mechanism, self.number = mechanism, number
@@ -35,7 +38,10 @@ class Drawn:
         return replace(scene, parts=tuple(part for part in scene.parts if part.points.size and len(part.cells)))
 
     def stream(self, x: Array, time: float, *, title: str, field: str | None, **more: Any) -> bytes:
-        """Scene of a flat state as a stream of :mod:`flexph.view.packing`; later frames move its parts."""
+        """Scene of a flat state as bytes for the page, in the form of :func:`flexph.view.packing.streamed`.
+
+        The page then moves its parts by the numbers of :meth:`frame`. Entries ``more`` are added to the head.
+        """
         scene = self.scene(x, time)
         attributes = [
             {"moves": part.kind != "ground", "deforms": _deforms(part), "fields": list(part.point_fields)}

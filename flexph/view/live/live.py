@@ -104,7 +104,10 @@ class Live:
 
     @contextmanager
     def opened(self, mechanism: Any, span: tuple[float, float], inputs: Mapping[str, Any]) -> Iterator[Session]:
-        """Context manager with the display of a run of a mechanism over a time span; it is closed at the end."""
+        """Context manager with the display of a run of a mechanism over a time span.
+
+        It is closed at the end.
+        """
         refuse_invisible(mechanism)
         sliders = self.sliders_of(mechanism, inputs, span[0])
         with self._displayed(sliders, span) as session:
@@ -165,5 +168,5 @@ class Live:
 
 
 def _can_open() -> bool:
-    """True if a browser can open a window; a text-mode browser would stop the run."""
+    """True if a browser with a window can be opened. A text-mode browser would stop the run."""
     return not sys.platform.startswith("linux") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

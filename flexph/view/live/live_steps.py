@@ -32,7 +32,10 @@ class LiveSteps:
 
     @property
     def ended(self) -> bool:
-        """True if the user has ended the run in the display; further steps are possible."""
+        """True if the user has ended the run in the display.
+
+        Further steps are possible.
+        """
         return self._session.ended
 
     @property
@@ -42,7 +45,7 @@ class LiveSteps:
 
     @property
     def start(self) -> LiveSteps:
-        """This object, whose ``time`` and ``x`` are the start of the next step."""
+        """This object itself, because a session reads time and state of a run from its attribute ``start``."""
         return self
 
     @property
@@ -69,7 +72,10 @@ class LiveSteps:
 
 
 class _Sums:
-    """Energy sums of a simulator since its start; zeros if it has controllers, whose energies only runs record."""
+    """Energies of a simulator since the begin of the live display: change of the stored energy, work and dissipation.
+
+    They are zero for a simulator with controllers, whose energies only runs record.
+    """
 
     def __init__(self, simulator: Any) -> None:
         self._simulator, self._begun, self._work, self._lost = simulator, 0.0, 0.0, 0.0
@@ -77,7 +83,10 @@ class _Sums:
             self._begun = sum(simulator.account.energy.values())
 
     def at(self, steps: LiveSteps) -> tuple[float, float, float]:
-        """Change of the stored energy, and sums of work and dissipation, up to the last step [J]."""
+        """Change of the stored energy, work, and dissipated energy since the begin [J].
+
+        ``steps`` is not used.
+        """
         if self._simulator.controllers:
             return 0.0, 0.0, 0.0
         return sum(self._simulator.account.energy.values()) - self._begun, self._work, self._lost

@@ -88,7 +88,7 @@ class Page:
             self.session.news.wait_for(lambda: self.asked > 0.0, seconds)
 
     def close(self) -> None:
-        """Wait until open pages have received the last frame, then stop the server."""
+        """Wait, for a limited time, until open pages have received the last frame, then stop the server."""
         last, until = self.session.snapshot.number, time.monotonic() + LAST
         while self.shown < last and time.monotonic() < until and time.monotonic() - self.asked < SEEN:
             time.sleep(0.01)
@@ -113,9 +113,9 @@ class Page:
         return now.drawn.stream(now.x, now.time, title=title, field=field, **head)
 
     def frame(self, now: Snapshot, scalable: bool) -> bytes:
-        """Frame of a snapshot as bytes: length of the head, head as JSON, and numbers of the drawing.
+        """Bytes of the frame for the snapshot ``now``: length of the head, head as JSON, and numbers of the drawing.
 
-        ``scalable``: True to include deformations.
+        ``scalable``: True to include deformations. It waits first if earlier frames have taken too much processor time.
         """
         assert now.drawn is not None
         with self._lock:
@@ -141,7 +141,10 @@ class Page:
             return raw
 
     def note_spent(self, seconds: float) -> None:
-        """Record the processor time of a frame [s]; the next frame waits until the run has had its share of time."""
+        """Record the processor time [s] that a frame has taken.
+
+        The next frame is drawn when the process has spent so much more time that frames have the share SHARE of it.
+        """
         with self._lock:
             self._free_at = time.process_time() + seconds * (1.0 / SHARE - 1.0)
 

@@ -139,14 +139,20 @@ class Session:
     # ---- the run, in its own thread
 
     def of(self, mechanism: Any, accounts: Any) -> Session:
-        """Prepare for a run of a mechanism, or for its next part with other joints; return the session."""
+        """Prepare for a run of a mechanism, or for its continuation after a change of joints; return the session.
+
+        ``accounts`` are the energy accounts of the run.
+        """
         self._drawn = Drawn(mechanism, 0 if self._drawn is None else self._drawn.number + 1)
         self._account.next(accounts)
         self._counted = 0
         return self
 
     def of_steps(self, mechanism: Any, account: Any) -> Session:
-        """Prepare for steps of a simulator, with the energy sums ``account``; return the session."""
+        """Prepare for steps of a simulator of a mechanism; return the session.
+
+        ``account`` has the energies since the begin, as a method ``at``.
+        """
         self._drawn, self._account = Drawn(mechanism, 0), account
         return self
 
@@ -160,7 +166,11 @@ class Session:
         self._hold(run)
 
     def block_limit(self, times: Array, reached: int) -> int:
-        """Largest number of steps until the next snapshot, from computing time per step and pace."""
+        """Largest number of steps that the run may take before it reports to the session again.
+
+        ``reached`` is the index of the current time in ``times``. The number follows from the computing time of a step
+        until the next snapshot, and from the pace.
+        """
         if self._single or self.ended:
             return 1
         left = max(self._next - time.perf_counter(), SHORTEST / self.rate)  # also for a late snapshot
@@ -240,7 +250,7 @@ class Session:
 
 
 class _Account:
-    """Energy sums of a run in progress since its start."""
+    """Energies of a run in progress since its start: change of the stored energy, work and dissipation."""
 
     def __init__(self) -> None:
         self._accounts: Any = None
@@ -250,14 +260,14 @@ class _Account:
         self._stored = 0.0
 
     def next(self, accounts: Any) -> None:
-        """Continue with the energy accounts of the next part of the run."""
+        """Continue with the energy accounts of the run after a change of its joints."""
         self._before, self._own = self._before + self._own, np.zeros(2)
         self._accounts, self._rows, self._fresh = accounts, 1, True
         self._sums: Array = np.zeros(accounts.flow_count)
         self._last = self._before.copy()
 
     def at(self, run: Any) -> tuple[float, float, float]:
-        """Change of the stored energy, and sums of work and dissipation, up to the last step [J]."""
+        """Change of the stored energy, work, and dissipated energy from the start of the run to its last step [J]."""
         recorder, accounts = run.recorder, self._accounts
         rows = recorder.rows(self._rows - 1)
         closed = recorder.saved - self._rows

@@ -37,7 +37,10 @@ class Slider:
 
 
 class Sliders:
-    """Sliders of a run, the inputs that they set instead of the given ones, and values to be applied next."""
+    """All sliders of a run, of external inputs and of dials, with the inputs that they set and values queued for them.
+
+    Raises ValueError for an unknown or ambiguous name, and for an initial value outside of the bounds.
+    """
 
     def __init__(
         self,
@@ -120,7 +123,10 @@ def _bounds(name: str, given: Any) -> Bounds:
 
 
 def _begun(port: str, slices: Mapping[str, slice], dim: int, inputs: Mapping[str, Any], time: float) -> Adjustable:
-    """Adjustable input of a port with the given constant as its initial value, by default zero."""
+    """Input of a port that a slider can change, with its constant initial value at a time [s].
+
+    The value is that of the port in ``inputs``, or zero. Raises ValueError for an input that is not constant.
+    """
     given = inputs.get(port, 0.0)
     if callable(given) or (isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1):
         raise ValueError(f"the input {port!r} of a slider must be constant at the start, got {check.shown(given)}")

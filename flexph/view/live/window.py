@@ -117,7 +117,10 @@ class LiveWindow:
         self._shown = snapshot.number
 
     def _colour(self, scene: Scene) -> None:
-        """Set the values of the field, with limits over all times so far."""
+        """Colour the meshes by the field of a scene.
+
+        The limits of the colour bar are those of all times so far.
+        """
         assert self.stage is not None
         stage, name = self.stage, self.stage.name
         if name is None:

@@ -74,7 +74,7 @@ def test_a_coupling_is_a_port(name, tmp_path):
     moved = fem.solid(path, ports={"hub": fem.Tie(label, at=(0.0, 0.0, 0.0))}, reference="hub")
     np.testing.assert_allclose(moved.ports["hub"].position, 0.0)
     if how == "rigid":
-        with pytest.raises(ValueError, match=rf"('FACE'|'ROOT'|{label!r}) is rigid.*or take them as ports"):
+        with pytest.raises(ValueError, match=rf"('FACE'|'ROOT'|{label!r}) is rigid.*or use them as ports"):
             fem.solid(path)
     else:
         fem.solid(path)  # a mean is no stiffness

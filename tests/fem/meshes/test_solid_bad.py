@@ -364,7 +364,7 @@ def test_degree_2_does_not_lock(kind, least):
 
 @pytest.mark.parametrize("kind", ["triangle", "quad"])
 def test_degree_1_locks_and_says_so(kind):
-    with pytest.warns(ValidityWarning, match=r"cells of degree 1 lock .* take degree=2"):
+    with pytest.warns(ValidityWarning, match=r"cells of degree 1 lock .* use degree=2"):
         found = softness(kind, 4, 0.499)
     assert found < 0.3 * softness("quad9", 4, 0.499)  # what the warning is about
     assert softness(kind, 4, 0.3) > 0.75 * softness("quad9", 4, 0.3)

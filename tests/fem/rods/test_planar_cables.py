@@ -205,5 +205,7 @@ def test_other_methods_are_refused_by_name():
     mechanism = connect({"rope": fem.cable(2.0, **ROPE, elements=1, dim=2)}, [])
     state = mechanism.consistent_state(mechanism.assemble())
     for method in (ExactGauss(), Decaying(radius=0.5)):
-        with pytest.raises(ValueError, match=f"{type(method).__name__}.* takes no body of nodes .* such as 'rope': "):
+        with pytest.raises(
+            ValueError, match=f"{type(method).__name__}.* supports no body of nodes .* such as 'rope': "
+        ):
             integrate(mechanism, state, [0.0, 0.1], method=method)

@@ -469,7 +469,7 @@ def test_what_does_not_hold_is_refused_by_name():
     mechanism = connect({"rod": fem.rod(1.0, None, SLENDER, elements=1, dim=2)}, [])
     state = mechanism.consistent_state(mechanism.assemble())
     for method in (ExactGauss(), Decaying(radius=0.5)):
-        with pytest.raises(ValueError, match=f"{type(method).__name__}.* takes no body of nodes .* such as 'rod': "):
+        with pytest.raises(ValueError, match=f"{type(method).__name__}.* supports no body of nodes .* such as 'rod': "):
             integrate(mechanism, state, [0.0, 0.1], method=method)
     with pytest.raises(ValueError, match=r"dim|plane|space"):
         connect({"rod": fem.rod(1.0, None, SLENDER, elements=1, dim=2)}, [planar("rod.tip", GROUND, normal=(0, 0, 1))])

@@ -317,7 +317,7 @@ def test_what_does_not_hold_yet_is_refused_by_name():
     with pytest.raises(ValueError, match=r"'rod'.*body.*nodes without.*common frame: use.*ports"):
         run.displacement("rod.tip")
     for method in (ExactGauss(), Decaying(radius=0.5)):
-        with pytest.raises(ValueError, match=f"{type(method).__name__}.* takes no body of nodes .* such as 'rod': "):
+        with pytest.raises(ValueError, match=f"{type(method).__name__}.* supports no body of nodes .* such as 'rod': "):
             integrate(mechanism, state, [0.0, 0.1], method=method)
     with pytest.raises(ValueError, match="quasi_static"):
         mechanism.consistent_state(pose, elastic="quasi_static")

@@ -239,11 +239,11 @@ def test_methods_that_do_not_know_strains_of_nodes_refuse_them(method):
 
 def test_laws_of_time_are_refused_where_there_is_none():
     mechanism, start = tumbling(rod(2, {"M3": BREATHES}))
-    with pytest.raises(ValueError, match="takes no laws of rods that depend on time"):
+    with pytest.raises(ValueError, match="supports no laws of rods that depend on time"):
         mechanism.linearize(mechanism.assemble())
     with pytest.raises(ValueError, match="at a state needs laws"):
         integrate(mechanism, start, [0.0, 0.01]).measured(energy("elastic a"))
-    with pytest.raises(ValueError, match="takes no laws of rods that depend on time"):
+    with pytest.raises(ValueError, match="supports no laws of rods that depend on time"):
         mechanism.phdae(start)
 
 

@@ -219,7 +219,7 @@ def test_what_has_no_period_is_refused():
         floquet(free, away, period=1.0, inputs={"force rod.tip": lambda t: (t, 0.0)})
     rubbing = connect(rod, [hinge("rod.root", GROUND, friction=coulomb(1.0, speed=0.1))])
     at = rubbing.consistent_state(rubbing.assemble({"rod": 0.3}))
-    with pytest.raises(ValueError, match=r"ExactGauss\(\) does not take friction laws"):
+    with pytest.raises(ValueError, match=r"ExactGauss\(\) does not support friction laws"):
         floquet(rubbing, at, period=1.0)
     assert floquet(rubbing, at, period=1.0, steps=4, method=Exact()).is_stable
 

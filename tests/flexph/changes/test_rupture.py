@@ -151,7 +151,7 @@ def test_several_elements_break_in_turn(tmp_path):
     assert len(motion_scene(run).parts) == len(motion_scene(whole).parts)
     longer = integrate(run.final_mechanism, run, np.linspace(0.06, 0.07, 11), inputs={"pull": lambda t: [0.0, 0.0]})
     assert longer.ledger.largest_residual <= 1e-12
-    with pytest.raises(ValueError, match="breaks within the run: take the ledger"):
+    with pytest.raises(ValueError, match="breaks within the run: use the ledger"):
         run.measured(energy("elastic rope"))
 
 

@@ -59,7 +59,7 @@ def test_a_rigid_stop_holds_where_hardly_any_angle_is_forbidden():
 
 def test_a_run_ends_where_a_soft_stop_lets_an_angle_through():
     mechanism, start = swinging(KelvinVoigt(10.0), 3.0, 20.0, lower=-3.1, upper=3.1)
-    with pytest.raises(IntegrationError, match=r"comes to 3\.142 rad, through a limit .*: take a stiffer law"):
+    with pytest.raises(IntegrationError, match=r"comes to 3\.142 rad, through a limit .*: use a stiffer law"):
         integrate(mechanism, start, np.linspace(0.0, 0.1, 21))
 
 

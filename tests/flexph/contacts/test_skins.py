@@ -113,14 +113,6 @@ def test_bad_skins_are_refused(call, message):
         call()
 
 
-def test_statics_refuse_skins_by_name():
-    mechanism, start = sheet(0, KelvinVoigt(2e3))
-    pose = mechanism.assemble({"ball": ((0.3, 0.45, 0.25), np.eye(3))})
-    for call in (lambda: mechanism.equilibrium(pose), lambda: mechanism.linearize(start)):
-        with pytest.raises(ValueError, match=r"takes no skins, and 'touch' touches one.* damped run"):
-            call()
-
-
 def test_skins_touch_planes_and_boxes_by_their_corners():
     skin = Skin(["a.x", "a.y", "a.z"], [(0, 1, 2)])
     assert len(contact(skin, Plane(GROUND.at(0, 0, 0), (0, 0, 1)), RUBBING).formed(3).form.gaps) == 3

@@ -287,9 +287,9 @@ def test_what_methods_cannot_have_is_refused_by_name():
     made = pendulum()
     for method, loop, told in (
         (Exact4(), TURN, "steps back in time, in which nothing may dissipate, as controller 'own' may"),
-        (ExactGauss(2), servo, "does not take the Continuous 'own', which has states"),
+        (ExactGauss(2), servo, "does not support the Continuous 'own', which has states"),
         (Exact(tolerance=1e-3), called, "such as 'own', need prescribed steps"),
-        (Exact(tolerance=1e-3), cubic, "must be evaluated by the loops, which do not support its system: take Exact()"),
+        (Exact(tolerance=1e-3), cubic, "must be evaluated by the loops, which do not support its system: use Exact()"),
     ):
         with pytest.raises(ValueError, match=told):
             run(made, method, own=loop)

@@ -154,7 +154,7 @@ def test_checkpoints_are_refused_where_all_states_are_needed():
     speed, times = {"speed": 2.0}, TIMES[:21]
     with pytest.raises(ValueError, match="no states for a functional of all times"):
         gradient(pendulum, speed, times, MeanSquare(position("b.tip"), 1), checkpoints=True)
-    with pytest.raises(ValueError, match="Peak with margin 1 depends on 21 of 21: take a smaller margin"):
+    with pytest.raises(ValueError, match="Peak with margin 1 depends on 21 of 21: use a smaller margin"):
         gradient(pendulum, speed, times, Peak(position("b.tip"), 1, margin=1.0), checkpoints=True)
     with pytest.raises(ValueError, match=r"checkpoints=True does not support Exact4\(\)"):
         gradient(pendulum, speed, times, Last(position("b.tip"), 1), method=Exact4(), checkpoints=True)

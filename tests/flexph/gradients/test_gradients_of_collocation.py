@@ -198,7 +198,7 @@ def test_steps_with_too_many_unknowns_are_refused():
         mechanism = connect(links, [hinge("b0.root", GROUND), *pins], gravity=(0.0, -gravity))
         return mechanism, mechanism.consistent_state(mechanism.assemble({"b0": (0.0, 0.0, 0.0)}))
 
-    with pytest.raises(ValueError, match="at most 1000 unknowns of all stages, got 1500: take fewer stages"):
+    with pytest.raises(ValueError, match="at most 1000 unknowns of all stages, got 1500: use fewer stages"):
         gradient(chain, {"gravity": 9.81}, TIMES[:2], Last(position("b59.tip")), method=ExactGauss(5))
 
 

@@ -125,7 +125,7 @@ def touching(stiffness=1e4):
 @pytest.mark.parametrize(
     "make, parameter, message",
     [
-        (rod, {"young": 1e8}, "takes no body of nodes made by fem.rod"),
+        (rod, {"young": 1e8}, "supports no body of nodes made by fem.rod"),
         (thrown, {"length": 0.4}, "CoulombFriction of joints such as 'rail' needs"),
         (bucket, {"rate": 1.5}, "do not support masses that change"),
         (touching, {"stiffness": 1e4}, "do not support contacts"),

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import rigid
+from cases import identify
 from flexph import GROUND, ValidityWarning, connect, hinge
 from flexph.gradients import Last, forward_sensitivities, gradient
+from flexph.gradients.parameters import origin_of, step_of, stepped
+from flexph.gradients.runs.problems import problem_of
 from flexph.sensors import position
 
 TIMES = np.linspace(0.0, 0.2, 21)
@@ -44,3 +47,13 @@ def test_larger_steps_that_are_not_smooth_or_fail_are_told():
         gradient(bent, parameters, TIMES, TIP)
     with pytest.warns(ValidityWarning, match="of the parameter 'offset' change the numbers of the run by"):
         gradient(positive, parameters, TIMES, TIP)
+
+
+@pytest.mark.filterwarnings("error::flexph.ValidityWarning")
+def test_steps_of_a_mass_beside_large_stiffnesses_are_not_enlarged():
+    """A mass of 0.033 kg is compared with other masses, not with stiffnesses that have 1e10 times its number."""
+    problem = problem_of(identify.crank_slider, identify.TRUTH, TIMES)
+    assert problem.memory.constants.reals.max() > 1e10 * identify.TRUTH["load"]
+    origin = origin_of(identify.crank_slider, identify.TRUTH, TIMES, problem, {})
+    for name, value in origin.parameters.items():
+        assert stepped(origin, name, step_of(value))[0] == step_of(value)

@@ -100,7 +100,7 @@ def test_sizes_of_blocks_and_of_pieces_of_rows_change_nothing(monkeypatch, save_
     monkeypatch.setattr(block_stepper, "FIRST", 5)
     monkeypatch.setattr(block_stepper, "SHORTEST", 0.0)
     if of_rows:
-        monkeypatch.setattr(recorder, "LARGEST_PIECE", 1)
+        monkeypatch.setattr(recorder, "LARGEST_IN_MEMORY", 1)
     pieces = run(CASES["damped"](), 75, save_every=save_every)
     assert_same(pieces, whole)
     np.testing.assert_array_equal(pieces.ledger.residual, whole.ledger.residual)

@@ -412,7 +412,7 @@ def test_large_mechanisms_must_have_narrow_bands(monkeypatch):
     shuffled = rods[1].elasticity.strain @ np.linalg.qr(np.random.default_rng(0).standard_normal((384, 384)))[0]
     full = replace(rods[1], elasticity=replace(rods[1].elasticity, strain=shuffled))
     assert build.has_full_matrices(full)
-    refused = r"bodies without narrow bands, and this mechanism is too large for that, with 387 velocities: take fewer"
+    refused = r"bodies without narrow bands, and this mechanism is too large for that, with 387 velocities: use fewer"
     for rod, raised in ((rods[1], nullcontext()), (full, pytest.raises(ValueError, match=refused))):
         mechanism = connect({"rod": rod}, [])
         with raised:

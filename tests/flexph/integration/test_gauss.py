@@ -489,7 +489,7 @@ def test_a_rotary_spring_keeps_its_torque_to_the_order_of_the_method():
 
 def test_what_it_does_not_take():
     mechanism, start, _ = four_bar(spring_damper("rod.tip", GROUND.at(0.0, 2.0), damping=coulomb(1.0, speed=0.1)))
-    with pytest.raises(ValueError, match="does not take friction laws and other relations"):
+    with pytest.raises(ValueError, match="does not support friction laws and other relations"):
         integrate(mechanism, start, [0.0, 0.1], method=ExactGauss())
 
 

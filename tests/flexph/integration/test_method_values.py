@@ -96,7 +96,7 @@ def test_a_class_is_no_method():
 def test_methods_of_mechanisms_are_for_them(method):
     systems = (GENERAL, OSCILLATOR, SwitchingPHDAE({"on": GENERAL}))
     for system in systems:
-        with pytest.raises(ValueError, match=r"\(\).*mechanisms:.*other systems take DiscreteGradient\(\)"):
+        with pytest.raises(ValueError, match=r"\(\).*mechanisms:.*other systems use DiscreteGradient\(\)"):
             integrate(system, (1.0, 0.0), [0.0, 0.1], method=method)
 
 

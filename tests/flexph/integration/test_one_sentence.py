@@ -87,7 +87,7 @@ def driven(rate, dim):
 @pytest.mark.parametrize(("dim", "named"), [(2, "angle"), (3, "angle"), ("rotation", "turn x")])
 def test_drives_that_turn_by_more_than_a_step_follows(dim, named):
     told = rf"drive b\.root–GROUND: {named} turns by \S+ rad from t = \S+ s to \S+ s, and a step follows less than"
-    with pytest.raises(IntegrationError, match=told + r" 1\.57 rad: take steps shorter than") as error:
+    with pytest.raises(IntegrationError, match=told + r" 1\.57 rad: use steps shorter than") as error:
         run(driven(28.0, dim), np.linspace(0.0, 1.0, 11))
     assert "redundant" not in str(error.value)
     with warnings.catch_warnings():
@@ -103,7 +103,7 @@ def test_whole_turns_that_a_step_solves_are_told():
 def test_a_revolute_joint_speaks_of_itself():
     with pytest.raises(ValueError, match=r"^revolute b\.root–GROUND.*:.*revolute joint .*plane use hinge"):
         connect({"b": BAR}, [revolute("b.root", GROUND.at(0.0, 0.0), axis=Z)])
-    with pytest.raises(ValueError, match=r"^hinge b\.root–GROUND.*: a hinge takes no axis in the plane"):
+    with pytest.raises(ValueError, match=r"^hinge b\.root–GROUND.*: a hinge has no axis in the plane"):
         connect({"b": BAR}, [hinge("b.root", GROUND.at(0.0, 0.0), axis=Z)])
 
 

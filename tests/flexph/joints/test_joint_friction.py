@@ -201,7 +201,7 @@ def test_impulses_that_press_each_other_meet_their_laws():
 def test_what_cannot_be_is_said():
     with pytest.raises(ValueError, match="radius of its bearing"):
         hinge("a.b", GROUND, friction=CoulombFriction(0.1))
-    with pytest.raises(ValueError, match="takes no radius"):
+    with pytest.raises(ValueError, match="has no radius"):
         slider("a.b", GROUND, friction=CoulombFriction(0.1, radius=0.1))
     with pytest.raises(ValueError, match="coefficient must not be negative"):
         CoulombFriction(-0.1)

@@ -563,7 +563,7 @@ FLAT = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
     [
         (PLAIN, lambda: rolling_disc("b.centre", radius=0.0, axis=(0, 0, 1)), "radius must be positive"),
         (PLAIN, lambda: rolling_disc("b.centre", radius=1.0), "needs axis="),
-        (FLAT, lambda: rolling_disc("b.centre", radius=1.0, axis=(0, 1)), "takes no axis in the plane"),
+        (FLAT, lambda: rolling_disc("b.centre", radius=1.0, axis=(0, 1)), "has no axis in the plane"),
         (PLAIN, lambda: rolling_disc("b.centre", radius=1.0, axis=(0, 1)), "axis must have 3 components in space"),
         (PLAIN, lambda: rolling_disc("b.centre", "b.centre", radius=1.0), "a body cannot roll on itself"),
         (
@@ -572,8 +572,8 @@ FLAT = rigid.body(1.0, inertia=0.1, ports={"centre": (0.0, 0.0)})
             "normal must not be zero",
         ),
         (PLAIN, lambda: wheel("b.centre"), "needs radius="),
-        (PLAIN, lambda: wheel("b.centre", radius=1.0, axis=(0, 1, 0)), "takes no axis in space"),
-        (FLAT, lambda: wheel("b.centre", radius=1.0), "takes no radius and no normal"),
+        (PLAIN, lambda: wheel("b.centre", radius=1.0, axis=(0, 1, 0)), "has no axis in space"),
+        (FLAT, lambda: wheel("b.centre", radius=1.0), "has no radius and no normal"),
         (PLAIN, lambda: knife_edge("b.centre"), "axis must have 3 components in space, got 2"),
         (FLAT, lambda: knife_edge("b.centre", "b.centre"), "ground of a knife_edge joint"),
         (rigid.point(1.0), lambda: rolling_disc("b.point", radius=1.0), "a point mass cannot roll"),

@@ -321,7 +321,7 @@ def test_a_run_ends_where_the_point_leaves_the_curve(tolerance):
     mechanism = connect({"beam": beam, "bead": rigid.point(0.1)}, joints)
     pose = mechanism.assemble({"beam": (0.0, 0.0, 0.0)}, guess={"bead": (0.9, 0.0, 0.0)})
     start = mechanism.consistent_state(pose, velocities={"bead": (1.0, 0.0)})
-    told = r"^the port 'bead.point' of .* comes to the end of its curve at about t = 0.1 s: take a longer curve, "
+    told = r"^the port 'bead.point' of .* comes to the end of its curve at about t = 0.1 s: use a longer curve, "
     with pytest.raises(IntegrationError, match=told) as caught:
         integrate(mechanism, start, np.linspace(0.0, 0.2, 11), method=Exact(tolerance=tolerance))
     assert caught.value.solution.times[-1] == pytest.approx(0.1)

@@ -456,7 +456,7 @@ def test_bad_input_is_refused(make, message):
         make()
 
 
-@pytest.mark.parametrize("dim, axis, message", [(2, (0.0, 0.0, 1.0), "takes no axis in the plane"), (3, None, "axis")])
+@pytest.mark.parametrize("dim, axis, message", [(2, (0.0, 0.0, 1.0), "has no axis in the plane"), (3, None, "axis")])
 def test_axes_are_asked_for_in_space_only(dim, axis, message):
     more = (0.0,) * (dim - 2)
     body = rigid.body(1.0, inertia=0.1 if dim == 2 else (0.1,) * 3, ports={"centre": (0.0, 0.0, *more)})
@@ -482,7 +482,7 @@ def test_what_ropes_cannot_do_is_refused_by_name():
     damped = five(2, damping=1.0)
     with pytest.raises(ValueError, match=r"Exact4\(\) is for mechanisms without damping.*rope"):
         integrate(damped, thrown(damped), np.linspace(0.0, 0.1, 3), method=Exact4())
-    with pytest.raises(ValueError, match=r"general equations do not take ropes.*damping.*'rope'"):
+    with pytest.raises(ValueError, match=r"general equations do not support ropes.*damping.*'rope'"):
         damped.phdae(thrown(damped))
     with pytest.raises(ValueError, match=r"linearize needs ropes under tension,.*rope.*has no tension"):
         mechanism.linearize(mechanism.assemble({name: (*place, 0.0) for name, place in PLACES.items()}))

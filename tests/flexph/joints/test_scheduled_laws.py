@@ -106,7 +106,7 @@ def test_a_rope_a_contact_and_an_event_meet_a_schedule():
     run = integrate(mechanism, start, np.linspace(0.0, 4.0, 81), events=ends)
     assert run.times[-1] == pytest.approx(2.345) and run.ledger.dissipation["wall: impact"].sum() > 0.1
     assert balance(run) < 1e-13
-    with pytest.raises(ValueError, match="take contact='events'"):
+    with pytest.raises(ValueError, match="use contact='events'"):
         integrate(mechanism, start, [0.0, 0.1], method=Exact(contact="steps"))
     lift = rope([GROUND.at(0.0, 2.0), "mass.point"], law=scheduled(polynomial(50.0), factor), length=1.9, name="rope")
     hung = connect({"mass": rigid.point(1.0)}, [lift], gravity=(0.0, -9.81))

@@ -244,7 +244,7 @@ def test_the_name_of_what_is_wrong_is_told():
         rack("a.centre", "b.centre", radius=0.0)
     with pytest.raises(ValueError, match=r"no port 'load.centr'"):
         train(joint=lambda first, second, **given: gear(first, "load.centr", **given))
-    with pytest.raises(ValueError, match=r"gear motor.centre–load.centre–GROUND:.*gear takes no axis.*plane"):
+    with pytest.raises(ValueError, match=r"gear motor.centre–load.centre–GROUND:.*gear has no axis.*plane"):
         train(joint=lambda first, second, **given: gear(first, second, axis=Z, **given))
     bodies = {"a": wheel(1.0, 0.1, 3), "b": wheel(1.0, 0.1, 3)}
     with pytest.raises(ValueError, match=r"a gear needs axis="):

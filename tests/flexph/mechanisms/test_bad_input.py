@@ -104,7 +104,7 @@ def test_wrong_bodies_are_refused(make, message):
         (lambda: drive("bar.root", angle=3.0), r"angle must be a function, got 3\.0"),
         (lambda: drive("bar.root", position=(1.0, 2.0)), r"position must be a function, got \(1\.0, 2\.0\)"),
         (lambda: drive("bar.root", "b.tip", position=lambda t: (t, t)), "the reference must be GROUND"),
-        (lambda: distance("bar.root", GROUND), r"a distance to the ground needs one: take GROUND.at\(x, y\)"),
+        (lambda: distance("bar.root", GROUND), r"a distance to the ground needs one: use GROUND.at\(x, y\)"),
         (lambda: distance("bar.root", "b.tip", length=0.0), "length must be positive, got 0.0 m"),
         (lambda: distance("bar.root", "b.tip", length=NAN), "length must be finite, got nan"),
         (lambda: spring_damper("bar.root", GROUND, stiffness=1.0), "a spring to the ground needs one"),
@@ -165,7 +165,7 @@ def test_ground_comes_second(name):
         ([distributed_load("rod.tip")], "no load port 'tip': rod has 'load'"),
         ([distributed_load("crank.load")], "no load port 'load': crank has none"),
         ([force("crnk.tip")], "no body 'crnk'"),
-        ([torque("bob.point")], "port 'bob.point' .*point mass, which takes no torque"),
+        ([torque("bob.point")], "port 'bob.point' .*point mass, which has no rotation"),
         (
             [slider("bob.point", GROUND)],
             r"port 'bob.point': a point mass has no direction: .* slider\(..., turning=True",
@@ -485,7 +485,7 @@ def test_the_wrong_noun_is_answered_with_the_verb_that_makes_the_right_one():
     whole = rigid.free_body(1.0, inertia=0.1)
     refused(
         lambda: integrate(whole, np.zeros(6), [0.0, 1.0]),
-        r"SwitchingPHDAE, got MultibodySystem; of a rigid\.MultibodySystem take system\.phdae\(\)$",
+        r"SwitchingPHDAE, got MultibodySystem; of a rigid\.MultibodySystem use system\.phdae\(\)$",
     )
     refused(
         lambda: connect({"a": whole}, []),

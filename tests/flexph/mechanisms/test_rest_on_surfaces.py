@@ -1,11 +1,11 @@
-"""Equilibria on faces and corners of boxes and meshes."""
+"""Equilibria on faces, edges and corners of boxes, capsules and meshes, and in grooves."""
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
-from flexph import GROUND, connect, integrate, prismatic, slider
+from flexph import GROUND, connect, integrate, prismatic, slider, spring_damper
 from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Rigid, Sphere, contact
 from flexph.contacts.levels import gaps_at
 from flexph.kernels.state import derive
@@ -86,22 +86,95 @@ def test_a_corner_or_a_face_stands_for_a_surface_near_the_pose(place):
         assert values[0] == pytest.approx(values[1], abs=1e-14)
 
 
-def test_edges_and_grooves_are_refused_by_name():
+def test_a_ball_rests_on_an_edge():
+    """On a bar by a rail, and two crossed bars on each other: the height and the force in closed form."""
     bar = Capsule(GROUND.at(0.0, 0.0, 0.0), 1.0, 0.05, (1.0, 0.0, 0.0))
     ball = rigid.body(MASS, inertia=(0.02,) * 3, ports={"c": np.zeros(3)})
-    rail = prismatic("ball.c", GROUND.at(0.0, 0.0, 0.0), direction=(0.0, 0.0, 1.0))
-    mechanism = connect(
-        {"ball": ball}, [contact(Sphere("ball.c", 0.1), bar, Rigid(), name="bar"), rail], gravity=(0.0, 0.0, -G)
-    )
-    with pytest.raises(ValueError, match="'bar' touches an edge"):
-        mechanism.equilibrium(mechanism.assemble({"ball": ((0.0, 0.0, 0.15), np.eye(3))}))
-    crossed = connect(
-        {"a": block(3)},
-        [contact(Capsule("a.own", 1.0, 0.05, (0.0, 1.0, 0.0)), bar, KelvinVoigt(1e5), name="bars")],
-        gravity=(0.0, 0.0, -G),
-    )
-    with pytest.raises(ValueError, match="'bars' touches an edge"):
-        crossed.equilibrium(crossed.assemble({"a": ((0.0, 0.0, 0.1), np.eye(3))}))
+    for law, start in ((Rigid(), 0.15), (Rigid(), 0.2), (KelvinVoigt(1e5), 0.2)):
+        sunk = MASS * G / 1e5 if isinstance(law, KelvinVoigt) else 0.0
+        for port, shape, reach in (
+            ("ball.c", Sphere("ball.c", 0.1), 0.15),
+            ("ball.c", Capsule("ball.c", 1.0, 0.05, (0.0, 1.0, 0.0)), 0.1),
+        ):
+            rail = prismatic(port, GROUND.at(0.0, 0.0, 0.0), direction=(0.0, 0.0, 1.0))
+            mechanism = connect({"ball": ball}, [contact(shape, bar, law, name="bar"), rail], gravity=(0.0, 0.0, -G))
+            pose = mechanism.assemble({"ball": ((0.0, 0.0, start - 0.15 + reach), np.eye(3))})
+            state = mechanism.equilibrium(pose)
+            assert mechanism.position(state, port)[2] == pytest.approx(reach - sunk, abs=1e-12)
+            run = integrate(mechanism, state, np.linspace(0.0, 0.02, 11))
+            assert np.ptp(run["ball.centre"], axis=0).max() < 1e-12
+            assert run.contact("bar").normal[-1] == pytest.approx(MASS * G, rel=1e-9)
+
+
+def test_boxes_cross_at_their_edges():
+    """A box on its edge lies across the edge of another one: half diagonals of the cores, and both radii."""
+    turned = [Rotation.from_rotvec(0.25 * np.pi * np.eye(3)[k]).as_matrix() for k in (0, 1)]
+    low = Box(GROUND.at(0.0, 0.0, 0.0), (0.3, 1.0, 0.3), axes=turned[1], round=0.01)
+    high = Box("a.own", (1.0, 0.2, 0.2), axes=turned[0], round=0.02)
+    rail = prismatic("a.own", GROUND.at(0.0, 0.0, 0.0), direction=(0.0, 0.0, 1.0))
+    mechanism = connect({"a": block(3)}, [contact(high, low, Rigid(), name="boxes"), rail], gravity=(0.0, 0.0, -G))
+    state = mechanism.equilibrium(mechanism.assemble({"a": ((0.0, 0.0, 0.4), np.eye(3))}), redundant="least_norm")
+    height = np.sqrt(0.5) * (0.28 + 0.16) + 0.03
+    assert mechanism.position(state, "a.own")[2] == pytest.approx(height, abs=1e-9)  # by 1e-6 of parallel edges
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_disc_rests_in_a_groove(law):
+    """Both faces carry it: they are blended within 1/100 of its radius, which lifts it by a quarter of that."""
+    law, groove = LAWS[law], ([(1.0, 1.0), (0.0, 0.0), (-1.0, 1.0)], [(0, 1), (1, 2)])
+    disc = rigid.body(MASS, inertia=0.02, ports={"c": (0.0, 0.0)})
+    touch = contact(Sphere("disc.c", 0.1), Mesh(GROUND.at(0.0, 0.0), groove), law, name="groove")
+    mechanism = connect({"disc": disc}, [touch], gravity=(0.0, -G))
+    pose = mechanism.assemble({"disc": (0.05, 0.25, 0.0)})
+    state = mechanism.equilibrium(pose, redundant="least_norm")
+    force = MASS * G * np.sqrt(2.0)
+    depth = force / 1e5 if isinstance(law, KelvinVoigt) else 0.0
+    np.testing.assert_allclose(mechanism.position(state, "disc.c"), (0.0, np.sqrt(2.0) * (0.10025 - depth)), atol=1e-12)
+    run = integrate(mechanism, state, np.linspace(0.0, 0.02, 11))
+    assert np.ptp(run["disc.centre"], axis=0).max() < 1e-9
+    assert run.contact("groove").normal[-1] == pytest.approx(force, rel=1e-6)
+
+
+@pytest.mark.parametrize("law", [Rigid(), KelvinVoigt(1e5)])
+def test_a_ball_between_two_bars(law):
+    """Weight, a spring and the forces along the shortest distances to the bars balance, and a run stays at rest."""
+    ends = np.array([[(-0.5, side, -0.05 * side), (0.5, side, 0.05 * side)] for side in (-0.08, 0.08)])
+    bars = [Capsule(GROUND.at(*a.mean(axis=0)), float(np.linalg.norm(a[1] - a[0])), 0.02, a[1] - a[0]) for a in ends]
+    ball = rigid.body(MASS, inertia=(0.02,) * 3, ports={"c": np.zeros(3)})
+    hook = np.array((0.1, 0.0, 1.0))
+    spring = spring_damper("ball.c", GROUND.at(*hook), stiffness=10.0, damping=1.0, length=0.9)
+    touches = [contact(Sphere("ball.c", 0.1), bar, law, name=f"bar {k}") for k, bar in enumerate(bars)]
+    mechanism = connect({"ball": ball}, [*touches, spring], gravity=(0.0, 0.0, -G))
+    state = mechanism.equilibrium(mechanism.assemble({"ball": ((0.05, 0.01, 0.12), np.eye(3))}))
+    run = integrate(mechanism, state, np.linspace(0.0, 0.02, 11))
+    assert np.ptp(run["ball.centre"], axis=0).max() < 1e-12
+    place = mechanism.position(state, "ball.c")
+    pull = hook - place
+    total = 10.0 * (np.linalg.norm(pull) - 0.9) * pull / np.linalg.norm(pull) - (0.0, 0.0, MASS * G)
+    for k, (a, b) in enumerate(ends):
+        way = (b - a) / np.linalg.norm(b - a)
+        apart = place - a - ((place - a) @ way) * way
+        normal = run.contact(f"bar {k}").normal[-1]
+        depth = normal / 1e5 if isinstance(law, KelvinVoigt) else 0.0
+        assert np.linalg.norm(apart) == pytest.approx(0.12 - depth, abs=1e-12)
+        total = total + normal * apart / np.linalg.norm(apart)
+    assert np.abs(total).max() < 1e-9 * MASS * G
+
+
+def test_small_motions_of_a_point_on_an_edge():
+    """ω² = 2k/m − g/R on a bar of the radius R between horizontal springs: the geometric stiffness of the normal."""
+    radius, k = 0.15, 300.0
+    bar = Capsule(GROUND.at(0.0, 0.0, 0.0), 1.0, radius, (1.0, 0.0, 0.0))
+    sides = {"x": (1.0, 0.0), "-x": (-1.0, 0.0), "y": (0.0, 1.0), "-y": (0.0, -1.0)}
+    springs = [
+        spring_damper("p.point", GROUND.at(*side, radius), stiffness=k, damping=0.0, length=1.0, name=name)
+        for name, side in sides.items()
+    ]
+    touch = contact(Sphere("p.point", 0.0), bar, Rigid(), name="bar")
+    mechanism = connect({"p": rigid.point(MASS, 3)}, [touch, *springs], gravity=(0.0, 0.0, -G))
+    state = mechanism.equilibrium(mechanism.assemble({"p": (0.0, 0.0, radius)}))
+    expected = np.sqrt([2.0 * k / MASS - G / radius, 2.0 * k / MASS])
+    np.testing.assert_allclose(mechanism.spectrum(state).frequencies, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -185,9 +185,9 @@ def test_an_axis_must_be_given_in_space():
         (lambda: bushing("rod.root", ORIGIN, torsional_damping=NAN), "torsional_damping must be finite, got nan"),
         (
             lambda: spring_damper("rod.root", GROUND, stiffness=1.0),
-            "a spring to the ground needs one: take GROUND.at",
+            "a spring to the ground needs one: use GROUND.at",
         ),
-        (lambda: distance("rod.root", GROUND), "a distance to the ground needs one: take GROUND.at"),
+        (lambda: distance("rod.root", GROUND), "a distance to the ground needs one: use GROUND.at"),
         (lambda: force("rod.root", axes="body"), "axes must be one of 'world', 'section', got 'body'"),
         (lambda: GROUND.at(0.0, 0.0, NAN), "ground position must be finite, got nan"),
     ],
@@ -217,7 +217,7 @@ def test_ground_comes_second(make):
 
 
 JOINTS_OF_SPACE = {
-    "hinge": (lambda: hinge("bar.root", GROUND, axis=Z), "a hinge takes no axis in the plane"),
+    "hinge": (lambda: hinge("bar.root", GROUND, axis=Z), "a hinge has no axis in the plane"),
     "spherical": (lambda: spherical("bar.root", GROUND), "exists in three dimensions only; in the plane use hinge"),
     "universal": (
         lambda: universal("bar.root", GROUND, axis=Z, second_axis=(1, 0, 0)),
@@ -234,8 +234,8 @@ JOINTS_OF_SPACE = {
         lambda: drive("bar.root", rotation=lambda t: np.eye(3)),
         "exists in three dimensions only; in the plane drive the angle=",
     ),
-    "driven angle": (lambda: drive("bar.root", angle=math.sin, axis=Z), "takes no axis in the plane"),
-    "torsion spring": (lambda: torsion_spring("bar.root", GROUND, stiffness=1.0, axis=Z), "takes no axis in the plane"),
+    "driven angle": (lambda: drive("bar.root", angle=math.sin, axis=Z), "has no axis in the plane"),
+    "torsion spring": (lambda: torsion_spring("bar.root", GROUND, stiffness=1.0, axis=Z), "has no axis in the plane"),
     "ground": (lambda: hinge("bar.root", ORIGIN), "a ground position must have 2 coordinates, got"),
     "bushing": (lambda: bushing("bar.root", GROUND, stiffness=(1, 1, 1)), r"stiffness must have shape \(2,\), got \(3"),
 }
@@ -271,7 +271,7 @@ def test_joints_of_the_plane_in_space(name):
         ([spherical("rdo.tip", ORIGIN)], "no body 'rdo': there are 'rod', 'beam', 'bob'"),
         ([distributed_load("rod.load")], "no load port 'load': rod has none"),
         ([force("beam.load")], "no port 'beam.load': beam has 'root', 'tip'"),
-        ([torque("bob.point")], "port 'bob.point' .*point mass, which takes no torque"),
+        ([torque("bob.point")], "port 'bob.point' .*point mass, which has no rotation"),
         ([force("bob.point", axes="section")], "point mass"),
         ([revolute("bob.point", ORIGIN, axis=Z)], "port 'bob.point': a point mass has no direction"),
         (

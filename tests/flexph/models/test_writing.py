@@ -207,5 +207,5 @@ def test_motions_are_written_by_their_pieces(tmp_path):
     (own,) = [row.law.value for connection in twin.connections for row in connection.rows if callable(row.law.value)]
     np.testing.assert_array_equal([own(t) for t in times], [move(t) for t in times])
     several = polynomial({"a": 0.0, "b": 0.1}, {"a": 1.0, "b": 0.2}, duration=1.0)
-    with pytest.raises(ValueError, match=r"cannot be written: .* take one, motion\[name\]"):
+    with pytest.raises(ValueError, match=r"cannot be written: .* use one, motion\[name\]"):
         to_model(connect({"arm": rigid.bar(1.0, 1.0)}, [joints[0], drive("arm.root", angle=several)]))

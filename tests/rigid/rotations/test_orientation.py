@@ -182,7 +182,7 @@ def test_gimbal_lock_is_named():
         kept.Z(np.array([0.3, 0.5 * np.pi, 0.0]))
     euler = rigid.angles("ZXZ")
     assert "|sin β| = 0" in euler.caution(np.zeros(3))
-    with pytest.raises(ValueError, match="take quaternion"):
+    with pytest.raises(ValueError, match="use quaternion"):
         euler.Z(np.zeros(3))
     assert euler.caution(euler.sample) is None
     with warnings.catch_warnings():  # scipy's own is not passed on

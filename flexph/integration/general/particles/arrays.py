@@ -17,7 +17,7 @@ OWN_PAIR = 5
 
 
 class Space(NamedTuple):
-    """All arrays of a run, in the order of ``arrays.pxd``; n states, nv velocities, m unknowns v and λ.
+    """All arrays of a run, in the order of ``arrays.pxd``, for n states, nv velocities v, and m unknowns v and λ.
 
     The Jacobian of a step is ``J₀ − h f gᵀ`` in the order (q, v, λ). J₀ has a unit matrix for q: the ``factors`` are
     those of the m unknowns without q. ``gonzalez_column`` is J₀⁻¹ f, scaled, and ``gonzalez_row`` is g. Broyden's
@@ -94,7 +94,7 @@ ITERATION = (
 
 
 def space_of(terms: ParticleTerms) -> Space:
-    """Arrays of a system, without rows."""
+    """Arrays of a system of particles with given terms, without rows for results."""
     dim, n, nv = terms.dim, terms.size, terms.weight.size
     s, r, c = (lines.ends.shape[0] for lines in (terms.springs, terms.rods, terms.dampers))
     m, updates = nv + r, NEWTON.iterations
@@ -156,7 +156,7 @@ def space_of(terms: ParticleTerms) -> Space:
 
 
 def table_of(space: Space) -> Array:
-    """Addresses and shapes of the arrays (rows, 4), which compiled loops read as views."""
+    """Address and shape of each array, (arrays, 4), from which the compiled loops make views of them."""
     for name, array in zip(Space._fields, space, strict=True):
         if not (array.flags.c_contiguous and array.itemsize == 8):
             raise TypeError(f"{name} must be an array of 8-byte numbers in C order, got {array.dtype}")

@@ -1,4 +1,4 @@
-"""Costates of a step by each kind of discrete gradient."""
+"""Costates z̄ of a step of particles, by each kind of discrete gradient."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ if not cython.compiled:
 
 
 def set_gonzalez_costate(s, dim, before):
-    """Correct the costate to z̄ = z(m) + E⁻¹ Δx (ΔH − z(m)·E Δx)/(Δx·Δx)."""
+    """Correct the midpoint's costate z(m) to Gonzalez' z̄ = z(m) + E⁻¹ Δx (ΔH − z(m)·E Δx)/(Δx·Δx).
+
+    m is the mean of the states at both ends of the step, Δx their difference, ``before`` the energy H at the start.
+    """
     n = s.x.size
     along = 0.0
     size = 0.0
@@ -26,7 +29,10 @@ def set_gonzalez_costate(s, dim, before):
 
 
 def set_mean_value_costate(s, dim, before):
-    """Set the costate z̄ = E⁻¹∇̄H with the mean of ∇H between the ends, closed by Gonzalez' correction."""
+    """Set the costate z̄ = E⁻¹∇̄H with the mean of ∇H along the line from the start to the end of the step.
+
+    ``before`` is the energy at the start. The error of the quadrature is removed by Gonzalez' correction.
+    """
     n = s.x.size
     nv = s.weight.size
     fill(s.slope, 0.0)
@@ -52,7 +58,10 @@ def set_mean_value_costate(s, dim, before):
 
 
 def set_invariants_costate(s, dim, before):
-    """Set the costate z̄ = E⁻¹Dπ(m)ᵀ∇̄H with Gonzalez' gradient of H as a function of the invariants π."""
+    """Set the costate z̄ = E⁻¹Dπ(m)ᵀ∇̄H, with Gonzalez' gradient ∇̄H of H as a function of the invariants π(x).
+
+    Dπ(m) is their derivative at the mean m of both ends of the step, ``before`` the energy H at the start.
+    """
     nv = s.weight.size
     count = s.spring_kinds.size
     set_invariants(s, dim, s.trial, s.invariants_after)
@@ -80,7 +89,10 @@ def set_invariants_costate(s, dim, before):
 
 
 def set_secants_costate(s, dim):
-    """Set the costate z̄ by the springs' secants in their squared lengths, and by velocities in the middle."""
+    """Set the costate z̄: velocities in the middle, and forces of springs by secants of their potentials.
+
+    A secant is ΔV/Δ(ℓ²), the change of the potential over that of the squared length in the step.
+    """
     nv = s.weight.size
     set_invariants(s, dim, s.trial, s.invariants_after)
     for i in range(nv):

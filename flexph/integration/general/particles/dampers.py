@@ -22,7 +22,7 @@ NEAR_RATE = cython.declare(cython.double, NEAR)
 
 
 def relation_force(kind, law, rate):
-    """Force ρ(s) of a resistive relation at a rate s."""
+    """Force ρ(s) [N] of a resistive relation of a given kind, with parameters ``law``, at a rate s [m/s]."""
     if kind == OF_VISCOUS:
         return law[0] * rate
     if kind == OF_QUADRATIC:
@@ -31,13 +31,13 @@ def relation_force(kind, law, rate):
 
 
 def friction_level(law, rate):
-    """Level of dry friction, which falls from static to sliding."""
+    """Dry friction force [N] at a rate [m/s], which falls from static to sliding friction."""
     part = rate / law[3]
     return law[0] + (law[2] - law[0]) * exp(-(part * part))
 
 
 def relation_slope(kind, law, rate):
-    """Slope ρ'(s) of a resistive relation at a rate s."""
+    """Derivative ρ'(s) of the force of a resistive relation with respect to the rate s [m/s]."""
     if kind == OF_VISCOUS:
         return law[0]
     if kind == OF_QUADRATIC:
@@ -49,14 +49,14 @@ def relation_slope(kind, law, rate):
 
 
 def relation_scale(kind, law):
-    """Rate over which a relation changes its slope."""
+    """Smallest rate [m/s] over which the slope of a resistive relation changes; 1 for relations without friction."""
     if kind != OF_COULOMB:
         return 1.0
     return smaller(law[1], law[3])
 
 
 def resistance(kind, law, rate):
-    """Resistance ρ(s)/s at a rate s; at rest its limit."""
+    """Resistance ρ(s)/s of a relation at a rate s [m/s]; near rest the slope ρ'(s), which has the same limit."""
     if fabs(rate) > SMALL_RATE * relation_scale(kind, law):
         return relation_force(kind, law, rate) / rate
     return relation_slope(kind, law, rate)
@@ -73,7 +73,10 @@ def resistance_slope(kind, law, rate):
 
 
 def add_damper_forces(s, dim, v, out):
-    """Add the forces R v of dampers, with R in the middle; v and its forces cover velocities only."""
+    """Add the forces R v of all dampers to ``out`` (nv,), with the resistances R at the middle of the step.
+
+    ``v`` (nv,) are the velocities of the particles.
+    """
     nv = s.weight.size
     for k in range(s.damper_kinds.size):
         square = 0.0

@@ -1,4 +1,4 @@
-"""Factors of the Jacobian, and the inverse with Broyden's updates."""
+"""Factors of the Jacobian of a step of particles, and products of its inverse with Broyden's updates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ if not cython.compiled:
 
 
 def factor(s):
-    """Factor rows, divided by their largest entries, into L and U with row pivots; False if the matrix is singular."""
+    """Factor the Jacobian into L and U with row exchanges, in place; False if it is singular.
+
+    Each row is first divided by its largest entry, which is weighted by the sizes of the unknowns.
+    """
     m = s.order.size
     nv = s.weight.size
     for i in range(m):
@@ -43,7 +46,7 @@ def factor(s):
 
 
 def exchange_rows(s, k, p):
-    """Exchange two rows."""
+    """Exchange rows k and p of the factors and of their order."""
     row = cython.declare(cython.Py_ssize_t, s.order[k])
     value = cython.declare(cython.double, 0.0)
     s.order[k] = s.order[p]
@@ -55,7 +58,10 @@ def exchange_rows(s, k, p):
 
 
 def eliminate(row, pivot, k, ratio, m):
-    """Subtract a multiple of the pivot row from another row."""
+    """Subtract a multiple of the pivot row from ``row``, so that its entry in column k would vanish.
+
+    The multiple is stored in place of this entry.
+    """
     factor = row[k] * ratio
     row[k] = factor
     for j in range(k + 1, m):
@@ -63,7 +69,7 @@ def eliminate(row, pivot, k, ratio, m):
 
 
 def solve(s, right, out):
-    """Write the product of J₀⁻¹ and a right-hand side into ``out``."""
+    """Write the product of J₀⁻¹ and a right-hand side (n,) into ``out`` (n,), by the stored factors."""
     m = s.order.size
     nv = s.weight.size
     for i in range(m):
@@ -88,9 +94,9 @@ def solve(s, right, out):
 
 
 def set_correction(s, out):
-    """Write the correction of the iterate, divided by the sizes, into ``out``.
+    """Write the correction of the iterate, divided by the sizes of the states, into ``out`` (n,).
 
-    It is the inverse Jacobian, with its updates, times the residual.
+    It is the product of the inverse Jacobian, with Broyden's updates, and the residual.
     """
     n = s.x.size
     solve(s, s.residual, out)
@@ -107,7 +113,10 @@ def set_correction(s, out):
 
 
 def apply_update(correction, turns, out):
-    """Multiply ``out`` by an update 1 + c sᵀ of the inverse, with c = ``correction`` and s = ``turns``."""
+    """Multiply the vector ``out`` by 1 + c sᵀ in place, an update of the inverse Jacobian.
+
+    c is ``correction``, s is ``turns``.
+    """
     along = 0.0
     for i in range(out.size):
         along += turns[i] * out[i]

@@ -1,4 +1,4 @@
-"""Jacobian of a step, with positions eliminated."""
+"""Jacobian of a step of particles, from which the positions are eliminated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ OF_DRAG = cython.declare(cython.Py_ssize_t, DRAG)
 def assemble(s, dim, kind, h, before):
     """Assemble the Jacobian J₀ − h f gᵀ at the iterate, with positions eliminated from J₀; False if it is singular.
 
-    For gradients other than Gonzalez' and secants it is that of the midpoint, which differs by the order of the step.
+    f gᵀ is the part of Gonzalez' correction, ``before`` the energy at the start, and h [s] the length of the step.
+    For gradients other than Gonzalez' and secants the Jacobian of the midpoint rule is taken, which differs by O(h).
     """
     n = s.x.size
     nv = s.weight.size
@@ -64,7 +65,10 @@ def assemble(s, dim, kind, h, before):
 
 
 def add_position_columns(s, dim, kind, h):
-    """Add the entries in rows of v and λ, columns of q, without Gonzalez' ratio: half of those at the middle."""
+    """Add the derivatives of the equations of v and λ with respect to the positions q at the end of the step.
+
+    They are half of the derivatives at the middle. Gonzalez' ratio is not included.
+    """
     nv = s.weight.size
     for k in range(s.spring_kinds.size):
         if kind == BY_SECANTS:
@@ -92,7 +96,7 @@ def add_position_columns(s, dim, kind, h):
 
 
 def add_secant_stiffness(s, dim, k, h):
-    """Add the derivative of a spring's secant force with respect to the end of the step."""
+    """Add the derivative of the secant force of spring k with respect to the positions at the end of the step."""
     own = secant(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
     secant_rate = secant_slope(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
     for j in range(dim):
@@ -105,7 +109,11 @@ def add_secant_stiffness(s, dim, k, h):
 
 
 def add_damper_slopes(s, dim, k, h):
-    """Add a damper's derivatives ∂(R w)/∂(q, v), w = z in the middle, to the blocks of the step's Jacobian."""
+    """Add the derivatives ∂(R w)/∂(q, v) of the force of damper k to the blocks of the Jacobian.
+
+    w are the velocities z in the middle of the step, which are held constant; R are resistances that depend on q and
+    v.
+    """
     nv = s.weight.size
     square = 0.0
     rate = 0.0
@@ -137,7 +145,10 @@ def add_damper_slopes(s, dim, k, h):
 
 
 def add_damper_rate_slope(s, dim, k, h, entry, value):
-    """Add an entry of ∂(R(q, v) w)/∂v at the end: half of it, or all for velocities without mass."""
+    """Add an entry ``value`` of ∂(R(q, v) w)/∂v of damper k, with respect to the velocities v at the end of the step.
+
+    i and j are components along the axes. It counts by half, or fully for velocities of particles without mass.
+    """
     i, j = entry
     nv = s.weight.size
     ends = s.damper_ends
@@ -153,7 +164,10 @@ def add_damper_rate_slope(s, dim, k, h, entry, value):
 
 
 def add_velocity_columns(s, dim, h, ratio):
-    """Add the diagonal block of v and λ: resistances, and rods."""
+    """Add the derivatives with respect to v and λ that dampers and rods contribute to the equations of v and λ.
+
+    ``ratio`` is that of Gonzalez' correction.
+    """
     nv = s.weight.size
     for k in range(s.damper_kinds.size):
         square = 0.0
@@ -185,7 +199,10 @@ def add_velocity_columns(s, dim, h, ratio):
 
 
 def velocity_share(s, place, ratio):
-    """Derivative of a velocity in z̄ with respect to its value at the end of the step."""
+    """Derivative of a velocity in z̄ with respect to that velocity at the end of the step.
+
+    ``place`` is the index of the velocity, ``ratio`` that of Gonzalez' correction.
+    """
     nv = s.weight.size
     share = 1.0 - 0.5 * s.differential[nv + place]
     if ratio != 0.0 and s.descriptor[nv + place] != 0.0:
@@ -194,7 +211,10 @@ def velocity_share(s, place, ratio):
 
 
 def add_resistance(s, dim, k, ratio, entry, value):
-    """Add an entry of the derivative of h R z̄ with respect to the velocities at the end."""
+    """Add an entry ``value`` of the resistance matrix R of damper k to the derivative of h R z̄.
+
+    i and j are components along the axes; the derivative is that with respect to the velocities at the end.
+    """
     i, j = entry
     ends = s.damper_ends
     for a in range(2):
@@ -209,10 +229,10 @@ def add_resistance(s, dim, k, ratio, entry, value):
 
 
 def set_gonzalez_term(s, dim, h, before):
-    """Return the ratio of Gonzalez' correction, and set its part f gᵀ of the Jacobian.
+    """Set the part f gᵀ of the Jacobian that Gonzalez' correction adds, and return the ratio of the correction.
 
-    f is set in ``work``, g in ``gonzalez_row``. ``coupling`` holds h/2 times the derivative of forces with respect
-    to q, of which the springs' part enters g.
+    f is set in ``work``, g in ``gonzalez_row``. ``coupling`` holds h/2 times the derivative of forces with respect to
+    q, of which the springs' part enters g.
     """
     n = s.x.size
     nv = s.weight.size

@@ -6,7 +6,10 @@ import cython
 
 
 def component(ends, offsets, k, dim, q, j):
-    """Component of the vector between the ends of a line, from positions q and, for fixed ends, the offsets."""
+    """Component j of the vector from the first to the second end of line k.
+
+    The ends are particles with positions q, or fixed points, whose coordinates are in ``offsets``.
+    """
     value = offsets[k][j]
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
@@ -18,7 +21,10 @@ def component(ends, offsets, k, dim, q, j):
 
 
 def relative(ends, k, dim, shift, v, j):
-    """Component of the difference of v[shift:] between the ends of a line."""
+    """Component j of v at the second end of line k less that at the first.
+
+    The particles' entries in the vector v begin at ``shift``.
+    """
     value = 0.0
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
@@ -30,7 +36,10 @@ def relative(ends, k, dim, shift, v, j):
 
 
 def add_opposite(ends, k, dim, out, j, value):
-    """Add a component of a force on the second end of a line, and its reaction on the first."""
+    """Add component j of a force to the second end of line k, and the opposite to the first, in the vector ``out``.
+
+    The entries of the particles in ``out`` begin at ``shift``.
+    """
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
     if first >= 0:
@@ -40,14 +49,18 @@ def add_opposite(ends, k, dim, out, j, value):
 
 
 def set_lines(ends, offsets, dim, q, out):
-    """Write the vectors of all lines, each from one point to another, into ``out``."""
+    """Write the vectors from the first to the second end of all lines into ``out`` (lines, dim), at positions q."""
     for k in range(out.shape[0]):
         for j in range(dim):
             out[k][j] = component(ends, offsets, k, dim, q, j)
 
 
 def add_block(ends, k, dim, matrix, entry, value):
-    """Add an entry (i, j) of a block DᵀKD to a matrix."""
+    """Add an entry ``value`` of the matrix K of line k to a sum of DᵀKD over lines.
+
+    D gives the difference between the ends of the line from the coordinates of all particles; ``entry`` are two
+    components along the axes.
+    """
     i, j = entry
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])

@@ -34,9 +34,10 @@ NO_CHANGE = cython.declare(cython.double, inf)
 
 
 def solve_step(s, dim, kind, k, h, before):
-    """Find a root of the equations near the iterate, and return its status.
+    """Solve the equations of step k by Newton's method from the iterate; return a status.
 
-    See :func:`flexph.discretisation.iteration.newton`.
+    ``before`` is the energy at the start, h [s] the length of the step. The method is that of
+    :func:`flexph.discretisation.iteration.newton`.
     """
     n = s.x.size
     for i in range(n):
@@ -96,7 +97,12 @@ def solve_step(s, dim, kind, k, h, before):
 
 
 def is_last(size, previous, by_own, own, fresh):
-    """True if the iteration ends with this correction (see :func:`flexph.discretisation.iteration.is_last`)."""
+    """True if Newton's iteration ends with the last correction.
+
+    ``size`` is its size, ``previous`` that of the one before, and ``by_own`` that of the one before by the present
+    Jacobian. ``own`` is True if the Jacobian is of this step, ``fresh`` if it is new. See
+    :func:`flexph.discretisation.iteration.is_last`.
+    """
     reduction = SLOW
     if previous < NO_CHANGE:
         reduction = size / previous
@@ -113,10 +119,10 @@ def is_last(size, previous, by_own, own, fresh):
 
 
 def update_inverse(s):
-    """Apply Broyden's update by the last correction, unless it is nearly singular, and set the next correction.
+    """Apply Broyden's update of the inverse Jacobian after a correction, unless it is nearly singular.
 
-    The inverse times the change of the residual is the last correction less that of the present residual, so that the
-    update needs no extra product.
+    Also set the next correction. The inverse times the change of the residual is the last correction less that of the
+    present residual, so that the update needs no extra product.
     """
     n = s.x.size
     set_correction(s, s.next_correction)

@@ -1,4 +1,4 @@
-"""Residual of a step at an iterate."""
+"""Residual of a step of particles at an iterate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ LEFT_OVER = cython.declare(cython.double, MADE_UP)
 
 
 def set_residual(s, dim, kind, k, h, before):
-    """Set the residual E Δx − h ((J̄ − R̄) z̄ + B̄ u) at the iterate, with the costate z̄."""
+    """Set the residual E Δx − h ((J̄ − R̄) z̄ + B̄ u) of step k at the iterate, with the costate z̄ of the given kind.
+
+    ``before`` is the energy at the start of the step.
+    """
     n = s.x.size
     nv = s.weight.size
     for i in range(n):
@@ -54,11 +57,10 @@ def set_residual(s, dim, kind, k, h, before):
 
 
 def set_rod_shares(s, dim):
-    """Set the multiples of Δq that the discrete gradients of rods add to terms along the rods.
+    """Set the multiples of Δq with which the discrete gradient of each rod is exact for its change of length.
 
-    With them a step also removes the round-off that earlier steps left in the lengths of rods.
-
-    See :func:`flexph.systems.discrete_gradients.discrete_jacobian`.
+    With them a step also removes the round-off that earlier steps left in the lengths of rods. See
+    :func:`flexph.systems.discrete_gradients.discrete_jacobian`.
     """
     size = 0.0
     for i in range(s.weight.size):
@@ -95,7 +97,7 @@ def set_rod_shares(s, dim):
 
 
 def set_flows(s, dim, k, h):
-    """Set the residual at z̄, and the forces R̄ z̄ in ``resistive``."""
+    """Set the residual from the costate z̄ of step k, and the forces R̄ z̄ of dampers in ``resistive``."""
     nv = s.weight.size
     for i in range(nv):
         s.work[i] = s.costate[nv + i]

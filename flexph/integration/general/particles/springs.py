@@ -21,7 +21,7 @@ NO_CHANGE = cython.declare(cython.double, inf)
 
 
 def potential(kind, law, square):
-    """Potential V of a spring as a function of its squared length."""
+    """Potential V [J] of a spring of a given kind, with parameters ``law``, at a squared length ℓ² [m²]."""
     if kind == OF_LENGTH:
         e = sqrt(square) - law[2]
         return (0.5 * law[0] + 0.25 * law[1] * e * e) * e * e
@@ -30,7 +30,7 @@ def potential(kind, law, square):
 
 
 def potential_slope(kind, law, square):
-    """Derivative dV/d(ℓ²) of a spring; not finite if its force has no direction."""
+    """Derivative dV/d(ℓ²) of the potential of a spring; not finite if its force has no direction."""
     if kind == OF_LENGTH:
         length = sqrt(square)
         e = length - law[2]
@@ -39,7 +39,7 @@ def potential_slope(kind, law, square):
 
 
 def potential_curvature(kind, law, square):
-    """Second derivative d²V/d(ℓ²)² of a spring."""
+    """Second derivative d²V/d(ℓ²)² of the potential of a spring."""
     if kind == OF_LENGTH:
         length = sqrt(square)
         e = length - law[2]
@@ -49,7 +49,10 @@ def potential_curvature(kind, law, square):
 
 
 def correction_factor(along, size, before, after):
-    """Factor (ΔH − ∇H(m)·Δx)/(Δx·Δx) of the gradient's correction; zero if it is round-off."""
+    """Factor (ΔH − ∇H(m)·Δx)/(Δx·Δx) of Gonzalez' correction; zero if the numerator is round-off.
+
+    ``along`` is ∇H(m)·Δx, ``size`` is Δx·Δx, ``before`` and ``after`` are the values of H.
+    """
     missing = (after - before) - along
     bound = fabs(before) if fabs(before) > fabs(after) else fabs(after)
     if fabs(missing) <= ROUNDED * bound or size == 0.0:
@@ -58,7 +61,10 @@ def correction_factor(along, size, before, after):
 
 
 def secant(kind, law, first, last):
-    """Secant ΔV/Δ(ℓ²) of a spring between two squared lengths, computed from their mean."""
+    """Secant ΔV/Δ(ℓ²) of the potential of a spring between two squared lengths.
+
+    It is computed as the slope at their mean plus a correction, since the quotient loses digits over short steps.
+    """
     step = last - first
     middle = potential_slope(kind, law, 0.5 * (first + last))
     share = correction_factor(middle * step, step * step, potential(kind, law, first), potential(kind, law, last))
@@ -66,7 +72,7 @@ def secant(kind, law, first, last):
 
 
 def secant_slope(kind, law, first, last):
-    """Derivative of the secant with respect to the second squared length."""
+    """Derivative of the secant ΔV/Δ(ℓ²) with respect to the second squared length."""
     step = last - first
     if fabs(step) > NEARLY_SAME * (first + last):
         return (potential_slope(kind, law, last) - secant(kind, law, first, last)) / step
@@ -74,7 +80,7 @@ def secant_slope(kind, law, first, last):
 
 
 def squared_length(s, dim, k, x):
-    """Squared length of a spring."""
+    """Squared length of spring k [m²] at the state x."""
     square = 0.0
     for j in range(dim):
         d = component(s.spring_ends, s.spring_offsets, k, dim, x, j)
@@ -83,7 +89,7 @@ def squared_length(s, dim, k, x):
 
 
 def energy(s, dim, x):
-    """Energy H of a state."""
+    """Energy H [J] of the state x: kinetic, of springs, and of constant forces."""
     nv = s.weight.size
     kinetic = 0.0
     given = 0.0
@@ -97,7 +103,10 @@ def energy(s, dim, x):
 
 
 def set_invariants(s, dim, x, out):
-    """Write squared lengths of springs, the potential of constant forces and twice the kinetic energy into ``out``."""
+    """Write the invariants of the state x into ``out``.
+
+    They are the squared lengths of springs, the potential of constant forces, and twice the kinetic energy.
+    """
     nv = s.weight.size
     count = s.spring_kinds.size
     for k in range(count):
@@ -110,7 +119,7 @@ def set_invariants(s, dim, x, out):
 
 
 def add_spring_forces(s, dim, lines, share, out):
-    """Add a share of the forces of springs along their lines."""
+    """Add ``share`` times the gradient of the springs' potential to ``out``, at their vectors ``lines``."""
     for k in range(s.spring_kinds.size):
         square = 0.0
         for j in range(dim):

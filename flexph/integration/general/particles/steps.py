@@ -35,7 +35,7 @@ ACCOUNTED = cython.declare(cython.double, FED_BACK)
 def take_steps(arrays: Any, table: int, dim: int, kind: int) -> None:
     """Take one step from each time to the next, up to one that is not solved, with costates of the given kind.
 
-    ``arrays`` is a Space, ``table`` the address of the table of its addresses and shapes.
+    ``arrays`` is a :class:`Space`, ``table`` the address of the array of their addresses and shapes.
     """
     address = cython.declare(cython.size_t, table)
     dimension = cython.declare(cython.Py_ssize_t, dim)
@@ -52,7 +52,7 @@ def take_steps(arrays: Any, table: int, dim: int, kind: int) -> None:
 
 
 def take_all(s, dim, kind):
-    """Take the steps of a run (see :func:`take_steps`)."""
+    """Take the steps of a run as :func:`take_steps`, on the views ``s`` of the arrays."""
     n = s.x.size
     nv = s.weight.size
     s.outcome[0] = 0
@@ -101,7 +101,10 @@ def take_all(s, dim, kind):
 
 
 def update_sizes(s):
-    """Update the sizes of the states after a step; sizes of zero become a thousandth of the largest of all."""
+    """Raise the sizes of the states to their absolute values after a step.
+
+    If one of them is still zero, all are raised to at least 1/1000 of the largest.
+    """
     largest_of_all = 0.0
     missing = cython.declare(cython.bint, False)
     for i in range(s.x.size):

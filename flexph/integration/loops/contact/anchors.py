@@ -1,4 +1,6 @@
-"""Forces of anchors in loops and in states, where groups have tables (see kernels.contacts.gap_arrays)."""
+"""Forces of anchors, which hold sticking contacts, in the memory of the loops and in flat states.
+
+In a flat state the contacts of a group share a table (see kernels.contacts.gap_arrays)."""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ if not cython.compiled:
 
 
 def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
-    """Write the spring states and anchor forces of the state ``at`` into a flat state, from entry ``first`` on."""
+    """Write spring states and anchor forces from the present state (``at``) into a flat state ``out``.
+
+    Their first entry is ``first``. In the table of a group only pairs with nonzero forces have rows.
+    """
     at = cython.declare(cython.Py_ssize_t)
     of_pairs = cython.declare(cython.Py_ssize_t)
     d = dim
@@ -41,7 +46,7 @@ def store_springs(m: Memory, dim: int, out: Array, first: int) -> None:
 
 
 def has_no_row(m: Memory, dim: int) -> bool:
-    """True if more pairs of a group have anchor forces at the end of a step than its table has rows."""
+    """True if the table of a group has too few rows in a flat state for the anchor forces at the end of a step."""
     count = cython.declare(cython.Py_ssize_t)
     table = -1
     count = 0

@@ -32,10 +32,10 @@ def turns_beyond_stop(m: Memory) -> bool:
 
 
 def passes_through(m: Memory, dim: int, c: int, deep: float) -> bool:
-    """True if a ball passes through another ball or a cylinder within a step.
+    """True if a ball passes through another ball or a cylinder within a step, as contact c shows.
 
-    On straight paths from the start to the end of the step, their overlap then exceeds ``deep`` times the sum of their
-    radii.
+    On straight paths from the start to the end of the step, their overlap then exceeds ``deep`` times the sum of
+    their radii.
     """
     kind = m.contacts_kind[c]
     radius = m.contacts_offset[c]
@@ -64,5 +64,5 @@ def passes_through(m: Memory, dim: int, c: int, deep: float) -> bool:
 
 
 def _component_across(vector: Array, along: float, i: int) -> float:
-    """Component i of the vector V − along·W."""
+    """Component i of the vector V − ``along``·W, for V and W the first rows of ``vector``."""
     return vector[0][i] - along * vector[1][i] if along != 0.0 else vector[0][i]

@@ -24,7 +24,7 @@ FACE = cython.declare(cython.Py_ssize_t, _FACE)
 
 
 def begin_contacts(m: Memory, dim: int) -> None:
-    """Set the gaps of compliant contacts at the start of a step."""
+    """Compute the gaps of compliant contacts at the start of a step."""
     for c in range(m.contacts_kind.size):
         if not m.contacts_rigid[c]:
             place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -32,7 +32,10 @@ def begin_contacts(m: Memory, dim: int) -> None:
 
 
 def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
-    """Set gaps, forces and anchors of all compliant contacts over a step; zero forces for those open at both ends."""
+    """Compute gaps, forces and anchors of all compliant contacts over a step of length h [s].
+
+    Those that are open at both ends of the step get zero forces.
+    """
     is_angle = cython.declare(cython.bint)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
@@ -61,15 +64,16 @@ def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
 
 
 def _begins_skin(m: Memory, c: int) -> bool:
-    """True if contact c, of a ball with a face, is the first one with the faces of its skin."""
+    """True if contact c is the first of the contacts of a ball with the faces of a skin."""
     return c == 0 or m.contacts_skin[c] != m.contacts_skin[c - 1]
 
 
 def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
-    """Set gaps and forces of a ball at the faces of a skin, of which contact ``first`` has the first one.
+    """Compute gaps and forces of a ball at all faces of a skin; ``first`` is the contact with the first face.
 
-    The gap g is that of the closest face: A at the start of the step, B at its end. Since Δg lies between those of both
-    faces, Δg = θ Δg_A + (1 − θ) Δg_B with 0 ≤ θ ≤ 1, and the force P of the law acts by θP on A and (1 − θ)P on B.
+    The gap g is that of the closest face: A at the start of the step, B at its end. Since Δg lies between those of
+    both faces, Δg = θ Δg_A + (1 − θ) Δg_B with 0 ≤ θ ≤ 1, and the force P of the law acts by θP on A and (1 − θ)P on
+    B.
     """
     one = cython.declare(cython.Py_ssize_t)
     other = cython.declare(cython.Py_ssize_t)
@@ -109,7 +113,7 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
 
 
 def _gap_resolution(m: Memory, dim: int, c: int) -> float:
-    """Round-off of the gap to a face, estimated from the vectors at the end of the step in ``touch.last``."""
+    """Round-off [m] of the gap between a ball and a face, estimated from the size of the vectors in ``touch.last``."""
     size = m.contacts_offset[c]
     for i in range(dim):
         for k in range(3):
@@ -120,9 +124,9 @@ def _gap_resolution(m: Memory, dim: int, c: int) -> float:
 
 
 def _press_face(m: Memory, dim: int, c: int, faces: tuple[int, int], h: float, share: float) -> None:
-    """Set the force between a ball and a face, the ``share`` θ or 1 − θ of that of the skin.
+    """Compute the force between a ball and a face, which is ``share`` times the force at the whole skin.
 
-    Its gaps are those of the two ``faces`` at the start and at the end of the step.
+    The gaps of the skin at the start and end of the step are those of its ``faces``, two numbers of contacts.
     """
     before = m.touch_before[faces[0]]
     after = m.touch_after[faces[1]]
@@ -145,7 +149,7 @@ def _press_face(m: Memory, dim: int, c: int, faces: tuple[int, int], h: float, s
 
 
 def _store_skin(m: Memory, dim: int, first: int) -> None:
-    """Add the energy of a ball at the closest face of a skin to ``touch.stored``."""
+    """Add the elastic energy of a ball at the closest face of a skin, whose first contact is ``first``."""
     depth = 0.0
     for c in range(first, m.contacts_kind.size):
         if m.contacts_kind[c] != FACE or m.contacts_skin[c] != m.contacts_skin[first]:
@@ -156,7 +160,7 @@ def _store_skin(m: Memory, dim: int, first: int) -> None:
 
 
 def leaves_list(m: Memory, dim: int) -> bool:
-    """True if a node has moved so far since pairs were listed that unlisted pairs may touch at the end of the step."""
+    """True if a node has moved so far since near pairs were listed that others may touch at the end of the step."""
     square = m.touch_reach[0] * m.touch_reach[0]
     for k in range(cython.cast(cython.Py_ssize_t, m.touch_reach[1])):
         n = m.touch_watched[k]
@@ -170,7 +174,7 @@ def leaves_list(m: Memory, dim: int) -> bool:
 
 
 def _clear_contact(m: Memory, dim: int, c: int) -> None:
-    """Clear the forces of an open contact, and its anchor at the end of the step."""
+    """Set the forces of an open contact, and its anchor at the end of the step, to zero."""
     m.touch_force[c] = 0.0
     m.touch_elastic[c] = 0.0
     m.touch_slope[c] = 0.0
@@ -187,7 +191,7 @@ def is_active(m: Memory, c: int) -> bool:
 
 
 def add_contact_forces(m: Memory, dim: int) -> None:
-    """Add the forces of contacts to those on nodes."""
+    """Add the forces of contacts to the forces on their nodes."""
     ends = cython.declare(cython.Py_ssize_t)
     for c in range(m.contacts_kind.size):
         if not is_active(m, c):
@@ -215,7 +219,7 @@ def add_contact_forces(m: Memory, dim: int) -> None:
 
 
 def add_contact_torques(m: Memory, dim: int) -> None:
-    """Add the torques of contact friction to those on bodies."""
+    """Add the torques of contact friction to the torques on the bodies."""
     for c in range(m.contacts_kind.size):
         if m.contacts_friction[c] > 0.0 and is_active(m, c):
             for side in range(2):
@@ -229,7 +233,10 @@ def add_contact_torques(m: Memory, dim: int) -> None:
 
 
 def store_contacts(m: Memory, dim: int) -> None:
-    """Write the energies of compliant contacts and anchors in the state ``at`` into ``touch.stored``, by connection."""
+    """Compute the energies of compliant contacts and anchors at the start of a step, by connection.
+
+    They are written into ``touch.stored``.
+    """
     fill(m.touch_stored, 0.0)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
@@ -244,7 +251,7 @@ def store_contacts(m: Memory, dim: int) -> None:
 
 
 def _anchor_energy(m: Memory, dim: int, c: int, is_start: bool) -> float:
-    """Energy of an anchor at the start or the end of a step [J]."""
+    """Elastic energy [J] of the anchor of contact c at the start or the end of a step; zero without an anchor."""
     if m.contacts_anchor[c] < 0:
         return 0.0
     square = 0.0
@@ -255,7 +262,7 @@ def _anchor_energy(m: Memory, dim: int, c: int, is_start: bool) -> float:
 
 
 def add_surface_outputs(m: Memory, dim: int, out: Array) -> None:
-    """Add the friction along driven surfaces to ``out``: it is the output conjugate to their speed, an input."""
+    """Add the outputs of moving surfaces whose speed is an input to ``out``: the friction along their motion."""
     for c in range(m.contacts_kind.size):
         if m.contacts_driven[c] >= 0 and is_active(m, c):
             for t in range(dim - 1):
@@ -263,7 +270,10 @@ def add_surface_outputs(m: Memory, dim: int, out: Array) -> None:
 
 
 def record_contacts(m: Memory, dim: int, h: float) -> None:
-    """Add the impulses and dissipation of compliant contacts to the flows of a step."""
+    """Add impulses, works of surfaces and losses of compliant contacts to the recorded flows of a step.
+
+    h [s] is the length of the step.
+    """
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             continue

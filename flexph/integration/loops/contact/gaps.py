@@ -46,7 +46,10 @@ def dot(dim: int, a: Array, b: Array) -> float:
 
 
 def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
-    """Write the vectors V, W, U, D of a gap (of a distance V only) into ``out``, from centres and arms of the nodes."""
+    """Write the vectors V, W, U, D of the gap of contact c into ``out``, of a distance V only.
+
+    ``r`` are the centres of the bodies, ``arm`` the vectors from there to the nodes.
+    """
     for k in range(1 if m.contacts_kind[c] == DISTANCE else out.shape[0]):
         for i in range(dim):
             out[k][i] = m.contacts_fixed[c][k][i]
@@ -59,7 +62,7 @@ def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array)
 
 
 def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
-    """Gap of contact c at its vectors V, W, U."""
+    """Gap of contact c [m], of a stop [rad], at the rows V, W, U of ``vector``."""
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     offset = m.contacts_offset[c]
@@ -85,7 +88,11 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
 
 
 def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
-    """Distance of a point to the surface of a contact; set ``touch.place`` and ``touch.near`` at an end of a step."""
+    """Distance of a point to the surface of contact c, at the vectors V, W, U, D of its gap.
+
+    ``end`` is 0 or 1 for the start or end of the step: the coordinates of the point in the axes of the surface are
+    stored in ``touch.place``, the distance with its derivatives in ``touch.near``.
+    """
     for i in range(dim):
         m.touch_place[end][i] = dot(dim, vector[0], vector[1 + i])
     surfaces = Surfaces(
@@ -105,9 +112,11 @@ def find_surface(m: Memory, dim: int, c: int, vector: Array, end: int) -> float:
 
 
 def find_segments(m: Memory, dim: int, vector: Array, end: int, first: float, second: float) -> float:
-    """Distance of two segments, from base points at the places ``first`` and ``second`` on them.
+    """Distance of two segments, at the vectors V, W, U of their gap.
 
-    Sets ``touch.place``, the products of V between the base points, W and U, and ``touch.near`` at an end of a step.
+    Base points are at the coordinates ``first`` and ``second`` along the segments. ``end`` is 0 or 1 for the start or
+    end of the step: products of W, U and the vector between the base points are stored in ``touch.place``, the
+    squared distance with its derivatives and the closest points in ``touch.near``.
     """
     place = m.touch_place[end]
     fill(place, 0.0)
@@ -128,9 +137,11 @@ def find_segments(m: Memory, dim: int, vector: Array, end: int, first: float, se
 
 
 def find_face(m: Memory, dim: int, at: tuple[int, int], vector: Array, first: float, second: float) -> float:
-    """Distance of a point to a face of moving corners, from the base point at the places ``first`` and ``second``.
+    """Distance of a point to a face whose corners move, at the vectors V, W, U of their gap.
 
-    Sets ``touch.place``, the products of V from the base point, W and U, and ``touch.near`` at an end of a step.
+    The base point has the coordinates ``first`` and ``second`` on the face. ``end`` is 0 or 1 for the start or end of
+    the step: products of W, U and the vector from the base point are stored in ``touch.place``, the squared distance
+    with its derivatives and the closest point in ``touch.near``.
     """
     c, end = at
     c, end = at
@@ -153,10 +164,11 @@ def find_face(m: Memory, dim: int, at: tuple[int, int], vector: Array, first: fl
 
 
 def _differentiate_face(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d to a face (that of d², divided by d₀ + d₁) and its end gradient.
+    """Compute the gradients of the distance d to a face: the discrete one over the step, and that at its end.
 
-    The base point is the closest point at the start of the step. ``touch.part`` are the coefficients of V, W and U in
-    the vector from it to the point, along which the slip is measured.
+    The first is that of d², divided by d₀ + d₁. The base point is the closest point at the start of the step.
+    ``touch.part`` are the coefficients of V, W and U in the vector from it to the point, along which the slip is
+    measured.
     """
     v0 = m.touch_first
     v1 = m.touch_last
@@ -189,9 +201,9 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of the distance d of segments (that of d², divided by d₀ + d₁) and its end gradient.
+    """Compute the gradients of the distance d of two segments: the discrete one over the step, and that at its end.
 
-    Base points are the closest points at the start of the step.
+    The first is that of d², divided by d₀ + d₁. Base points are the closest points at the start of the step.
     """
     v0 = m.touch_first
     v1 = m.touch_last
@@ -221,7 +233,11 @@ def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_shape(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the distance to a surface, at the coordinates V·W, V·U, V·D of a point in its axes."""
+    """Compute the gradients of the distance of a point to a surface, over a step and at its end.
+
+    They are with respect to V, W, U and D; V·W, V·U and V·D are the coordinates of the point in the axes of the
+    surface.
+    """
     v0 = m.touch_first
     v1 = m.touch_last
     mean = m.touch_mean[c]
@@ -243,7 +259,7 @@ def _differentiate_shape(m: Memory, dim: int, c: int) -> None:
 
 
 def distance_along(dim: int, vector: Array, along: float) -> float:
-    """Distance |V − along·W| of the vectors V, W."""
+    """Length of V − ``along``·W, for V and W the first rows of ``vector``."""
     square = 0.0
     for i in range(dim):
         square += (vector[0][i] - along * vector[1][i]) ** 2
@@ -251,12 +267,15 @@ def distance_along(dim: int, vector: Array, along: float) -> float:
 
 
 def sine_of_tilt(q: float) -> float:
-    """Sine s = √(1 − q²) of the angle between the normal and the axis of a rim, at least ``FLAT``."""
+    """Sine s = √(1 − q²) of the angle between the normal of a plane and the axis of a disc, at least ``FLAT``.
+
+    q is its cosine.
+    """
     return sqrt(larger(1.0 - q * q, FLAT * FLAT))
 
 
 def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
-    """Gap of an angle at the end of a step, from that at its start: it may exceed half a turn."""
+    """Gap of an angle at the end of a step, counted on from the gap ``before`` at its start beyond half a turn."""
     s0 = dot(dim, m.touch_first[0], m.touch_first[1])
     c0 = dot(dim, m.touch_first[0], m.touch_first[2])
     s1 = dot(dim, m.touch_last[0], m.touch_last[1])
@@ -265,7 +284,10 @@ def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
 
 
 def differentiate_gap(m: Memory, dim: int, c: int) -> None:
-    """Set the discrete gradient of a gap from the vectors ``touch.first`` to ``touch.last``, and its end gradient."""
+    """Compute the gradients of a gap with respect to its vectors: the discrete one over the step, and that at its end.
+
+    The vectors are ``touch.first`` at the start and ``touch.last`` at the end.
+    """
     kind = m.contacts_kind[c]
     sign = m.contacts_sign[c]
     v0 = m.touch_first
@@ -299,7 +321,11 @@ def differentiate_gap(m: Memory, dim: int, c: int) -> None:
 
 
 def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, float]:
-    """Weights (q₀ + q₁)/(s₀ + s₁) and q₁/s₁ of a rim, and the derivative of the first with respect to q₁."""
+    """Weights (q₀ + q₁)/(s₀ + s₁) and q₁/s₁ of a rim, and the derivative of the first with respect to q₁.
+
+    q is the cosine of the angle between normal and axis, s its sine, at the start (0) and the end (1) of the step,
+    where the vectors are ``first`` and ``last``.
+    """
     q0 = dot(dim, first[1], first[2])
     q1 = dot(dim, last[1], last[2])
     s0 = sine_of_tilt(q0)
@@ -309,7 +335,10 @@ def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, floa
 
 
 def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the gap between a plane and the rim of a disc."""
+    """Compute the gradients of the gap between a plane and the rim of a disc with respect to V, W and U.
+
+    One is that over the step, the other that at its end.
+    """
     v0 = m.touch_first
     v1 = m.touch_last
     mean = m.touch_mean[c]
@@ -329,7 +358,10 @@ def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of a distance from an axis, whose direction is no unit vector if its section bends."""
+    """Compute the gradients of the distance from an axis with respect to V and W, over a step and at its end.
+
+    The direction of the axis is no unit vector if its section bends.
+    """
     sign = m.contacts_sign[c]
     v0 = m.touch_first
     v1 = m.touch_last
@@ -350,7 +382,11 @@ def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
 
 
 def axial_weights(dim: int, first: Array, last: Array) -> tuple[float, float]:
-    """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)), with Π = V·W, s = |W|, m = 1/s and q = mΠ at each end."""
+    """Weights A = q̄ m̄ and C = 2 q̄ Π̄/(s₀s₁(s₀ + s₁)) in the gradient of the distance from an axis.
+
+    Π = V·W, s = |W|, m = 1/s and q = mΠ are taken at the start (0) and end (1) of a step, with the vectors ``first``
+    and ``last``; bars are means of both.
+    """
     p0 = dot(dim, first[0], first[1])
     p1 = dot(dim, last[0], last[1])
     s0 = sqrt(dot(dim, first[1], first[1]))

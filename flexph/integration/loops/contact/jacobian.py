@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian for compliant contacts, one contact after the other.
+"""Terms of compliant contacts in the Jacobian of a step, one contact after the other.
 
 A gap is a function of vectors k, with the discrete gradient f̄_k and the end gradient f_k with respect to each. B_k
 and W_k are the discrete gradient and the end derivative of vector k with respect to the unknowns x. For the gap these
@@ -47,7 +47,10 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
-    """Add compliant contacts to the border; in a pile (``contact`` above 1) also to the blocks of pairs of bodies."""
+    """Add the derivatives of the forces of compliant contacts to the border of the Jacobian.
+
+    In a pile, where ``contact`` is above 1, those between two bodies are stored in blocks of pairs instead.
+    """
     for c in range(m.contacts_kind.size):
         if is_active(m, c) and not m.contacts_rigid[c]:
             if contact > 1:
@@ -64,7 +67,10 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
 
 
 def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
-    """Store the gradient of the gap of a contact at the end of the step, with its columns."""
+    """Store the gradient of the gap of contact c with respect to its unknowns, at the end of the step.
+
+    The columns of these unknowns are stored with it.
+    """
     differentiate_contact(m, dim, c, h)
     count = m.touch_begin[5]
     m.touch_begin[6] = count
@@ -74,7 +80,10 @@ def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the derivative of the force at a face with respect to the gap of the face that shares the ball with it."""
+    """Add the derivative of the force at face c with respect to the gap of its partner.
+
+    The partner is the other face of the skin that shares the force of the ball with face c.
+    """
     change = m.touch_along[0]
     for i in range(m.touch_begin[5]):
         change[i] = m.touch_normal[i]
@@ -91,7 +100,11 @@ def _add_partner(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
 
 
 def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float) -> None:
-    """Add a value to entry (i, j) of the border, or in a pile to the block that couples the two bodies of contact c."""
+    """Add ``value`` to the border of the Jacobian, in row and column of the unknowns i and j of contact c.
+
+    In a pile it is added to the block that couples the two bodies of the contact, if i and j belong to different
+    ones.
+    """
     is_first = cython.declare(cython.bint)
     if contact < 2:
         add(m, i, j, value)
@@ -113,12 +126,15 @@ def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float)
 
 
 def _first_row(m: Memory) -> int:
-    """First row of B and W for the vectors of a contact, after those of joints."""
+    """First row of the matrices B and W that belongs to the vectors of a contact; those of joints precede it."""
     return m.border_vector_col.size
 
 
 def differentiate_contact(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the vectors V, W, U of a contact, their rows of B and W, and the gradients n and e of its gap."""
+    """Compute the vectors V, W, U of contact c, their derivatives with respect to the unknowns, and those of its gap.
+
+    These are rows of B (discrete gradient over the step) and W (at its end), and the gradients n and e of the gap.
+    """
     d = dim
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
@@ -139,7 +155,7 @@ def differentiate_contact(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _columns(m: Memory, d: int, n: int, entry: int) -> int:
-    """List the columns of the unknowns that move a node, from an entry on; return the next entry."""
+    """List the numbers of the unknowns on which node n depends, from entry ``entry`` on; return the next entry."""
     b = m.nodes_body[n]
     for i in range(d):
         m.touch_column[entry + i] = m.border_v[b][i]
@@ -161,7 +177,7 @@ def _columns(m: Memory, d: int, n: int, entry: int) -> int:
 
 
 def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right: Array) -> None:
-    """Add gain·left·rightᵀ to the border."""
+    """Add the matrix gain·left·rightᵀ over the unknowns of contact c to the Jacobian."""
     count = m.touch_begin[5]
     for i in range(count):
         value = gain * left[i]
@@ -172,7 +188,7 @@ def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right:
 
 
 def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, pair: tuple[int, int]) -> None:
-    """Add gain·B_v W_wᵀ for two of the vectors V, W, U, numbered v and w."""
+    """Add the matrix gain·B_v W_wᵀ to the Jacobian, for the vectors numbered v and w among V, W, U of contact c."""
     v, w = pair
     first = _first_row(m)
     for i in range(m.touch_begin[v], m.touch_begin[v + 1]):
@@ -185,7 +201,10 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, pair: tup
 
 
 def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add the change of the direction of the force to the Jacobian; return by how much this reduces the slope F'."""
+    """Add the change of the force of contact c by the change of its direction to the Jacobian.
+
+    Returns by how much this reduces the slope F' of the force.
+    """
     kind = m.contacts_kind[c]
     force = m.contacts_sign[c] * m.touch_force[c]
     if kind == OFFSET:
@@ -218,9 +237,10 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the change of the direction of the force on a ball at a surface, as its coordinates V·W_i there change.
+    """Add the change of the force on a ball at a surface by the change of its direction to the Jacobian.
 
-    The discrete gradient n of the distance has the derivatives ``touch.bent``.
+    The direction changes with the coordinates V·Wᵢ of the ball in the axes of the surface; ``touch.bent`` has the
+    derivatives of the discrete gradient n of the distance with respect to these.
     """
     first = _first_row(m)
     v0 = m.touch_first
@@ -251,10 +271,10 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
 
 
 def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the change of the direction of the force on two segments, or at a face; ``push`` is the force times h.
+    """Add the derivative of the direction of the force on two segments, or at a face, to the Jacobian.
 
-    The discrete gradient n of d² by the products of V′ = V ± s₀ W − t₀ U, W, U has the derivatives ``touch.bent``;
-    that of d is n/(d₀ + d₁).
+    ``push`` is the force times h. The discrete gradient n of d² with respect to the products of V′ = V ± s₀ W − t₀ U,
+    W and U has the derivatives ``touch.bent``; that of the distance d is n/(d₀ + d₁).
     """
     count = cython.declare(cython.Py_ssize_t, 6 if m.contacts_kind[c] == FACE else 4)
     first = _first_row(m)
@@ -305,14 +325,17 @@ def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: floa
 
 
 def _first_of(k: int) -> int:
-    """First vector of product k of segments or faces: V′ (3), W (1) or U (2)."""
+    """Number of the first vector in product k of segments or of a face: 3 for V′, 1 for W, 2 for U."""
     if k < 3:
         return 3
     return 1 if k < 5 else 2
 
 
 def _second_of(k: int, count: int) -> int:
-    """Second vector of product k of segments, which have 4 products, or faces."""
+    """Number of the second vector in product k: 3 for V′, 1 for W, 2 for U.
+
+    ``count`` is the number of products: 4 for segments, else those of a face.
+    """
     if k == 0:
         return 3
     if k < 3:
@@ -321,7 +344,7 @@ def _second_of(k: int, count: int) -> int:
 
 
 def _part_of_base(m: Memory, c: int, vector: int) -> float:
-    """Coefficient of V, W or U in the vector V′ = V ± s₀ W − t₀ U between base points, − for a face."""
+    """Coefficient of V, W or U in the vector V′ = V ± s₀ W − t₀ U between base points; the sign is − for a face."""
     if vector == 0:
         return 1.0
     if vector == 1 and m.contacts_kind[c] != FACE:
@@ -330,14 +353,17 @@ def _part_of_base(m: Memory, c: int, vector: int) -> float:
 
 
 def _part_of(m: Memory, c: int, vector: int, other: int) -> float:
-    """Coefficient of V, W or U in the vector W (``other`` = 1), U (2) or V′ (3)."""
+    """Coefficient of the vector V, W or U in the vector ``other``: 1 for W, 2 for U, 3 for V′."""
     if other == 3:
         return _part_of_base(m, c, vector)
     return 1.0 if vector == other else 0.0
 
 
 def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the change of the direction of the force on the rim of a disc; ``push`` is the force times h."""
+    """Add the change of the force on the rim of a disc by the change of its direction to the Jacobian.
+
+    ``push`` is the force times h.
+    """
     first = _first_row(m)
     v0 = m.touch_first
     v1 = m.touch_last
@@ -361,9 +387,10 @@ def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -
 
 
 def _differentiate_weights(m: Memory, dim: int) -> None:
-    """Set the rows ``touch.along``: discrete gradient of Π = V·W, δA, discrete gradient of ½W·W, and δC.
+    """Compute the derivatives of the weights A and C of gaps.axial_weights with respect to the unknowns.
 
-    For A and C see gaps.axial_weights.
+    The rows of ``touch.along`` are the discrete gradient of Π = V·W, the derivative of A, the discrete gradient of
+    ½W·W, and the derivative of C.
     """
     is_first = cython.declare(cython.bint)
     first = _first_row(m)
@@ -404,7 +431,10 @@ def _differentiate_weights(m: Memory, dim: int) -> None:
 
 
 def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the derivatives of friction by the slip and, through the normal force, by the gap to the Jacobian."""
+    """Add the derivatives of the friction of contact c to the Jacobian, with respect to slip and normal force.
+
+    The normal force changes with the gap.
+    """
     _differentiate_slips(m, dim, c)
     change = m.touch_along[0]
     for t in range(dim - 1):
@@ -417,7 +447,10 @@ def _add_friction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
 
 
 def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
-    """Set the gradients of the slips with respect to V and the spins of bodies; the spins add entries."""
+    """Compute the gradients of the slips of contact c with respect to its vectors and the spins of the bodies.
+
+    The spins are appended to the list of unknowns.
+    """
     entry = cython.declare(cython.Py_ssize_t)
     first = _first_row(m)
     entry = m.touch_begin[4]
@@ -442,7 +475,7 @@ def _differentiate_slips(m: Memory, dim: int, c: int) -> None:
 
 
 def _turned_arm(m: Memory, dim: int, b: int, a: int, arm: Array, force: Array) -> float:
-    """Component a of R̄⁻¹(arm × force) of a body."""
+    """Component a of R̄⁻¹(arm × force), with the mean rotation R̄ of body b."""
     if dim == 2:
         return moment(dim, arm, force, 0)
     total = 0.0

@@ -16,14 +16,17 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def potential(m: Memory, c: int, depth: float) -> float:
-    """Elastic energy V of contact c at a depth of penetration ≥ 0 [J]."""
+    """Elastic energy V [J] of contact c at a depth of penetration [m], which is not negative."""
     if m.contacts_exponent[c] == 1.0:
         return 0.5 * m.contacts_stiffness[c] * depth * depth
     return 0.4 * m.contacts_stiffness[c] * depth * depth * sqrt(depth)
 
 
 def set_normal_force(m: Memory, c: int, h: float) -> None:
-    """Set the normal force of a gap that is closed at an end of the step, its elastic part, and its slope ∂F/∂g₁."""
+    """Compute the normal force of contact c over a step of length h [s], its elastic part, and the slope ∂F/∂g₁.
+
+    g₁ is the gap at the end of the step. The gap is negative at one end of the step at least.
+    """
     before = m.touch_before[c]
     after = m.touch_after[c]
     elastic, slope, share, share_slope = _elastic(m, c, before, after)
@@ -38,7 +41,11 @@ def set_normal_force(m: Memory, c: int, h: float) -> None:
 
 
 def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, float, float, float]:
-    """Elastic force F over a step, ∂F/∂g₁, fraction of the path in contact, and its derivative with respect to g₁."""
+    """Elastic force F over a step with the gaps ``before`` and ``after``, and the part of the path in contact.
+
+    Returns F, ∂F/∂g₁, the share of the change of the gap that is in contact, and its derivative with respect to g₁,
+    the gap ``after``.
+    """
     is_linear = cython.declare(cython.bint)
     K = m.contacts_stiffness[c]
     d0 = larger(-before, 0.0)

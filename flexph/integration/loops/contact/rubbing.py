@@ -36,7 +36,10 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def set_contact_slip(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the tangents of a contact, its arms ρ₁ and ρ₂, and its slip over the step."""
+    """Compute the tangents of contact c, its arms ρ₁ and ρ₂, and its slip over a step of length h [s].
+
+    The arms lead from the centres of the two bodies to the point of contact.
+    """
     flat = cython.declare(cython.bint)
     normal = m.touch_mean[c][0]
     tangent = m.touch_tangent[c]
@@ -77,7 +80,7 @@ def set_contact_slip(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _set_surface_velocity(m: Memory, dim: int, c: int) -> None:
-    """Set the mean velocity of a moving surface along the tangents."""
+    """Compute the mean velocity of the moving surface of contact c along the tangents."""
     speed = m.contacts_speed[c]
     if m.contacts_timed[c] >= 0:
         speed = 0.5 * (factor_at(m, SURFACES, m.contacts_timed[c], 0) + factor_at(m, SURFACES, m.contacts_timed[c], 1))
@@ -92,9 +95,10 @@ def _set_surface_velocity(m: Memory, dim: int, c: int) -> None:
 
 
 def _set_rim_arms(m: Memory, dim: int, c: int) -> None:
-    """Set the arms of the rim of a disc: its lowest point is at −r (n − q e)/s − r_c n from the centre.
+    """Compute the arms of the contact of a disc's rim with a plane, from the means of both ends of the step.
 
-    Normal n, axis e, q = n·e and s = √(1 − q²) are means of both ends of the step.
+    The lowest point of the rim is at −r (n − q e)/s − r_c n from the centre, with normal n, axis e, q = n·e, s = √(1
+    − q²), and the radii r of the rim and r_c of its rounding.
     """
     v0 = m.touch_first
     v1 = m.touch_last
@@ -110,7 +114,11 @@ def _set_rim_arms(m: Memory, dim: int, c: int) -> None:
 
 
 def _set_segment_arms(m: Memory, dim: int, c: int) -> None:
-    """Set the arms of two segments: the first touches at s W − r₁ n from its centre, s and W means of both ends."""
+    """Compute the arms of the contact of two segments.
+
+    The first touches at s W − r₁ n from its centre, with s and W the means of both ends of the step, the normal n and
+    the radius r₁.
+    """
     along = 0.5 * (m.touch_near[0][FIRST] + m.touch_near[1][FIRST])
     for i in range(dim):
         way = along * 0.5 * (m.touch_first[1][i] + m.touch_last[1][i])
@@ -119,7 +127,10 @@ def _set_segment_arms(m: Memory, dim: int, c: int) -> None:
 
 
 def _set_face_arms(m: Memory, dim: int, c: int) -> None:
-    """Set the arms of a ball at a face: the ball takes the whole moment of friction, the corners share the force."""
+    """Compute the arms of the contact of a ball with a face.
+
+    The ball takes the whole moment of friction, while the corners of the face share its force.
+    """
     for i in range(dim):
         arm = 0.0
         for k in range(3):
@@ -129,7 +140,7 @@ def _set_face_arms(m: Memory, dim: int, c: int) -> None:
 
 
 def _tangents(normal: Array, tangent: Array) -> None:
-    """Set two tangents in space, orthogonal to the normal and to each other, with the same length as the normal."""
+    """Write two vectors orthogonal to the normal and to each other, and as long as the normal, into ``tangent``."""
     least = 0
     size = larger(sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]), TINY)
     for i in range(1, 3):
@@ -149,7 +160,7 @@ def _tangents(normal: Array, tangent: Array) -> None:
 
 
 def _set_rotation(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
-    """Write the world rotation h R₀ω̄ of a body over the step into ``out``."""
+    """Write the rotation vector h R₀ω̄ of body b over a step, in world axes, into ``out``."""
     if dim == 2:
         out[0] = h * m.x_w[b][0]
     else:
@@ -158,7 +169,7 @@ def _set_rotation(m: Memory, dim: int, b: int, h: float, out: Array) -> None:
 
 
 def moment(dim: int, arm: Array, force: Array, i: int) -> float:
-    """Component i of the moment arm × force, which has one component in the plane."""
+    """Component i of the cross product arm × force; in the plane there is one component."""
     if dim == 2:
         return arm[0] * force[1] - arm[1] * force[0]
     j = (i + 1) % 3
@@ -167,7 +178,7 @@ def moment(dim: int, arm: Array, force: Array, i: int) -> float:
 
 
 def friction_coefficient(m: Memory, c: int) -> float:
-    """Mean coefficient of friction of a contact over a step."""
+    """Coefficient of friction of contact c; the mean over a step if it changes with time."""
     k = m.contacts_rubbing[c]
     if k < 0:
         return m.contacts_friction[c]
@@ -175,7 +186,10 @@ def friction_coefficient(m: Memory, c: int) -> float:
 
 
 def set_friction(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the friction along the tangents of a contact, its derivatives, and its anchor at the end of the step."""
+    """Compute the friction of contact c along its tangents, and its derivatives with respect to slip and normal force.
+
+    If the contact has an anchor, compute the anchor at the end of the step, too.
+    """
     if m.contacts_anchor[c] >= 0:
         _set_anchored_friction(m, dim, c)
         return
@@ -192,7 +206,10 @@ def set_friction(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _set_anchored_friction(m: Memory, dim: int, c: int) -> None:
-    """Set the friction of a contact with an anchor, its derivatives, and the anchor at the end of the step."""
+    """Compute the friction of a contact that sticks by an anchor, and the anchor at the end of the step.
+
+    Also the derivatives of the friction with respect to slip and normal force.
+    """
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]
     bound = friction_coefficient(m, c) * m.touch_force[c]
@@ -231,7 +248,7 @@ def _length(dim: int, a: Array) -> float:
 
 
 def _turn_anchor(m: Memory, dim: int, c: int) -> None:
-    """Turn the anchor force at the start of the step into the tangents of the contact, with unchanged magnitude."""
+    """Rotate the anchor force at the start of the step into the plane of the contact's tangents; its size stays."""
     first = m.contacts_anchor[c]
     size = 0.0
     length = 0.0

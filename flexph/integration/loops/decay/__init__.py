@@ -1,4 +1,7 @@
-"""The decaying scheme in loops (formulas of kernels.decay), by full or banded matrices of bodies.
+"""Steps of the decaying scheme, which lose energy, in loops (formulas of kernels.decay).
+
+Bodies have full or banded matrices: B subtracts z from the end rates 2ŵ − w₀ of a step, A softens the stresses. w are
+the rates (ω, u̇) of a body, ŵ their mean over a step, 0 and 1 its start and end, α the share of the loss.
 
 Imports: integration.loops.memory, integration.loops.terms, kernels.convergence, numerics, numerics.algebra,
 numerics.loops.

@@ -1,8 +1,9 @@
 """Banded bodies in steps that lose energy: B and A by banded solves, at a cost linear in the coordinates.
 
-With S = 4M + h²K of the undeformed body in w = (ω, u̇), B = αh² M⁻¹K S⁻¹ and A = αh² C⁻¹D₀S⁻¹D₀ᵀ are products of a few
-banded matrices and inverses, bordered by the spins and the shift to the centre of mass. At the end of a step
-z = B(M(u₁)w₁ − p₀), w₁ = 2ŵ − w₀ − z, and M(u₁) differs from M by P L of small rank, L z = (z_ω, (N u₁)ᵀz_u), so that
+With mass M and stiffness K of the undeformed body in w = (ω, u̇), and S = 4M + h²K, the matrices B = αh² M⁻¹K S⁻¹ and
+A = αh² C⁻¹D₀S⁻¹D₀ᵀ are products of a few banded matrices and inverses, bordered by the spins and the shift to the
+centre of mass. At the end of a step z = B(M(u₁)w₁ − p₀) with the momenta p₀ at its start, w₁ = 2ŵ − w₀ − z, and M(u₁)
+differs from M by P L of small rank, L z = (z_ω, (N u₁)ᵀz_u), so that
 
     z = αh² M⁻¹K (S + αh²K)⁻¹ (M(u₁)(2ŵ − w₀) − p₀ − P L z).
 """
@@ -31,7 +32,7 @@ MOVING = cython.declare(cython.Py_ssize_t, 2)
 
 
 def prepare(m: Memory, dim: int, b: int, h: float) -> None:
-    """Factor the matrices M, S and S + αh²K of a body for a step length h."""
+    """Factor the matrices M, S and S + αh²K of body b for the step length h [s]."""
     stiff = h * h
     _factor(m, dim, b, INERTIA, 1.0, 0.0)
     _factor(m, dim, b, RESTING, 4.0, stiff)
@@ -39,7 +40,11 @@ def prepare(m: Memory, dim: int, b: int, h: float) -> None:
 
 
 def _matrix(m: Memory, dim: int, b: int, kind: int) -> tuple[Array, Index, Array, Array, Index]:
-    """Parts of a factored matrix: band and pivots, solutions for spins and shift, Schur complement and pivots."""
+    """Parts of a factored matrix of body b, of the ``kind`` INERTIA, RESTING or MOVING.
+
+    They are the band and its pivots, the solutions for unit spins and shifts, and the Schur complement and its
+    pivots.
+    """
     first = m.inertia_first[b]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
     size = 3 if dim == 2 else 6
@@ -57,7 +62,7 @@ def _matrix(m: Memory, dim: int, b: int, kind: int) -> tuple[Array, Index, Array
 
 
 def _factor(m: Memory, dim: int, b: int, kind: int, inertia: float, stiffness: float) -> None:
-    """Factor the matrix inertia·M + stiffness·K of a body."""
+    """Factor the matrix inertia·M + stiffness·K of body b, and store it as that of the ``kind``."""
     d = dim
     width = m.filter_plain_width[b]
     s = 1 if d == 2 else 3
@@ -93,7 +98,10 @@ def _factor(m: Memory, dim: int, b: int, kind: int, inertia: float, stiffness: f
 
 
 def _solve(m: Memory, dim: int, b: int, kind: int, inertia: float, x: Array) -> None:
-    """Solve with a factored matrix in place: x has the spins and, from entry s on, the coordinates in band order."""
+    """Solve with the factored matrix of a ``kind``, in place: the vector x becomes the solution.
+
+    x has the spins and, from entry s on, the coordinates in the order of the band.
+    """
     d = dim
     s = 1 if d == 2 else 3
     F, pivot, Y, A, small_pivot = _matrix(m, dim, b, kind)
@@ -116,7 +124,7 @@ def _solve(m: Memory, dim: int, b: int, kind: int, inertia: float, x: Array) -> 
 
 
 def _move(m: Memory, dim: int, b: int, x: Array) -> None:
-    """Multiply x by αh² M⁻¹K (S + αh²K)⁻¹ in place."""
+    """Multiply the vector x of body b by αh² M⁻¹K (S + αh²K)⁻¹ in place."""
     s = 1 if dim == 2 else 3
     y = m.filtering_y
     _solve(m, dim, b, MOVING, 4.0, x)
@@ -133,7 +141,7 @@ def _move(m: Memory, dim: int, b: int, x: Array) -> None:
 
 
 def add_damping_stresses(m: Memory, dim: int, b: int) -> None:
-    """Add ½AΔσ to σ̃ of a body."""
+    """Add ½AΔσ, due to the change of the stresses Δσ in the step, to the mean stresses σ̃ of body b."""
     s = 1 if dim == 2 else 3
     x = m.filtering_x[0]
     fill(x, 0.0)
@@ -152,7 +160,7 @@ def add_damping_stresses(m: Memory, dim: int, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """Subtract z from the rates 2ŵ − w₀ of a body, which become the end rates ω₁ and u̇₁."""
+    """Subtract z from the rates 2ŵ − w₀ of body b in the end state, which gives its end rates ω₁ and u̇₁."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]
@@ -187,7 +195,7 @@ def end_rates(m: Memory, dim: int, b: int) -> None:
 
 
 def _gather(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Write the columns of P and, as the last vector, M(u₁)(2ŵ − w₀) − p₀ into the rows of X."""
+    """Write the columns of P into the first rows of X, and M(u₁)(2ŵ − w₀) − p₀ into its last row, for body b."""
     d = dim
     s = 1 if d == 2 else 3
     J = m.filtering_spin

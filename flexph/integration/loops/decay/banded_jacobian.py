@@ -24,7 +24,7 @@ RATE = cython.declare(cython.Py_ssize_t, 3)
 
 
 def enter(m: Memory, b: int, row: int, column: int, value: float) -> None:
-    """Add a value to an entry of the matrix of a body, in its band, border or corner."""
+    """Add ``value`` to the bordered matrix of body b at (row, column): in its band, its border or its corner block."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     if row < rows and column < rows:
@@ -39,13 +39,13 @@ def enter(m: Memory, b: int, row: int, column: int, value: float) -> None:
 
 
 def border_of(m: Memory, dim: int, b: int) -> int:
-    """First index of the spins of z, after ω̄, φ̄ᵀ and the masters."""
+    """Number of the first spin of z in the bordered matrix of body b; ω̄, φ̄ᵀ and the masters precede it."""
     masters = m.border_masters[b + 1] - m.border_masters[b]
     return m.filter_rows[b] + (3 if dim == 2 else 6) + masters
 
 
 def assemble(m: Memory, dim: int, h: float, b: int) -> None:
-    """Assemble the part of the bordered matrix of a body that is due to numerical loss, from zero."""
+    """Assemble the part of the bordered matrix of body b that numerical loss causes, starting from zeros."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     first = m.filter_reduced[b]
@@ -63,7 +63,7 @@ def assemble(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
-    """Enter the coupling of spins with each other, and the equations that define the sums of the shift."""
+    """Add the coupling of spins with each other, and the equations that define the sums of the shift φ̄."""
     d = dim
     J = m.filtering_spin
     s = 1 if d == 2 else 3
@@ -96,7 +96,7 @@ def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """Enter the coupling of spins with a coordinate, in the rows of the coordinate and of the spins."""
+    """Add the coupling of the spins with coordinate i of body b, in the rows of both."""
     s = 1 if dim == 2 else 3
     w = m.filter_rows[b]
     z = border_of(m, dim, b)
@@ -138,7 +138,10 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Set the coupling of the shift by the turning masses: of z in the rows of u̇̄, and of u̇̄ in the rows of y."""
+    """Compute the coupling of the shift φ̄ by masses that turn with the body.
+
+    It couples φ̄z with the rows of u̇̄, and φ̄u̇̄ with the rows of y.
+    """
     d = dim
     for k in range(d):
         for l in range(d):
@@ -152,7 +155,7 @@ def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _couple_shifts(m: Memory, dim: int, b: int, i: int) -> None:
-    """Enter the coupling of the sums of the shift with a coordinate, in the rows of the coordinate and of the sums."""
+    """Add the coupling of the sums of the shift with coordinate i of body b, in the rows of both."""
     d = dim
     z = border_of(m, dim, b) + 3 * (1 if d == 2 else 3)
     y = z + d
@@ -183,7 +186,7 @@ def _couple_shifts(m: Memory, dim: int, b: int, i: int) -> None:
 
 
 def _enter_inertia(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """Enter M and K of a coordinate, without the shift."""
+    """Add the entries of M and K in the row of coordinate i of body b, without the shift."""
     stiff = m.decay_length[0] * m.decay_length[0]
     share = m.decay_share[0]
     for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
@@ -208,7 +211,7 @@ def _enter_inertia(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _enter_softening(m: Memory, h: float, b: int) -> None:
-    """Enter ½αh² D̄ᵀC⁻¹D₀ τ and −h² D₀ᵀC⁻¹D₁ u̇̄."""
+    """Add the terms ½αh² D̄ᵀC⁻¹D₀ τ and −h² D₀ᵀC⁻¹D₁ u̇̄ of the softened stresses of body b."""
     gain = 0.5 * m.decay_share[0] * m.decay_length[0] * m.decay_length[0]
     for k in range(m.vibration_stresses[b], m.vibration_stresses[b + 1]):
         for f in range(m.elastic_inverse_ptr[k], m.elastic_inverse_ptr[k + 1]):

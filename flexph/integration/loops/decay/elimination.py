@@ -1,4 +1,4 @@
-"""Elimination of a banded body in steps that lose energy, and its Schur complement in the border."""
+"""Elimination of a banded body in steps that lose energy, and its Schur complement in the border of the Jacobian."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if not cython.compiled:
 
 
 def _matrices(m: Memory, b: int) -> tuple[Array, Index, Array, Array, Array]:
-    """Band of a body, its pivots, border columns, border rows (transposed), and the corner block of the border."""
+    """Parts of the bordered matrix of body b: band F, pivots, border columns C, transposed border rows R, corner."""
     rows = m.filter_rows[b]
     columns = m.filter_columns[b]
     first = 4 * m.inertia_first[b]
@@ -33,14 +33,17 @@ def _matrices(m: Memory, b: int) -> tuple[Array, Index, Array, Array, Array]:
 
 
 def _last(m: Memory, dim: int, b: int) -> tuple[Array, Index]:
-    """Matrix of spins and shifts, and its pivots."""
+    """Matrix of the spins and shifts of body b after the elimination of its coordinates, and its pivots."""
     size = 9 if dim == 2 else 18
     pivot = part(m.filtering_last_pivot, b * size, (b + 1) * size)
     return block(m.filtering_last, b * size * size, size, size), pivot
 
 
 def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """Factor the matrix of a body, and write F⁻¹ C into X and R F⁻¹ C into ``filtering.rest``; False if singular."""
+    """Factor the band F of the bordered matrix of body b, and eliminate its rows; False if F is singular.
+
+    With the border columns C and border rows R, F⁻¹ C is written into X, and R F⁻¹ C into ``filtering.rest``.
+    """
     F, pivot, C, R, D = _matrices(m, b)
     _enter_plain(m, dim, b)
     if not factor_band(F, pivot, m.filter_width[b]):
@@ -62,7 +65,10 @@ def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _enter_plain(m: Memory, dim: int, b: int) -> None:
-    """Enter the conservative part of the matrix of a body, except the block of the masters and the border."""
+    """Add the part of the bordered matrix of body b that a step without energy loss has.
+
+    The block that couples masters and border with each other is left out.
+    """
     d = dim
     rows = m.filter_rows[b]
     s = 1 if d == 2 else 3
@@ -82,7 +88,10 @@ def _enter_plain(m: Memory, dim: int, b: int) -> None:
 
 
 def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
-    """Eliminate spins and shifts from the border W: store the factors, and write the solutions into their rows of W."""
+    """Eliminate the spins and shifts of body b from its border W.
+
+    The factors are stored; the solutions overwrite the rows of spins and shifts in W.
+    """
     A, pivot = _last(m, dim, b)
     first = border_of(m, dim, b) - m.filter_rows[b]
     size = A.shape[0]
@@ -99,7 +108,7 @@ def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
 
 
 def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
-    """Store F⁻¹ C of the inner coordinates, with spins and shifts eliminated."""
+    """Write F⁻¹ C of the inner coordinates of body b into X, after spins and shifts have been eliminated by W."""
     both1 = _matrices(m, b)
     C = both1[2]
     first = border_of(m, dim, b) - m.filter_rows[b]
@@ -116,9 +125,9 @@ def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
 
 
 def solve_banded(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """Solve for the inner coordinates of a body in place, with the unknowns of the border set to zero.
+    """Solve for the inner coordinates of body b in place, while the other unknowns are zero.
 
-    The effect of the inner coordinates on the rows of the border is written to ``filtering.done``.
+    Their effect on the rows of the border of the Jacobian is written to ``filtering.done``.
     """
     F, pivot, C, R, D = _matrices(m, b)
     A, last_pivot = _last(m, dim, b)

@@ -1,4 +1,6 @@
-"""Bodies with full matrices in steps that lose energy: B, A (see kernels.decay) and end rates, from free vibrations."""
+"""Bodies with full matrices in steps that lose energy, by their free vibrations.
+
+The matrix B of kernels.decay changes the rates at the end of a step, A adds damping to its mean stresses."""
 
 from __future__ import annotations
 
@@ -16,9 +18,10 @@ if not cython.compiled:
 
 
 def prepare(m: Memory, b: int, h: float) -> None:
-    """Set B = Σ α ω²h²/(4 + ω²h²) v vᵀ, B M, and the weights a = ½α h²/(4 + ω²h²) of the modes v, for a step length h.
+    """Compute the matrices of body b that depend only on the step length h [s].
 
-    With the stresses S = C⁻¹D₀V of the modes, ½A C⁻¹ = S a Sᵀ.
+    They are B = Σ α ω²h²/(4 + ω²h²) v vᵀ over the modes v with frequencies ω, B M, and the weights a = ½α h²/(4 +
+    ω²h²) of the modes. With the stresses S = C⁻¹D₀V of the modes, ½A C⁻¹ = S a Sᵀ.
     """
     size = m.vibration_size[b]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
@@ -39,7 +42,7 @@ def prepare(m: Memory, b: int, h: float) -> None:
 
 
 def add_damping_stresses(m: Memory, b: int) -> None:
-    """Add ½AΔσ to σ̃ of a body."""
+    """Add ½AΔσ, due to the change of the stresses Δσ in the step, to the mean stresses σ̃ of body b."""
     first = m.vibration_stresses[b]
     count = m.vibration_stresses[b + 1] - m.vibration_stresses[b]
     size = m.vibration_size[b]
@@ -61,7 +64,10 @@ def add_damping_stresses(m: Memory, b: int) -> None:
 
 
 def end_rates(m: Memory, dim: int, b: int) -> None:
-    """Replace the rates 2ŵ − w₀ of a body by the end rates ω₁ and u̇₁ with (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀."""
+    """Replace the rates 2ŵ − w₀ of body b in the end state by its end rates w₁ = (ω₁, u̇₁).
+
+    They solve (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀, with the momenta p₀ at the start.
+    """
     s = 1 if dim == 2 else 3
     size = m.vibration_size[b]
     first = m.inertia_first[b]
@@ -84,7 +90,7 @@ def end_rates(m: Memory, dim: int, b: int) -> None:
 
 
 def _fill(m: Memory, dim: int, b: int, B: Array, F: Array) -> None:
-    """Write the matrix 1 + B M(u₁) of a body into F."""
+    """Write the matrix 1 + B M(u₁) of body b into F, with the mass matrix M(u₁) at the end of the step."""
     s = 1 if dim == 2 else 3
     size = F.shape[0]
     first = m.inertia_first[b]

@@ -1,4 +1,4 @@
-"""Correction of the Jacobian for bodies with full matrices in steps that lose energy."""
+"""Correction of the Jacobian for the energy loss of bodies with full matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if not cython.compiled:
 
 
 def add_decay(m: Memory, dim: int, h: float, b: int) -> None:
-    """Correct the Jacobian of a body for end rates w₁ that differ from 2ŵ − w₀, and for the softened stresses."""
+    """Correct the Jacobian of body b for its energy loss: end rates w₁ other than 2ŵ − w₀, and softened stresses."""
     size = m.vibration_size[b]
     at = m.vibration_at[b]
     B = block(m.decay_mobility, m.vibration_matrix[b], size, size)
@@ -37,7 +37,7 @@ def add_decay(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _add_row(m: Memory, b: int, i: int, values: Array) -> None:
-    """Add values to a row of the Jacobian of a body."""
+    """Add ``values`` to row i of the Jacobian, over the spins and coordinates of body b."""
     s = m.end_w.shape[1]
     first = m.inertia_first[b]
     for j in range(values.size):
@@ -53,7 +53,7 @@ def _add_row(m: Memory, b: int, i: int, values: Array) -> None:
 
 
 def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """Write 2M + hQ of a body into N, with Q = ∂(M w₁)/∂u₁ in the columns of the coordinates."""
+    """Write 2M(u₁) + hQ of body b into N, where Q = ∂(M w₁)/∂u₁ is in the columns of the coordinates."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s
@@ -77,7 +77,7 @@ def _end_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
 
 
 def _rate_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
-    """Write the derivatives of the momentum defects of a body with respect to w₁ at constant u₁ into N."""
+    """Write the derivatives of the momentum defects of body b into N, with respect to w₁ at constant u₁."""
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
     n = N.shape[0] - s
@@ -112,7 +112,10 @@ def _rate_slopes(m: Memory, dim: int, h: float, b: int, N: Array) -> None:
 
 
 def _add_turning(m: Memory, dim: int, h: float, b: int, w: Array, N: Array) -> None:
-    """Add h Σ_a w_a N_a of a body to the rows and columns of the coordinates in N."""
+    """Add h Σₐ wₐ Nₐ of body b to the block of its coordinates in N, with its spins wₐ.
+
+    Nₐ are the matrices of inertia that the spin about axis a multiplies.
+    """
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -134,7 +137,7 @@ def _add_turning(m: Memory, dim: int, h: float, b: int, w: Array, N: Array) -> N
 
 
 def _add_softening(m: Memory, h: float, b: int, P: Array) -> None:
-    """Add h² D̄ᵀ ½A C⁻¹ D₁ = (h D̄ᵀS) a (h D₁ᵀS)ᵀ of a body to the block of its coordinates."""
+    """Add h² D̄ᵀ ½A C⁻¹ D₁ = (h D̄ᵀS) a (h D₁ᵀS)ᵀ of body b to the block of its coordinates in P."""
     size = P.shape[0]
     n = m.inertia_first[b + 1] - m.inertia_first[b]
     at = m.vibration_at[b]
@@ -151,7 +154,7 @@ def _add_softening(m: Memory, h: float, b: int, P: Array) -> None:
 
 
 def _sum_rows(m: Memory, b: int, D: Array, out: Array) -> None:
-    """Write the product DᵀS of the strain rows of a body with the stresses of its modes into ``out``."""
+    """Write DᵀS of body b into ``out``, with strain rows D and the stresses S of its modes."""
     first = m.vibration_stresses[b]
     count = m.vibration_stresses[b + 1] - first
     S = block(m.vibration_stressed, m.vibration_strain[b], count, out.shape[1])

@@ -11,7 +11,7 @@ if not cython.compiled:
 
 
 def turning_inertia(m: Memory, dim: int, b: int, J: Array) -> None:
-    """Write the inertia J(u₁) of a body at the end of the step into J."""
+    """Write the inertia J(u₁) of body b at the end of the step into J (s, s)."""
     s = 1 if dim == 2 else 3
     for a in range(s):
         for c in range(s):

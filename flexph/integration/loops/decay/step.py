@@ -1,4 +1,4 @@
-"""Steps that lose energy, body by body: coefficients of a step, σ̃, end rates, and the Jacobian."""
+"""Energy loss of a step, by bodies with full or banded matrices: matrices, mean stresses, end rates, Jacobian."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if not cython.compiled:
 
 
 def prepare(m: Memory, dim: int, length: float) -> None:
-    """Compute the matrices that depend on the step length only, if it has changed."""
+    """Compute the matrices that depend only on the step length [s], unless they are those of this length already."""
     h = rounded(length)
     if m.decay_length[0] == h:
         return
@@ -31,7 +31,10 @@ def prepare(m: Memory, dim: int, length: float) -> None:
 
 
 def add_damping_stresses(m: Memory, dim: int) -> None:
-    """Add ½AΔσ to σ̃ of all bodies (see kernels.decay)."""
+    """Add ½AΔσ, due to the change of the stresses Δσ in the step, to the mean stresses σ̃ of all bodies.
+
+    See kernels.decay.
+    """
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             soften_full(m, b)
@@ -40,7 +43,7 @@ def add_damping_stresses(m: Memory, dim: int) -> None:
 
 
 def end_rates(m: Memory, dim: int) -> None:
-    """Replace the rates 2ŵ − w₀ of all bodies by the end rates ω₁ and u̇₁."""
+    """Replace the rates 2ŵ − w₀ of all bodies in the end state by the rates ω₁ and u̇₁ at the end of the step."""
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             rates_full(m, dim, b)
@@ -49,7 +52,10 @@ def end_rates(m: Memory, dim: int) -> None:
 
 
 def add_decay(m: Memory, dim: int, h: float) -> None:
-    """Add the numerical loss to the Jacobian: for banded bodies in separate matrices, which are eliminated later."""
+    """Add the terms of numerical loss to the Jacobian of a step of length h [s].
+
+    Those of banded bodies are in separate matrices, which are eliminated later.
+    """
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:
             add_full(m, dim, h, b)

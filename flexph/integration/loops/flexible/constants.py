@@ -22,32 +22,35 @@ if TYPE_CHECKING:
 
 
 class Pattern:
-    """Entries (row, column) of a sparse matrix (n, n) of the flexible coordinates, sorted by rows."""
+    """Positions (row, column) of the entries of a sparse matrix over the flexible coordinates, sorted by rows."""
 
     def __init__(self, row: Index, column: Index, size: int) -> None:
         self.size = size
         self.keys, self.row, self.col, self.ptr = _sorted_entries(row, column, size)
 
     def values(self, entries: Entries) -> Array:
-        """Values of a matrix on the pattern, which must include its entries."""
+        """Values of a matrix, given by its ``entries``, at all positions of the pattern, which must include them."""
         row, column, value = entries
         return np.bincount(self.find(row, column), value, self.col.size)
 
     def find(self, row: Index, col: Index) -> Index:
-        """Positions of the given entries among those of the pattern."""
+        """Index of each position (row, column) in the pattern, which must include it."""
         return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
 
 
 @kept
 def _sorted_entries(row: Index, column: Index, size: int) -> tuple[Index, ...]:
-    """Keys of the distinct entries, their rows and columns, and the ends of rows."""
+    """Distinct positions in a matrix with ``size`` columns: keys row·size + column, rows, columns, and row ends."""
     keys = np.unique(row.astype(np.int64) * size + column)
     rows, columns = np.divmod(keys, max(size, 1))
     return keys, rows, columns, np.searchsorted(rows, np.arange(size + 1))
 
 
 def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
-    """Pattern of M, DᵀC⁻¹D, the viscous damping and the diagonal; all entries for bodies with ``full`` matrices."""
+    """Common pattern of the inertia M, of DᵀC⁻¹D, the viscous damping and the diagonal.
+
+    It has all entries of the bodies whose numbers are in ``full``.
+    """
     n = a.body_u.size
     stack, viscous, diagonal = entries_of(a.stack), entries_of(a.viscous), np.arange(n)
     coupled = _coupled(strain.ptr, strain.col, *entries_of(a.stiffness)[:2], n)
@@ -62,7 +65,11 @@ def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
 
 @kept
 def _coupled(ptr: Index, col: Index, i: Index, j: Index, n: int) -> tuple[Index, Index]:
-    """Rows and columns of the entries of DᵀC⁻¹D, by the pattern of D and the entries (i, j) of C⁻¹."""
+    """Rows and columns of the entries of DᵀC⁻¹D.
+
+    D is given by its row ends and columns, C⁻¹ by the rows i and columns j of its entries; n is the number of
+    coordinates.
+    """
     stresses = ptr.size - 1
     strain = sparse.csr_array((np.ones(col.size), col, ptr), shape=(stresses, n))
     stiffness = sparse.csr_array((np.ones(i.size), (i, j)), shape=(stresses, stresses))
@@ -71,7 +78,7 @@ def _coupled(ptr: Index, col: Index, i: Index, j: Index, n: int) -> tuple[Index,
 
 
 def without_coordinates(a: Arrays) -> Arrays:
-    """Arrays of a mechanism without matrices of flexible coordinates, if Python holds these for the loops.
+    """Arrays ``a`` with empty matrices of the flexible coordinates, for loops whose matrices Python holds.
 
     See :mod:`flexph.integration.loops.wide.kept_block`.
     """
@@ -86,7 +93,10 @@ def without_coordinates(a: Arrays) -> Arrays:
 
 
 def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> Inertia:
-    """Inertia of the bodies, including that of the flexible coordinates."""
+    """Arrays of the inertia of the bodies and their flexible coordinates.
+
+    ``forms`` are those of :func:`shift_forms`, ``resolution`` the lengths that double precision resolves.
+    """
     n, bodies = a.body_u.size, len(a.mass)
     row, column, value = entries_of(a.mean)
     mean = np.zeros((n, a.dim))
@@ -116,9 +126,9 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
 
 
 def _shared(values: Array, ends: Index) -> dict[str, Array]:
-    """Fields ``val`` and ``alike`` of the inertia: equal rows of bodies are stored once, to reduce memory traffic.
+    """Fields ``val`` and ``alike`` of the inertia, in which bodies with equal matrices share them.
 
-    The rows of a body lie between two ``ends``.
+    That reduces memory traffic. The rows of a body in ``values`` lie between two ``ends``.
     """
     known: dict[bytes, int] = {}
     parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0
@@ -133,7 +143,10 @@ def _shared(values: Array, ends: Index) -> dict[str, Array]:
 
 
 def shift_forms(mechanism: Model) -> Array:
-    """Contribution (b, K d, d) of the shift φ̄ to M, N_a and K_ab of each body, see mechanisms.arrays.gather."""
+    """Matrices (b, K d, d) by which the shift φ̄ of the centre of mass changes M, N_a and K_ab of each body.
+
+    See mechanisms.arrays.gather.
+    """
     basis = cross(mechanism.layout.dim)
     square, dim = square_of(basis), mechanism.layout.dim
     moving = np.concatenate([basis, square.reshape(-1, dim, dim)])
@@ -146,12 +159,15 @@ def shift_forms(mechanism: Model) -> Array:
 
 @kept
 def _in_turn(entry: Index) -> tuple[Index, ...]:
-    """Order of additions in which successive ones go to different sums, as adding to the same sum twice stalls."""
+    """Order in which numbers are added to the sums ``entry``, such that successive ones go to different sums.
+
+    Adding to the same sum twice in a row stalls the processor.
+    """
     return (np.argsort(np.arange(entry.size) - np.searchsorted(entry, entry), kind="stable"),)
 
 
 def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
-    """Strain rows of the stresses, their stiffness C⁻¹ and compliance C, and damping."""
+    """Arrays of the strain rows of stresses, their stiffness C⁻¹, compliance C and damping."""
     entry, exists = strain.find(strain.G.stress, strain.G.row)
     (turn,) = _in_turn(entry)
     inverse, compliance = rows_of(a.stiffness), rows_of(a.compliance)
@@ -178,13 +194,17 @@ def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
 
 @kept
 def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
-    """Pairs of all entries of row i with all of row j, for pairs (i, j), and the index of the pair (i, j) of each."""
+    """All pairs of an entry of row i and one of row j, for each of several pairs of rows (i, j).
+
+    Returns the numbers of both entries in a sparse matrix with the row ends ``ptr``, and the number of the pair of
+    rows.
+    """
     sizes = np.diff(ptr)
     return *pairs_of(ptr, i, j), np.repeat(np.arange(i.size), sizes[i] * sizes[j])
 
 
 def _constant(strain: StrainOperator, i: Index, j: Index, value: Array) -> Entries:
-    """Entries of DᵀC⁻¹D of the constant strain rows, from the entries (i, j, value) of C⁻¹ between these."""
+    """Entries of DᵀC⁻¹D due to strain rows that are constant; C⁻¹ has ``value`` at the rows i and columns j."""
     sizes = np.diff(strain.ptr).astype(float)
     if sizes[i] @ sizes[j] <= MANY:
         first, second, of = _pairs(strain.ptr, i, j)
@@ -196,9 +216,10 @@ def _constant(strain: StrainOperator, i: Index, j: Index, value: Array) -> Entri
 
 @kept
 def _blocks(ptr: Index, col: Index, i: Index, j: Index) -> tuple[Index, Index, Index]:
-    """Rows and columns of the products of all entries of strain row i with all of row j, in blocks for pairs (i, j).
+    """Positions of all products of an entry of strain row i and one of row j, in blocks for the pairs (i, j).
 
-    Pairs whose rows have the same columns share a block. The third array has the first entry of the block of each pair.
+    Returns their rows, their columns, and the first position of the block of each pair. Pairs whose rows have the
+    same columns share a block.
     """
     patterns: dict[bytes, int] = {}
     number = np.zeros(ptr.size - 1, dtype=np.int64)
@@ -211,7 +232,11 @@ def _blocks(ptr: Index, col: Index, i: Index, j: Index) -> tuple[Index, Index, I
 
 
 def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Index) -> Stiffness:
-    """Stiffness of the stresses: a constant matrix for pairs of linear strains, data to sum others in a Jacobian."""
+    """Arrays of the stiffness of the stresses: a constant matrix, and data to add the variable part to a Jacobian.
+
+    Pairs of constant strain rows are in the constant matrix. ``place`` are the indices of the entries of the inertia
+    in the Jacobian.
+    """
     i, j, value = entries_of(a.stiffness)
     bent = strain.curved[i] | strain.curved[j]
     constant = pattern.values(_constant(strain, i[~bent], j[~bent], value[~bent]))
@@ -236,6 +261,6 @@ def stiffness_of(a: Arrays, strain: StrainOperator, pattern: Pattern, place: Ind
 
 
 def rows_of(matrix: Any) -> tuple[Index, Index, Array]:
-    """Row ends, columns and values of a matrix, by rows."""
+    """Ends of the rows, columns and values of the entries of a sparse matrix."""
     row, column, value = entries_of(matrix)
     return np.searchsorted(row, np.arange(matrix.shape[0] + 1)), column, value

@@ -13,7 +13,7 @@ MOST, FEW = 128, 20_000
 
 
 class _Arguments:
-    """Arguments that compare equal if their arrays have equal entries."""
+    """Arguments of a function as a key of its cache; equal if their arrays have equal entries."""
 
     def __init__(self, given: tuple[Any, ...]) -> None:
         self.given = given
@@ -27,7 +27,7 @@ class _Arguments:
 
 
 def kept(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """Decorator that caches the results of a function for its last arguments; the results are read-only."""
+    """Decorator that caches the results of a function of index arrays for its last arguments; results are read-only."""
 
     @lru_cache(maxsize=MOST)
     def of(arguments: _Arguments) -> tuple[Any, ...]:

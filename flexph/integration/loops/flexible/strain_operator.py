@@ -1,4 +1,6 @@
-"""Strain rows of the flexible coordinates, D(u) = strain + weights diag(slopes u) slopes, by their entries."""
+"""Operator D(u) = strain + weights diag(slopes u) slopes that gives the rates of strains from those of coordinates u.
+
+It is stored by the entries of its rows, the strain rows."""
 
 from __future__ import annotations
 
@@ -19,7 +21,10 @@ Entries = tuple[Index, Index, Array]
 
 
 class Second(NamedTuple):
-    """Entries of the matrices G_i of all strain rows, sorted by the stresses, rows and columns."""
+    """Entries of the matrices G_i of all strain rows, sorted by stress, row and column.
+
+    They give the part of a strain row that is linear in the coordinates.
+    """
 
     stress: Index
     row: Index
@@ -28,9 +33,9 @@ class Second(NamedTuple):
 
 
 class StrainOperator(NamedTuple):
-    """Strain operator D_i(u) = value_i + G_i u, stored by rows on a pattern that includes all variable entries.
+    """Strain rows D_i(u) = value_i + G_i u, stored by rows, with zeros where only G_i has an entry.
 
-    ``curved`` (m,) are the rows with G_i.
+    ``curved`` (m,) marks the rows that have a G_i.
     """
 
     ptr: Index
@@ -44,7 +49,7 @@ class StrainOperator(NamedTuple):
 
     @staticmethod
     def of(a: Arrays) -> StrainOperator:
-        """Strain operator of a mechanism."""
+        """Strain rows of a mechanism."""
         stresses, n = a.strain.shape
         row, col, value = entries_of(a.strain)
         second = _second(a.slopes, a.weights)
@@ -57,7 +62,7 @@ class StrainOperator(NamedTuple):
         return StrainOperator(ptr, rows, columns, values, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
-        """Positions of the given entries that the pattern has, and a mask of them among the given ones."""
+        """Index of those given positions (row, col) that are stored, and a mask of these among all given ones."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
         exists = np.append(self.keys, -1)[place] == keys
@@ -66,7 +71,11 @@ class StrainOperator(NamedTuple):
 
 @kept
 def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n: int) -> tuple[Index, ...]:
-    """Keys of the entries of D from strain and G; positions of entries of strain; rows, columns and ends of rows."""
+    """Positions at which the strain or G has an entry, as keys; the indices of the entries of strain among them.
+
+    Also the rows and columns of the positions, and row ends. ``row`` and ``col`` are the positions in strain,
+    ``stress`` and ``other`` those in G.
+    """
     known = row.astype(np.int64) * n + col
     keys = np.union1d(known, stress * n + other)
     rows, columns = np.divmod(keys, max(n, 1))
@@ -75,7 +84,7 @@ def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n:
 
 
 def _second(slopes: Any, weights: Any) -> Second:
-    """Matrices G_i = Σ_k weights_ik slopes_k slopes_kᵀ."""
+    """Matrices G_i = Σ_k weights_ik slopes_k slopes_kᵀ of all strain rows i, by their entries."""
     if count_products(slopes, weights) > MANY:
         return _second_by_matrix(sparse.csr_array(slopes), weights)
     (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
@@ -91,7 +100,7 @@ def count_products(slopes: Any, weights: Any) -> float:
 
 
 def _second_by_matrix(slopes: Any, weights: Any) -> Second:
-    """Matrices G_i by a product of sparse matrices, in which a column stands for an entry of a matrix (n, n)."""
+    """Matrices G_i as a product of two sparse matrices; each column stands for an entry of an (n, n) matrix."""
     count, n = slopes.shape
     of = np.arange(count)
     left, right = pairs_of(slopes.indptr, of, of)
@@ -106,7 +115,11 @@ def _second_by_matrix(slopes: Any, weights: Any) -> Second:
 
 @kept
 def _products(row: Index, col: Index, stress: Index, k: Index, slopes: int, n: int) -> tuple[Index, ...]:
-    """Keys of the entries of all G_i, their stresses, rows and columns; entry and factors of each product."""
+    """Entries of all matrices G_i, and the products of two slopes that they are sums of.
+
+    Returns keys, stresses, rows and columns of the entries; and for each product the number of its entry, of both
+    slopes and of the weight. ``row`` and ``col`` are the positions of slopes, ``stress`` and ``k`` those of weights.
+    """
     ptr = np.searchsorted(row, np.arange(slopes + 1))
     left, right = pairs_of(ptr, k, k)
     of = np.repeat(np.arange(k.size), np.diff(ptr)[k] ** 2)
@@ -116,7 +129,7 @@ def _products(row: Index, col: Index, stress: Index, k: Index, slopes: int, n: i
 
 
 def entries_of(matrix: Any) -> Entries:
-    """Rows, columns and values of a sparse or dense matrix, by rows."""
+    """Row numbers, column numbers and values of the entries of a sparse or dense matrix, sorted by rows."""
     if not sparse.issparse(matrix):
         row, col = np.nonzero(matrix)
         return row, col, matrix[row, col]
@@ -126,13 +139,16 @@ def entries_of(matrix: Any) -> Entries:
 
 
 def ranges_of(ptr: Index, rows: Index) -> Index:
-    """Numbers of the entries of the given rows, one row after the other."""
+    """Numbers of the entries of given rows of a sparse matrix with row ends ``ptr``, one row after the other."""
     sizes = np.diff(ptr)[rows]
     return np.repeat(ptr[rows] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 def pairs_of(ptr: Index, first: Index, second: Index) -> tuple[Index, Index]:
-    """Pairs of the numbers of all entries of one row with all of another, for pairs of rows ``first``, ``second``."""
+    """All pairs of an entry of one row and one of another, for each of the pairs of rows ``first`` and ``second``.
+
+    Returns the numbers of both entries in a sparse matrix with the row ends ``ptr``.
+    """
     sizes = np.diff(ptr)
     left = np.repeat(ranges_of(ptr, first), np.repeat(sizes[second], sizes[first]))
     return left, ranges_of(ptr, np.repeat(second, sizes[first]))

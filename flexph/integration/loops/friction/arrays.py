@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def bearings_of(mechanism: Model) -> Bearings:
-    """Bearings of a mechanism."""
+    """Arrays of the bearings of a mechanism: its joints with dry friction."""
     b, accounts = mechanism.network.arrays.bearings, mechanism.once(Accounts)
     spring = b.spring.copy()
     spring[0, b.curve >= 0] = mechanism.network.arrays.springs.damping.size + b.curve[b.curve >= 0]

@@ -1,9 +1,9 @@
-"""Forces of dry friction under joint forces, T with |T| ≤ μ|λ| against the slip rate s.
+"""Law of dry friction of joints: forces T against the slip rates s with |T| ≤ μ|λ|, λ the joint force.
 
-Slip rates and multipliers change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a step r in units
-of mobility the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by Newton's method, with the
-Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails (see
-tests/samples/complementarity.py).
+Slip rates and joint forces (multipliers) change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a
+step length r, the reciprocal of a mobility, the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by
+Newton's method, with the Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails
+(see tests/samples/complementarity.py).
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ EXACT = cython.declare(cython.double, 1e-14)
 
 
 def solve_law(m: Memory) -> float:
-    """Write forces that solve the law, near the present ones, into ``rub.best``; return their relative defect."""
+    """Solve the law of dry friction for the forces near the present ones; return their relative defect.
+
+    The forces are written into ``rub.best``.
+    """
     better = cython.declare(cython.bint)
     scale = m.rub_scale[0]
     least = INFINITY
@@ -69,7 +72,7 @@ def solve_law(m: Memory) -> float:
 
 
 def coefficient(m: Memory, i: int) -> float:
-    """Mean coefficient of friction of bearing i over a step."""
+    """Coefficient of friction of bearing i; the mean over a step if it changes with time."""
     k = m.bearings_rubbing[i]
     if k < 0:
         return m.bearings_friction[i]
@@ -77,7 +80,10 @@ def coefficient(m: Memory, i: int) -> float:
 
 
 def evaluate_law(m: Memory) -> float:
-    """Set the defects of T = proj(T − r s) at the trial forces, and their Jacobian; return the largest defect [m/s]."""
+    """Compute the defects of the law T = proj(T − r s) at trial forces T, and their Jacobian.
+
+    Returns the largest defect [m/s].
+    """
     largest = 0.0
     t = m.bearings_spring.shape[1]
     _set_rates(m)
@@ -100,7 +106,7 @@ def evaluate_law(m: Memory) -> float:
 
 
 def _set_rates(m: Memory) -> None:
-    """Set the slip rates and multipliers at the trial forces."""
+    """Compute the slip rates and joint forces at the trial forces."""
     for k in range(m.rub_rate.size):
         total = m.rub_slip[k]
         for l in range(m.rub_force.size):
@@ -118,7 +124,10 @@ def _set_rates(m: Memory) -> None:
 
 
 def _step_length(m: Memory, i: int) -> float:
-    """Step length r of a bearing, the reciprocal of its mobility, which may vanish in a dead centre."""
+    """Step length r of bearing i in the law, the reciprocal of its mobility.
+
+    The mobility may vanish in a dead centre; it is raised to a small part of the largest one.
+    """
     t = m.bearings_spring.shape[1]
     diagonal = 0.0
     largest = 0.0
@@ -131,7 +140,7 @@ def _step_length(m: Memory, i: int) -> float:
 
 
 def _trial_size(m: Memory, i: int, step: float) -> float:
-    """Trial size |T − r s| of a bearing."""
+    """Length of the vector T − r s of bearing i, with r = ``step``."""
     t = m.bearings_spring.shape[1]
     square = 0.0
     for q in range(i * t, (i + 1) * t):
@@ -141,7 +150,10 @@ def _trial_size(m: Memory, i: int, step: float) -> float:
 
 
 def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: float) -> None:
-    """Set the Jacobian row of slip q of bearing i."""
+    """Compute the row of slip q of bearing i in the Jacobian of the law's defects.
+
+    ``step`` is the step length r, ``bound`` the largest friction, ``size`` is |T − r s|.
+    """
     t = m.bearings_spring.shape[1]
     first = i * m.bearings_spring.shape[1]
     row = m.rub_slope[q]
@@ -169,7 +181,10 @@ def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: floa
 
 
 def _sweep(m: Memory) -> None:
-    """Update the trial forces bearing by bearing, with current rates and |λ| from the start of the sweep."""
+    """Update the trial forces of one bearing after the other by the law.
+
+    Slip rates follow the new forces; the joint forces |λ| stay those at the start of the sweep.
+    """
     t = m.bearings_spring.shape[1]
     _set_rates(m)
     for i in range(m.bearings_friction.size):

@@ -23,12 +23,15 @@ if not cython.compiled:
 
 
 def curve_of(m: Memory, spring: int) -> int:
-    """Number of the curve along which a point slips, for a slip ``spring``; negative if it is a measure of springs."""
+    """Number of the curve along which a point slips, for a slip with the number ``spring``.
+
+    It is negative if the slip is a measure of springs.
+    """
     return spring - m.joints_stiffness.size
 
 
 def measure_slips(m: Memory, h: float) -> None:
-    """Set the slip rates over a step, and the pressing multipliers, at its iterate."""
+    """Compute the mean slip rates over a step of length h [s] at its iterate; copy the multipliers of the bearings."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         spring = m.bearings_spring[q // t][q % t]
@@ -42,7 +45,7 @@ def measure_slips(m: Memory, h: float) -> None:
 
 
 def set_friction_forces(m: Memory) -> None:
-    """Set the friction forces ``rub.force`` as tensions of the measures, or as forces along curves."""
+    """Apply the friction forces ``rub.force``, as tensions of measures or as forces along curves."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // t][q % t]
@@ -54,9 +57,9 @@ def set_friction_forces(m: Memory) -> None:
 
 
 def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
-    """Set the defects and corrections due to unit friction forces, and from them D and E of the law (see .law).
+    """Compute the response of a step to unit friction forces: its defects and corrections, and D and E of the law.
 
-    The Jacobian must have been factored.
+    See :mod:`.law`. The Jacobian must have been factored. ``redundant`` and ``decay`` are the kinds of the step.
     """
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)
@@ -80,7 +83,7 @@ def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: floa
 
 
 def slip_change(m: Memory, k: int) -> float:
-    """Change of slip rate k due to the correction of the unknowns of the border in ``system.x``."""
+    """Change of slip rate k that the correction ``system.x`` of the unknowns of the border of the Jacobian causes."""
     total = 0.0
     row = m.rub_row[k]
     for i in range(row.size):
@@ -89,7 +92,10 @@ def slip_change(m: Memory, k: int) -> float:
 
 
 def set_unit_defects(m: Memory, dim: int, q: int, h: float) -> None:
-    """Set the defects of a step to those of a unit force against slip q; this overwrites the forces of the trial."""
+    """Replace the defects of a step of length h [s] by those of a unit force against slip q.
+
+    This overwrites the forces of the trial.
+    """
     t = m.bearings_spring.shape[1]
     fill(m.defect, 0.0)
     fill(m.trial_force, 0.0)
@@ -123,7 +129,10 @@ def set_unit_defects(m: Memory, dim: int, q: int, h: float) -> None:
 
 
 def _products(m: Memory, spring: int) -> tuple[Any, Any]:
-    """Indices of the products of a measure of springs: (product, −1) of a component, (sine, cosine) of an angle."""
+    """Numbers of the two products of vectors that give a measure.
+
+    They are (product, −1) of a component, (sine, cosine) of an angle.
+    """
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     if spring < lengths + components:
@@ -133,7 +142,7 @@ def _products(m: Memory, spring: int) -> tuple[Any, Any]:
 
 
 def _end_gradient(m: Memory, spring: int) -> tuple[float, float]:
-    """Derivatives of a component or an angle with respect to its products at the end of a step."""
+    """Derivatives of a measure with respect to its two products at the end of a step; 0 for a missing product."""
     p, other = _products(m, spring)
     if other < 0:
         return 1.0, 0.0
@@ -144,7 +153,7 @@ def _end_gradient(m: Memory, spring: int) -> tuple[float, float]:
 
 
 def set_gradients(m: Memory) -> None:
-    """Set the discrete gradients of measures to the gradients at the end, for a step of zero length."""
+    """Set the discrete gradients of the slipping measures to their gradients at the end, for a step of zero length."""
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // m.bearings_spring.shape[1]][q % m.bearings_spring.shape[1]]
         if spring >= 0 and curve_of(m, spring) < 0:
@@ -154,7 +163,10 @@ def set_gradients(m: Memory) -> None:
 
 
 def differentiate_slips(m: Memory, dim: int, h: float) -> None:
-    """Set the derivatives of the slip rates with respect to the unknowns of the border, at the Jacobian's state."""
+    """Compute the derivatives of the slip rates with respect to the unknowns of the border of the Jacobian.
+
+    They are taken at the state of the Jacobian, for a step of length h [s].
+    """
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_slip.size):
         fill(m.rub_row[q], 0.0)
@@ -175,7 +187,7 @@ def differentiate_slips(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
-    """Add ``gain`` times the gradient of product p at the end of a step to the row of slip q."""
+    """Add ``gain`` times the gradient of product p at the end of a step to the derivatives of slip rate q."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -187,7 +199,7 @@ def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
 
 
 def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
-    """Size of the terms of slip rates at velocities v, w, du: the largest sum of their absolute values.
+    """Scale of the slip rates at velocities v, w, du: the largest sum of the absolute values of the terms of one.
 
     ``shift`` is φ̄u̇ of the bodies.
     """
@@ -215,9 +227,10 @@ def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) 
 
 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at the state ``at`` into ``out``; return the size of their terms.
+    """Write the slip rates at the present state ``at`` into ``out``; return their scale.
 
-    The velocities of nodes are read from ``run.moved``.
+    The scale is the largest sum of the absolute values of the terms of one. Velocities of nodes are read from
+    ``run.moved``.
     """
     t = m.bearings_spring.shape[1]
     largest = 0.0
@@ -244,7 +257,7 @@ def end_rates(m: Memory, dim: int, out: Array) -> float:
 
 
 def _terms_along(m: Memory, dim: int, c: int) -> float:
-    """Sum of the absolute terms of the slip rate along curve c."""
+    """Sum of the absolute values of the terms of the slip rate along curve c."""
     total = 0.0
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(dim):
@@ -253,7 +266,7 @@ def _terms_along(m: Memory, dim: int, c: int) -> float:
 
 
 def _terms(m: Memory, dim: int, p: int) -> float:
-    """Sum of the absolute terms of the rate of product p."""
+    """Sum of the absolute values of the terms of the rate of product p."""
     total = 0.0
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -267,7 +280,7 @@ def _terms(m: Memory, dim: int, p: int) -> float:
 
 
 def pressed_size(m: Memory, i: int) -> float:
-    """Pressing force or impulse |λ| of bearing i, from ``rub.base``."""
+    """Size |λ| of the joint force, or joint impulse, that presses bearing i, from ``rub.base``."""
     square = 0.0
     for k in range(m.rub_base.size):
         if m.bearings_owner[k] == i:

@@ -20,14 +20,17 @@ if not cython.compiled:
 
 
 def slide(m: Memory, dim: int, contact: int, given: Given) -> None:
-    """Set the friction forces of the iterate of a step by the law of sliding bearings; arguments as of ``residual``."""
+    """Evaluate a step at its iterate, and set its friction forces as if all bearings slid.
+
+    The arguments are those of ``residual``.
+    """
     trial(m, dim, 0, contact, given)
     measure_slips(m, given.h)
     set_sliding_forces(m)
 
 
 def set_sliding_forces(m: Memory) -> None:
-    """Set the friction forces against the slip rates ``rub.slip``, under the pressing forces ``rub.base``."""
+    """Compute the friction forces of sliding bearings, from slip rates ``rub.slip`` and joint forces ``rub.base``."""
     t = m.bearings_spring.shape[1]
     fill(m.rub_size, 0.0)
     for k in range(m.rub_base.size):

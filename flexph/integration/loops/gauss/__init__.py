@@ -1,4 +1,7 @@
-"""Gauss collocation in loops: a memory for each stage, and factors of the exact scheme at complex step lengths.
+"""Steps of Gauss collocation in loops: a memory for each stage, and systems with complex step lengths.
+
+``m`` is the memory of the run, ``g`` the :class:`Scheme` with those of the stages, ``s`` the memory of one stage, which
+has the values at a node of the step.
 
 Imports: integration.loops.mechanics, integration.loops.memory, integration.loops.steps, integration.loops.terms,
 kernels, kernels.convergence, numerics, numerics.algebra, numerics.loops.

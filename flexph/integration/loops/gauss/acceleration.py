@@ -47,7 +47,10 @@ def accelerate(a: Acceleration, count: int) -> None:
 
 
 def _keep_pair(a: Acceleration, count: int) -> None:
-    """Replace the oldest pair (s, y) by the last move s and the change y of the corrections due to it."""
+    """Replace the oldest pair (s, y) by the last move s and the change y of the corrections that it caused.
+
+    ``count`` is the number of accelerated corrections so far.
+    """
     n = a.x.size
     depth = a.moves.shape[0] - 1
     oldest = (count - 1) % depth

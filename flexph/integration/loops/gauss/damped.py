@@ -1,4 +1,4 @@
-"""Damped iteration of all nodes of a step, for steps that the plain one does not solve.
+"""Damped iteration for a step of Gauss collocation that the plain one does not solve.
 
 Near a singular pose the equations F(x) = 0 of a step have a nearly singular Jacobian J, and an approximation by one
 state for all nodes (see scheme) gives useless corrections. Here J has the derivatives at all nodes, and corrections p
@@ -55,7 +55,10 @@ JACOBIANS = cython.declare(cython.Py_ssize_t, 60)
 
 
 def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
-    """Solve a step from the guess at its nodes; return the number of Jacobians, or −1 if it is not solved."""
+    """Solve a step by the damped iteration from the guess at its nodes.
+
+    Returns the number of Jacobians, or −1 if it fails.
+    """
     a = g.damped
     n = a.x.size
     if n == 0:
@@ -84,7 +87,10 @@ def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> in
 
 
 def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, damping: float) -> float:
-    """Take a correction that decreases |F|², and return the next damping; LARGEST if no correction decreases it."""
+    """Take a correction that decreases |F|², and return the damping for the next one.
+
+    ``before`` is |F|² so far. LARGEST is returned if no correction decreases it.
+    """
     a = g.damped
     before = _sum_of_squares(a.defect)
     while damping < LARGEST:
@@ -106,7 +112,10 @@ def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, damping: 
 
 
 def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, tried: bool) -> bool:
-    """Write the scaled defects at unknowns x into ``out``; False if a body turns too far or they are not finite."""
+    """Write the scaled defects of the step at the unknowns x into ``out``.
+
+    Returns False if a body turns too far or a defect is not finite.
+    """
     a = g.damped
     x = a.x
     out = a.defect
@@ -128,7 +137,7 @@ def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, tried: b
 
 
 def _set_reach(m: Memory, g: Scheme, h: float) -> None:
-    """Set the increments of the unknowns for finite differences, by the size of each kind (see :func:`_reach`)."""
+    """Set the increments of the unknowns for finite differences, in proportion to the size of each kind of them."""
     a = g.damped
     length = reference_length(m)
     mass = 0.0
@@ -148,7 +157,7 @@ def _set_reach(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _reach(a: Damped, first: int, last: int, least: float) -> None:
-    """Set the increments of unknowns ``first`` to ``last``, in proportion to the largest one, at least ``least``."""
+    """Set the increments of unknowns ``first`` to ``last``, by the largest of these unknowns, at least by ``least``."""
     size = least
     for k in range(first, last):
         size = larger(size, fabs(a.x[k]))
@@ -156,7 +165,7 @@ def _reach(a: Damped, first: int, last: int, least: float) -> None:
 
 
 def _differentiate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> bool:
-    """Set the Jacobian at the unknowns by central differences; False if defects are not finite."""
+    """Compute the Jacobian by central differences at the unknowns ``damped.x``; False if a defect is not finite."""
     a = g.damped
     n = a.x.size
     for k in range(n):
@@ -176,7 +185,7 @@ def _differentiate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> 
 
 
 def _scale_rows(a: Damped) -> None:
-    """Divide each row of the Jacobian and its defect by the largest derivative in the row."""
+    """Divide each row of the Jacobian, and the defect of the row, by the largest absolute derivative in the row."""
     n = a.x.size
     for i in range(n):
         largest = 0.0
@@ -190,7 +199,7 @@ def _scale_rows(a: Damped) -> None:
 
 
 def _scale_columns(a: Damped) -> None:
-    """Divide each column of the Jacobian by its largest length so far in the iteration."""
+    """Divide each column of the Jacobian by its largest length so far in the iteration, which is stored."""
     n = a.x.size
     for k in range(n):
         square = 0.0
@@ -203,7 +212,7 @@ def _scale_columns(a: Damped) -> None:
 
 
 def _correct(a: Damped, damping: float) -> None:
-    """Set the damped correction in scaled unknowns, and the unknowns ``a.tried`` after it."""
+    """Compute the damped correction of the scaled unknowns, and the unknowns ``a.tried`` after it."""
     n = a.x.size
     fill(a.stacked, 0.0)
     for i in range(n):
@@ -219,7 +228,7 @@ def _correct(a: Damped, damping: float) -> None:
 
 
 def _expected_square(a: Damped) -> float:
-    """Expected |F − J p|² after the scaled correction p in ``a.other``."""
+    """Square |F − J p|² of the linearised defects after the scaled correction p, which is in ``a.other``."""
     total = 0.0
     for i in range(a.x.size):
         left = a.defect[i]

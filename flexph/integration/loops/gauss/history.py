@@ -1,4 +1,4 @@
-"""Values at the nodes of the last step, and the initial guess of the next one from them."""
+"""History of Gauss collocation: values at the nodes of the last step, and the guess for the next one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ below which the polynomial predicts the next step: unresolved vibrations are far
 
 
 def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
-    """Set the guess at the nodes: by the polynomial or the line through the last nodes, else the present velocities."""
+    """Write a guess of velocities and multipliers at the nodes of a step of length h [s], from those of the last step.
+
+    It is on the polynomial or the line through them; without a last step of the same kind the velocities are
+    constant. ``known`` is the number of rows of history.
+    """
     follows = cython.declare(cython.bint)
     is_smooth = cython.declare(cython.bint)
     stages = g.stages.size
@@ -71,7 +75,7 @@ def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
 
 
 def _lagrange_factor(g: Scheme, node: int, place: float, at: float) -> float:
-    """Lagrange factor Π (place − c)/(at − c) over all nodes c of a step except ``node``."""
+    """Product of (place − c)/(at − c) over all nodes c of a step except number ``node``."""
     share = 1.0
     for k in range(g.stages.size):
         if k != node:
@@ -80,7 +84,11 @@ def _lagrange_factor(g: Scheme, node: int, place: float, at: float) -> float:
 
 
 def _line_weight(g: Scheme, j: int, away: float, mean: float, spread: float) -> float:
-    """Weight of the value at node j in the least-squares line, at the distance ``away`` from the mean of the nodes."""
+    """Weight of the value at node j in a least-squares line through the values at all nodes.
+
+    The line is evaluated at the distance ``away`` from the ``mean`` of the nodes; ``spread`` is the sum of the
+    squares of their distances from it.
+    """
     weight = 1.0 / g.stages.size
     if g.stages.size > 1:
         weight += away * (g.nodes[j] - mean) / spread
@@ -88,7 +96,7 @@ def _line_weight(g: Scheme, j: int, away: float, mean: float, spread: float) -> 
 
 
 def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
-    """True if the polynomial through the last nodes is much nearer to the present velocities than the line."""
+    """True if the polynomial through the last nodes meets the present velocities much more closely than the line."""
     stages = g.stages.size
     by_line = 0.0
     by_polynomial = 0.0
@@ -105,9 +113,10 @@ def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
 
 
 def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
-    """Set the world spin Ω = R cay(a) ω of a guess from ω in body axes, which turn by a = ¼ch(ω₀ + ω) from the start.
+    """Compute the world spin Ω = R cay(a) ω of body b for a guess of its spin ω in body axes.
 
-    As a × ω = ¼ch ω₀ × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
+    They turn by a = ¼ch(ω₀ + ω) from the start of the step, with the node c and ``quarter`` = ¼ch. As a × ω = ¼ch ω₀
+    × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
     """
     if dim == 2:
         s.stage_spin[b][0] = s.x_w[b][0]
@@ -133,7 +142,7 @@ def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
 
 
 def remember(m: Memory, g: Scheme, h: float) -> None:
-    """Store a row of history for each node, from which the next step predicts its velocities."""
+    """Store the values at each node as a row of history, from which the next step guesses its own."""
     width = m.run_history.shape[1]
     stages = g.stages.size
     velocities = m.x_velocities.size

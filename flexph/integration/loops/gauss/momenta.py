@@ -43,7 +43,7 @@ NEWTON_BALANCED = cython.declare(cython.double, NEWTON.balanced)
 
 
 def begin(m: Memory, dim: int) -> None:
-    """Set J(u) and the world angular momenta of the bodies at the start of a step."""
+    """Compute the inertias J(u) and the angular momenta in world axes of the bodies at the start of a step."""
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(s):
@@ -61,7 +61,7 @@ def begin(m: Memory, dim: int) -> None:
 
 
 def balance(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
-    """Set the defects of momenta and constraints at all nodes of a step."""
+    """Compute the defects of momenta and constraints at all nodes of a step of length h [s]."""
     for i in range(g.stages.size):
         _rate_inertia(stage(g.stages, i), dim)
     for i in range(g.stages.size):
@@ -79,7 +79,7 @@ def balance(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _rate_inertia(s: Memory, dim: int) -> None:
-    """Set J̇ = (2s + Ku)·u̇ + Ku̇·u of the bodies at a node."""
+    """Compute J̇ = (2s + Ku)·u̇ + Ku̇·u of the bodies at a node, with the inertia products s and K."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for i in range(n):
@@ -93,7 +93,7 @@ def _rate_inertia(s: Memory, dim: int) -> None:
 
 
 def _set_changes(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
-    """Set J at node i, and the changes hω̇, hü and those of the inertia products of u̇."""
+    """Compute J at node i, and the rates times h of ω, u̇ and the inertia products of u̇."""
     s = stage(g.stages, i)
     share = 0.0
     copy(m.stage_J, s.stage_J)
@@ -114,7 +114,7 @@ def _set_changes(m: Memory, dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _set_translation_defect(m: Memory, g: Scheme, h: float, i: int) -> None:
-    """Set the translational defect at node i: m hv̇ minus h times the forces."""
+    """Compute the defect of the linear momenta at node i: m hv̇ minus h times the forces."""
     s = stage(g.stages, i)
     for b in range(s.inertia_mass.size):
         for k in range(s.x_v.shape[1]):
@@ -125,7 +125,10 @@ def _set_translation_defect(m: Memory, g: Scheme, h: float, i: int) -> None:
 
 
 def _set_rotation_defect(s: Memory, dim: int, h: float) -> None:
-    """Set the rotational defect R⁻ᵀhṗ_r + hΩ × π minus h times the torques, turned to body axes by Rᵀ."""
+    """Compute the defect of the angular momenta at a node, in body axes.
+
+    It is R⁻ᵀhṗ_r + hΩ × π minus h times the torques, multiplied by Rᵀ.
+    """
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for i in range(n):
@@ -142,7 +145,10 @@ def _set_rotation_defect(s: Memory, dim: int, h: float) -> None:
 
 
 def _set_spatial_rotation_defect(s: Memory, h: float, b: int) -> None:
-    """Set the rotational defect in space, from hṗ_r in ``defect.w``, and Rᵀπ in ``end.p_r``."""
+    """Compute the defect of the angular momentum of body b in space, from hṗ_r in ``defect.w``.
+
+    Also write Rᵀπ, the angular momentum in body axes, into ``end.p_r``.
+    """
     rate = s.stage_turned
     swept = s.run_space[0]
     cross_product(s.stage_spin[b], s.stage_momentum[b], swept)
@@ -159,7 +165,7 @@ def _set_spatial_rotation_defect(s: Memory, h: float, b: int) -> None:
 
 
 def _set_shape_defect(s: Memory, dim: int, h: float) -> None:
-    """Set the defect of flexible coordinates: hṗ_u minus h times the inertia forces of the spins."""
+    """Compute the defect of the momenta of flexible coordinates: hṗ_u minus h times the inertia forces of the spins."""
     n = 1 if dim == 2 else 3
     for b in range(s.inertia_mass.size):
         for k in range(s.inertia_first[b], s.inertia_first[b + 1]):
@@ -175,7 +181,10 @@ def _set_shape_defect(s: Memory, dim: int, h: float) -> None:
 
 
 def _add_inertia_correction(dim: int, g: Scheme, h: float, i: int) -> None:
-    """Add the correction for p ≠ M(u)w to the defect: ½ h Σ e ẇᵀ(∂M/∂u)ẇ of the changes at all nodes."""
+    """Add ½ h Σ e ẇᵀ(∂M/∂u)ẇ, over the changes at all nodes, to the defect of the flexible coordinates at node i.
+
+    It compensates that the collocated momenta p differ from M(u)w.
+    """
     n = 1 if dim == 2 else 3
     s = stage(g.stages, i)
     for k in range(g.stages.size):
@@ -198,9 +207,9 @@ def _add_inertia_correction(dim: int, g: Scheme, h: float, i: int) -> None:
 
 
 def _set_constraint_defects(m: Memory, s: Memory, dim: int, h: float, given: AtNodes, i: int) -> None:
-    """Set constraint defects: h times the rates at a node, less the prescribed ones, plus a share of the initial gaps.
+    """Compute the defects of the constraints at node i: h times their rates, less the prescribed ones, plus gaps.
 
-    The share is small (see ``NEWTON_FORGOTTEN`` in gauss.steps).
+    Only a small share of the gaps at the start is added (see ``NEWTON_FORGOTTEN`` in gauss.steps).
     """
     table_row = row_of(given.coefficient, given, i)
     offset = row_of(given.offset_rate, given, i)
@@ -253,7 +262,7 @@ def _momenta_balance(s: Memory, h: float) -> bool:
 
 
 def _constraints_hold(s: Memory, length: float) -> bool:
-    """True if the constraints at a node hold, those on points relative to a length [m]."""
+    """True if the constraints at a node hold to round-off; gaps of points are compared with a ``length`` [m]."""
     limit = cython.declare(cython.double, NEWTON_BALANCED)
     for row in range(s.defect_lam.size):
         if not fabs(s.defect_lam[row]) <= limit * (length if s.joints_holds_points[row] > 0.0 else 1.0):
@@ -262,7 +271,7 @@ def _constraints_hold(s: Memory, length: float) -> bool:
 
 
 def constraint_rates(s: Memory, dim: int, coefficient: Array) -> None:
-    """Write the rates of the constraints at constant coefficients into ``defect.lam``."""
+    """Write the rates of the constraints into ``defect.lam``, with the coefficients of their terms held constant."""
     fill(s.defect_lam, 0.0)
     for term in range(s.joints_term_row.size):
         p = s.joints_term_product[term]

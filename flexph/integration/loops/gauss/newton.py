@@ -1,4 +1,4 @@
-"""Newton iteration of all nodes of a step."""
+"""Newton iteration for a step of Gauss collocation, over the unknowns at all its nodes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ MIXED = cython.declare(cython.double, 0.03)
 
 
 def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
-    """Solve a step from the guess at its nodes; return the iterations, or −1 if it is not solved."""
+    """Solve a step by Newton's method from the guess at its nodes; return the iterations, or −1 if it fails."""
     changes = cython.declare(cython.bint)
     count = cython.declare(cython.Py_ssize_t)
     factored = cython.declare(cython.bint)
@@ -141,14 +141,21 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
 
 
 def _subtract_plain(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> None:
-    """Subtract the plain corrections from the unknowns."""
+    """Subtract the corrections, as solved, from the unknowns of all nodes.
+
+    If ``mixed``, stress rates are separate unknowns.
+    """
     _subtract_corrections(dim, g)
     if mixed:
         correct_stress_rates(m, g, h)
 
 
 def _subtract_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int) -> None:
-    """Subtract accelerated corrections from the unknowns, ``count`` corrections after the first accelerated one."""
+    """Subtract Anderson-accelerated corrections from the unknowns of all nodes.
+
+    ``count`` is the number of corrections since the first accelerated one, ``scale`` the energy of the step [J] by
+    which multipliers and stresses are weighted. If ``mixed``, stress rates are separate unknowns.
+    """
     a = g.acceleration
     gather(g, mixed, a.x)
     _subtract_plain(m, dim, g, h, mixed)
@@ -160,7 +167,7 @@ def _subtract_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool,
 
 
 def _correction_work(g: Scheme) -> float:
-    """Sum of the absolute work of the defects along the corrections [J]."""
+    """Sum of the absolute values of the works [J] of the defects along the corrections."""
     total = 0.0
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -170,7 +177,7 @@ def _correction_work(g: Scheme) -> float:
 
 
 def _subtract_corrections(dim: int, g: Scheme) -> None:
-    """Subtract the corrections from the unknowns; those of spins are turned to world axes."""
+    """Subtract the corrections from the unknowns of all nodes; spins are corrected in world axes."""
     d = dim
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -190,7 +197,10 @@ def _subtract_corrections(dim: int, g: Scheme) -> None:
 
 
 def _energy_scale(g: Scheme, h: float) -> float:
-    """Energy scale of a step [J]: twice the mean kinetic and elastic energy, plus the absolute work of gravity."""
+    """Scale of the energies in a step [J].
+
+    It is twice the mean kinetic and elastic energy, plus the absolute work of gravity.
+    """
     total = 0.0
     for n in range(g.stages.size):
         s = stage(g.stages, n)

@@ -1,4 +1,4 @@
-"""Weighted sums of fields, and rows of tables of prescribed values at the nodes of a step."""
+"""Helpers for the nodes of a step: weighted sums of fields, and row numbers in tables of prescribed values."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def add_field(factor: float, source: Array, target: Array) -> None:
 
 
 def row_of(values: Array, given: AtNodes, i: int) -> int:
-    """Row of stage i in a table of prescribed values, which has one row if nothing varies."""
+    """Row of stage i in a table of prescribed ``values``, which has only one row if nothing varies."""
     return given.first + i if values.shape[0] > 1 else 0

@@ -18,9 +18,10 @@ if not cython.compiled:
 
 
 def set_positions(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
-    """Set positions, vectors and forces at the nodes from rates and multipliers; False if a body turns too far.
+    """Compute positions, vectors and forces at the nodes of a step from the rates and multipliers there.
 
-    If the iteration ``begins``, stress rates follow from strains (see stresses).
+    Returns False if a body turns too far. If the iteration ``begins``, stress rates follow from strains (see
+    stresses).
     """
     _set_centres(m, dim, g, h)
     if not factor_rotations(dim, g, h):
@@ -40,7 +41,10 @@ def set_positions(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begi
 
 
 def _set_centres(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Set centres of mass, flexible coordinates and their inertia products; φ̄u̇ is left in ``trial.c``."""
+    """Compute centres of mass, flexible coordinates and their inertia products at the nodes of the step.
+
+    The rate φ̄u̇ of the shift is left in ``trial.c``.
+    """
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         inertia_products(s, dim, s.x_du, s.trial_c, s.end_Pdu)
@@ -58,9 +62,9 @@ def _set_centres(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _move_arms(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Set the arms of all nodes of bodies, and their velocities in ``run.moved``.
+    """Compute the arms and velocities of all points on bodies, at the nodes of the step.
 
-    On rigid bodies that turn, the arms R x solve ȧ = Ω × a.
+    Velocities are written into ``run.moved``. On rigid bodies that turn, the arms R x solve ȧ = Ω × a.
     """
     d = dim
     for i in range(g.stages.size):
@@ -87,7 +91,7 @@ def _is_rigid(m: Memory, b: int) -> bool:
 
 
 def _turn_arm(s: Memory, dim: int, n: int) -> None:
-    """Set the arm R x of node n on a rigid body."""
+    """Compute the arm R x of point n on a rigid body."""
     R = s.end_R[s.nodes_body[n]]
     x = s.nodes_position[n]
     arm = s.end_arm[n]
@@ -103,7 +107,7 @@ def _turn_arm(s: Memory, dim: int, n: int) -> None:
 
 
 def _set_shape_velocities(s: Memory, dim: int) -> None:
-    """Set the part R⁻ᵀφu̇ of the velocities of nodes."""
+    """Compute the part R⁻ᵀφu̇ of the velocities of points that the flexible coordinates cause."""
     d = dim
     for n in range(s.nodes_body.size):
         b = s.nodes_body[n]
@@ -120,7 +124,7 @@ def _set_shape_velocities(s: Memory, dim: int) -> None:
 
 
 def _set_velocities(s: Memory, dim: int) -> None:
-    """Write the velocities ṙ + Ω × a + R⁻ᵀφu̇ of nodes into ``run.moved``."""
+    """Write the velocities ṙ + Ω × a + R⁻ᵀφu̇ of points into ``run.moved``."""
     d = dim
     swept = s.run_space[0]
     for n in range(s.nodes_body.size):
@@ -139,7 +143,7 @@ def _set_velocities(s: Memory, dim: int) -> None:
 
 
 def _set_products(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Set the vectors between nodes, and the collocated products with their rates."""
+    """Compute the vectors between points at the nodes of the step, and their products by collocation of their rates."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         vectors(s, dim, s.end_r, s.end_arm, s.end_vector, s.end_product)
@@ -152,7 +156,7 @@ def _set_products(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _set_product_rates(s: Memory, dim: int) -> None:
-    """Set the rates of products from those of vectors; ``trial.on_vector`` is work space."""
+    """Compute the rates of products from those of vectors; ``trial.on_vector`` is work space."""
     rate = s.trial_on_vector
     for v in range(s.joints_plus.size):
         plus = s.joints_plus[v]
@@ -174,7 +178,7 @@ def _set_product_rates(s: Memory, dim: int) -> None:
 
 
 def _collect_torques(m: Memory, g: Scheme, h: float) -> None:
-    """Set the angular momenta in world axes, collocated from the torques."""
+    """Compute the angular momenta in world axes at the nodes of the step, by collocation of the torques."""
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         copy(m.stage_momentum, s.stage_momentum)

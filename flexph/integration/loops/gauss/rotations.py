@@ -1,4 +1,4 @@
-"""Rotations at the nodes of a step in loops, collocated by (1 − hA[Ω]×)⁻¹."""
+"""Rotations at the nodes of a step in loops: the collocation of Ṙ = Ω × R is solved by (1 − hA[Ω]×)⁻¹."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ LEAST_PIVOT = cython.declare(cython.double, 1e-3)
 
 
 def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
-    """Factor 1 − hA[Ω]× of all bodies that turn by blocks of the nodes, storing inverses of the diagonal ones.
+    """Factor 1 − hA[Ω]× of all bodies that turn, by blocks of the nodes; False if a diagonal block is nearly singular.
 
-    False if one of these is nearly singular.
+    A is the Gauss matrix. Inverses of the diagonal blocks are stored in their place.
     """
     d = dim
     for b in range(g.transport.shape[0]):
@@ -44,7 +44,7 @@ def factor_rotations(dim: int, g: Scheme, h: float) -> bool:
 
 
 def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, column: int) -> None:
-    """Write the block −factor·[Ω]× into a matrix, at entry (row, column)."""
+    """Write the block −factor·[Ω]×, with the spin Ω, into the matrix ``out`` from entry (row, column) on."""
     if dim == 2:
         out[row + 1][column + 1] = 0.0
         out[row][column] = 0.0
@@ -60,7 +60,7 @@ def _spin_block(dim: int, factor: float, spin: Array, out: Array, row: int, colu
 
 
 def _invert_block(dim: int, T: Array, k: int) -> bool:
-    """Invert the diagonal block of T at entry (k, k) in place, by cofactors; False if it is nearly singular."""
+    """Invert the diagonal block of T from entry (k, k) on, in place, by cofactors; False if it is nearly singular."""
     if dim == 2:
         size = T[k][k] * T[k + 1][k + 1] - T[k][k + 1] * T[k + 1][k]
         if not fabs(size) > LEAST_PIVOT:
@@ -101,7 +101,7 @@ def _invert_block(dim: int, T: Array, k: int) -> bool:
 
 
 def _multiply_block(dim: int, T: Array, row: int, k: int) -> None:
-    """Multiply the block of T at entry (row, k) by the diagonal block at (k, k) from the right."""
+    """Multiply the block of T that begins at (row, k), from the right, by the diagonal block at (k, k)."""
     for i in range(row, row + dim):
         x = T[i][k]
         y = T[i][k + 1]
@@ -118,7 +118,7 @@ def _multiply_block(dim: int, T: Array, row: int, k: int) -> None:
 def _subtract_product(dim: int, T: Array, row: int, k: int, column: int) -> None:
     """Subtract the product of the blocks of T at (row, k) and (k, column) from the block at (row, column).
 
-    Locals, here and below, tell the compiler that no store changes what is read again.
+    Local variables, here and below, tell the compiler that no store changes what is read again.
     """
     for i in range(row, row + dim):
         t = T[i]
@@ -134,7 +134,7 @@ def _subtract_product(dim: int, T: Array, row: int, k: int, column: int) -> None
 
 
 def _solve_transport(dim: int, T: Array, x: Array) -> None:
-    """Solve with the factors T in place."""
+    """Solve with the factors T of a body in place: the right-hand side x becomes the solution."""
     stages = x.size // dim
     for i in range(stages):
         for k in range(i):
@@ -155,7 +155,7 @@ def _solve_transport(dim: int, T: Array, x: Array) -> None:
 
 
 def _subtract_block(dim: int, T: Array, row: int, k: int, x: Array) -> None:
-    """Subtract the product of the block of T at (row, k) and the part of x at k from the part of x at ``row``."""
+    """Subtract T_rk x_k from x_r, with the block of T that begins at (row, k) and the parts of x at ``row`` and k."""
     first = x[k]
     second = x[k + 1]
     if dim == 2:
@@ -170,7 +170,10 @@ def _subtract_block(dim: int, T: Array, row: int, k: int, x: Array) -> None:
 
 
 def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
-    """Set the arm of node n from its collocation equation, whose right-hand side is in ``g.driven``."""
+    """Solve the collocation equation of the arm of node n at all nodes of the step.
+
+    Its right-hand side is in ``g.driven``.
+    """
     d = dim
     b = m.nodes_body[n]
     if m.inertia_turns[b]:
@@ -182,7 +185,10 @@ def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
 
 
 def turn(m: Memory, dim: int, g: Scheme) -> None:
-    """Set R, R⁻¹ and ω = R⁻¹Ω of all bodies; the spins in ``x`` are RᵀΩ, which R⁻ᵀ maps to Ω."""
+    """Compute R, R⁻¹ and ω = R⁻¹Ω of all bodies at the nodes of the step.
+
+    The spins in ``x`` become RᵀΩ, which R⁻ᵀ maps to Ω.
+    """
     d = dim
     for b in range(m.inertia_mass.size):
         for column in range(1 if d == 2 else 3):
@@ -204,7 +210,7 @@ def turn(m: Memory, dim: int, g: Scheme) -> None:
 
 
 def _invert_in_the_plane(s: Memory, b: int) -> None:
-    """Set the second column of R from its first, R⁻¹, and both spins, in the plane."""
+    """Compute the second column of R of body b from the first, R⁻¹, and the spins R⁻¹Ω and RᵀΩ, in the plane."""
     R = s.end_R[b]
     inverse = s.trial_inverse[b]
     c = R[0][0]
@@ -221,7 +227,7 @@ def _invert_in_the_plane(s: Memory, b: int) -> None:
 
 
 def _invert_in_space(s: Memory, b: int) -> None:
-    """Set R⁻¹ by cofactors, R⁻¹Ω and RᵀΩ, in space."""
+    """Compute R⁻¹ of body b by cofactors, and the spins R⁻¹Ω and RᵀΩ, in space."""
     R = s.end_R[b]
     inverse = s.trial_inverse[b]
     for i in range(3):

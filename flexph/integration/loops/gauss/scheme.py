@@ -1,11 +1,12 @@
 """Stages of a step in separate memories, and the systems into which the Jacobian of all stages decouples.
 
-At one state for all nodes the Jacobian is A⁻¹ ⊗ M + 1 ⊗ hC + A ⊗ h²K. With A⁻¹ = V diag(μ) V⁻¹ it decouples into
+If it is taken at one state for all nodes, the Jacobian is A⁻¹ ⊗ M + 1 ⊗ hC + A ⊗ h²K, with the Gauss matrix A, mass M,
+damping C and stiffness K. With A⁻¹ = V diag(μ) V⁻¹ it decouples into
 
     μM + hC + h²K/μ = ½μ (2M + h'C + ½h'²K),  h' = 2h/μ,
 
-the Jacobian of a step h' of the exact scheme. At most one μ is real, the others are pairs of conjugates, of which one
-suffices. The same loops factor it, with complex numbers.
+each of which is the Jacobian of a step h' of the exact scheme. At most one μ is real, the others are pairs of
+conjugates, of which one suffices. The same loops factor it, with complex numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .spaces import Acceleration, Damped, acceleration_of, damped_of
 
 
 class Scheme(NamedTuple):
-    """Tableau of Gauss collocation for the loops, and addresses of the memories of its stages and systems."""
+    """Tableau of Gauss collocation for the loops, and addresses of the memories of its stages and linear systems."""
 
     stages: Index  # (s,) addresses
     real: Index  # (0 or 1,), address of the system of the real eigenvalue
@@ -51,7 +52,7 @@ UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
 
 
 class BeforeRuns(NamedTuple):
-    """Memories of a mechanism that runs copy: of a stage, of a real and of a complex system."""
+    """Memories of a mechanism before a run, to be copied: of a stage, of a real and of a complex linear system."""
 
     stage: Memory
     real: Memory
@@ -59,7 +60,7 @@ class BeforeRuns(NamedTuple):
 
 
 class StageMemories:
-    """Memories of all stages for a run, which share its constants; their work spaces are parts of ``cells``."""
+    """Memories of all stages of a run, which share its constants; the work spaces of all are parts of ``cells``."""
 
     def __init__(self, run: Memory, before: BeforeRuns, tableau: Tableau) -> None:
         stages, size = tableau.nodes.size, before.stage.space.cells.size
@@ -97,10 +98,10 @@ class StageMemories:
 
 @cache
 def spectrum(stages: int) -> tuple[Array, Array, Array]:
-    """Eigenvalues μ of A⁻¹ (inverse Gauss matrix) with Im μ ≥ 0, matching rows of V⁻¹ and columns of V.
+    """Eigenvalues μ of the inverse A⁻¹ of the Gauss matrix with Im μ ≥ 0, matching rows of V⁻¹ and columns of V.
 
-    A real μ, for an odd number of stages, comes first. Columns of complex μ are multiplied by 2, so that the real part
-    of their products also contains the conjugate one.
+    A⁻¹ = V diag(μ) V⁻¹. A real μ, for an odd number of stages, comes first. Columns of complex μ are multiplied by 2,
+    so that the real part of their products also contains the conjugate one.
     """
     values, right = np.linalg.eig(gauss(stages).inverse)
     left, size = np.linalg.inv(right), np.abs(values).max()
@@ -114,9 +115,10 @@ def spectrum(stages: int) -> tuple[Array, Array, Array]:
 
 
 def before_runs(run: Memory) -> BeforeRuns:
-    """Memories of stages and systems of a mechanism, from its memory before a run.
+    """Memories of a stage and of linear systems, from the memory of a mechanism before a run.
 
-    In a stage's memory the fields for the start, the end and the mean of a step coincide: values at a node.
+    In a stage's memory the fields for the start, the end and the mean of a step coincide: they have the values at a
+    node.
     """
     table = run.table.copy()
     table[_NAMED] = table[_NODES]
@@ -129,14 +131,14 @@ def before_runs(run: Memory) -> BeforeRuns:
 
 
 def _stage(run: Memory, before: Memory, cells: Index) -> Memory:
-    """Memory of a stage in the given cells, with the constants of the run's memory."""
+    """Memory of a stage as a copy of ``before`` in the given cells, with the constants of the memory of the run."""
     stage = before.copy(cells=cells)
     stage.addresses[:CONSTANTS] = run.addresses[:CONSTANTS]
     return stage
 
 
 def _system(middle: Memory, before: Memory) -> Memory:
-    """Memory that shares the values of a stage, with a separate linear system, real or complex."""
+    """Memory with a separate linear system, which is copied from ``before``; other values are those of a stage."""
     system = before.copy()
     addresses = system.addresses[_OWN]
     system.addresses[:] = middle.addresses
@@ -145,7 +147,7 @@ def _system(middle: Memory, before: Memory) -> Memory:
 
 
 def _rows_at_a_node() -> dict[int, int]:
-    """Table rows of fields at the start or in the mean of a step, and those of the end fields that replace them."""
+    """Fields at the start or in the mean of a step, and those at its end that replace them, as rows of the table."""
     rows = {ROW[name]: ROW[f"end_{name.removeprefix('at_')}"] for name in FIELDS if name.startswith("at_")}
     for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
         rows[ROW[f"trial_{mean}"]] = ROW[f"end_{node}"]

@@ -1,4 +1,4 @@
-"""Work space of accelerated and of damped iterations."""
+"""Work space of the accelerated and the damped iteration of a step of Gauss collocation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST = 600
 
 
 class Acceleration(NamedTuple):
-    """Work space of an accelerated iteration of n unknowns."""
+    """Work space of the accelerated iteration of n unknowns (see .acceleration)."""
 
     weight: Array  # (n,) weights of the squares
     x: Array  # (n,) the iterate before a correction
@@ -26,14 +26,14 @@ class Acceleration(NamedTuple):
 
 
 def acceleration_of(unknowns: int) -> Acceleration:
-    """Work space of an accelerated iteration, all zeros."""
+    """Work space of an accelerated iteration of the given number of unknowns, all zeros."""
     z = np.zeros
     of_pairs = z((DEPTH + 1, unknowns)), z((DEPTH, unknowns))
     return Acceleration(z(unknowns), z(unknowns), z(unknowns), z(unknowns), *of_pairs)
 
 
 class Damped(NamedTuple):
-    """Work space of a damped iteration of n unknowns; empty if there are too many."""
+    """Work space of the damped iteration of n unknowns (see .damped); empty if there are too many."""
 
     x: Array  # (n,) the unknowns
     tried: Array  # (n,) trial unknowns
@@ -50,7 +50,7 @@ class Damped(NamedTuple):
 
 
 def damped_of(unknowns: int) -> Damped:
-    """Work space of a damped iteration, not initialised."""
+    """Work space of a damped iteration of the given number of unknowns, not initialised; empty for too many."""
     n = unknowns if unknowns <= MOST else 0
     x, tried, defect, other, reach, row_scale, column_scale, correction, gain = np.empty((9, n))
     scales = reach, row_scale, column_scale

@@ -45,7 +45,7 @@ FACTORS = cython.declare(cython.Py_ssize_t, _FACTORS)
 
 
 def set_prescribed_rates(m: Memory, g: Scheme, given: AtNodes) -> None:
-    """Set the rates of references at all nodes, and the factors of laws at both ends of the step."""
+    """Copy the rates of moving references at all nodes, and the factors of laws at both ends of the step."""
     count = m.joints_timed[FACTORS][1]
     first = m.joints_timed[FACTORS][0]
     for i in range(g.stages.size):
@@ -63,7 +63,10 @@ def set_prescribed_rates(m: Memory, g: Scheme, given: AtNodes) -> None:
 
 
 def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Set the forces of constraints and springs on products at all nodes, and spring rates in ``trial.extension``."""
+    """Compute the forces of constraints and springs on products of vectors, at all nodes of a step of length h [s].
+
+    Rates of springs are written into ``trial.extension``.
+    """
     for i in range(g.stages.size):
         coefficient = given.coefficient[row_of(given.coefficient, given, i)]
         set_constraint_forces(stage(g.stages, i), coefficient, coefficient)
@@ -92,7 +95,10 @@ def set_product_forces(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
-    """Set length and rate of spring k at the nodes by ℓ̇ = Π̇/(2ℓ), with a fixed-point iteration."""
+    """Compute the length and rate of spring k at the nodes by ℓ̇ = Π̇/(2ℓ), with a fixed-point iteration.
+
+    Π is the square of the length, by collocation.
+    """
     p = m.joints_length_product[k]
     stages = g.stages.size
     start = sqrt(m.at_product[p])
@@ -122,7 +128,10 @@ def _measure_length(m: Memory, g: Scheme, h: float, k: int) -> None:
 
 
 def _measure_angle(s: Memory, k: int, angle: int) -> None:
-    """Set the rate (cṡ − sċ)/(s² + c²) of the angle of spring k, and its gradients."""
+    """Compute the rate (cṡ − sċ)/(s² + c²) of the angle of spring k at a node, from its sine s and cosine c.
+
+    Also its derivatives with respect to both.
+    """
     p = s.joints_sine_product[angle]
     q = s.joints_cosine_product[angle]
     y = s.end_product[p]
@@ -135,7 +144,10 @@ def _measure_angle(s: Memory, k: int, angle: int) -> None:
 
 
 def _measure_rope(m: Memory, g: Scheme, h: float, k: int, r: int) -> None:
-    """Set the rate of the length of rope r at the nodes, and its gradients."""
+    """Compute the rates of the length of rope r, which is spring k, at the nodes.
+
+    Also the derivatives of this length with respect to the products.
+    """
     for i in range(g.stages.size):
         stage(g.stages, i).trial_extension[k] = 0.0
     for span in range(m.ropes_span[r], m.ropes_span[r + 1]):
@@ -145,7 +157,7 @@ def _measure_rope(m: Memory, g: Scheme, h: float, k: int, r: int) -> None:
 
 
 def _add_span(m: Memory, g: Scheme, h: float, k: int, span: int) -> None:
-    """Add the rates ½ℓΠ̇/Π of a span at the nodes to those of its rope."""
+    """Add the rates ½ℓΠ̇/Π of a span, of length ℓ and squared distance Π, to those of the rope k at the nodes."""
     p = m.ropes_square[span]
     offset = m.ropes_offset[span]
     before = m.at_product[p]
@@ -172,7 +184,10 @@ def _add_span(m: Memory, g: Scheme, h: float, k: int, span: int) -> None:
 
 
 def _add_angle(m: Memory, g: Scheme, h: float, k: int, angle: int) -> None:
-    """Add the rates ρ(cṡ − sċ)/(s² + c²) of an angle of a rope at the nodes to those of its rope."""
+    """Add the rates ρ(cṡ − sċ)/(s² + c²) of an angle at a sheave of radius ρ to those of the rope k at the nodes.
+
+    s and c are products in proportion to its sine and cosine.
+    """
     p = m.ropes_sine[angle]
     q = m.ropes_cosine[angle]
     radius = m.ropes_radius[angle]
@@ -205,25 +220,31 @@ def _add_angle(m: Memory, g: Scheme, h: float, k: int, angle: int) -> None:
 
 
 def _angle_rate(s: Memory, angle: int) -> float:
-    """Rate of an angle of a rope at a node, from its derivatives with respect to products and their rates."""
+    """Rate of an angle of a rope at a node."""
     rate = s.string_by_sine[angle] * s.stage_product_rate[s.ropes_sine[angle]]
     return rate + s.string_by_cosine[angle] * s.stage_product_rate[s.ropes_cosine[angle]]
 
 
 def _gain(missed: float, squares: float, size: float) -> float:
-    """Coefficient α of rates ẏ + α ẏ² whose sum hΣ b (ẏ + α ẏ²) is the exact change; zero if ẏ alone is exact."""
+    """Factor α with which the sum hΣ b (ẏ + α ẏ²) over the nodes is the exact change of y; zero if that of ẏ is exact.
+
+    ``missed`` is the difference, ``squares`` the sum hΣ b ẏ², ``size`` the scale of round-off.
+    """
     return 0.0 if fabs(missed) <= LENGTH * size else missed / squares
 
 
 def _rope_damping(s: Memory, k: int, x: float) -> float:
-    """Damping force c ẋ of a rope with the extension x at a node, where it is taut; limited so that it never pushes."""
+    """Damping force c ẋ of a taut rope k with the extension x at a node, limited so that the rope never pushes.
+
+    It is zero if the rope is slack.
+    """
     if s.joints_damping[k] == 0.0 or x <= 0.0:
         return 0.0
     return larger(s.joints_damping[k] * s.trial_extension[k], -larger(s.trial_law[k], 0.0))
 
 
 def _add_tension(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
-    """Set the tension of spring-damper k at node i, and add its forces on products."""
+    """Compute the tension of spring-damper k at node i, and add its forces on products."""
     s = stage(g.stages, i)
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
@@ -254,7 +275,7 @@ def _add_tension(m: Memory, g: Scheme, h: float, k: int, i: int) -> None:
 
 
 def _extension_at_node(m: Memory, g: Scheme, h: float, k: int) -> None:
-    """Set the extension of a spring with a law at all nodes."""
+    """Compute the extension of spring k, which has a law, at all nodes."""
     state = m.joints_state[k]
     for i in range(g.stages.size):
         x = m.at_spring[state]
@@ -264,7 +285,7 @@ def _extension_at_node(m: Memory, g: Scheme, h: float, k: int) -> None:
 
 
 def _extension_at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float:
-    """Extension of spring k at point q of the laws."""
+    """Extension of spring k at Gauss point q of those at which laws are evaluated."""
     x = m.at_spring[m.joints_state[k]]
     for j in range(g.stages.size):
         x += h * g.between[q][j] * stage(g.stages, j).trial_extension[k]
@@ -272,14 +293,14 @@ def _extension_at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float
 
 
 def _factor(m: Memory, given: AtNodes, k: int, q: int) -> float:
-    """Factor of the law of spring k at point q; 1 without factors."""
+    """Factor of the law of spring k at Gauss point q of those at which laws are evaluated; 1 without factors."""
     if m.joints_timed[FACTORS][1] == 0:
         return 1.0
     return given.factor[2 * given.first + q if given.factor.shape[0] > 1 else 0][k]
 
 
 def _work_of_factor(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> float:
-    """Work h Σ w ȧ V of the factor of the law of spring k over the step."""
+    """Work h Σ w ȧ V [J] that the change of the factor a(t) of the law of spring k does in the step."""
     work = 0.0
     if given.factor_rate.shape[0] > 1:
         for q in range(g.between.shape[0]):
@@ -290,14 +311,17 @@ def _work_of_factor(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> f
 
 
 def add_works_of_factors(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Add the works of all factors over a solved step to its flows."""
+    """Add the works of the factors of all laws, over a step that is solved, to its recorded flows."""
     for k in range(m.joints_stiffness.size):
         if m.joints_law[k] >= 0 and m.ledger_reference[k] >= 0:
             m.run_flow[m.ledger_reference[k]] += _work_of_factor(m, g, h, k, given)
 
 
 def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
-    """Set the forces of an elastic law at the nodes, whose work is the change of its energy."""
+    """Compute the forces of the elastic law of spring k at the nodes.
+
+    Their work is exactly the change of the law's energy.
+    """
     law = m.joints_law[k]
     before = m.at_spring[m.joints_state[k]]
     for i in range(g.stages.size):
@@ -331,7 +355,10 @@ def _project(m: Memory, g: Scheme, h: float, k: int, given: AtNodes) -> None:
 
 
 def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
-    """Set the slopes of all laws of springs for the Jacobian: mean V'' over the step, ∂F at the middle stage."""
+    """Compute the derivatives of all laws of springs for the Jacobian.
+
+    They are the mean of V'' over the step for elastic laws, and ∂F/∂x and ∂F/∂v at the middle stage for force laws.
+    """
     middle = stage(g.stages, g.stages.size // 2)
     roped = m.joints_stiffness.size - (m.ropes_span.size - 1)
     for k in range(m.joints_stiffness.size):
@@ -352,7 +379,10 @@ def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _set_rope_slopes(s: Memory, k: int) -> None:
-    """Remove the damping of rope k from its slopes if it is slack; also its law if damping cancels the tension."""
+    """Correct the slopes of the force of rope k, with respect to its length and its rate, for the damping.
+
+    A slack rope has no damping; if damping cancels the tension, the force has no slope at all.
+    """
     damping = s.trial_tension[k] - s.trial_law[k]
     s.stage_law_slope[k][2] = 0.0
     if s.end_spring[s.joints_state[k]] <= 0.0:

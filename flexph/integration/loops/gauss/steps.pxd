@@ -4,7 +4,7 @@ from ..mechanics.motion cimport derive
 from ..mechanics.rolling cimport add_squares, world_spin
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
-from ..steps.calls cimport ask_controllers, begin_within, add_held_inputs
+from ..steps.calls cimport evaluate_controllers, begin_within, add_held_inputs
 from ..steps.iterate cimport reference_length
 from ..steps.rows cimport begin_row, close_row, record_energy, store
 from ..terms.ropes cimport leaves_sheaves

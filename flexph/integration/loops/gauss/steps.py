@@ -1,4 +1,4 @@
-"""Steps of Gauss collocation: guess, solution, records and end (equations in gauss.momenta)."""
+"""Steps of Gauss collocation: guess, solution of the equations in gauss.momenta, and results at the end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if not cython.compiled:
     from ..mechanics.rolling import add_squares, world_spin
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes, Course, GaussTable, Within
-    from ..steps.calls import add_held_inputs, ask_controllers, begin_within
+    from ..steps.calls import add_held_inputs, begin_within, evaluate_controllers
     from ..steps.iterate import reference_length
     from ..steps.rows import begin_row, close_row, record_energy, refuse, store
     from ..terms.ropes import leaves_sheaves
@@ -35,7 +35,7 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
 def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
-    """Take and record the steps of the table, until one is not solved (see steps.run)."""
+    """Take and record the steps of a table by Gauss collocation, until one is not solved (see steps.run)."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _run(m, 2, g, table, course)
     else:
@@ -43,7 +43,7 @@ def run_gauss(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course)
 
 
 def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> None:
-    """Take and record the steps of the table, with ``dim`` a constant of 2 or 3."""
+    """Take and record the steps of a table as :func:`run_gauss`, with ``dim`` a constant of 2 or 3."""
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
     row = cython.declare(cython.Py_ssize_t)
@@ -72,7 +72,10 @@ def _run(m: Memory, dim: int, g: Scheme, table: GaussTable, course: Course) -> N
 
 
 def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers with the states at the nodes of a step: 0 if all agree, 1 to repeat it, else an error."""
+    """Call the controllers that are solved within a step with the states at its nodes.
+
+    Returns 0 if all agree with the last call, 1 if the step is to be repeated, else an error.
+    """
     if within.address == 0:
         return 0
     for i in range(g.stages.size):
@@ -80,11 +83,11 @@ def _is_to_be_tried(m: Memory, dim: int, g: Scheme, within: Within, inputs: Arra
         copy(s.x_v, s.end_v)
         copy(s.x_du, s.end_du)
         store(s, dim, within.state[i])
-    return ask_controllers(m, within, inputs, step)
+    return evaluate_controllers(m, within, inputs, step)
 
 
 def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> bool:
-    """Take and record one step; False if it is not solved."""
+    """Take and record step k of a table; False if it is not solved. ``known`` is the number of rows of history."""
     iterations = cython.declare(cython.Py_ssize_t)
     h = table.times[k + 1] - table.times[k]
     first = k if table.coefficient.shape[0] > 1 else 0
@@ -110,7 +113,7 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
 
 
 def at_nodes(table: GaussTable, first: int) -> AtNodes:
-    """Time-dependent data at the nodes of a step, from row ``first`` of the table."""
+    """Prescribed quantities at the nodes of a step, of which row ``first`` of the table is the first."""
     return AtNodes(
         table.stage_coefficient,
         table.stage_rate,
@@ -125,7 +128,10 @@ def at_nodes(table: GaussTable, first: int) -> AtNodes:
 
 
 def solve_nodes(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int) -> int:
-    """Solve the equations of step k at all its nodes; return the iterations, or −1 if they are not solved."""
+    """Solve the equations of step k of a table at all its nodes; return the iterations, or −1 if that fails.
+
+    ``known`` is the number of rows of history.
+    """
     iterations = cython.declare(cython.Py_ssize_t)
     h = table.times[k + 1] - table.times[k]
     first = k if table.coefficient.shape[0] > 1 else 0
@@ -145,7 +151,10 @@ def solve_nodes(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known
 
 
 def begin_step(m: Memory, dim: int, g: Scheme, coefficient: Array, offset: Array, given: AtNodes) -> None:
-    """Set gaps, inertias and angular momenta at the start of a step, and the prescribed rates at its nodes."""
+    """Compute gaps, inertias and angular momenta at the start of a step, and set the prescribed rates at its nodes.
+
+    ``coefficient`` and ``offset`` are those of the constraints at the start.
+    """
     gaps(m, coefficient, offset)
     for i in range(m.run_gap.size):
         m.run_gap[i] *= NEWTON_FORGOTTEN
@@ -154,7 +163,10 @@ def begin_step(m: Memory, dim: int, g: Scheme, coefficient: Array, offset: Array
 
 
 def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
-    """Write the gaps of the position constraints at the state ``at`` into ``run.gap``."""
+    """Write the gaps of the position constraints at the present state ``at`` into ``run.gap``.
+
+    ``coefficient`` and ``offset`` are those of the constraints there.
+    """
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
     for i in range(m.joints_term_row.size):
@@ -163,7 +175,10 @@ def gaps(m: Memory, coefficient: Array, offset: Array) -> None:
 
 
 def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
-    """Move the state ``at`` to the end of the step; increments of all stages are summed up before they are added."""
+    """Move the present state ``at`` to the end of a step of length h [s].
+
+    The increments of all stages are summed up before they are added.
+    """
     _add_increments(m, g, h)
     for b in range(m.inertia_mass.size):
         _advance_rotation(m, dim, g, h, b)
@@ -171,7 +186,10 @@ def advance(m: Memory, dim: int, g: Scheme, h: float) -> None:
 
 
 def _add_increments(m: Memory, g: Scheme, h: float) -> None:
-    """Add the increments of positions, stresses and spring forces, from rates, and of velocities, from nodal values."""
+    """Add the increments over a step to the present state ``at``, except those of rotations.
+
+    Positions, stresses and spring states have increments from their rates, velocities from their values at the nodes.
+    """
     for b in range(m.inertia_mass.size):
         for k in range(m.at_r.shape[1]):
             moved = 0.0
@@ -210,7 +228,7 @@ def _add_increments(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _advance_rotation(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
-    """Advance R of a body by the weighted sum of Ω × R at the nodes."""
+    """Add the weighted sum of Ω × R at the nodes to the rotation R of body b."""
     d = dim
     swept = m.run_frame
     fill(swept, 0.0)
@@ -234,7 +252,10 @@ def _advance_rotation(m: Memory, dim: int, g: Scheme, h: float, b: int) -> None:
 
 
 def _orthogonalise(m: Memory, dim: int, b: int) -> None:
-    """Orthogonalise R by R(3 − RᵀR)/2, as round-off of the tableau lets RᵀR drift from 1 in one direction."""
+    """Replace the rotation R of body b by R(3 − RᵀR)/2.
+
+    Round-off of the tableau would let RᵀR drift away from 1.
+    """
     R = m.at_R[b]
     form = m.run_frame
     d = dim
@@ -277,7 +298,7 @@ def _has_fallen(m: Memory) -> bool:
 
 
 def _record_step(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> None:
-    """Record energies, flows, residuals and multipliers of a step."""
+    """Record energies, flows, residuals and multipliers of a solved step of length h [s]."""
     energies(m, dim, m.run_new_energy)
     for i in range(g.stages.size):
         s = stage(g.stages, i)

@@ -26,9 +26,9 @@ if not cython.compiled:
 
 
 def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
-    """Set the stresses, including damping, from stress rates; if ``begins``, first set stress rates from strain rates.
+    """Compute the stresses at the nodes from stress rates, including those of damping.
 
-    C⁻¹D u̇ is left in ``trial.jump``.
+    If the iteration ``begins``, stress rates are first computed from strain rates. C⁻¹D u̇ is left in ``trial.jump``.
     """
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -46,7 +46,7 @@ def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
 
 
 def keep_strain_rows(m: Memory, g: Scheme) -> None:
-    """Store D₀ and Ḋ₀ of the middle node, at which the Jacobian is evaluated."""
+    """Store the strain rows D₀ and their rates Ḋ₀ at the middle node, at which the Jacobian is evaluated."""
     middle = stage(g.stages, g.stages.size // 2)
     copy(middle.trial_D, m.stage_strain_row)
     fill(m.stage_strain_row_rate, 0.0)
@@ -54,7 +54,10 @@ def keep_strain_rows(m: Memory, g: Scheme) -> None:
 
 
 def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
-    """Subtract h D₀ᵀ(β s_i + h Σ a_ij s_j) from the defects of the flexible coordinates."""
+    """Subtract h D₀ᵀ(β s_i + h Σ a_ij s_j) from the defects of the flexible coordinates at each node i.
+
+    s are the defects of stress rates, a the Gauss matrix.
+    """
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         for k in range(s.trial_local.size):
@@ -66,7 +69,10 @@ def add_stress_defects(m: Memory, g: Scheme, h: float) -> None:
 
 
 def correct_stress_rates(m: Memory, g: Scheme, h: float) -> None:
-    """Subtract δσ̇, computed from the corrections of u̇, from the stress rates; ``trial.stress`` is work space."""
+    """Compute the corrections δσ̇ of the stress rates from those of u̇, and subtract them.
+
+    ``trial.stress`` is work space.
+    """
     for i in range(g.stages.size):
         s = stage(g.stages, i)
         fill(s.stage_du_change, 0.0)

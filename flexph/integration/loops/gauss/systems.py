@@ -18,7 +18,10 @@ if not cython.compiled:
 
 
 def factor_all(dim: int, g: Scheme, h: float, coefficient: Array) -> bool:
-    """Assemble and factor all systems at the middle stage, with its coefficients; False if one is singular."""
+    """Assemble and factor the linear systems of all eigenvalues at the middle stage; False if one is singular.
+
+    ``coefficient`` has the coefficients of the constraints there.
+    """
     first = g.real.size
     if first > 0:
         real = stage(g.real, 0)
@@ -34,7 +37,10 @@ def factor_all(dim: int, g: Scheme, h: float, coefficient: Array) -> bool:
 
 
 def solve_all(dim: int, g: Scheme, h: float) -> None:
-    """Set the corrections of all stages from their defects, scaled by h'/h = 2/μ to those of a step h'."""
+    """Compute the corrections at all stages from their defects.
+
+    A defect is scaled by h'/h = 2/μ, to that of a step h' of the exact scheme.
+    """
     first = g.real.size
     if first > 0:
         _solve_real(dim, g, h)
@@ -56,7 +62,7 @@ def solve_all(dim: int, g: Scheme, h: float) -> None:
 
 
 def _solve_real(dim: int, g: Scheme, h: float) -> None:
-    """Solve the system of the real eigenvalue for its share of the defects of all stages."""
+    """Solve the linear system of the real eigenvalue for its part of the defects of all stages."""
     real = stage(g.real, 0)
     step = 2.0 * h / g.eigenvalue[0].real
     fill(real.defect, 0.0)
@@ -69,7 +75,7 @@ def _solve_real(dim: int, g: Scheme, h: float) -> None:
 
 
 def _solve_pair(dim: int, g: Scheme, h: float, k: int) -> None:
-    """Solve the system of the k-th pair of eigenvalues for its share of the defects of all stages."""
+    """Solve the linear system of the k-th pair of eigenvalues for its part of the defects of all stages."""
     pair = paired(g.pairs, k)
     place = g.real.size + k
     step = divided(2.0 * h, g.eigenvalue[place])

@@ -1,4 +1,6 @@
-"""Unknowns of all nodes of a step as one vector: ṙ, spins in the world, u̇, multipliers, and mixed stress rates."""
+"""Unknowns of all nodes of a step as one vector: ṙ, spins in world axes, u̇, multipliers, and stress rates.
+
+Stress rates are unknowns in a ``mixed`` iteration only."""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def gather(g: Scheme, mixed: bool, x: Array) -> None:
-    """Write the unknowns of all nodes into the vector x."""
+    """Write the unknowns of all nodes into the vector x; if ``mixed``, also stress rates."""
     k = 0
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -31,7 +33,7 @@ def gather(g: Scheme, mixed: bool, x: Array) -> None:
 
 
 def subtract(g: Scheme, mixed: bool, x: Array, correction: Array) -> None:
-    """Set the unknowns of all nodes to the vector x minus a correction."""
+    """Set the unknowns of all nodes to x minus a correction, both in the order of :func:`gather`."""
     k = 0
     for i in range(g.stages.size):
         s = stage(g.stages, i)
@@ -56,7 +58,7 @@ def _write(field: Array, first: int, x: Array, correction: Array) -> int:
 
 
 def set_weights(g: Scheme, mixed: bool, energy: float, weight: Array) -> None:
-    """Set the weights of the squares of the unknowns, so that each kind of them adds up to an energy.
+    """Set the weights of the squares of the unknowns, so that their sum over each kind of unknowns is an energy [J].
 
     They are inertias for velocities, for flexible rates their mean; for multipliers and for stress rates they are
     ``energy`` divided by the sum of squares.

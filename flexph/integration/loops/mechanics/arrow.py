@@ -1,8 +1,8 @@
 """Solution of the linear equations of a step, whose Jacobian has the shape of an arrow of blocks.
 
-The inner flexible coordinates of each body are eliminated from its banded block F; the remaining border is banded,
-too. To avoid fill-in, the shift of the coordinates to the centre of mass enters as further unknowns c = φ̄u̇̄, and the
-node forces that act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄.
+The inner flexible coordinates of each body are eliminated from its banded block F; the matrix of the other unknowns,
+the border, is banded, too. To avoid fill-in, the shift of the coordinates to the centre of mass enters as further
+unknowns c = φ̄u̇̄, and the node forces that act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄.
 """
 
 from __future__ import annotations
@@ -31,13 +31,17 @@ SOLVE = cython.declare(cython.Py_ssize_t, _SOLVE)
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, given: Given) -> bool:
-    """Assemble and factor the Jacobian at a trial; False if it is singular."""
+    """Assemble and factor the Jacobian of a step at a trial; False if it is singular.
+
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
+    """
     assemble_step(m, dim, decay, contact, given)
     return eliminate(m, dim, decay)
 
 
 def eliminate(m: Memory, dim: int, decay: int) -> bool:
-    """Factor the inner blocks and the border; False if one is singular."""
+    """Factor an assembled Jacobian: the inner blocks of all bodies, then its border; False if one is singular."""
     for b in range(m.inertia_mass.size):
         if not _eliminate(m, dim, decay, b):
             return False
@@ -47,14 +51,17 @@ def eliminate(m: Memory, dim: int, decay: int) -> bool:
 
 
 def solve(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Solve for the corrections of mean velocities and multipliers from the defects, with the factored Jacobian."""
+    """Solve with the factored Jacobian: compute the corrections of the unknowns from the defects."""
     reduce(m, dim, decay, h)
     solve_border(m)
     expand(m, dim, h)
 
 
 def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Write the right-hand side of the border into ``system.x``: the defects with inner coordinates eliminated."""
+    """Write the right-hand side of the border of the Jacobian into ``system.x``.
+
+    It has the defects after the elimination of the inner coordinates.
+    """
     d = dim
     s = 1 if d == 2 else 3
     fill(m.system_x, 0.0)
@@ -71,7 +78,7 @@ def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def expand(m: Memory, dim: int, h: float) -> None:
-    """Write all corrections, from the solution of the border in ``system.x``."""
+    """Write the corrections of all unknowns, from the solution of the border of the Jacobian in ``system.x``."""
     d = dim
     s = 1 if d == 2 else 3
     for b in range(m.inertia_mass.size):
@@ -86,7 +93,7 @@ def expand(m: Memory, dim: int, h: float) -> None:
 
 
 def solve_border(m: Memory) -> None:
-    """Solve the factored border in place, from right-hand side to solution in ``system.x``."""
+    """Solve with the factored border in place: the right-hand side ``system.x`` becomes the solution."""
     if m.border_size[1] < 0:
         call_one(m.system_python[0], SOLVE)
     else:
@@ -94,7 +101,7 @@ def solve_border(m: Memory) -> None:
 
 
 def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
-    """Inner matrix of a body, its pivots and bandwidth, and F⁻¹ C."""
+    """Inner matrix F of body b, its pivots and bandwidth, and F⁻¹ C."""
     first = m.inertia_first[b]
     size = m.border_inners[b]
     w = m.border_width[b]
@@ -104,10 +111,10 @@ def _inner(m: Memory, b: int) -> tuple[Array, Index, int, Array]:
 
 
 def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
-    """Factor the inner block F of a body, and subtract R F⁻¹ C from the border; False if F is singular.
+    """Factor the inner block F of body b, and subtract R F⁻¹ C from the border of the Jacobian; False if F is singular.
 
-    The columns C are those of ω̄, φ̄ᵀ (through which φ̄u̇̄ and ṙ̄ act) and of the masters; the rows R those of ω̄, φ̄u̇̄ and
-    the masters.
+    The columns C are those of ω̄, φ̄ᵀ (through which φ̄u̇̄ and ṙ̄ act) and of the masters; the rows R those of ω̄,
+    φ̄u̇̄ and the masters.
     """
     if m.inertia_first[b] == m.inertia_first[b + 1]:
         return True
@@ -125,7 +132,10 @@ def _eliminate(m: Memory, dim: int, decay: int, b: int) -> bool:
 
 
 def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
-    """Eliminate the inner coordinates of a banded body in a step that loses energy; False if a matrix is singular."""
+    """Eliminate the inner coordinates of body b, which is banded and loses energy; False if a matrix is singular.
+
+    F⁻¹ C is written into X.
+    """
     if not eliminate_banded(m, dim, b, X):
         return False
     columns = m.filter_columns[b]
@@ -139,7 +149,10 @@ def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
-    """Index of the border unknown of row k of R of a body: a component of ω̄ or φ̄u̇̄, or a master."""
+    """Number, in the border of the Jacobian, of the unknown of row k of R of body b.
+
+    It is a component of ω̄ or φ̄u̇̄, or a master.
+    """
     s = 1 if dim == 2 else 3
     if k < s:
         return m.border_w[b][k]
@@ -149,7 +162,7 @@ def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
 
 
 def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Fill the columns C of a body, and couple its masters in the border."""
+    """Write the columns C of body b into X, and add the coupling of its masters to the border of the Jacobian."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -176,7 +189,7 @@ def _fill(m: Memory, dim: int, b: int, X: Array) -> None:
 
 
 def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
-    """Subtract R F⁻¹ C of a body from the border; X is F⁻¹ C."""
+    """Subtract R F⁻¹ C of body b from the border of the Jacobian, with X = F⁻¹ C."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.inertia_first[b]
@@ -205,7 +218,7 @@ def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
 
 
 def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
-    """Subtract values in the columns C of a body from a row of the border."""
+    """Subtract ``values`` from row ``row`` of the border of the Jacobian, in the columns C of body b."""
     d = dim
     s = 1 if d == 2 else 3
     first = m.border_masters[b]
@@ -221,7 +234,10 @@ def _subtract(m: Memory, dim: int, b: int, row: int, values: Array) -> None:
 
 
 def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
-    """Solve for the inner coordinates of a body with border unknowns zero; subtract their effect from border rows."""
+    """Solve for the inner coordinates of body b while the other unknowns are zero.
+
+    Subtract their effect from the right-hand sides of the border of the Jacobian.
+    """
     pushed = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x
@@ -264,7 +280,7 @@ def _reduce(m: Memory, dim: int, decay: int, b: int) -> None:
 
 
 def _move_on(m: Memory, dim: int, b: int, inner: Array) -> None:
-    """Subtract the effect of the inner coordinates of a body from the rows of ω̄ and φ̄u̇̄."""
+    """Subtract the effect of the ``inner`` coordinates of body b from the right-hand sides of ω̄ and φ̄u̇̄."""
     total = cython.declare(Number)
     x = m.system_x
     d = dim
@@ -283,7 +299,7 @@ def _move_on(m: Memory, dim: int, b: int, inner: Array) -> None:
 
 
 def _expand(m: Memory, dim: int, b: int) -> None:
-    """Write the corrections of the flexible coordinates of a body, from the solution of the border."""
+    """Write the corrections of the flexible coordinates of body b, from the solution of the border of the Jacobian."""
     total = cython.declare(Number)
     value = cython.declare(Number)
     x = m.system_x

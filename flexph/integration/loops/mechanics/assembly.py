@@ -1,4 +1,4 @@
-"""Entries of the Jacobian of a step."""
+"""Assembly of the Jacobian of a step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ if not cython.compiled:
 
 
 def assemble_step(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
-    """Assemble the Jacobian at a trial."""
+    """Assemble the Jacobian of a step at a trial.
+
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
+    """
     h = given.h
     m.run_length[0] = h
     assemble(m, dim, decay, h, given.before, given.after)
@@ -49,7 +53,7 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, given: Given) -
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses."""
+    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses: bodies, springs, constraints."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _assemble(m, 2, decay, h, before, after)
     else:
@@ -57,7 +61,7 @@ def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Ar
 
 
 def _assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of :func:`assemble`, with ``dim`` a constant of 2 or 3."""
+    """Assemble the part of the Jacobian of :func:`assemble`, with ``dim`` a constant of 2 or 3."""
     fill(m.system_jacobian, 0.0)
     add_flexible(m, dim, h)
     turn_bodies(m, dim, decay, h)

@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
+"""Terms of the Jacobian that couple bodies: by vectors between nodes, their products, and the multipliers.
 
 For the symbols see :mod:`flexph.integration.loops.mechanics.jacobian`.
 """
@@ -24,7 +24,7 @@ if not cython.compiled:
 
 
 def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
-    """Set the discrete gradient B and the end derivative W of the vectors, for the unknowns that move them."""
+    """Compute the derivatives of the vectors with respect to the unknowns: discrete gradients B, and W at the end."""
     for v in range(m.joints_plus.size):
         row = m.border_vector_ptr[v]
         for side in range(2):
@@ -35,7 +35,7 @@ def differentiate_vectors(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ends(m: Memory, dim: int) -> None:
-    """Add the equations e − W v = 0 to a sparse border, in which the ends e of the vectors are separate unknowns.
+    """Add the equations e − W v = 0 to a sparse border of the Jacobian, where the ends e of vectors are unknowns.
 
     W is the derivative of the end of a vector with respect to the unknowns v of the border that move it; the rows of
     ``system.W`` for e itself are set to the identity.
@@ -53,7 +53,10 @@ def add_ends(m: Memory, dim: int) -> None:
 
 
 def add_springs(m: Memory, dim: int, h: float) -> None:
-    """Add −h βᵀ T γ with the tangents T of the spring-dampers except ropes."""
+    """Add −h βᵀ T γ to the Jacobian, with the tangents T of the spring-dampers except ropes.
+
+    T are derivatives of forces on products with respect to products at the end.
+    """
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
     for i in range(lengths + components + m.joints_sine_product.size):
@@ -75,7 +78,10 @@ def add_springs(m: Memory, dim: int, h: float) -> None:
 
 
 def add_ropes(m: Memory, dim: int, h: float) -> None:
-    """Add −h βᵀ T γ with the tangents T of the ropes; slack ropes have none."""
+    """Add −h βᵀ T γ to the Jacobian, with the tangents T of the ropes; slack ropes have none.
+
+    T are derivatives of tensions with respect to lengths at the end.
+    """
     stiff = cython.declare(Number)
     ropes = m.ropes_span.size - 1
     first = m.joints_stiffness.size - ropes
@@ -104,7 +110,10 @@ def add_ropes(m: Memory, dim: int, h: float) -> None:
 
 
 def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) -> None:
-    """Add angle w to the rows of its rope, and the change of its gradient under the tension to the Jacobian."""
+    """Add angle w of a rope to the rows of the rope, and the change of the angle's gradient to the Jacobian.
+
+    The force along the gradient is the ``tension`` of the rope.
+    """
     by_cosine = cython.declare(Number)
     by_sine = cython.declare(Number)
     half = cython.declare(Number)
@@ -143,7 +152,10 @@ def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) 
 
 
 def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -> None:
-    """Add −h·value times the transposed gradient of product p times the end derivative of product q."""
+    """Add −h·value·bᵀe to the Jacobian, where b is the discrete gradient of product p.
+
+    e is the gradient of product q at the end of the step.
+    """
     left = cython.declare(Number)
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -158,7 +170,10 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
 
 
 def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) -> None:
-    """Add ``left`` times the part of a product's end derivative that is due to its vector v to a row."""
+    """Add ``left`` times the derivative of a product at the end to a row of the border of the Jacobian.
+
+    It is the part of the derivative that is due to the vector v; ``other`` is the second vector of the product.
+    """
     right = cython.declare(Number)
     first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
     for j in range(m.border_end_first[v], m.border_end_last[v]):
@@ -203,7 +218,10 @@ def add_products(m: Memory, dim: int, h: float) -> None:
 
 
 def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
-    """Add the columns −(c̄ β B)ᵀ and the rows c₁ γ W/h of the constraints."""
+    """Add the columns −(c̄ β B)ᵀ and rows c₁ γ W/h of the constraints to the border of the Jacobian.
+
+    ``before`` and ``after`` are their coefficients c at both ends of the step, c̄ is the mean and c₁ that at the end.
+    """
     last = cython.declare(Number)
     for term in range(m.joints_term_row.size):
         row = m.border_l[m.joints_term_row[term]]
@@ -224,7 +242,10 @@ def add_constraints(m: Memory, dim: int, h: float, before: Array, after: Array) 
 
 
 def add_rolling(m: Memory, dim: int, h: float) -> None:
-    """Add the terms w Π_by Π̇ and a·Ω of constraints: their columns, rows, and the changes of their forces."""
+    """Add the columns and rows of the terms w Π_by Π̇ and a·Ω of velocity constraints to the border of the Jacobian.
+
+    Also add the derivatives of their forces.
+    """
     change = cython.declare(Number)
     for i in range(m.rolling_row.size):
         row = m.border_l[m.rolling_row[i]]
@@ -243,7 +264,10 @@ def add_rolling(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) -> None:
-    """Add the column −(mean β B)ᵀ and the row last·γ W of a product p for a constraint."""
+    """Add the column −(mean β B)ᵀ and the row last·γ W of product p to the border of the Jacobian, for one constraint.
+
+    ``row`` is the number of its multiplier in the border.
+    """
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -256,7 +280,7 @@ def _add_row(m: Memory, dim: int, row: int, p: int, mean: float, last: float) ->
 
 
 def _add_spins(m: Memory, dim: int) -> None:
-    """Add the columns −R̄⁻¹a and the rows aᵀR₀ of the spin terms a·Ω."""
+    """Add the columns −R̄⁻¹a and rows aᵀR₀ of the spin terms a·Ω of constraints to the border of the Jacobian."""
     s = m.rolling_spin_axis.shape[1]
     for i in range(m.rolling_spin_row.size):
         row = m.border_l[m.rolling_spin_row[i]]

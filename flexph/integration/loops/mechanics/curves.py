@@ -1,8 +1,9 @@
 """Points on curves in loops (formulas of kernels.rates.on_curves).
 
-A curve c has products Π_jk of its points k with directions j. The force on the sliding point has components f_j, which
-give forces f_j c̄_k on the products. Multipliers act along ``path.direction``: vectors n̄ across the curve, and last, for
-a driven position, b. A position s along a curve is called place.
+A curve c has products Π_jk of its points k with directions j; the point that slides is at their sum with coefficients
+c_k(s), which depend on its position s along the curve, called place. c̄ are means over a step. The force on the sliding
+point has components f_j, which give forces f_j c̄_k on the products. Multipliers act along ``path.direction``: vectors
+n̄ across the curve, and last, for a driven position, b. τ is the tangent of the curve.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ if not cython.compiled:
 
 
 def add_curve_forces(m: Memory) -> None:
-    """Add the forces of multipliers, inputs and friction (``path.slid``) on sliding points to those on products."""
+    """Add the forces of multipliers, inputs and friction on sliding points to the forces on products.
+
+    The friction is ``path.slid`` along the curves.
+    """
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for j in range(d):
@@ -36,7 +40,10 @@ def add_curve_forces(m: Memory) -> None:
 
 
 def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
-    """Add distances of points from their curves, and positions of driven points, to the constraint defects ``gap``."""
+    """Add the distances of points from their curves, and the positions of driven points, to the defects ``gap``.
+
+    ``place`` are the positions along the curves.
+    """
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for i in range(d - 1):
@@ -47,9 +54,9 @@ def add_curve_gaps(m: Memory, gap: Array, place: Array) -> None:
 
 
 def rate_curves(m: Memory, dim: int, others: Array) -> None:
-    """Write the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, at the node velocities ``run.moved``.
+    """Compute the rates Σ_k c̄_k Π̇_jk of all curves into ``path.rate``, for the velocities of nodes in ``run.moved``.
 
-    ``others`` are the values of all vectors.
+    ``others`` are the vectors with which these velocities are multiplied, for the rates of products.
     """
     for c in range(m.curves_input.size):
         for j in range(dim):
@@ -60,7 +67,7 @@ def rate_curves(m: Memory, dim: int, others: Array) -> None:
 
 
 def rate_along(m: Memory, c: int, direction: Array) -> float:
-    """Component of the rates ``path.rate`` of a curve along a direction."""
+    """Component of the rates ``path.rate`` of curve c along the vector ``direction``."""
     total = 0.0
     for j in range(direction.size):
         total += direction[j] * m.path_rate[c][j]
@@ -68,7 +75,7 @@ def rate_along(m: Memory, c: int, direction: Array) -> float:
 
 
 def add_curve_rates(m: Memory, share: float, out: Array) -> None:
-    """Add ``share`` times the rates of the constraints of curves to ``out``."""
+    """Add ``share`` times the rates of the constraints of curves to the entries ``out`` of these constraints."""
     for c in range(m.curves_input.size):
         for i in range(m.path_way.shape[1]):
             if m.curves_row[c][i] >= 0:
@@ -76,7 +83,7 @@ def add_curve_rates(m: Memory, share: float, out: Array) -> None:
 
 
 def add_first_gaps(m: Memory, share: float, gap: Array) -> None:
-    """Add ``share`` times the constraint defects of curves at the start of a step to ``gap``."""
+    """Add ``share`` times the constraint defects of curves at the start of a step to the entries ``gap``."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         set_shapes(m, c, m.at_place[c], 0, m.path_bend)
@@ -88,7 +95,7 @@ def add_first_gaps(m: Memory, share: float, gap: Array) -> None:
 
 
 def record_curves(m: Memory, h: float, out: Array) -> None:
-    """Add the work of multipliers and inputs over a step to the flows, from the mean rates."""
+    """Add the works of multipliers and inputs of curves over a step of length h [s] to the flows ``out``."""
     d = m.path_way.shape[1]
     for c in range(m.curves_input.size):
         for i in range(d):
@@ -103,7 +110,7 @@ def record_curves(m: Memory, h: float, out: Array) -> None:
 
 
 def add_curve_outputs(m: Memory, out: Array) -> None:
-    """Add the mean rates conjugate to inputs along curves to the outputs."""
+    """Add the mean velocities conjugate to inputs along curves to the outputs ``out``."""
     for c in range(m.curves_input.size):
         if m.curves_input[c] >= 0:
             out[m.curves_input[c]] += rate_along(m, c, m.path_direction[c][m.path_way.shape[1] - 1])
@@ -120,14 +127,17 @@ def slip_along(m: Memory, c: int) -> float:
 
 
 def add_unit_force_along(m: Memory, c: int) -> None:
-    """Add a unit force along curve c, conjugate to the slip of :func:`slip_along`, to the forces on products."""
+    """Add a unit force along curve c to the forces on products, conjugate to the slip of :func:`slip_along`."""
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         for j in range(m.path_way.shape[1]):
             m.trial_force[m.curves_product[k][j]] += m.path_along[c][j] * m.path_mean[k]
 
 
 def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
-    """Add the blocks of curves to the Jacobian: columns and rows of multipliers, changes of forces as points move."""
+    """Add the terms of curves to the Jacobian: columns and rows of multipliers, and derivatives of the forces.
+
+    ``has_forces`` is True if the forces on sliding points change as they move.
+    """
     for c in range(m.curves_input.size):
         begin_rows(m)
         fill(m.path_turn, 0.0)
@@ -157,13 +167,13 @@ def add_curves(m: Memory, dim: int, h: float, has_forces: bool) -> None:
 
 
 def place_slope(m: Memory, c: int, k: int, j: int) -> float:
-    """Derivative ∂s₁/∂Π_jk of the position along the curve at the end of a step."""
+    """Derivative ∂s₁/∂Π_jk of the position s₁ along curve c at the end of a step."""
     tangent = m.path_tangent[c][j] * m.path_last[k]
     return -(tangent + m.path_apart[c][j] * m.path_slope[k]) / m.path_curved[c]
 
 
 def tangent_slope(m: Memory, c: int, k: int, j: int, row: Array) -> float:
-    """Product of a ``row`` with ∂τ/∂Π_jk."""
+    """Scalar product of ``row`` (d,) with the derivative ∂τ/∂Π_jk of the tangent of curve c."""
     by_place = 0.0
     for l in range(row.size):
         by_place += row[l] * m.path_by_place[c][l]
@@ -171,7 +181,10 @@ def tangent_slope(m: Memory, c: int, k: int, j: int, row: Array) -> float:
 
 
 def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
-    """Set the derivatives of the constraint defects with respect to an end product, as directions n̄ turn with τ."""
+    """Compute the derivatives of the constraint defects of curve c with respect to the product Π_jk at the end.
+
+    The directions n̄ across the curve turn with the tangent τ.
+    """
     row = m.path_row
     for i in range(dim - 1):
         straight = 0.0
@@ -190,7 +203,10 @@ def _differentiate_gaps(m: Memory, dim: int, c: int, k: int, j: int) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, c: int) -> None:
-    """Write the matrix A with δf = −A δτ of all forces on a sliding point into ``path.turn``."""
+    """Write the matrix A into ``path.turn`` that gives the change δf = −A δτ of the force on a sliding point.
+
+    δτ is a change of the tangent of curve c; f is the sum of all forces on the point.
+    """
     along_way = m.path_slid[c]
     pulled = 0.0
     for j in range(dim):

@@ -17,7 +17,10 @@ if not cython.compiled:
 
 
 def set_forces_on_products(m: Memory, h: float, before: Array, after: Array) -> None:
-    """Set the forces of constraints and springs on products, and the spring states at the end."""
+    """Compute the forces of constraints and springs on products, and the spring states at the end of the step.
+
+    ``before`` and ``after`` are the coefficients of the constraints at both ends.
+    """
     set_constraint_forces(m, before, after)
     set_tensions(m, h, m.at_product, m.end_product, m.at_spring)
     for i in range(m.joints_state.size):
@@ -29,7 +32,7 @@ def set_forces_on_products(m: Memory, h: float, before: Array, after: Array) -> 
 
 
 def set_constraint_forces(m: Memory, before: Array, after: Array) -> None:
-    """Set the forces on products to those of constraints."""
+    """Set the forces on products to those of the constraints alone, with their mean coefficients over the step."""
     fill(m.trial_force, 0.0)
     for i in range(m.joints_term_row.size):
         m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
@@ -37,7 +40,10 @@ def set_constraint_forces(m: Memory, before: Array, after: Array) -> None:
 
 
 def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
-    """Write the inputs in world axes into ``trial.loads``; inputs that follow a section are given in its axes."""
+    """Convert the inputs to world axes, and write them into ``trial.loads``.
+
+    Inputs of loads that follow a section are given in its axes.
+    """
     d = dim
     copy(inputs, m.trial_loads)
     copy(inputs, m.trial_given)
@@ -50,7 +56,10 @@ def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
 
 
 def forces(m: Memory, dim: int, contact: int) -> None:
-    """Set the forces on nodes, the torques on sections, and their resultants on bodies, without forces of strains."""
+    """Compute the forces on nodes, the torques on sections, and their resultants on bodies.
+
+    Those of strains are left out.
+    """
     if dim == 2:  # a number for the compiler, see build_loops.py
         _forces(m, 2, contact)
     else:
@@ -58,7 +67,7 @@ def forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def _forces(m: Memory, dim: int, contact: int) -> None:
-    """Set the forces and torques of :func:`forces`, with ``dim`` a constant of 2 or 3."""
+    """Compute the forces and torques of :func:`forces`, with ``dim`` a constant of 2 or 3."""
     fill(m.trial_forces, 0.0)
     fill(m.trial_section, 0.0)
     add_forces_on_nodes(m, dim)
@@ -73,7 +82,7 @@ def _forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def add_forces_on_nodes(m: Memory, dim: int) -> None:
-    """Add the forces on nodes that result from those on products."""
+    """Convert the forces on products to forces on the nodes of their vectors, and add them."""
     for p in range(m.trial_force.size):
         first = m.joints_first[p]
         second = m.joints_second[p]
@@ -89,7 +98,7 @@ def add_forces_on_nodes(m: Memory, dim: int) -> None:
 
 
 def apply_loads(m: Memory, dim: int) -> None:
-    """Add the forces and torques of the inputs to those on nodes and sections."""
+    """Add the forces and torques that inputs exert to those on nodes and sections."""
     d = dim
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
@@ -101,7 +110,7 @@ def apply_loads(m: Memory, dim: int) -> None:
 
 
 def add_resultants(m: Memory, dim: int) -> None:
-    """Add the resultants of node forces and section torques to the forces and torques on bodies."""
+    """Add the resultants of the forces on nodes and torques on sections to the forces and torques on bodies."""
     add_node_resultants(m, dim)
     for n in range(m.loads_torque_body.size):
         for i in range(m.trial_section.shape[1]):
@@ -109,7 +118,7 @@ def add_resultants(m: Memory, dim: int) -> None:
 
 
 def add_node_resultants(m: Memory, dim: int) -> None:
-    """Add the resultants of node forces to the forces and torques on bodies."""
+    """Add the resultants of the forces on nodes to the forces and torques on bodies."""
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
         f = m.trial_on_node[n]
@@ -125,7 +134,10 @@ def add_node_resultants(m: Memory, dim: int) -> None:
 
 
 def subtract_loads(m: Memory, dim: int, h: float) -> None:
-    """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes and −h ψᵀ R̄⁻¹ τ of torques on sections to the defects of u̇̄."""
+    """Subtract the effect of forces on nodes and torques on sections from the defects of the flexible coordinates u̇̄.
+
+    It is h(φ − φ̄)ᵀ R̄⁻¹ f for a force f and h ψᵀ R̄⁻¹ τ for a torque τ.
+    """
     subtract_node_loads(m, dim, h)
     s = 1 if dim == 2 else 3
     for n in range(m.loads_torque_body.size):
@@ -141,7 +153,10 @@ def subtract_loads(m: Memory, dim: int, h: float) -> None:
 
 
 def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
-    """Add −h(φ − φ̄)ᵀ R̄⁻¹ f of forces on nodes to the defects of u̇̄, with the resultant on each body for φ̄."""
+    """Subtract the effect h(φ − φ̄)ᵀ R̄⁻¹ f of forces f on nodes from the defects of the flexible coordinates u̇̄.
+
+    For φ̄ it takes the resultant on each body.
+    """
     d = dim
     for n in range(m.nodes_body.size):
         if m.nodes_ptr[n] == m.nodes_ptr[n + 1]:

@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian of a step.
+"""Terms of the Jacobian of a step for each body by itself.
 
 The unknowns are (ṙ̄, ω̄ of turning bodies, u̇̄, hλ); constraint rows are divided by h, so that both off-diagonal blocks
 have the size of lengths. With B the discrete gradient of the vectors, W = ∂(end vectors)/∂(mean velocities), β and γ
@@ -25,7 +25,10 @@ if not cython.compiled:
 
 
 def add_flexible(m: Memory, dim: int, h: float) -> None:
-    """Set ∂r_u/∂u̇̄ without the shift: 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous)."""
+    """Set the derivatives of the defects of u̇̄ with respect to u̇̄, without the shift.
+
+    They are 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous).
+    """
     factor = cython.declare(Number)
     rest = cython.declare(Number)
     value = cython.declare(Number)
@@ -47,7 +50,7 @@ def add_flexible(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_stresses(m: Memory, h: float, F: Array) -> None:
-    """Add the part of stresses whose strain rows depend on u, and the geometric stiffness, to F."""
+    """Add the stiffness of stresses whose strain rows depend on u, and the geometric stiffness, to F."""
     gain = cython.declare(Number)
     place = cython.declare(cython.Py_ssize_t)
     copy(m.trial_D, m.system_D)
@@ -69,14 +72,17 @@ def _add_stresses(m: Memory, h: float, F: Array) -> None:
 
 
 def _mean_spin(m: Memory, decay: int, b: int, i: int) -> float:
-    """Component i of the mean spin ω̄ of a body; in steps that lose energy, of ŵ (see kernels.decay)."""
+    """Component i of the mean spin ω̄ of body b; in steps that lose energy, of ŵ (see kernels.decay)."""
     if decay > 0:
         return m.x_w[b][i]
     return 0.5 * (m.at_w[b][i] + m.end_w[b][i])
 
 
 def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Set the world rotation at the end by a unit change of ω̄, h/(1 + |a|²) R₀(1 + [a]×), a = ½hω̄; store R̄⁻¹."""
+    """Compute the matrix that maps a change of ω̄ to the rotation at the end, in world axes, for each body.
+
+    It is h/(1 + |a|²) R₀(1 + [a]×) with a = ½hω̄. Also store R̄⁻¹.
+    """
     a = cython.declare(Number)
     a0 = cython.declare(Number)
     a1 = cython.declare(Number)
@@ -102,7 +108,10 @@ def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def add_rigid(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Add ∂r_v/∂ṙ̄ and ∂r_ω/∂ω̄, and the coupling of ω̄, φ̄u̇̄ and ṙ̄ with the flexible coordinates."""
+    """Add the derivatives of the momentum defects of bodies with respect to ṙ̄ and ω̄ to the Jacobian.
+
+    Also the coupling of ω̄, φ̄u̇̄ and ṙ̄ with the flexible coordinates.
+    """
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             if not m.points_own[b]:
@@ -116,7 +125,7 @@ def add_rigid(m: Memory, dim: int, decay: int, h: float) -> None:
 
 
 def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
-    """Set 1 − ½h[ω̄]×, by which the momentum of a body turns, in ``system.through``, and 2J in ``system.spin``."""
+    """Set ``system.through`` to 1 − ½h[ω̄]×, by which the momentum of body b turns, and ``system.spin`` to 2J."""
     mean = cython.declare(Number)
     s = 1 if dim == 2 else 3
     for i in range(s):
@@ -133,7 +142,10 @@ def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
 
 
 def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
-    """Set the coupling of ω̄ with flexible coordinate i in the rows of both, and add its part of 2J(u₁)."""
+    """Compute the coupling of ω̄ of body b with flexible coordinate i, in the rows of both.
+
+    Also add the part of the coordinate in 2J(u₁).
+    """
     column = cython.declare(Number)
     r0 = cython.declare(Number)
     r1 = cython.declare(Number)
@@ -166,7 +178,7 @@ def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Set the coupling of φ̄u̇̄ and ṙ̄ in the rows of the flexible coordinates of a body."""
+    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the latter."""
     factor = cython.declare(Number)
     value = cython.declare(Number)
     d = dim
@@ -184,7 +196,7 @@ def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
-    """Add ∂r_ω/∂ω̄ of a body."""
+    """Add the derivative of the angular momentum defect of body b with respect to ω̄ to the border of the Jacobian."""
     t0 = cython.declare(Number)
     t1 = cython.declare(Number)
     t2 = cython.declare(Number)

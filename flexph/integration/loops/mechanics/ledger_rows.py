@@ -32,7 +32,7 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def energies(m: Memory, dim: int, out: Array) -> None:
-    """Write the energies of the state ``at`` into ``out``, in the order of the ledger."""
+    """Write the energies [J] of the present state ``at`` into ``out``, in the order of the ledger."""
     d = dim
     s = 1 if d == 2 else 3
     fill(out, 0.0)
@@ -78,7 +78,10 @@ def energies(m: Memory, dim: int, out: Array) -> None:
 
 
 def flows(m: Memory, dim: int, h: float, before: Array, after: Array) -> None:
-    """Write the works of ports, drives and joints and the dissipation of a step into ``run.flow``, as in the ledger."""
+    """Write the works of ports, drives and joints and the losses of a step [J] into ``run.flow``, as in the ledger.
+
+    ``before`` and ``after`` are the coefficients of the constraints at both ends.
+    """
     out = m.run_flow
     d = dim
     fill(out, 0.0)
@@ -129,7 +132,7 @@ def _torque_work(m: Memory, dim: int, h: float, out: Array) -> None:
 
 
 def _section_spin(m: Memory, dim: int, e: int) -> float:
-    """Component of the mean world spin of a section that is conjugate to entry e of the torques."""
+    """Component of a section's mean spin, in world axes, that is conjugate to entry e of the torques of inputs."""
     s = 1 if dim == 2 else 3
     n = m.loads_torque_row[e] // s
     i = m.loads_torque_row[e] % s
@@ -144,7 +147,10 @@ def _section_spin(m: Memory, dim: int, e: int) -> float:
 
 
 def outputs(m: Memory, dim: int) -> None:
-    """Write the mean velocities of a step conjugate to inputs, in their axes, into ``run.output``; call flows first."""
+    """Write the mean velocities of a step conjugate to its inputs, in the axes of these, into ``run.output``.
+
+    :func:`flows` must have been called before.
+    """
     d = dim
     out = m.run_output
     fill(out, 0.0)
@@ -205,7 +211,11 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
 
 
 def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
-    """Write the velocity defect G v + ∂g/∂t (g,) at the state ``at`` into ``run.new_defect``."""
+    """Write the velocity defect G v + ∂g/∂t (g,) at the present state ``at`` into ``run.new_defect``.
+
+    ``coefficient`` are those of the terms, ``own_coefficient`` and ``own_offset`` the rates of coefficients and
+    offsets.
+    """
     out = m.run_new_defect
     node_speeds(m, dim)
     for row in range(out.size):

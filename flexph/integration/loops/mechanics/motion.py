@@ -18,14 +18,17 @@ PRODUCTS = cython.declare(cython.Py_ssize_t, _PRODUCTS)
 
 
 def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) -> None:
-    """Write the products M u, N_a u, K_ab u of all coordinates into ``out`` (n, K), and φ̄u into ``space`` (b, d)."""
+    """Write the products M u, N_a u and K_ab u into ``out`` (n, K), and the shifts φ̄u into ``space`` (b, d)."""
     mean_shapes(m, dim, u, space)
     own = Deformed(u, space, out)
     _products(m, dim, False, own, own)
 
 
 def _products(m: Memory, dim: int, both: bool, one: Deformed, other: Deformed) -> None:
-    """Write the inertia products of deformations, of the second ones only if ``both``; their means are known."""
+    """Write the inertia products of deformations, those of the ``other`` ones only if ``both``.
+
+    The shifts φ̄u are read from ``mean`` of each.
+    """
     if m.run_asked.size > 0:
         call_large_products(m, PRODUCTS, one.u)
         copy(m.run_answered, one.products)
@@ -63,13 +66,16 @@ def _products(m: Memory, dim: int, both: bool, one: Deformed, other: Deformed) -
 
 
 def call_large_products(m: Memory, question: int, u: Array) -> None:
-    """Call Python to compute the products of large matrices with u, which it writes into ``run.answered``."""
+    """Let Python compute the products of large matrices with u, which it writes into ``run.answered``.
+
+    ``question`` is the code of the request (see memory.codes).
+    """
     copy(u, m.run_asked)
     call_one(m.system_python[0], question)
 
 
 def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
-    """Write the mean displacements φ̄u of all bodies into ``out`` (b, d)."""
+    """Write the displacements φ̄u of the centres of mass of all bodies into ``out`` (b, d)."""
     for b in range(m.inertia_mass.size):
         for j in range(dim):
             total = 0.0
@@ -108,7 +114,10 @@ def momenta(m: Memory, dim: int, w: Array, at: Deformed, moved: Deformed, out: M
 
 
 def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array) -> None:
-    """Write the arms R (X + φu − φ̄u) of all nodes into ``arm``, of directions without φ̄u, which is in ``space``."""
+    """Write the arms R (X + φu − φ̄u) of all nodes from the centres of their bodies into ``arm``.
+
+    Directions have no term φ̄u, which is read from ``space``.
+    """
     d = dim
     for k in range(m.nodes_body.size):
         b = m.nodes_body[k]
@@ -124,7 +133,7 @@ def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array)
 
 
 def vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Array) -> None:
-    """Write the world vectors between nodes into ``out`` and their products into ``product``."""
+    """Write the vectors between nodes, in world axes, into ``out``, and their products into ``product``."""
     if dim == 2:  # a number for the compiler, see build_loops.py
         _vectors(m, 2, r, arm, out, product)
     else:
@@ -132,7 +141,7 @@ def vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arra
 
 
 def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Array) -> None:
-    """Write the vectors and products of :func:`vectors`, with ``dim`` a constant of 2 or 3."""
+    """Write the vectors and products as :func:`vectors`, with ``dim`` a constant of 2 or 3."""
     d = dim
     place_means(m, r, arm)
     for v in range(m.joints_plus.size):
@@ -153,14 +162,17 @@ def _vectors(m: Memory, dim: int, r: Array, arm: Array, out: Array, product: Arr
 
 
 def derive(m: Memory, dim: int, space: Array) -> None:
-    """Set inertia products, momenta, arms, vectors and products of the state ``at`` from its motion."""
+    """Compute inertia products, momenta, arms, vectors and products of the present state ``at``.
+
+    Its positions and velocities are given; ``space`` is work space for the shifts φ̄u.
+    """
     derive_momenta(m, dim, space)
     node_arms(m, dim, m.at_R, m.at_u, space, m.at_arm)
     vectors(m, dim, m.at_r, m.at_arm, m.at_vector, m.at_product)
 
 
 def derive_momenta(m: Memory, dim: int, space: Array) -> None:
-    """Set the inertia products and momenta of the state ``at``; φ̄u is left in ``space``."""
+    """Compute the inertia products and momenta of the present state ``at``; φ̄u is left in ``space``."""
     rates = m.run_mean_rate
     mean_shapes(m, dim, m.at_du, rates)
     mean_shapes(m, dim, m.at_u, space)
@@ -172,7 +184,10 @@ def derive_momenta(m: Memory, dim: int, space: Array) -> None:
 
 
 def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
-    """Rate of product p if the nodes move at the speeds in ``run.moved``; ``others`` are the values of all vectors."""
+    """Rate of product p if the nodes move with the velocities ``run.moved``.
+
+    ``others`` are the values of all vectors.
+    """
     done = 0.0
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
@@ -186,7 +201,7 @@ def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
 
 
 def mean_speeds(m: Memory, dim: int) -> None:
-    """Write the exact increments of the nodes over a step, divided by its length, into ``run.moved``."""
+    """Write the exact displacements of the nodes over a step, divided by its length, into ``run.moved``."""
     mean_shapes(m, dim, m.x_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
@@ -199,7 +214,7 @@ def mean_speeds(m: Memory, dim: int) -> None:
 
 
 def node_speeds(m: Memory, dim: int) -> None:
-    """Write the velocities of all nodes in the state ``at`` into ``run.moved``."""
+    """Write the velocities of all nodes in the present state ``at`` into ``run.moved``."""
     mean_shapes(m, dim, m.at_du, m.trial_c)
     for n in range(m.nodes_body.size):
         b = m.nodes_body[n]
@@ -212,7 +227,7 @@ def node_speeds(m: Memory, dim: int) -> None:
 
 
 def _turn_arm(m: Memory, dim: int, w: Array, arm: Array) -> None:
-    """Write the velocity of an arm at a spin in the frame ``run.frame`` into ``run.space``."""
+    """Write the velocity of an arm, for the spin w in the frame ``run.frame``, into ``run.space``."""
     turn = m.run_space[0]
     lever = m.run_space[1]
     if dim == 2:
@@ -225,7 +240,10 @@ def _turn_arm(m: Memory, dim: int, w: Array, arm: Array) -> None:
 
 
 def node_speed(m: Memory, dim: int, n: int, v: Array, du: Array) -> None:
-    """Write the velocity of node n into ``run.moved``, after that of its arm; φ̄u̇ is in ``trial.c``."""
+    """Write the velocity of node n into ``run.moved``, for velocities v and du of the bodies.
+
+    The velocity of its arm is read from ``run.space`` (see :func:`_turn_arm`), φ̄u̇ from ``trial.c``.
+    """
     speed = m.run_moved
     d = dim
     b = m.nodes_body[n]

@@ -1,8 +1,9 @@
 """Multipliers of least norm of redundant constraints in loops (see mechanisms.model.redundancy).
 
-With W G = U Σ Vᵀ and NᵀWG = 0, multipliers W U μ satisfy NᵀW⁻¹λ = 0, and Uᵀ W g = 0 means g = W⁻¹N ν for some ν.
-Therefore the columns and rows of N border the Jacobian K, with the unknowns ν. Further unknowns are y = Eᵀx of
-dependent rows, one for each column of N, with diagonal entries σ that make K + E σ Eᵀ regular.
+G is the Jacobian of the constraints g, and the diagonal W has units that make them comparable. With W G = U Σ Vᵀ and
+NᵀWG = 0, multipliers λ = W U μ satisfy NᵀW⁻¹λ = 0, and Uᵀ W g = 0 means g = W⁻¹N ν for some ν. Therefore the columns
+and rows of N border the Jacobian K of the step, with the unknowns ν. Further unknowns are y = Eᵀx of dependent rows,
+which E selects, one for each column of N, with diagonal entries σ that make K + E σ Eᵀ regular.
 
     (K + EσEᵀ) x − Eσ y − W⁻¹N ν = b,   y = Eᵀx,   NᵀW⁻¹x = 0
 """
@@ -33,7 +34,10 @@ RANK = cython.declare(cython.double, _RANK)
 
 
 def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
-    """Set N and the dependent rows at the start of a step; False if the rank of the constraints is uncertain."""
+    """Find the null space N and the dependent constraints at the start of a step; False if the rank is uncertain.
+
+    ``coefficient`` are the coefficients of the constraints there.
+    """
     _set_gradients(m, dim, coefficient)
     fill(m.null_vectors, 0.0)
     m.null_number[0] = 0
@@ -53,12 +57,12 @@ def find_dependent(m: Memory, dim: int, coefficient: Array) -> bool:
 
 
 def keep_independent(m: Memory, gap: Array) -> None:
-    """Project the constraint defects on their independent part, in place: g − W⁻¹N NᵀW g."""
+    """Project the constraint defects ``gap`` on their independent part g − W⁻¹N NᵀW g, in place."""
     _project(m, gap, True)
 
 
 def keep_least(m: Memory, lam: Array) -> None:
-    """Remove the part of the multipliers that causes no force, in place: λ − W N NᵀW⁻¹λ."""
+    """Remove that part of the multipliers ``lam`` which causes no force, in place: λ − W N NᵀW⁻¹λ."""
     _project(m, lam, False)
 
 
@@ -76,13 +80,16 @@ def _project(m: Memory, values: Array, weighed: bool) -> None:
 
 
 def factor(m: Memory, dim: int, decay: int, contact: int, given: Given) -> bool:
-    """Assemble the Jacobian at a trial, and factor it with the border of N; False if it is singular."""
+    """Assemble and factor the Jacobian of a step at a trial, bordered by N; False if it is singular.
+
+    The arguments are those of :func:`arrow.factor`.
+    """
     assemble_step(m, dim, decay, contact, given)
     return factor_assembled(m, dim, decay)
 
 
 def factor_assembled(m: Memory, dim: int, decay: int) -> bool:
-    """Factor an assembled Jacobian, with the border of N; False if it is singular."""
+    """Factor an assembled Jacobian, bordered by N; False if it is singular."""
     for k in range(m.null_number[0]):
         row = m.border_l[m.redundancy_row[m.null_chosen[k]]]
         m.null_shift[k] = _flexibility(m, row)
@@ -91,9 +98,9 @@ def factor_assembled(m: Memory, dim: int, decay: int) -> bool:
 
 
 def _factor_border(m: Memory) -> bool:
-    """Write the solutions Z for the columns E σ and W⁻¹N, and factor [EᵀZ; NᵀW⁻¹Z] minus the unit matrix on y.
+    """Compute the solutions Z for the columns E σ and W⁻¹N, and factor [EᵀZ; NᵀW⁻¹Z] minus a unit matrix for y.
 
-    False if this matrix is singular.
+    Returns False if this matrix is singular.
     """
     count = m.null_number[0]
     rows = m.redundancy_row.size
@@ -121,7 +128,7 @@ def _factor_border(m: Memory) -> bool:
 
 
 def _products(m: Memory, x: Array, out: Array) -> None:
-    """Write the products Eᵀx and NᵀW⁻¹x into ``out``."""
+    """Write the products Eᵀx and NᵀW⁻¹x, one after the other, into ``out``."""
     count = m.null_number[0]
     for k in range(count):
         total = 0.0
@@ -132,14 +139,14 @@ def _products(m: Memory, x: Array, out: Array) -> None:
 
 
 def solve(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Solve for the corrections of the unknowns from the defects, with the bordered Jacobian."""
+    """Solve with the factored Jacobian, bordered by N: compute the corrections of the unknowns from the defects."""
     reduce(m, dim, decay, h)
     solve_least(m)
     expand(m, dim, h)
 
 
 def solve_least(m: Memory) -> None:
-    """Solve the border in place in ``system.x``, with multipliers of least norm."""
+    """Solve with the factored border in ``system.x``, in place, such that the multipliers have least norm."""
     solve_border(m)
     count = m.null_number[0]
     if count == 0:
@@ -153,7 +160,7 @@ def solve_least(m: Memory) -> None:
 
 
 def _flexibility(m: Memory, row: int) -> float:
-    """Estimate of the size of the diagonal entry of a constraint row after elimination of the velocities."""
+    """Estimate of the size that the diagonal entry of a constraint row gets when the velocities are eliminated."""
     width = m.border_size[1] if m.border_size[1] >= 0 else m.system_x.size
     total = 0.0
     for j in range(most(0, row - width), fewest(m.system_x.size, row + width + 1)):
@@ -166,7 +173,7 @@ def _flexibility(m: Memory, row: int) -> float:
 
 
 def _choose_dependent(m: Memory) -> None:
-    """Choose a dependent row for each column of N, by elimination with pivots; the remaining rows are independent."""
+    """Choose a dependent constraint for each column of N, by elimination with pivots; the others are independent."""
     held1 = cython.declare(cython.double)
     M = m.null_reduced
     count = m.null_number[0]
@@ -194,7 +201,7 @@ def _choose_dependent(m: Memory) -> None:
 
 
 def _set_gradients(m: Memory, dim: int, coefficient: Array) -> None:
-    """Set the scaled rows W G of constraints that may depend on others, at the start of the step."""
+    """Compute the scaled rows W G of the constraints that may depend on others, at the start of the step."""
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             for j in range(dim):
@@ -226,7 +233,7 @@ def _set_gradients(m: Memory, dim: int, coefficient: Array) -> None:
 
 
 def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
-    """Add ``gain`` times the gradient of product p to a scaled row."""
+    """Add ``gain`` times the gradient of product p to the scaled row of constraint ``row``."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -238,7 +245,10 @@ def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
 
 
 def _add_entry(m: Memory, row: int, unknown: int, value: float) -> None:
-    """Add a value, times the scales of row and unknown, to an entry of the scaled rows; ignore all other rows."""
+    """Add ``value`` to the scaled row of constraint ``row`` at an unknown, times the scales of both.
+
+    It does nothing for a constraint that cannot depend on others.
+    """
     dependent = m.redundancy_own[row]
     if dependent < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:
         return

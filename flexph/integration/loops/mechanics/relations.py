@@ -28,29 +28,32 @@ VISCOUS = cython.declare(cython.Py_ssize_t, _VISCOUS)
 
 
 def mean_time_factor(m: Memory, i: int) -> float:
-    """Mean over the step of the time factor of a resistive relation; 1 for relations without one."""
+    """Mean over the step of the factor a(t) of resistive relation i; 1 for relations without one."""
     if i >= m.joints_timed[RELATIONS][1]:
         return 1.0
     return 0.5 * (factor_at(m, RELATIONS, i, 0) + factor_at(m, RELATIONS, i, 1))
 
 
 def force(m: Memory, i: int, s: float) -> float:
-    """Force ρ(s) of resistive relation i at rate s, times its mean time factor, see flexph.laws.resistive_relations."""
+    """Force ρ(s) of resistive relation i at the rate s, times the mean of its factor a(t) over the step.
+
+    See flexph.laws.resistive_relations.
+    """
     return mean_time_factor(m, i) * _force(m, i, s)
 
 
 def slope(m: Memory, i: int, s: float) -> float:
-    """Derivative ρ'(s) of the force of resistive relation i with respect to its rate, times its mean time factor."""
+    """Derivative ρ'(s) of the force of relation i with respect to the rate s, times the mean of its factor a(t)."""
     return mean_time_factor(m, i) * _slope(m, i, s)
 
 
 def slope_at_rest(m: Memory, i: int) -> float:
-    """Derivative ρ'(0) of the force of resistive relation i, times its mean time factor."""
+    """Derivative ρ'(0) of the force of resistive relation i at rest, times the mean of its factor a(t)."""
     return mean_time_factor(m, i) * m.joints_steepness[i]
 
 
 def _force(m: Memory, i: int, s: float) -> float:
-    """Force ρ(s) without the time factor."""
+    """Force ρ(s) of resistive relation i at the rate s, without the factor a(t)."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -65,7 +68,7 @@ def _force(m: Memory, i: int, s: float) -> float:
 
 
 def _slope(m: Memory, i: int, s: float) -> float:
-    """Derivative ρ'(s) without the time factor; by central differences for functions without a derivative."""
+    """Derivative ρ'(s) of the force of relation i without the factor a(t), by differences if its function has none."""
     kind = m.joints_kind[i]
     parameter = m.joints_parameter[i]
     if kind == QUADRATIC:
@@ -87,14 +90,17 @@ def _slope(m: Memory, i: int, s: float) -> float:
 
 
 def store_extensions(m: Memory) -> None:
-    """Store the extensions of spring-dampers with a resistive relation, before a correction changes them."""
+    """Copy the extensions of spring-dampers with a resistive relation, before a correction changes them."""
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         m.trial_before[i] = m.trial_extension[i]
 
 
 def mark_sticking(m: Memory, h: float) -> bool:
-    """Mark relations whose rate changed sign, to be replaced by their tangent at rest; True if any is or was marked."""
+    """Mark the relations whose rate changed its sign, to be replaced by their tangent at rest.
+
+    Returns True if any is or was marked.
+    """
     marked = cython.declare(cython.bint)
     was = cython.declare(cython.bint)
     marked = False
@@ -109,7 +115,10 @@ def mark_sticking(m: Memory, h: float) -> bool:
 
 
 def generates_energy(m: Memory, h: float) -> bool:
-    """True if a relation given by the user generates energy at the rate of a step, or returns no number."""
+    """True if a relation given by the user generates energy at the mean rate of a step of length h [s].
+
+    Also if it has a force at rest, or returns no number.
+    """
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]
         if m.joints_kind[i] == GENERAL:

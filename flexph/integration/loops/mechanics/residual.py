@@ -44,16 +44,17 @@ STRAIN = cython.declare(cython.Py_ssize_t, _STRAIN)
 
 
 def residual(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
-    """Set the momentum and constraint defects of the mean velocities x, and the trial end of the step.
+    """Compute the defects of momenta and constraints for the mean velocities x, and the state at the end of the step.
 
-    ``decay`` and ``contact`` are as in ``memory.structures.Kinds``.
+    ``given`` are the prescribed values of the step; ``decay`` and ``contact`` are its kinds, see
+    ``memory.structures.Kinds``.
     """
     trial(m, dim, decay, contact, given)
     balance_momenta(m, dim, decay, contact, given.h)
 
 
 def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> None:
-    """Set the momentum defects of a trial."""
+    """Compute the momentum defects of a trial, whose motion and forces are known."""
     if decay == 0:
         turn_products(m, dim, h)
         mix(m.end_Pdu, 0, 2.0, m.trial_rate, -1.0, m.at_Pdu, entries(m.trial_rate))
@@ -69,7 +70,10 @@ def balance_momenta(m: Memory, dim: int, decay: int, contact: int, h: float) -> 
 
 
 def trial(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
-    """Set the trial end of the step and its constraint defects, which a solved step records; no momentum defects."""
+    """Compute the state at the end of the step and the constraint defects for the mean velocities x.
+
+    Momentum defects are left out, for a solved step. The arguments are those of :func:`residual`.
+    """
     move_and_strain(m, dim, given.h)
     if decay > 0:
         add_damping_stresses(m, dim)
@@ -81,7 +85,7 @@ def trial(m: Memory, dim: int, decay: int, contact: int, given: Given) -> None:
 
 
 def move_and_strain(m: Memory, dim: int, h: float) -> None:
-    """Set the positions, velocities and stresses at the end, and mean stresses."""
+    """Compute positions, velocities and stresses at the end of the step, and the mean stresses."""
     move(m, dim, h)
     _set_stresses(m, h)
     if m.strains_stress.size > 0:
@@ -91,7 +95,10 @@ def move_and_strain(m: Memory, dim: int, h: float) -> None:
 
 
 def connect(m: Memory, dim: int, contact: int, given: Given) -> None:
-    """Set the vectors of joints, forces on products, and constraint defects of a trial whose bodies have moved."""
+    """Compute the vectors of joints, the forces on products, and the constraint defects of bodies that have moved.
+
+    The arguments are those of :func:`residual`.
+    """
     mean_shapes(m, dim, m.end_u, m.trial_c)
     node_arms(m, dim, m.end_R, m.end_u, m.trial_c, m.end_arm)
     vectors(m, dim, m.end_r, m.end_arm, m.end_vector, m.end_product)
@@ -110,7 +117,7 @@ def connect(m: Memory, dim: int, contact: int, given: Given) -> None:
 
 
 def _set_gap_defects(m: Memory, after: Array, offset: Array) -> None:
-    """Set the defects of position constraints at the end, without squares and curves."""
+    """Compute the defects of position constraints at the end of the step, without squares and curves."""
     for row in range(offset.size):
         m.defect_lam[row] = -offset[row]
     for i in range(m.joints_term_row.size):
@@ -118,7 +125,7 @@ def _set_gap_defects(m: Memory, after: Array, offset: Array) -> None:
 
 
 def move(m: Memory, dim: int, h: float) -> None:
-    """Set positions, rotations and velocities at the end, mean coordinates ū, and R̄⁻¹."""
+    """Compute positions, rotations and velocities at the end of the step, the mean coordinates ū, and R̄⁻¹."""
     d = dim
     for b in range(m.inertia_mass.size):
         for i in range(d):
@@ -137,7 +144,7 @@ def move(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Set the rotation of a body at the end, and R̄⁻¹, in the plane."""
+    """Compute the rotation of body b at the end of the step, and R̄⁻¹, in the plane."""
     R = m.at_R[b]
     R1 = m.end_R[b]
     inverse = m.trial_inverse[b]
@@ -153,7 +160,10 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_in_space(m: Memory, h: float, b: int) -> None:
-    """Set the rotation of a body at the end from R [a]× and R [a]×², a = ½hω̄, and R̄⁻¹ = (1 − [a]×) Rᵀ."""
+    """Compute the rotation of body b at the end of the step from R [a]× and R [a]×², a = ½hω̄, in space.
+
+    Also R̄⁻¹ = (1 − [a]×) Rᵀ.
+    """
     R = m.at_R[b]
     R1 = m.end_R[b]
     inverse = m.trial_inverse[b]
@@ -180,9 +190,9 @@ def _turn_in_space(m: Memory, h: float, b: int) -> None:
 
 
 def turn_products(m: Memory, dim: int, h: float) -> None:
-    """Set the inertia products M u̇̄, N_a u̇̄ and K_ab u̇̄ of the mean deformation rates u̇̄ over a step, which are unknowns.
+    """Compute the inertia products M u̇̄, N_a u̇̄ and K_ab u̇̄ of the mean deformation rates u̇̄ over a step.
 
-    By linearity set also those of the deformations u at the end of the step, and of their mean ū.
+    By linearity also those of the deformations u at the end of the step, and of their mean ū.
     """
     inertia_products(m, dim, m.x_du, m.trial_c, m.trial_rate)
     mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, entries(m.trial_rate))
@@ -190,7 +200,7 @@ def turn_products(m: Memory, dim: int, h: float) -> None:
 
 
 def _set_stresses(m: Memory, h: float) -> None:
-    """Set the stresses with CΔσ = h D(ū) u̇̄, σ̃ = σ̄ + β Δσ/h, and store the rows D̄."""
+    """Compute the stresses with CΔσ = h D(ū) u̇̄ and σ̃ = σ̄ + β Δσ/h, and store the strain rows D̄."""
     rate = 1.0 / h
     stress_rates(m)
     for i in range(m.trial_stress.size):
@@ -200,13 +210,13 @@ def _set_stresses(m: Memory, h: float) -> None:
 
 
 def set_predicted_mean_stresses(m: Memory, h: float) -> None:
-    """Replace the mean stresses σ̃, for a Jacobian, by those that follow from the end stresses ``trial.ahead``."""
+    """Replace the mean stresses σ̃, for a Jacobian, by those of the predicted end stresses ``trial.ahead``."""
     for i in range(m.trial_stress.size):
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
 
 
 def predict_body_stresses(m: Memory, h: float) -> None:
-    """Write the stresses σ₁ − hC⁻¹D(u₁)δu̇̄ into ``trial.ahead``: to first order those after a correction δ."""
+    """Write the end stresses after a correction δ into ``trial.ahead``, to first order: σ₁ − hC⁻¹D(u₁)δu̇̄."""
     _strain_rates(m, m.system_D, m.correction_du)
     write_elastic_stresses(m, m.trial_local, m.trial_ahead)
     for i in range(m.trial_stress.size):
@@ -214,7 +224,7 @@ def predict_body_stresses(m: Memory, h: float) -> None:
 
 
 def stress_rates(m: Memory) -> None:
-    """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the rows D̄ into ``trial.D``."""
+    """Write the stress rates C⁻¹D(ū) u̇̄ into ``trial.jump``, and the strain rows D(ū) into ``trial.D``."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], STRAIN)
         write_elastic_stresses(m, m.trial_local, m.trial_jump)
@@ -226,7 +236,7 @@ def stress_rates(m: Memory) -> None:
 
 
 def _strain_rates(m: Memory, rows: Array, rates: Array) -> None:
-    """Write the products of strain rows with rates of the coordinates into ``trial.local``."""
+    """Write the products of the strain rows ``rows`` with the rates of the coordinates into ``trial.local``."""
     for i in range(m.trial_stress.size):
         strained = 0.0
         for e in range(m.elastic_ptr[i], m.elastic_ptr[i + 1]):
@@ -235,13 +245,13 @@ def _strain_rates(m: Memory, rows: Array, rates: Array) -> None:
 
 
 def turn_strain_rows(m: Memory, factor: complex, u: Array, rows: Array) -> None:
-    """Add factor·(∂D/∂u)u to strain rows, their change if the coordinates change by factor·u."""
+    """Add factor·(∂D/∂u)u to the strain rows ``rows``, which is their change if the coordinates change by factor·u."""
     for g in range(m.elastic_G_val.size):
         rows[m.elastic_G_entry[g]] += factor * m.elastic_G_val[g] * u[m.elastic_G_col[g]]
 
 
 def write_elastic_stresses(m: Memory, strains: Array, stresses: Array) -> None:
-    """Write the stresses C⁻¹ε of all strains ε into ``stresses``."""
+    """Write the stresses C⁻¹ε into ``stresses``, for the strains ε."""
     for i in range(stresses.size):
         total = 0.0
         for e in range(m.elastic_inverse_ptr[i], m.elastic_inverse_ptr[i + 1]):
@@ -250,7 +260,7 @@ def write_elastic_stresses(m: Memory, strains: Array, stresses: Array) -> None:
 
 
 def balance(m: Memory, dim: int, h: float) -> None:
-    """Set the momentum defects: changes of momenta less the impulses of weight, forces, stresses and damping."""
+    """Compute the momentum defects: changes of momenta, less the impulses of weight, forces, stresses and damping."""
     d = dim
     at = Deformed(m.end_u, m.trial_c, m.end_Pu)
     moved = Deformed(m.end_du, m.trial_c, m.end_Pdu)
@@ -268,7 +278,7 @@ def balance(m: Memory, dim: int, h: float) -> None:
 
 
 def add_stresses_and_damping(m: Memory, h: float) -> None:
-    """Add stresses and constant damping to the defects of the flexible coordinates."""
+    """Add the forces of stresses and of constant damping to the momentum defects of the flexible coordinates."""
     if m.run_asked.size > 0:
         call_one(m.system_python[0], RESIST)
         for i in range(m.x_du.size):
@@ -281,7 +291,7 @@ def add_stresses_and_damping(m: Memory, h: float) -> None:
 
 
 def _turning_torque(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component i of p̄_r × ω̄ + R̄⁻¹τ of a body."""
+    """Component i of p̄_r × ω̄ + R̄⁻¹τ of body b, by which its angular momentum in body axes changes."""
     if dim == 2:
         return m.trial_torque[b][0]
     j = (i + 1) % 3
@@ -294,7 +304,7 @@ def _turning_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
-    """Inertial force f_u on flexible coordinate i due to the rotation of its body."""
+    """Inertia force f_u on flexible coordinate i, due to the rotation of its body b."""
     s = 1 if dim == 2 else 3
     force = 0.0
     for j in range(s):
@@ -308,7 +318,7 @@ def _inertial_force(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def _add_damping(m: Memory, h: float) -> None:
-    """Add the constant damping of the flexible coordinates to their defects."""
+    """Add the forces of the constant damping of the flexible coordinates to their momentum defects."""
     for i in range(m.x_du.size):
         total = 0.0
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):

@@ -13,7 +13,7 @@ if not cython.compiled:
 
 
 def term_increment(m: Memory, i: int) -> float:
-    """Factor of ΔΠ in the increment of velocity term i over a step (see terms.angles.term_gain)."""
+    """Factor of the change ΔΠ of a product in the increment of velocity term i (see terms.angles.term_gain)."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_gain(
@@ -27,7 +27,7 @@ def term_increment(m: Memory, i: int) -> float:
 
 
 def increment_slopes(m: Memory, i: int) -> tuple[float, float]:
-    """Derivatives of :func:`term_increment` with respect to the products Π and Π_by at the end of the step."""
+    """Derivatives of the factor :func:`term_increment` with respect to the end values of the products Π and Π_by."""
     p = m.rolling_product[i]
     q = m.rolling_by[i]
     return term_slopes(
@@ -41,7 +41,10 @@ def increment_slopes(m: Memory, i: int) -> tuple[float, float]:
 
 
 def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
-    """Component a·Rω of the world spin in spin term i, with R at the start; exact mean of a step if w is ω̄."""
+    """Component a·R₀w of a spin w of a body, given in its axes, for spin term i; R₀ is the rotation at the start.
+
+    For w = ω̄ it is the exact mean over the step.
+    """
     b = m.rolling_spin_body[i]
     if dim == 2:
         return m.rolling_spin_axis[i][0] * w[b][0]
@@ -53,20 +56,20 @@ def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
 
 
 def add_term_forces(m: Memory) -> None:
-    """Add the forces of velocity terms to those on products."""
+    """Add the forces of velocity constraints to the forces on products."""
     for i in range(m.rolling_row.size):
         m.trial_force[m.rolling_product[i]] += term_increment(m, i) * m.x_lam[m.rolling_row[i]]
 
 
 def add_term_torques(m: Memory) -> None:
-    """Add the world torques of spin terms to those on bodies."""
+    """Add the torques of spin terms of velocity constraints, in world axes, to the torques on bodies."""
     for i in range(m.rolling_spin_row.size):
         for j in range(m.rolling_spin_axis.shape[1]):
             m.trial_torque[m.rolling_spin_body[i]][j] += m.x_lam[m.rolling_spin_row[i]] * m.rolling_spin_axis[i][j]
 
 
 def add_gap(m: Memory, dim: int, h: float) -> None:
-    """Add squares at the end, and increments of velocity terms over the step, to the constraint defects."""
+    """Add squares of products at the end, and increments of velocity terms over the step, to the constraint defects."""
     if m.rolling_row.size > 0:
         mean_speeds(m, dim)
     for i in range(m.rolling_row.size):
@@ -80,7 +83,7 @@ def add_gap(m: Memory, dim: int, h: float) -> None:
 
 
 def add_squares(m: Memory, gap: Array) -> None:
-    """Add the squares ½wΠ² of position constraints at the state ``at`` to ``gap``."""
+    """Add the squares ½wΠ² in position constraints, at the present state ``at``, to the defects ``gap``."""
     for i in range(m.rolling_row.size):
         if m.rolling_square[i]:
             gap[m.rolling_row[i]] += 0.5 * m.rolling_weight[i] * m.at_product[m.rolling_product[i]] ** 2

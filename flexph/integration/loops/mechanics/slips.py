@@ -31,7 +31,10 @@ SMALL = cython.declare(cython.double, _SMALL)
 
 
 def set_slip_forces(m: Memory, dim: int) -> None:
-    """Set slip rates over a step and the forces against them; add these to the forces on products or along curves."""
+    """Compute slip rates over a step and the forces against them.
+
+    The forces are added to those on products or along curves.
+    """
     if m.slips_slip.size == 0:
         return
     mean_speeds(m, dim)
@@ -71,7 +74,7 @@ def set_slip_forces(m: Memory, dim: int) -> None:
 
 
 def _load_wheels(m: Memory) -> None:
-    """Set the loads of wheels on compliant contacts: the mean normal forces of the contacts."""
+    """Copy the loads of wheels that compliant contacts press: the mean normal forces of the contacts."""
     fill(m.slide_load, 0.0)
     for c in range(m.contacts_wheel.size):
         if m.contacts_wheel[c] >= 0:
@@ -79,12 +82,12 @@ def _load_wheels(m: Memory) -> None:
 
 
 def _factor(m: Memory, i: int) -> float:
-    """Further factor Π̄_also of slip term i, in its gain: the mean of a product over the step."""
+    """Further factor Π̄_also in the gain of slip term i: the mean of a product over the step."""
     return 0.5 * (m.at_product[m.slips_also[i]] + m.end_product[m.slips_also[i]])
 
 
 def _speed(m: Memory, slip: int) -> float:
-    """Speed |s| of a slip."""
+    """Length |s| of the slip rate of a slip [m/s]."""
     square = 0.0
     for k in range(m.slips_first[slip], m.slips_first[slip + 1]):
         square += m.slide_rate[k] * m.slide_rate[k]
@@ -92,7 +95,7 @@ def _speed(m: Memory, slip: int) -> float:
 
 
 def _resistance(m: Memory, slip: int, speed: float) -> float:
-    """Resistance ρ(s)/s of a slip at a speed; near rest its limit ρ'(0)."""
+    """Resistance ρ(s)/s of a slip at the ``speed`` s [m/s]; near rest its limit ρ'(0)."""
     i = m.joints_stiffness.size + slip
     unit = cython.declare(cython.double)
     unit = 1.0
@@ -104,13 +107,13 @@ def _resistance(m: Memory, slip: int, speed: float) -> float:
 
 
 def record_slips(m: Memory, h: float, out: Array) -> None:
-    """Add the dissipation of friction against slips in a step to the flows."""
+    """Add the losses by friction against slips in a step of length h [s] to the flows ``out``."""
     for k in range(m.slips_slip.size):
         out[m.slips_lost[m.slips_slip[k]]] -= m.slide_force[k] * h * m.slide_rate[k]
 
 
 def add_slips(m: Memory, dim: int, h: float) -> None:
-    """Add the derivatives of the forces against slips to the Jacobian."""
+    """Add the derivatives of the friction forces against slips with respect to the unknowns to the Jacobian."""
     for slip in range(m.slips_lost.size):
         first = m.slips_first[slip]
         count = m.slips_first[slip + 1] - first
@@ -135,7 +138,7 @@ def add_slips(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_loads(m: Memory, dim: int, h: float, slip: int) -> None:
-    """Add the changes of friction with the normal forces of the compliant contacts that load a wheel."""
+    """Add the derivatives of the friction of a wheel with respect to the forces of the contacts that press it."""
     if m.slips_pressed[slip] == 0:
         return
     for c in range(m.contacts_wheel.size):
@@ -149,7 +152,7 @@ def _add_loads(m: Memory, dim: int, h: float, slip: int) -> None:
 
 
 def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
-    """Add term i to the rows of component k of its slip, and the changes of its gains to the Jacobian."""
+    """Add the derivatives of slip term i to the rows of component k of its slip, and those of the gain of the term."""
     p = m.slips_product[i]
     q = m.slips_by[i]
     change = m.end_product[p] - m.at_product[p]
@@ -192,7 +195,10 @@ def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
 
 
 def _differentiate_curve(m: Memory, dim: int, c: int, k: int) -> None:
-    """Add the slip along curve c, whose direction turns as the point moves, to the rows of component k."""
+    """Add the derivatives of the slip along curve c to the rows of component k.
+
+    The direction of the curve turns as the point moves.
+    """
     along = 0.0
     shifted = 0.0
     row = m.path_row

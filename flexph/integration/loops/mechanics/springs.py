@@ -19,9 +19,10 @@ if not cython.compiled:
 
 
 def set_tensions(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
-    """Set extensions over a step, their discrete gradients and the tensions, and add the forces on the products.
+    """Compute the changes of extensions over a step, their discrete gradients and the tensions of spring-dampers.
 
-    ``before`` and ``after`` are the products at both ends, ``e0`` the spring states at the start.
+    Their forces are added to those on products. ``before`` and ``after`` are the products at both ends, ``e0`` the
+    spring states at the start.
     """
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
@@ -81,7 +82,10 @@ def _tension(m: Memory, i: int, h: float, e0: Array) -> float:
 
 
 def _rope_tension(m: Memory, i: int, h: float, e0: Array) -> float:
-    """Tension of a rope: the force of its law, which is kept in ``trial.law``, and damping while it is taut."""
+    """Tension of rope i: the force of its law, which is also stored in ``trial.law``, and damping while it is taut.
+
+    ``e0`` are the spring states at the start.
+    """
     tension = _tension(m, i, h, e0)
     if m.joints_damping[i] == 0.0:
         return tension
@@ -90,14 +94,17 @@ def _rope_tension(m: Memory, i: int, h: float, e0: Array) -> float:
 
 
 def _rope_damping(m: Memory, i: int, h: float, e0: Array, elastic: float) -> float:
-    """Damping force c Δx⁺/h of a rope with the change of its positive extension x⁺, limited so that it never pushes."""
+    """Damping force c Δx⁺/h of rope i, with the change of its positive extension x⁺ over a step.
+
+    It is limited so that the rope never pushes; ``elastic`` is the force of the law.
+    """
     x0 = e0[m.joints_state[i]]
     change = larger(x0 + m.trial_extension[i], 0.0) - larger(x0, 0.0)
     return larger(m.joints_damping[i] / h * change, -larger(elastic, 0.0))
 
 
 def rope_stiffness(m: Memory, i: int, h: float) -> float:
-    """Derivative of the tension of a rope with respect to its extension over the step."""
+    """Derivative of the tension of rope i with respect to the change of its extension over a step of length h [s]."""
     damping = cython.declare(Number)
     elastic = cython.declare(Number)
     if m.joints_damping[i] == 0.0 or m.stage_law_slope[i][0] != 0.0:
@@ -113,7 +120,7 @@ def rope_stiffness(m: Memory, i: int, h: float) -> float:
 
 
 def stiffness(m: Memory, i: int, h: float) -> float:
-    """Derivative of the tension of a spring with respect to its extension over the step."""
+    """Derivative of the tension of spring i with respect to the change of its extension over a step of length h [s]."""
     stiff = cython.declare(Number)
     stuck = cython.declare(cython.bint)
     damping = m.joints_damping[i]
@@ -136,7 +143,11 @@ def stiffness(m: Memory, i: int, h: float) -> float:
 
 
 def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array) -> None:
-    """Write ∂(forces on the products of spring i)/∂(products at the end) into ``out`` (2, 2), sine before cosine."""
+    """Write the derivatives of the forces of spring i on its products into ``out`` (2, 2).
+
+    They are with respect to the products at the end of a step, sine before cosine for an angle. ``before`` and
+    ``after`` are the products at both ends.
+    """
     gain = cython.declare(Number)
     stiff = cython.declare(Number)
     lengths = m.joints_length_product.size

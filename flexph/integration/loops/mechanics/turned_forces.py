@@ -1,4 +1,4 @@
-"""Blocks of the Jacobian for forces on bodies whose levers, rotations or directions change."""
+"""Terms of the Jacobian by forces whose levers or directions change as bodies turn and deform."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if not cython.compiled:
 
 
 def add_turned_forces(m: Memory, dim: int, h: float) -> None:
-    """Add the changes of generalised forces of node forces and section torques as their levers and R̄⁻¹ change."""
+    """Add the derivatives of the effect of forces on nodes and torques on sections, as levers and R̄⁻¹ change."""
     s = 1 if dim == 2 else 3
     _add_couples(m, dim, h)
     for n in range(m.nodes_body.size):
@@ -30,7 +30,10 @@ def add_turned_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _add_couples(m: Memory, dim: int, h: float) -> None:
-    """Add −½h R̄⁻¹ Σ (t × a) × f = −½h R̄⁻¹ (Σ a fᵀ − Σ a·f) t of arms a that turn by t with ω̄ to the columns of ω̄."""
+    """Add −½h R̄⁻¹ (Σ a fᵀ − Σ a·f) t to the columns of ω̄: the torques of node forces f whose arms a turn.
+
+    A change of ω̄ turns them by the rotation t, so that the torques change by ½ Σ (t × a) × f.
+    """
     value = cython.declare(Number)
     couple = m.system_couple
     moved = m.system_moved
@@ -63,7 +66,10 @@ def _add_couples(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Write the derivative of a node's arm by component a of ω̄, or by u̇̄ along a body axis, into ``system.moved``."""
+    """Write the derivative of the arm of node n into ``system.moved``, with respect to component a of a body's rates.
+
+    The component is one of ω̄, or of u̇̄ along a body axis.
+    """
     turn = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -81,7 +87,10 @@ def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Add the torque of a node's force as u̇̄ moves its arm by ``system.moved`` along body axis a, in rows of ω̄."""
+    """Add the torque of the force on node n to the rows of ω̄, as u̇̄ moves its arm along body axis a.
+
+    The movement of the arm is in ``system.moved``.
+    """
     value = cython.declare(Number)
     s = 1 if dim == 2 else 3
     b = m.nodes_body[n]
@@ -104,7 +113,7 @@ def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
-    """Add the change of the force on a node in body axes, as R̄⁻¹ turns with ω̄, to the columns of ω̄."""
+    """Add the derivative of the force on node n in body axes with respect to ω̄, with which R̄⁻¹ turns."""
     d = dim
     b = m.nodes_body[n]
     turned = m.system_torque
@@ -120,7 +129,7 @@ def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
 
 
 def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
-    """Add the change of the torque on a section in body axes, as R̄⁻¹ turns with ω̄, to the columns of ω̄."""
+    """Add the derivative of the torque on section n in body axes with respect to ω̄, with which R̄⁻¹ turns."""
     turned = m.system_torque
     _turn_to_body(m, dim, m.loads_torque_body[n], m.trial_section[n])
     for a in range(3):
@@ -131,7 +140,7 @@ def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
 
 
 def _turn_to_body(m: Memory, dim: int, b: int, x: Array) -> None:
-    """Write x in body axes, R₀ᵀ x, into ``system.moved``."""
+    """Write the vector x in the axes of body b at the start, R₀ᵀ x, into ``system.moved``."""
     for i in range(dim):
         m.system_moved[i] = 0.0
         for j in range(dim):
@@ -139,7 +148,10 @@ def _turn_to_body(m: Memory, dim: int, b: int, x: Array) -> None:
 
 
 def _axis_product(dim: int, a: int, x: Array, out: Array) -> None:
-    """Write the cross product e_a × x into ``out``; in the plane e_a is normal to it."""
+    """Write the cross product of the unit vector of axis a with x into ``out``.
+
+    In the plane the axis is normal to it.
+    """
     if dim == 2:
         out[0] = -x[1]
         out[1] = x[0]
@@ -152,7 +164,10 @@ def _axis_product(dim: int, a: int, x: Array, out: Array) -> None:
 
 
 def add_following(m: Memory, dim: int, h: float) -> None:
-    """Add −h Bᵀ δf of loads that follow sections or frames: f on the mean directions changes by ½ Σ f_j δd_j."""
+    """Add the derivatives −h Bᵀ δf of loads f that follow sections or frames, as their directions d turn.
+
+    The change of f is δf = ½ Σ f_j δd_j at the end of the step, as f acts on the mean directions.
+    """
     d = dim
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
@@ -164,7 +179,10 @@ def add_following(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_component(m: Memory, dim: int, h: float, given: int, place: tuple[int, int], weight: float) -> None:
-    """Add the change of a world component of a load, on a node or else a section, as its directions turn."""
+    """Add the derivative of the force or torque of input ``given`` to the Jacobian, as its direction turns.
+
+    ``place`` are a node and a section, one of them −1; the input acts on the other one, with the factor ``weight``.
+    """
     node, section = place
     d = dim
     f = m.loads_follower[given]
@@ -200,10 +218,10 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, place: tuple[int,
 
 
 def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, column: int, value: float) -> None:
-    """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border.
+    """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border of the Jacobian.
 
-    If the column is that of component ``spin`` of the spin of the node's body (else ``spin`` is −1), rows of u̇̄ are
-    stored in ``system.col``.
+    If the column is that of component ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in
+    ``system.col``. Else ``spin`` is −1.
     """
     n, i = component
     d = dim
@@ -229,7 +247,10 @@ def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, 
 
 
 def _add_section_torque(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
-    """Add R̄⁻¹ and ψᵀR̄⁻¹ times a torque ``value`` about axis i on section t to a column of the border."""
+    """Add the effect of a torque ``value`` about axis i on section t to a column of the border of the Jacobian.
+
+    It is R̄⁻¹ times the torque in the rows of ω̄, and ψᵀR̄⁻¹ times it in those of u̇̄.
+    """
     b = m.loads_torque_body[t]
     for c in range(3):
         add(m, m.border_w[b][c], column, m.trial_inverse[b][c][i] * value)

@@ -1,4 +1,4 @@
-"""Codes of reasons of failure, of columns for rigid contacts, and of requests of loops to Python."""
+"""Numbers by which the loops tell Python the reason of a failure, the columns of rigid contacts, and requests."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ TEXTS = {
     TURNED: "the angle of a stop exceeds half a turn",
     LAWLESS: "the laws of contacts and friction did not converge",
     CLOSING: "the number of closing contacts keeps growing",
-    PASSED: "bodies pass through each other within the step: take shorter ones",
+    PASSED: "bodies pass through each other within the step: use shorter ones",
     TOO_MANY: "too many contacts act at once",
-    CROWDED_TABLE: "too many pairs of a group stick by friction: take a slip_velocity",
+    CROWDED_TABLE: "too many pairs of a group stick by friction: use a slip_velocity",
 }
 """Messages of the reasons of failure."""
 NORMAL, FRICTION, IMPACT, ARRIVAL, RUBBED, SETTLED = range(6)

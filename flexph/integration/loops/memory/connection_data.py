@@ -1,4 +1,4 @@
-"""Flat arrays of joints, loads and contacts, of the order of the unknowns, and of the ledger.
+"""Constant arrays of joints, loads and contacts, of the order of the unknowns, and of the ledger.
 
 Matrices are stored by rows, see :mod:`flexph.integration.loops.memory.data`.
 """
@@ -12,10 +12,10 @@ from .data import Index, IndexMatrix, Matrix, Number, Tensor, Unsigned, Vector
 
 
 class Joints(NamedTuple):
-    """Vectors between nodes, their products, the terms of the constraints, and the spring-dampers.
+    """Vectors between nodes, their scalar products, the terms of the constraints, and the spring-dampers.
 
     A vector is ``fixed`` plus its node ``plus`` minus its node ``minus``, each −1 for none; ``first`` and ``second``
-    are the vectors of a product. See kernels.arrays.
+    are the vectors of a product. A term is a coefficient times a product. See kernels.arrays.
     """
 
     plus: Index
@@ -58,7 +58,10 @@ class Joints(NamedTuple):
 
 
 class Rolling(NamedTuple):
-    """Terms of constraints on velocities, w Π_by Π̇ and a·Ω (see kernels.arrays.Rolling)."""
+    """Terms w Π_by Π̇ and a·Ω of constraints on velocities, such as rolling (see kernels.arrays.Rolling).
+
+    Π are products of vectors, Ω is the spin of a body in world axes.
+    """
 
     row: Unsigned
     product: Unsigned
@@ -88,7 +91,10 @@ class Curves(NamedTuple):
 
 
 class Slips(NamedTuple):
-    """Slips with rate-dependent friction (see kernels.rates.slips.Slips), by components and terms."""
+    """Slips with friction that depends on their rate, such as those of wheels (see kernels.rates.slips.Slips).
+
+    A slip has components, a component is a sum of terms.
+    """
 
     product: Index  # (w,)
     by: Index
@@ -106,7 +112,10 @@ class Slips(NamedTuple):
 
 
 class Ropes(NamedTuple):
-    """Ropes (r) with their spans, angles and arcs (see kernels.ropes.Ropes); they are the last springs."""
+    """Ropes (r) with their straight spans (k), angles (w) and arcs on sheaves (a), see kernels.ropes.Ropes.
+
+    Ropes are the last springs.
+    """
 
     span: Index  # (r + 1,), first span of each
     square: Index  # (k,)
@@ -122,7 +131,10 @@ class Ropes(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Loads by inputs: forces on nodes, torques on sections, and followers (f), whose axes are those of sections."""
+    """Forces on nodes and torques on sections that inputs exert.
+
+    Followers (f) are loads whose axes turn with a section or a body.
+    """
 
     node_row: Index
     node_input: Index
@@ -174,13 +186,16 @@ class Border(NamedTuple):
 
 
 def border_width(border: Border) -> int:
-    """Number of stored entries in a row of a banded border, with fill-in by row exchanges up to all columns."""
+    """Number of stored entries in a row of a banded border of the Jacobian.
+
+    It has room for the fill-in by row exchanges, up to all columns.
+    """
     size, width = border.size.tolist()
     return min(int(stored(width)), int(padded(width + size + LANES)) + LANES)
 
 
 class Contacts(NamedTuple):
-    """Contacts (c): gaps ±m − offset of measures m of the vectors V, W, U, with their laws and accounts.
+    """Contacts (c): gaps, laws, and columns of the ledger. A gap is ±m − offset, m a measure of vectors V, W, U, D.
 
     See kernels.contacts.gap_arrays.Contacts; ``node`` are the nodes at the plus and at the minus end of V, W, U and D.
     Gaps of ``rigid`` contacts are monitored in steps in which they are open; steps in which they close have impacts
@@ -241,12 +256,13 @@ class Surfaces(NamedTuple):
 
 
 class Bearings(NamedTuple):
-    """Bearings (f): joints with dry friction under the joint force, of t = d − 1 slips (see kernels.rates.slips).
+    """Bearings (f): joints with dry friction that grows with the joint force, along t = d − 1 slips each.
 
     ``spring`` are the measures that slip, with a ``lever``: numbers of springs, larger ones for curves along which
-    points slip, −1 for none. The multipliers of ``row`` press the bearing ``owner``. Columns of the flows are ``lost``
-    and ``struck``, the losses in steps and at impacts, ``pressing`` and ``rubbed``, the pressing and friction impulses,
-    and ``joined``, the loss by removing the velocity defect of the joints before slip settles.
+    points slip, −1 for none. The multipliers of ``row`` press the bearing ``owner``. Columns of the flows are
+    ``lost`` and ``struck``, the losses in steps and at impacts, ``pressing`` and ``rubbed``, the pressing and
+    friction impulses, and ``joined``, the loss by removing the velocity defect of the joints before slip settles. See
+    kernels.rates.slips.
     """
 
     spring: IndexMatrix  # (f, t)
@@ -263,10 +279,11 @@ class Bearings(NamedTuple):
 
 
 class LedgerColumns(NamedTuple):
-    """Columns of the ledger, −1 for none: flows of inputs, references, rows, schedules, bodies, dampers; energies.
+    """Columns of the ledger for works and losses of inputs, constraints, bodies and dampers, and for energies.
 
-    The flows are the work of ports and drives, from ``earned`` on the work of ideal joints and impulses of contacts,
-    and from ``lost`` on the losses. Elastic energies are the columns from ``flexed`` to ``heavy``.
+    −1 stands for none. The flows are the work of ports and drives, from ``earned`` on the work of ideal joints and
+    impulses of contacts, and from ``lost`` on the losses. Elastic energies are the columns from ``flexed`` to
+    ``heavy``.
     """
 
     input: Index
@@ -289,7 +306,10 @@ class LedgerColumns(NamedTuple):
 
 
 class Redundancy(NamedTuple):
-    """Constraints (k) that may depend on others, in groups; none unless multipliers of least norm are requested."""
+    """Constraints (k) that may depend on others, in groups that share no body.
+
+    There are none unless multipliers of least norm are requested.
+    """
 
     own: Index  # (g,), index among these, −1 for others
     row: Index  # (k,)

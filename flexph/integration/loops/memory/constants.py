@@ -23,7 +23,7 @@ from .data import Elastic, Faces, Filter, Flows, Inertia, Masses, Nodes, Points,
 
 
 class Constants(NamedTuple):
-    """Constant arrays of a mechanism."""
+    """Constant arrays of a mechanism for the loops, by groups."""
 
     inertia: Inertia
     elastic: Elastic
@@ -52,5 +52,5 @@ class Constants(NamedTuple):
 
 
 def kinds(dim: int) -> int:
-    """Number K of inertia products of a coordinate, 1 + s + s², rounded up to a multiple of LANES."""
+    """Number K of inertia products of a flexible coordinate: 1 + s + s², rounded up to a multiple of LANES."""
     return LANES if dim == 2 else 4 * LANES

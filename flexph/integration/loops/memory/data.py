@@ -15,7 +15,7 @@ from ....numerics.arrays import Array
 
 
 class Entries(NamedTuple):
-    """Type of the entries of a field in compiled code, and its number of axes."""
+    """Type of the entries of an array field in compiled code, and its number of axes."""
 
     kind: str
     axes: int
@@ -32,9 +32,11 @@ Unsigned = Annotated[np.ndarray, Entries("uint64", 1)]
 
 
 class Inertia(NamedTuple):
-    """Inertia of bodies (b) and flexible coordinates (n), see kernels.state.
+    """Inertia of bodies (b) and of their flexible coordinates (n), see kernels.state.
 
-    The matrices M, N_a and K_ab of a body share one pattern, and exclude the shift φ̄ of its centre of mass.
+    With spins ω_a and rates u̇ a body has the momenta J(u) ω + (n + N u)·u̇ and ω (n + N u) + M u̇; K_ab are the
+    quadratic terms of J(u). The matrices M, N_a and K_ab of a body have the same pattern, and exclude the shift φ̄ of
+    its centre of mass.
     """
 
     mass: Vector  # (b,)
@@ -55,7 +57,10 @@ class Inertia(NamedTuple):
 
 
 class Elastic(NamedTuple):
-    """Strain rows D_i(u) = strain_i + G_i u of the stresses (m), their stiffness C⁻¹ and compliance C, and damping."""
+    """Strain rows D_i(u) = strain_i + G_i u of all stresses (m), with their stiffness C⁻¹, compliance C, and damping.
+
+    Their product D u̇ with the rates of the flexible coordinates u is the vector of the strain rates.
+    """
 
     ptr: Unsigned  # (m + 1,)
     row: Unsigned
@@ -77,10 +82,11 @@ class Elastic(NamedTuple):
 
 
 class Stiffness(NamedTuple):
-    """Data to add the stiffness and damping of the stresses to the Jacobian: a constant part, D̄ᵀC⁻¹D₁ and G_i σ_i.
+    """Numbers from which the stiffness and damping of the stresses are added to the Jacobian.
 
-    All entries are on the pattern of the inertia. D̄ and D₁ are the strain rows (see Elastic) in the mean and at the end
-    of a step. D̄ᵀC⁻¹D₁ is a sum over the entries (i, j) of C⁻¹ of all products of row i of D̄ with row j of D₁.
+    There is a constant part, and the terms D̄ᵀC⁻¹D₁ and G_i σ_i, all on the pattern of the inertia. D̄ and D₁ are the
+    strain rows (see Elastic) in the mean and at the end of a step. D̄ᵀC⁻¹D₁ is a sum over the entries (i, j) of C⁻¹
+    of all products of row i of D̄ with row j of D₁.
     """
 
     constant: Vector  # (entries,), DᵀC⁻¹D of the strain rows that do not change
@@ -98,7 +104,10 @@ class Stiffness(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Nodes (k): points and directions of bodies, or means of points, and their shapes."""
+    """Nodes (k): points and directions of bodies to which vectors lead, or means of points, with their shapes.
+
+    A shape gives the motion of a node by the flexible coordinates of its body.
+    """
 
     body: Unsigned
     side: Index  # the body, or for a mean of points its number, after those of all bodies
@@ -114,7 +123,7 @@ class Nodes(NamedTuple):
 
 
 class Strains(NamedTuple):
-    """Strain rows (e) of nodal bodies at quadrature points, and these points by elements, whose frames they share.
+    """Strain rows (e) of nodal bodies at quadrature points; the points of an element depend on the same frames.
 
     Vectors (v) are weighted sums of columns 4b + j: the position (j = 0) and the directions of frame b. ``near`` are
     the columns in the numbering 4f + j by the frames f of the element.
@@ -185,7 +194,10 @@ class Solids(NamedTuple):
 
 
 class Faces(NamedTuple):
-    """Samples (q) of follower loads on faces: weights of mesh nodes in the position and tangents of each."""
+    """Samples (q) of the faces of solids under follower loads.
+
+    Each has weights of the mesh nodes in its position and tangents.
+    """
 
     ptr: Index  # (q + 1,)
     place: Index
@@ -197,10 +209,10 @@ class Faces(NamedTuple):
 
 
 class Flows(NamedTuple):
-    """Flows (k) along rods and cables, by their frames (f): see kernels.rates.flows.
+    """Flows of fluid (k) along rods and cables, whose forces act on frames (f), see kernels.rates.flows.
 
-    ``along`` is A, ``bent`` K − C and ``tension`` K, by rows of frames; ``own_along`` and ``own_bent`` are A and K − C
-    over the unknowns.
+    ``along`` is A, ``bent`` K − C and ``tension`` K, by rows of frames; ``own_along`` and ``own_bent`` are A and K −
+    C over the unknowns.
     """
 
     mass: Vector  # (k,)
@@ -223,7 +235,10 @@ class Flows(NamedTuple):
 
 
 class Masses(NamedTuple):
-    """Rigid bodies (k) whose mass changes with time, and their inertia at the factor one."""
+    """Rigid bodies (k) whose inertia is multiplied by a factor that changes with time.
+
+    The mass, weight and J are those at the factor one.
+    """
 
     body: Index  # (k,)
     mass: Vector  # (k,)
@@ -232,9 +247,10 @@ class Masses(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points (f) of cables, whose unknowns x are positions and slopes that couple only neighbours, v = T x.
+    """Points (f) of cables, which are frames with velocities v = T x.
 
-    Nodes (n) at ports of cables are means of points.
+    The unknowns x are rates of positions and slopes, which couple only neighbours. Nodes (n) at ports of cables are
+    means of points.
     """
 
     own: Index  # (b,), 1 for frames that are such points
@@ -252,9 +268,10 @@ class Points(NamedTuple):
 
 
 class Vibration(NamedTuple):
-    """Free vibrations of bodies with full matrices, in (ω, u̇) (see kernels.decay); empty unless steps lose energy.
+    """Free vibrations of bodies with full matrices, in the velocities (ω, u̇); empty unless steps lose energy.
 
-    Blocks of the bodies are concatenated; ``at`` to ``stress`` are the first entries of the blocks of each body.
+    Blocks of the bodies are concatenated; ``at`` to ``stress`` are the first entries of the blocks of each body. See
+    kernels.decay.
     """
 
     size: Index  # (b,), spins and coordinates of a deformable body that is not banded, else 0

@@ -1,4 +1,6 @@
-"""C declarations of the memory, from its Python fields: ``python -m flexph.integration.loops.memory.declaration``.
+"""Generator of the C declarations of the memory from its Python fields.
+
+It is run by ``python -m flexph.integration.loops.memory.declaration``.
 
 Writes memory.pxd, paired.pxd and recorded.pxd. For a complex system the fields of :data:`.memory.SYSTEMS` are complex;
 in recorded.pxd all floats are recorded numbers.
@@ -23,9 +25,9 @@ cdef inline {name}* {function}(IVec addresses, Py_ssize_t k) noexcept nogil:
 
 
 def declared(name: str, function: str, kind_of: Callable[[str], str]) -> str:
-    """Text of the C structure of a memory, and of the function that returns a pointer to it from its address.
+    """Text of a declaration file: the C structure of a memory, and the function that casts its address to a pointer.
 
-    ``kind_of`` is the kind of the floats of a field or a span.
+    ``name`` and ``function`` are their names, ``kind_of`` returns the kind of the floats of a field or a span.
     """
     lines = []
     for field, entries in FIELDS.items():
@@ -46,7 +48,7 @@ def _complex(field: str) -> str:
 
 
 def files() -> dict[Path, str]:
-    """Texts of the declarations by the paths of their files."""
+    """Text of each declaration file, by its path."""
     folder = Path(__file__).parent
     return {
         folder / "memory.pxd": declared("Memory", "stage", lambda field: "float64"),

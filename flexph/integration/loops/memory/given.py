@@ -1,4 +1,4 @@
-"""Prescribed values of a step, from a table."""
+"""Prescribed quantities of a step, such as inputs and drives, from a table."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if not cython.compiled:
 
 
 def given_of(table: Table, k: int) -> Given:
-    """Prescribed values of step ``k`` of a table."""
+    """Length and prescribed quantities of step ``k`` of a table."""
     return given_over(table, k, table.times[k + 1] - table.times[k])
 
 
 def given_over(table: Table, k: int, h: float) -> Given:
-    """Prescribed values of step ``k`` of a table, for a length h [s]."""
+    """Prescribed quantities of step ``k`` of a table, with the length h [s] instead of its own."""
     moves = cython.declare(cython.bint)
     moves = table.coefficient.shape[0] > 1
     first = k if moves else 0

@@ -40,7 +40,10 @@ IS_CONSTANT = np.arange(len(FIELDS)) < CONSTANTS
 
 
 class Place(NamedTuple):
-    """Location of a field: whether it is constant, whether it holds floats, its span among these, and its shape."""
+    """Location of a field in a memory.
+
+    It tells whether the field is constant, whether it holds floats, its span among these, and its shape.
+    """
 
     constant: bool
     real: bool
@@ -61,7 +64,7 @@ _STAGES: WeakValueDictionary[int, Memory] = WeakValueDictionary()
 
 
 class Cells:
-    """Floats and whole numbers in one array of 8-byte cells, floats first, at the address ``begin``."""
+    """Array of 8-byte cells with floats first and whole numbers after them; ``begin`` is its address."""
 
     def __init__(self, cells: Index, reals: int) -> None:
         self.cells, self.begin = cells, address_of(cells)
@@ -80,10 +83,10 @@ class Cells:
 
 
 class Memory:
-    """Constants and work space, and a table (fields, 4) with the first entry and the shape of each field in its cells.
+    """Memory of a mechanism: cells of constants and of work space, and a table of the fields in them.
 
-    Copies share the ``places`` of fields, found at their first access by name, and the constants, unless made
-    ``with_constants``.
+    ``table`` (fields, 4) has the first entry and the shape of each field. Copies share the ``places`` of fields,
+    found at their first access by name, and the constants, unless made ``with_constants``.
     """
 
     def __init__(self, constants: Cells, space: Cells, table: Index, places: dict[str, Place] | None = None) -> None:
@@ -103,11 +106,14 @@ class Memory:
         self.space, self.reals, self.wholes = space, space.reals, space.wholes
 
     def _address(self, addresses: Index) -> None:
-        """Set the table of addresses and shapes, which may be written to."""
+        """Make the array ``addresses`` (fields and spans, 4) the table of addresses and shapes of the memory."""
         self.addresses, self.address = addresses, address_of(addresses)
 
     def span_fields(self, *, is_complex: bool = False) -> None:
-        """Set the table rows of spans, runs of fields seen as one vector, from those of their first and last field."""
+        """Compute the table rows of spans, which are vectors over consecutive fields, from their first and last field.
+
+        If ``is_complex``, the fields of linear systems hold complex numbers.
+        """
         self.is_complex = is_complex
         first, last = self.addresses[_FIRST], self.addresses[_LAST]
         size = np.where(_OF_SYSTEM & is_complex, 16, 8)
@@ -117,14 +123,14 @@ class Memory:
 
     @property
     def fields(self) -> Fields:
-        """Fields of the memory for uncompiled loops."""
+        """Fields of the memory as arrays, for uncompiled loops."""
         known: Fields | None = self.__dict__.get("_fields")
         if known is None:
             known = self.__dict__["_fields"] = Fields(self)
         return known
 
     def copy(self, *, with_constants: bool = False, cells: Index | None = None) -> Memory:
-        """Copy of the memory for a run, its work space in new or given cells.
+        """Copy of the memory, with its work space in new cells or in the given ones.
 
         It shares the constants, or copies them, too, so that they may be changed.
         """
@@ -139,17 +145,23 @@ class Memory:
         one._address(addresses)
         return one
 
+    def constant_spans(self) -> list[slice]:
+        """Slices of the constant floats, one for each field of constant floats that is not empty."""
+        fields = self.table[:CONSTANTS][REAL[:CONSTANTS]]
+        firsts, sizes = fields[:, 0].tolist(), fields[:, 1:].prod(axis=1).tolist()
+        return [slice(first, first + size) for first, size in zip(firsts, sizes, strict=True) if size]
+
     def span(self, first: str, last: str) -> slice:
-        """Slice of the floats of the work space from one field to another one, both included."""
+        """Slice of the floats of the work space from the field ``first`` to the field ``last``, both included."""
         ends = self.table[ROW[last]]
         return slice(int(self.table[ROW[first], 0]), int(ends[0] + ends[1] * ends[2] * ends[3]))
 
     def __getattr__(self, name: str) -> Any:
-        """View of a field."""
+        """View of the field with the given name."""
         return self._view(name)
 
     def views(self, names: Iterable[str]) -> list[Array]:
-        """Arrays of the named fields of floats, as views of the memory; quicker than by attributes."""
+        """Views of the named fields of floats; quicker than by attributes."""
         return [self._view(name) for name in names]
 
     def _view(self, name: str) -> Any:
@@ -187,13 +199,13 @@ class Fields:
 
 
 def addresses_of(stages: Sequence[Memory]) -> Index:
-    """Addresses at which loops find the memories of stages."""
+    """Addresses of the memories of stages, by which loops find them."""
     _STAGES.update((memory.address, memory) for memory in stages)
     return np.array([memory.address for memory in stages])
 
 
 def stage(addresses: Index, k: int) -> Any:
-    """Fields of the memory at the k-th of the addresses."""
+    """Fields of the memory at the k-th of the addresses, as :func:`addresses_of` returns them."""
     return _STAGES[int(addresses[k])].fields
 
 

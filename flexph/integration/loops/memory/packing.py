@@ -23,9 +23,9 @@ _KINDS = [_FLOAT if real else _WHOLE for real in REAL.tolist()]
 
 
 def pack(constants: Constants, space: Callable[[], Workspace], sizes: tuple[int, ...]) -> Memory:
-    """Pack all arrays of a mechanism into one memory: the values of constants, and work space of zeros.
+    """Pack all arrays of a mechanism into one memory: its constants, and a work space of zeros.
 
-    The shapes of the space depend on the shapes and whole numbers of the constants, and on ``sizes``.
+    The shapes of the work space depend on the shapes and whole numbers of the constants, and on ``sizes``.
     """
     arrays = [np.asarray(value, kind) for value, kind in zip(chain(*constants), _KINDS, strict=False)]
     values = _cells(arrays)
@@ -49,13 +49,13 @@ def _cells(arrays: list[Any]) -> Cells:
 
 
 class _Layout:
-    """Shapes of constants and work space, compared by a key that determines both."""
+    """Shapes of constants and work space; two are equal if their keys are, which determine both."""
 
     def __init__(self, key: tuple[Any, ...], space: Callable[[], Workspace]) -> None:
         self.key, self._space = key, [space]
 
     def shapes(self) -> Iterator[tuple[int, ...]]:
-        """Shapes of all fields; can be called once."""
+        """Shapes of all fields of constants and work space; can be called once."""
         yield from self.key[0]
         for array in chain(*self._space.pop()()):
             yield array.shape
@@ -69,7 +69,7 @@ class _Layout:
 
 @lru_cache(maxsize=MOST)
 def _laid_out(layout: _Layout) -> tuple[Index, int, int, dict[str, Place]]:
-    """Table of all fields, numbers of floats and of whole numbers of the work space, and the (still empty) places."""
+    """Table of all fields, numbers of floats and of whole numbers of the work space, and an empty dict of places."""
     table = np.ones((len(FIELDS), 4), dtype=np.int64)
     for row, shape in enumerate(layout.shapes()):
         table[row, 1 : 1 + len(shape)] = shape

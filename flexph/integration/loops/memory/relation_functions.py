@@ -38,7 +38,10 @@ PATH = 6
 
 
 class Resisting(NamedTuple):
-    """Relations of spring-dampers and slips (m): kinds, parameters, addresses of functions and slopes (0: none)."""
+    """Resistive relations (m) of spring-dampers and slips: their kinds, parameters, and addresses of functions.
+
+    The address is 0 for a relation without a function or derivative.
+    """
 
     kind: Index  # (m,)
     parameter: Array  # (m, 6)
@@ -49,7 +52,7 @@ class Resisting(NamedTuple):
 
 
 def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> Resisting:
-    """Arrays of the relations of spring-dampers, followed by those of slips."""
+    """Arrays of the resistive relations of spring-dampers, followed by those of slips."""
     count, size = springs.damping.size, springs.damping.size + len(slips)
     kind, function, derivative = (np.zeros(size, dtype=np.int64) for _ in range(3))
     parameter, steepness = np.zeros((size, PARAMETERS)), np.zeros(count)
@@ -64,7 +67,10 @@ def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> 
 
 
 class SpringLaws(NamedTuple):
-    """Laws of springs, given by polynomials, parameters or addresses of functions; see connection_data.Joints."""
+    """Elastic laws, force laws and hysteresis of springs as arrays; see connection_data.Joints.
+
+    A law is given by polynomials, parameters or addresses of functions.
+    """
 
     law: Index
     law_first: Index
@@ -80,7 +86,7 @@ class SpringLaws(NamedTuple):
 
 
 def spring_laws(springs: Springs, strains: Strains) -> SpringLaws:
-    """Arrays of the laws of springs, followed by those of the strains of rods and cables."""
+    """Arrays of the elastic laws of springs, followed by those of the strains of rods and cables."""
     law = np.full(springs.damping.size, -1)
     law[springs.lawful] = np.arange(len(springs.laws))
     laws = (*springs.laws, *laws_of_lines(strains))
@@ -108,18 +114,18 @@ def spring_laws(springs: Springs, strains: Strains) -> SpringLaws:
 
 
 def laws_of_lines(strains: Strains) -> list[ElasticLaw]:
-    """Laws of the strains of rods and cables."""
+    """Elastic laws of the strains of rods and cables."""
     return [part.law.law for part in strains.laws if isinstance(part.law, LineEnergy)]
 
 
 def _addresses(relation: Relation | CreepLaw) -> tuple[int, int]:
-    """Addresses of the function of a relation and its derivative, 0 for none."""
+    """Addresses of the function of a relation and of its derivative, each 0 for none."""
     function, derivative = (0 if f is None else address_of(f) for f in (relation.function, relation.derivative))
     return function, derivative
 
 
 def failed_function(*, is_solved: bool) -> BaseException | None:
-    """Return the error of a user's function called by the loops of this thread; None if it need not be raised.
+    """Error of a user's function that the loops of this thread called last; None if it need not be raised.
 
     Interruptions are always returned. Other errors are not returned if the steps are solved, or if the iteration
     diverged and called the function at a NaN or an infinite number.
@@ -137,7 +143,7 @@ def failed_function(*, is_solved: bool) -> BaseException | None:
 
 
 def _interrupts(error: BaseException | float) -> bool:
-    """True for exceptions such as KeyboardInterrupt, which are no subclasses of Exception."""
+    """True for an exception such as KeyboardInterrupt, which is no subclass of Exception."""
     return isinstance(error, BaseException) and not isinstance(error, Exception)
 
 

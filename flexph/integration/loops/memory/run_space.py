@@ -1,4 +1,4 @@
-"""Work space of a compiled run: history and guess, nodes of Gauss collocation, null spaces, decay."""
+"""Work space of a compiled run: history, nodes of Gauss collocation, null spaces of constraints, and energy loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class RunSpace(NamedTuple):
     """State of a run between steps: history (see schemes.scheme.StepStart), energies, and velocity defects G v + ∂g/∂t.
 
     Fields ``back_…`` are the values at the start of the current step, which may have several substeps. Fields
-    ``step_…`` are the records of the current step, which are added to a row when it is finished.
+    ``step_…`` are the results of the current step, which are added to a row when it is finished.
     """
 
     back_history: Matrix  # (HISTORY, width)
@@ -43,7 +43,7 @@ class RunSpace(NamedTuple):
 
 
 class StageSpace(NamedTuple):
-    """Values of Gauss collocation at a node of a step, in addition to those of a trial (see gauss.momenta).
+    """Values at a node of a step of Gauss collocation, in addition to those of a trial (see gauss.momenta).
 
     In the memory of the run ``J`` and ``momentum`` are those at the start of the step.
     """
@@ -68,7 +68,10 @@ class StageSpace(NamedTuple):
 
 
 class NullSpace(NamedTuple):
-    """N with NᵀWG = 0 of redundant constraints, and the border of the Jacobian (see loops.redundancy)."""
+    """Null space of redundant constraints, N with NᵀWG = 0, and the border by which it extends the Jacobian.
+
+    G is the Jacobian of the constraints, W has their units (see loops.redundancy).
+    """
 
     number: Index  # (1,), number of columns of N, at most q
     chosen: Index  # (q,), rows that depend on others
@@ -105,9 +108,9 @@ class DecaySpace(NamedTuple):
 
 
 class FilterSpace(NamedTuple):
-    """Filter of banded bodies (see data.Filter): factors of M, S and S + αh²K, and the matrices of a step.
+    """Work space of the energy loss of banded bodies (see data.Filter): factors of M, S and S + αh²K, and matrices.
 
-    Arrays of three parts have one for each of these matrices.
+    Arrays of three parts have one for each of the three factors.
     """
 
     factors: Vector  # three bands of each body

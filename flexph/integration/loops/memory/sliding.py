@@ -14,7 +14,7 @@ from .step_space import PathSpace, RopeSpace, RowSpace, SlideSpace
 
 
 def curves_of(a: Arrays) -> Curves:
-    """Curves of a mechanism."""
+    """Arrays of the curves of a mechanism on which points slide."""
     curves, d = a.curves, a.dim
     highest = max([curve.powers.shape[1] for curve in curves], default=0)
     pieces = [curve.powers for curve in curves]
@@ -37,7 +37,7 @@ def curves_of(a: Arrays) -> Curves:
 
 
 def slips_of(a: Arrays, first_lost: int) -> Slips:
-    """Slips of a mechanism, with accounts in the columns of the flows from ``first_lost`` on."""
+    """Arrays of the slips of a mechanism; their losses have columns of the flows from ``first_lost`` on."""
     t = a.slips
     count = len(t.relations)
     slip_of_term = t.slip[t.row] if t.row.size else _whole([])
@@ -59,7 +59,7 @@ def slips_of(a: Arrays, first_lost: int) -> Slips:
 
 
 def ropes_of(a: Arrays) -> Ropes:
-    """Ropes of a mechanism."""
+    """Arrays of the ropes of a mechanism."""
     ropes = a.springs.ropes
     each = np.arange(ropes.number + 1)
     return Ropes(
@@ -78,7 +78,7 @@ def ropes_of(a: Arrays) -> Ropes:
 
 
 class CurvePoints(NamedTuple):
-    """Numbers of the constraint rows of a curve, and of its products for each of its points (k, d)."""
+    """Numbers of the constraint rows of a curve, of the products of each of its points (k, d), and its degree."""
 
     rows: Index
     products: Index
@@ -86,13 +86,13 @@ class CurvePoints(NamedTuple):
 
 
 def curve_points(curves: Curves) -> list[CurvePoints]:
-    """Constraint rows and products of each curve."""
+    """For each curve: its constraint rows, the products of its points, and its degree."""
     ends = zip(curves.row, pairwise(curves.point), curves.degree.tolist(), strict=True)
     return [CurvePoints(row[row >= 0], curves.product[first:last], degree) for row, (first, last), degree in ends]
 
 
 def products_of_rows(curves: Curves) -> tuple[Index, Index]:
-    """Pairs of a constraint row of a curve and a product that it depends on."""
+    """Constraint rows of curves, each with every product that it depends on, as two arrays of equal length."""
     rows, products = [_whole([])], [_whole([])]
     for curve in curve_points(curves):
         rows.append(np.repeat(curve.rows, curve.products.size))
@@ -101,25 +101,28 @@ def products_of_rows(curves: Curves) -> tuple[Index, Index]:
 
 
 def slip_products(slips: Slips) -> list[Index]:
-    """Indices of the products on which the velocity of each slip depends; slips without terms are left out."""
+    """Numbers of the products on which the rate of each slip depends; slips without terms are left out."""
     return [products_of_slip(slips, k) for k in np.flatnonzero(np.diff(slips.term)).tolist()]
 
 
 def products_of_slip(slips: Slips, k: int) -> Index:
-    """Indices of the products on which the velocity of slip k depends."""
+    """Numbers of the products on which the rate of slip k depends."""
     terms = slice(slips.term[k], slips.term[k + 1])
     products: Index = np.concatenate([slips.product[terms], slips.by[terms], slips.also[terms]])
     return products[products >= 0]
 
 
 def slip_loads(slips: Slips) -> list[Index]:
-    """For each slip of :func:`slip_products` the constraint row that loads its wheel, as an array of 0 or 1 entry."""
+    """For each slip of :func:`slip_products` the constraint whose multiplier is the wheel load.
+
+    Each is an array of one entry, or empty.
+    """
     used = np.diff(slips.term) > 0
     return [row[row >= 0] for row in slips.load[used, None]]
 
 
 def rope_products(ropes: Ropes) -> list[Index]:
-    """Indices of the products on which the length of each rope depends."""
+    """Numbers of the products on which the length of each rope depends."""
     pieces = zip(pairwise(ropes.span), pairwise(ropes.angle), strict=True)
     return [np.concatenate([ropes.square[i:j], ropes.sine[k:l], ropes.cosine[k:l]]) for (i, j), (k, l) in pieces]
 
@@ -150,7 +153,10 @@ def slide_space(slips: Slips) -> SlideSpace:
 
 
 def row_space(curves: Curves, slips: Slips, ropes: Ropes, unknowns: int) -> RowSpace:
-    """Work space of rows of products, all zeros; empty without curves, slips and ropes."""
+    """Work space for derivatives of products with respect to ``unknowns``, all zeros.
+
+    It is empty without curves, slips and ropes.
+    """
     z, d = np.zeros, curves.row.shape[1]
     size = unknowns if len(curves.row) or slips.slip.size or ropes.square.size else 0
     whole: Any = (z(size, dtype=np.int64), z(size, dtype=np.int64), z(1, dtype=np.int64))

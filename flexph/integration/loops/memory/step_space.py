@@ -8,7 +8,10 @@ from .data import Index, IndexMatrix, Matrix, Tensor, Vector
 
 
 class Motion(NamedTuple):
-    """State of the mechanism with momenta, arms, vectors and products, overwritten step by step (see kernels.state)."""
+    """State of a mechanism at one end of a step: positions, velocities, and what derives from them.
+
+    Stresses, spring states, momenta, arms, vectors and products are included (see kernels.state).
+    """
 
     r: Matrix
     R: Tensor
@@ -29,7 +32,10 @@ class Motion(NamedTuple):
 
 
 class Unknowns(NamedTuple):
-    """Mean velocities and multipliers of a step; also used for defects, corrections and the best iterate."""
+    """One number for each mean velocity and multiplier of a step.
+
+    They are the unknowns themselves, their defects or corrections, or the best iterate.
+    """
 
     v: Matrix
     w: Matrix
@@ -38,7 +44,7 @@ class Unknowns(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Intermediate values of the residual of a trial, which the Jacobian and the ledger use."""
+    """Intermediate results for the residual of a step at a trial, which the Jacobian and the ledger also use."""
 
     inverse: Tensor  # (b, d, d), R̄⁻¹
     Pmean: Matrix  # (n, K)
@@ -73,7 +79,7 @@ class Trial(NamedTuple):
 
 
 class System(NamedTuple):
-    """Factored Jacobian of a step, and its work space."""
+    """Factored Jacobian of a step: its blocks, and work space to assemble and solve it."""
 
     left_D: Vector  # h D̄ᵀ(½h + β)C⁻¹, see Stiffness.left_mean
     entries: Vector  # entries of F of inner coordinates in the rows of masters, on the pattern of the inertia
@@ -105,9 +111,10 @@ class System(NamedTuple):
 
 
 class NodalSpace(NamedTuple):
-    """Values of strain rows for the Jacobian: columns of frames, vectors and products at both ends, gradients, forces.
+    """Values of the strain rows of nodal bodies in a step, for its residual and Jacobian.
 
-    The last matrices have a column for each unknown of an element.
+    There are columns of frames, vectors and products at both ends, gradients and forces. The last matrices have a
+    column for each unknown of an element.
     """
 
     column: Matrix  # (4b, 3)
@@ -141,7 +148,10 @@ class NodalSpace(NamedTuple):
 
 
 class PathSpace(NamedTuple):
-    """Points on curves (c) over a step, t = d − 1, by the points (k) of the curves (see kernels.rates.on_curves)."""
+    """Points that slide on curves (c), over a step: coefficients of the curves' points (k), directions and forces.
+
+    t = d − 1; see kernels.rates.on_curves.
+    """
 
     used: IndexMatrix  # (c, 2), first and last point with coefficients that are not zero
     mean: Vector  # (k,), c̄
@@ -172,7 +182,7 @@ class PathSpace(NamedTuple):
 
 
 class SlideSpace(NamedTuple):
-    """Slips of a step: rates and forces of their components, gains of their terms (w,), and loads by contacts."""
+    """Slips in a step: mean rates and forces of their components, gains of their terms (w,), and loads by contacts."""
 
     rate: Vector
     force: Vector
@@ -189,7 +199,7 @@ class RopeSpace(NamedTuple):
 
 
 class RowSpace(NamedTuple):
-    """Derivatives of products with respect to the N unknowns of the border, as rows (see terms.product_rows)."""
+    """Rows of derivatives of products with respect to the N unknowns of the border (see terms.product_rows)."""
 
     acting: Matrix  # (d + 1, N)
     moved: Matrix  # (2d, N)
@@ -201,7 +211,7 @@ class RowSpace(NamedTuple):
 
 
 class SolidSpace(NamedTuple):
-    """Values of solids of finite strain at both ends of a step, and for the Jacobian."""
+    """Values of solids of finite strain in a step, at both ends and for the Jacobian."""
 
     at: Matrix  # (k, d), places
     end: Matrix
@@ -228,7 +238,10 @@ class SolidSpace(NamedTuple):
 
 
 class TouchSpace(NamedTuple):
-    """Contacts in a step (see kernels.contacts.gaps), with t = d − 1 tangents each, and work space of one contact."""
+    """Values of contacts in a step, with t = d − 1 tangents each, and work space for one contact at a time.
+
+    See kernels.contacts.gaps.
+    """
 
     before: Vector  # (c,), gaps
     after: Vector

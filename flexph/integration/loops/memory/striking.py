@@ -9,11 +9,11 @@ from .structures import Between
 
 
 class Striking(NamedTuple):
-    """Work space for the laws of islands, kinds of the mechanism, and options of steps with rigid contacts.
+    """Options and work space of steps with rigid contacts.
 
-    ``kinds`` is 1 if there are also compliant contacts or dry friction of joints, 2 with multipliers of least norm,
-    else zero. ``by_events`` is 1 if steps are split at events. ``between`` gives time-dependent data between the times
-    of a table.
+    ``law`` is the work space for contact laws. ``kinds`` is 1 if there are also compliant contacts or dry friction of
+    joints, 2 with multipliers of least norm, else zero. ``by_events`` is 1 if steps are split at events. ``between``
+    evaluates prescribed quantities between the times of a table.
     """
 
     law: LawSpace

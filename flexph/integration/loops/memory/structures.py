@@ -12,7 +12,10 @@ from .data import Index
 
 
 class Rows(NamedTuple):
-    """Records of a run: a row for every saved step, the last for the current one (see schemes.scheme.StepResult)."""
+    """Results of a run, with a row for every saved step, and a last one for steps that are not yet saved.
+
+    See schemes.scheme.StepResult.
+    """
 
     state: Array
     energy: Array
@@ -23,7 +26,10 @@ class Rows(NamedTuple):
 
 
 class Within(NamedTuple):
-    """Callback of controllers within steps, called after each trial solution; zeros without such controllers."""
+    """Data for the loops to call controllers that are solved within steps, after each trial solution.
+
+    All are zero without such controllers.
+    """
 
     address: int
     """Address of a function of ``data`` and the number of a step that returns 0 if all agree, 1 to try ``inputs``."""
@@ -37,7 +43,10 @@ class Within(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """Calls of controllers before some of n steps, and the inputs held in these; empty without controllers."""
+    """Data for the loops to call controllers before some of n steps, and the inputs that these hold.
+
+    All are empty without controllers.
+    """
 
     address: int
     """Address of a function of the number of a step that sets ``held`` and returns zero on success."""
@@ -51,14 +60,14 @@ class Calls(NamedTuple):
 
 @cache
 def nothing_within() -> Within:
-    """Callback arrays of steps without controllers within them."""
+    """Data for steps without controllers within them."""
     one, two = np.zeros(0), np.zeros((0, 0))
     return Within(0, 0, two, one, two, two, one, one)
 
 
 @cache
 def no_calls() -> Calls:
-    """Calls of steps without controllers."""
+    """Data for steps without controllers."""
     return Calls(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
 
 
@@ -99,13 +108,13 @@ class Pair(NamedTuple):
 
 @cache
 def no_pair() -> Pair:
-    """Arrays of steps that are not taken in pairs."""
+    """Empty arrays, for steps that are not taken in pairs."""
     none = np.zeros(0)
     return Pair(none, none, none, none, none, none, none, np.zeros((0, 2)))
 
 
 class Table(NamedTuple):
-    """Time-dependent data of n substeps: one row each, or a single row for all."""
+    """Prescribed quantities for n substeps, such as inputs and drives: one row each, or a single row if constant."""
 
     times: Array  # (n + 1,)
     coefficient: Array  # (n + 1 or 1, terms)
@@ -116,13 +125,13 @@ class Table(NamedTuple):
     moved: Array  # (n or 1, …), changes of free measures and values that change, see kernels.arrays
 
     def part(self, first: int, steps: int) -> Table:
-        """Views of the rows of ``steps`` substeps from the ``first`` on."""
+        """Views of the rows of ``steps`` substeps, from number ``first`` on."""
         ends, last = len(self.times), first + steps
         return Table(*(own if len(own) == 1 else own[first : last + (len(own) == ends)] for own in self))
 
 
 class Kinds(NamedTuple):
-    """Kinds of steps as numbers.
+    """Kind of the steps of a run, as numbers for the loops.
 
     ``redundant`` is 1 for multipliers of least norm, ``decay`` for steps that lose energy, ``contact`` for compliant
     contacts, 2 for a pile (see loops.near_pairs), ``friction`` for dry friction of joints under their force; else zero.
@@ -135,7 +144,7 @@ class Kinds(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Substeps of a step: their shares of its length, the weights of their multipliers, and the depth of the history.
+    """How a step is made of substeps: their shares of its length, weights of their multipliers, depth of the history.
 
     ``pair`` is empty unless steps are taken in pairs.
     """
@@ -152,7 +161,7 @@ STEPS, STRIKES, COLLOCATION = range(3)
 
 
 class Course(NamedTuple):
-    """Options, callbacks and records of the steps of a table.
+    """Options, callbacks and arrays for results, for the loops over the steps of a table.
 
     ``before`` steps were taken before these, one of ``every`` steps is saved, and the last ``known`` rows of history
     are filled. ``solved`` (1,) counts the finished steps.
@@ -168,7 +177,7 @@ class Course(NamedTuple):
 
 
 class GaussTable(NamedTuple):
-    """Time-dependent data of n steps of s stages: a row for each, or a single row for all."""
+    """Prescribed quantities for n steps of Gauss collocation with s stages: a row for each, or one if constant."""
 
     times: Array  # (n + 1,)
     coefficient: Array  # (n + 1 or 1, terms), at the ends of the steps
@@ -186,7 +195,10 @@ class GaussTable(NamedTuple):
 
 
 class AtNodes(NamedTuple):
-    """Time-dependent data at the nodes of all steps of a run, one row each or one for all; ``first`` row of a step."""
+    """Prescribed quantities at the nodes of all steps of a run: one row each, or one for all.
+
+    ``first`` is the first row of the present step.
+    """
 
     coefficient: Array  # (rows, terms)
     coefficient_rate: Array  # h times the rate
@@ -204,11 +216,11 @@ OVER_PART, RATES_AT_END, AT_TIME = range(3)
 
 
 class Given(NamedTuple):
-    """Length of a step [s], its inputs, and coefficients and offsets of the joints (see :class:`Table`).
+    """Length of a step [s], its inputs, and the coefficients and offsets of its constraints (see :class:`Table`).
 
     ``before`` and ``after`` are the coefficients at both ends, ``offset`` and ``last_offset`` the offsets at the end
-    and at the start, ``own_coefficient`` and ``own_offset`` their rates at the end. ``moves`` is True if
-    coefficients change with time.
+    and at the start, ``own_coefficient`` and ``own_offset`` their rates at the end. ``moves`` is True if coefficients
+    change with time.
     """
 
     h: float
@@ -223,10 +235,10 @@ class Given(NamedTuple):
 
 
 class Between(NamedTuple):
-    """Callback for time-dependent data between the times of a table; with ``address`` 0 all of it is constant.
+    """Callback that evaluates prescribed quantities between the times of a table; address 0 if all are constant.
 
-    The function at the address fills the ``table`` of one step from the first to the second of the ``times``; for data
-    at one time both are equal, and the rates are derivatives from the right.
+    The function at the address fills the ``table`` of one step from the first to the second of the ``times``; for
+    quantities at one time both are equal, and the rates are derivatives from the right.
     """
 
     address: int
@@ -235,7 +247,7 @@ class Between(NamedTuple):
 
 
 class Prescribed(NamedTuple):
-    """Time-dependent data of step ``k`` of a table; between its times by a callback."""
+    """Prescribed quantities of step ``k`` of a table; at times within the step a callback evaluates them."""
 
     table: Table
     k: int
@@ -243,7 +255,7 @@ class Prescribed(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """Bracket of a closing time: two times and the least gaps there."""
+    """Two times between which a gap closes, and the least gap of all contacts at each."""
 
     first: float
     before: float

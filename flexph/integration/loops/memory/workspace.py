@@ -1,4 +1,4 @@
-"""Work space of compiled steps, and the fields that are also seen as one vector."""
+"""Work space of compiled steps, and spans of consecutive fields that are also used as one vector."""
 
 from __future__ import annotations
 

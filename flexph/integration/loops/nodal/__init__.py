@@ -1,4 +1,4 @@
-"""Strains of nodal bodies in loops: stresses, forces and Jacobian by elements, and the coordinates of cables.
+"""Strains of nodal bodies, such as rods and cables, in loops: stresses, forces, Jacobian, coordinates of cables.
 
 Imports: discrete_gradients, integration.loops.memory, integration.loops.terms, kernels, numerics, numerics.loops.
 """

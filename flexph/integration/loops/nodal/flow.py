@@ -1,10 +1,12 @@
-"""Forces of flows along rods and cables in loops (formulas of kernels.rates.flows).
+"""Forces of fluid that flows along rods and cables, in loops (formulas of kernels.rates.flows).
 
-Over a step h with the speeds u₀ and u₁ at its ends, bars as the means of both ends, the forces on the frames are
+Over a step of length h, the flow has the speeds u₀ and u₁ at its start and end. With bars for means of both ends,
+positions r and velocities v, the forces on the frames are
 
     f = −2ū A v̄ + mean(u²) (K − C) r̄ − (Δu/h) A r̄,
 
-so that h v̄·f is exactly the change of ½u² rᵀK r and the works at both ends and of the change of speed.
+so that h v̄·f is exactly the change of ½u² rᵀK r and the works at both ends and of the change of speed. With shape
+functions N and the mass m per length, A = ∫m N N'ᵀ, K = ∫m N'N'ᵀ, and C = m N N'ᵀ from end to end.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ SPEEDS = cython.declare(cython.Py_ssize_t, _SPEEDS)
 
 
 def add_flow_forces(m: Memory, dim: int, h: float) -> None:
-    """Add the forces of all flows on the frames."""
+    """Add the forces of all flows to the forces on the frames."""
     for f in range(m.flows_frame.size):
         u0 = factor_at(m, SPEEDS, m.flows_owner[f], 0)
         u1 = factor_at(m, SPEEDS, m.flows_owner[f], 1)
@@ -39,7 +41,7 @@ def add_flow_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def add_flows(m: Memory, dim: int, h: float) -> None:
-    """Add the derivatives of the forces of flows to the border."""
+    """Add the derivatives of the forces of flows with respect to the unknowns to the border of the Jacobian."""
     for e in range(m.flows_own_row.size):
         u0 = factor_at(m, SPEEDS, m.flows_own_owner[e], 0)
         u1 = factor_at(m, SPEEDS, m.flows_own_owner[e], 1)
@@ -50,7 +52,10 @@ def add_flows(m: Memory, dim: int, h: float) -> None:
 
 
 def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies −½u² rᵀK r of flows in the state ``at``, with the speeds at the end of the step, to ``out``."""
+    """Add the energies −½u² rᵀK r of all flows in the present state ``at`` to ``out``.
+
+    u are the speeds of the flows at the end of the step.
+    """
     for f in range(m.flows_frame.size):
         k = m.flows_owner[f]
         speed = factor_at(m, SPEEDS, k, 1)
@@ -62,7 +67,7 @@ def add_flow_energies(m: Memory, dim: int, out: Array) -> None:
 
 
 def add_flow_works(m: Memory, dim: int, h: float, out: Array) -> None:
-    """Add the works at inlets and outlets of flows, and of changes of their speeds, over a solved step to ``out``."""
+    """Add the works of flows over a solved step to ``out``: at inlets and outlets, and of changes of their speeds."""
     for k in range(m.flows_mass.size):
         u0 = factor_at(m, SPEEDS, k, 0)
         u1 = factor_at(m, SPEEDS, k, 1)

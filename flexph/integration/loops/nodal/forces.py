@@ -22,7 +22,7 @@ KINK = cython.declare(cython.double, _KINK)
 
 
 def begin_strains(m: Memory, dim: int) -> None:
-    """Set vectors and products at the start of a step, and begin the mixed iteration with the stresses there."""
+    """Compute vectors and products of nodal bodies at the start of a step; copy the stresses there as a guess."""
     _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _set_products(m, dim, m.nodal_vector, m.nodal_product)
@@ -33,7 +33,7 @@ def begin_strains(m: Memory, dim: int) -> None:
 
 
 def _strain_at_start(m: Memory) -> None:
-    """Set the strains of rows with a law at the start of a step, from the products there."""
+    """Compute the strains of rows with an elastic law at the start of a step, from the products there."""
     for e in range(m.strains_stress.size):
         if m.strains_law[e] >= 0:
             value = m.strains_factor[e] * m.nodal_product[m.strains_product[e]]
@@ -44,7 +44,10 @@ def _strain_at_start(m: Memory) -> None:
 
 
 def strain(m: Memory, dim: int, h: float) -> None:
-    """Set stresses σ₁ = C⁻¹ε at the end of a step, their changes, mean stresses σ̃, and gradients of the strains."""
+    """Compute the stresses σ₁ = C⁻¹ε at the end of a step, the mean stresses σ̃, and the changes of the stresses.
+
+    Also the gradients of the strains with respect to their products.
+    """
     _place_columns(dim, m.end_r, m.end_R, m.nodal_end_column)
     _set_vectors(m, dim, m.nodal_end_column, m.nodal_end_vector)
     _set_products(m, dim, m.nodal_end_vector, m.nodal_end_product)
@@ -64,7 +67,10 @@ def strain(m: Memory, dim: int, h: float) -> None:
 
 
 def _evaluate_laws(m: Memory, h: float) -> None:
-    """Set stresses of rows with a law, over the step and at its end, and slopes; damping by undeformed stiffness."""
+    """Compute the stresses of rows with an elastic law, over the step and at its end, and their slopes.
+
+    Damping has the stiffness of the undeformed body.
+    """
     for e in range(m.strains_stress.size):
         k = m.strains_law[e]
         if k < 0:
@@ -88,14 +94,20 @@ def _evaluate_laws(m: Memory, h: float) -> None:
 
 
 def _largest_slope(m: Memory, k: int, x: float) -> float:
-    """Slope of law k; at a kink of a piecewise law the larger of both slopes, as slack rods rest at kinks."""
+    """Slope of the elastic law k at the strain x; at a kink of a piecewise law the larger of both slopes.
+
+    Slack rods rest at kinks.
+    """
     if m.joints_law_function[k][0] != 0:
         return law_value(m, k, 2, x)
     return larger(law_value(m, k, 2, x - KINK), law_value(m, k, 2, x + KINK))
 
 
 def add_line_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of rows with a law in the state ``at``, with their factors of time at the end of the step."""
+    """Add the energies of rows with an elastic law to ``out``, at the present state ``at``.
+
+    Factors of the laws that change with time are those at the end of the step.
+    """
     _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
     _set_products(m, dim, m.nodal_vector, m.nodal_product)
@@ -107,7 +119,7 @@ def add_line_energies(m: Memory, dim: int, out: Array) -> None:
 
 
 def add_work_of_schedules(m: Memory, out: Array) -> None:
-    """Add the work ½ (a₁ − a₀) (V₀ + V₁) of the factors of time of rows over a solved step."""
+    """Add the work ½ (a₁ − a₀) (V₀ + V₁) of the changing factors a of elastic laws over a solved step to ``out``."""
     for e in range(m.strains_stress.size):
         if m.strains_schedule[e] >= 0:
             k = m.strains_law[e]
@@ -118,7 +130,7 @@ def add_work_of_schedules(m: Memory, out: Array) -> None:
 
 
 def _place_columns(dim: int, r: Array, R: Array, column: Array) -> None:
-    """Write the columns of all frames, positions and directors, into ``column``."""
+    """Write the positions r and directors R of all frames into ``column``, in this order for each frame."""
     for b in range(column.shape[0] // 4):
         for i in range(dim):
             column[4 * b][i] = r[b][i]
@@ -127,7 +139,7 @@ def _place_columns(dim: int, r: Array, R: Array, column: Array) -> None:
 
 
 def _set_vectors(m: Memory, dim: int, column: Array, vector: Array) -> None:
-    """Write the vectors, weighted sums of columns, into ``vector``."""
+    """Compute the vectors of nodal bodies, which are weighted sums of columns, into ``vector``."""
     for v in range(vector.shape[0]):
         x = 0.0
         y = 0.0
@@ -146,7 +158,7 @@ def _set_vectors(m: Memory, dim: int, column: Array, vector: Array) -> None:
 
 
 def _set_products(m: Memory, dim: int, vector: Array, product: Array) -> None:
-    """Write the products of vectors into ``product``."""
+    """Compute the products of the vectors of nodal bodies into ``product``."""
     for p in range(product.size):
         v = m.strains_first[p]
         w = m.strains_second[p]
@@ -158,9 +170,9 @@ def _set_products(m: Memory, dim: int, vector: Array, product: Array) -> None:
 
 
 def partner(m: Memory, vector: Array, p: int, side: int, i: int) -> float:
-    """Component i of the vector that multiplies the first (side 0) or the second (side 1) vector of product p.
+    """Component i of the other vector of product p: that which multiplies its first (side 0) or second (side 1) vector.
 
-    These are W and V, for a crossed product JᵀW and JV with J a quarter turn.
+    For V·W it is W or V, for a crossed product JᵀW or JV with J a quarter turn.
     """
     other = m.strains_second[p] if side == 0 else m.strains_first[p]
     if m.strains_crossed[p]:
@@ -169,7 +181,7 @@ def partner(m: Memory, vector: Array, p: int, side: int, i: int) -> float:
 
 
 def _differentiate_strain(m: Memory, e: int) -> None:
-    """Set strain e at the end of the step, its gradient there, and its discrete gradient over the step."""
+    """Compute strain e at the end of the step, its gradient there, and its discrete gradient over the step."""
     p = m.strains_product[e]
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -198,7 +210,7 @@ def _differentiate_strain(m: Memory, e: int) -> None:
 
 
 def add_strain_forces(m: Memory, dim: int) -> None:
-    """Add the forces and torques of the mean stresses to those on the frames."""
+    """Add the forces and torques that the mean stresses exert to those on the frames."""
     for e in range(m.strains_stress.size):
         m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
     set_stress_forces(m, dim)
@@ -212,7 +224,7 @@ def add_strain_forces(m: Memory, dim: int) -> None:
 
 
 def set_stress_forces(m: Memory, dim: int) -> None:
-    """Set the forces on products, vectors and columns due to the stresses in ``nodal.stress``."""
+    """Compute the forces on products, vectors and columns due to the stresses in ``nodal.stress``."""
     fill(m.nodal_on_product, 0.0)
     for e in range(m.strains_stress.size):
         m.nodal_on_product[m.strains_product[e]] -= m.nodal_gradient[e][0] * m.nodal_stress[e]
@@ -246,7 +258,7 @@ def set_stress_forces(m: Memory, dim: int) -> None:
 
 
 def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component i of the world torque on frame b by the forces on its directors; levers are the mean directors."""
+    """Component i of the torque, in world axes, on frame b by the forces on its directors; levers are their means."""
     j = 0 if dim == 2 else (i + 1) % 3
     k = 1 if dim == 2 else (i + 2) % 3
     torque = 0.0
@@ -257,7 +269,7 @@ def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
 
 
 def predict_stresses(m: Memory, dim: int, h: float) -> None:
-    """Write into ``nodal.ahead`` the end stresses after a Newton correction, linearised about the present ones.
+    """Write the end stresses after a Newton correction into ``nodal.ahead``, linearised about the present ones.
 
     The correction is one that will be subtracted from the unknowns.
     """
@@ -289,7 +301,7 @@ def predict_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_columns(m: Memory, dim: int, h: float, b: int) -> None:
-    """Set the changes of the columns of frame b due to a correction.
+    """Compute the changes of the columns of frame b due to a correction.
 
     The spin δω of the correction turns its directions by h/(1 + |a|²) R₀(1 + [a]×) δω, a = ½hω̄.
     """

@@ -1,6 +1,7 @@
-"""Blocks of the Jacobian for strain rows, element by element, with stresses to first order after a correction.
+"""Terms of strain rows in the Jacobian, element by element, with stresses to first order after a correction.
 
-Forces on vectors V are Σ g W̄ over their products V·W, with g = Σ σ̃ ∂̄ε. They change with the unknowns x of an element by
+Forces on vectors V are Σ g W̄ over their products V·W, where g = Σ σ̃ ∂̄ε has the mean stresses σ̃ and the discrete
+gradients ∂̄ε of strains. They change with the unknowns x of an element by
 
     T_V = Σ_W (W̄ ⊗ ∂g/∂x + ½ g ∂W₁/∂x),
 
@@ -24,7 +25,7 @@ if not cython.compiled:
 
 
 def add_strains(m: Memory, dim: int, h: float) -> None:
-    """Add the blocks of strain rows to the border."""
+    """Add the derivatives of the forces of strain rows to the border of the Jacobian."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         ahead = (0.5 + m.elastic_damping[i] / h) * (m.nodal_ahead[e] - m.end_sigma[i])
@@ -42,7 +43,10 @@ def add_strains(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
-    """Set derivatives B and W of directors by their frame's spin, and add the torque's change as the levers turn."""
+    """Compute the derivatives B and W of the directors of frame b with respect to its spin, in the plane.
+
+    Also add the derivative of its torque, as the levers turn. B is that in the mean of the step, W that at its end.
+    """
     turn = m.system_turn[b][0][0]
     value = 0.0
     for c in range(2):
@@ -60,7 +64,10 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_frame(m: Memory, b: int) -> None:
-    """Set the derivatives of directors by their frame's spin: B in the mean, with R̄⁻ᵀ and mean levers, W at the end."""
+    """Compute the derivatives of the directors of frame b with respect to its spin: B in the mean, W at the end.
+
+    B has vectors of R̄⁻ᵀ, crossed with the mean directors.
+    """
     for c in range(3):
         k = 4 * b + 1 + c
         x = m.nodal_end_column[k][0]
@@ -87,10 +94,10 @@ def _turn_frame(m: Memory, b: int) -> None:
 
 
 def _turn_torque(m: Memory, h: float, b: int) -> None:
-    """Add the changes of the torque of forces on the directors of a frame, as their levers and R̄⁻¹ change.
+    """Add the derivative of the torque of forces on the directors of frame b, as their levers and R̄⁻¹ change.
 
-    :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is the
-    difference due to the first-order stresses.
+    :mod:`flexph.integration.loops.mechanics.jacobian` differentiates the torque of the iterate's stresses; this is
+    the difference due to the first-order stresses.
     """
     for a in range(3):
         i0 = m.trial_inverse[b][a][0]
@@ -116,7 +123,10 @@ def _turn_torque(m: Memory, h: float, b: int) -> None:
 
 
 def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
-    """Add the derivatives of an element's forces on positions and directors by its unknowns to the border."""
+    """Add the derivatives of an element's forces with respect to its unknowns to the border of the Jacobian.
+
+    The forces act on positions and directors of its frames.
+    """
     first = m.strains_frame_ptr[element]
     frames = m.strains_frame_ptr[element + 1] - m.strains_frame_ptr[element]
     width = m.nodal_columns.shape[1]
@@ -146,9 +156,9 @@ def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
 
 
 def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: int) -> None:
-    """Add h times a row of an element's matrix to the border of the system; ``row[at:]`` holds its entries.
+    """Add h times a row of an element's matrix to the border of the Jacobian.
 
-    ``unknown`` is the row's number among the unknowns of the element.
+    ``row[at:]`` holds its entries, ``unknown`` is its number among the unknowns of the element.
     """
     is_sparse = cython.declare(cython.bint)
     first = m.strains_unknown_ptr[element]
@@ -162,7 +172,10 @@ def _add_row(m: Memory, h: float, element: int, unknown: int, row: Array, at: in
 
 
 def _move_vectors(m: Memory, dim: int, h: float, first: int, point: int) -> None:
-    """Set the derivatives ∂V/∂x at the end, of the vectors of a point, with a row for each component."""
+    """Compute the derivatives ∂V/∂x of the vectors of a quadrature point at the end, with a row for each component.
+
+    ``first`` is the first frame of its element in the list of frames.
+    """
     width = m.nodal_moved.shape[1]
     base = m.strains_vector_ptr[point]
     for v in range(base, m.strains_vector_ptr[point + 1]):
@@ -187,7 +200,10 @@ def _move_vectors(m: Memory, dim: int, h: float, first: int, point: int) -> None
 
 
 def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None:
-    """Set the derivatives ∂Π/∂x at the end, of the products of a point."""
+    """Compute the derivatives ∂Π/∂x of the products of a quadrature point at the end.
+
+    ``count`` is the number of unknowns x of its element.
+    """
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]
@@ -205,7 +221,7 @@ def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
-    """Set the derivatives ∂g/∂Π at a point, due to changes of the stresses and of the strain gradients."""
+    """Compute the derivatives ∂g/∂Π at a quadrature point, due to changes of stresses and of strain gradients."""
     fill(m.nodal_couple, 0.0)
     base = m.strains_product_ptr[point]
     for e in range(m.strains_row_ptr[point], m.strains_row_ptr[point + 1]):
@@ -227,7 +243,10 @@ def _couple_products(m: Memory, h: float, point: int) -> None:
 
 
 def _add_law_stiffness(m: Memory, e: int, base: int) -> None:
-    """Add the part of ∂g/∂Π due to the slope of the mean stress of strain row e, which has a law."""
+    """Add the part of ∂g/∂Π that is due to the slope of the elastic law of strain row e.
+
+    ``base`` is the first product of the quadrature point.
+    """
     for s in range(3):
         i = m.strains_product[e] if s == 0 else m.strains_square[e][s - 1]
         for t in range(3):
@@ -238,7 +257,10 @@ def _add_law_stiffness(m: Memory, e: int, base: int) -> None:
 
 
 def _add_strain_curvature(m: Memory, e: int, base: int) -> None:
-    """Add σ̃ ∂(discrete gradient)/∂(products at the end) of strain e to ∂g/∂Π."""
+    """Add σ̃ times the derivative of the discrete gradient of strain e with respect to end products to ∂g/∂Π.
+
+    ``base`` is the first product of the quadrature point.
+    """
     p = m.strains_product[e] - base
     i = m.strains_square[e][0]
     j = m.strains_square[e][1]
@@ -278,7 +300,10 @@ def _add_strain_curvature(m: Memory, e: int, base: int) -> None:
 
 
 def _combine_products(m: Memory, point: int, count: int) -> None:
-    """Set the derivatives ∂g/∂x from ∂g/∂Π and ∂Π/∂x."""
+    """Compute the derivatives ∂g/∂x at a quadrature point, as the product of ∂g/∂Π and ∂Π/∂x.
+
+    ``count`` is the number of unknowns x of its element.
+    """
     products = m.strains_product_ptr[point + 1] - m.strains_product_ptr[point]
     width = m.nodal_rows.shape[1]
     for i in range(products):
@@ -291,7 +316,10 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
 
 
 def _add_vector_slopes(m: Memory, dim: int, point: int, count: int) -> None:
-    """Add the derivatives T_V of the vectors of a point, times their weights, to those of the columns."""
+    """Add the derivatives T_V of the forces on the vectors of a quadrature point to those on the columns.
+
+    The vectors act with their weights. ``count`` is the number of unknowns of the element.
+    """
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]
     vectors = m.strains_vector_ptr[point]

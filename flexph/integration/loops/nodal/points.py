@@ -1,7 +1,7 @@
-"""Points of cables in loops: corrections by positions and slopes, and nodes that are means of points.
+"""Points of cables in loops: their rates of positions and slopes as unknowns, and nodes that are means of points.
 
-Velocities of points are v = T x. The unknowns x of positions and slopes couple neighbours only, in the strains and by
-TᵀMT in the inertia, whereas each tension depends on many of the points.
+Velocities of points are v = T x. The unknowns x, rates of positions and slopes, couple neighbours only, in the strains
+and by TᵀMT in the inertia with masses M, whereas each tension depends on many of the points.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if not cython.compiled:
 
 
 def gather_points(m: Memory) -> None:
-    """Write Tᵀ times the defects of the points into the right-hand side of the border."""
+    """Write Tᵀ times the momentum defects of cables' points into the right-hand side of the border of the Jacobian."""
     d = m.defect_v.shape[1]
     for k in range(m.points_frame.size):
         for i in range(d):
@@ -29,7 +29,10 @@ def gather_points(m: Memory) -> None:
 
 
 def spread_points(m: Memory) -> None:
-    """Set the corrections of the points from those of positions and slopes."""
+    """Compute the corrections T x of the velocities of points.
+
+    The unknowns x are in the solution of the border of the Jacobian.
+    """
     total = cython.declare(Number)
     for k in range(m.points_frame.size):
         for i in range(m.correction_v.shape[1]):
@@ -40,7 +43,7 @@ def spread_points(m: Memory) -> None:
 
 
 def add_point_masses(m: Memory) -> None:
-    """Add 2TᵀMT to the border."""
+    """Add the inertia 2TᵀMT of the points of cables to the border of the Jacobian."""
     for e in range(m.points_mass_val.size):
         for i in range(m.border_v.shape[1]):
             row = m.border_v[m.points_mass_row[e]][i]
@@ -49,7 +52,7 @@ def add_point_masses(m: Memory) -> None:
 
 
 def place_means(m: Memory, r: Array, arm: Array) -> None:
-    """Write the positions of nodes that are means of points into their arms."""
+    """Write the positions of nodes that are means of points into ``arm``; ``r`` are the positions of frames."""
     for k in range(m.points_node.size):
         for i in range(r.shape[1]):
             total = 0.0
@@ -59,7 +62,7 @@ def place_means(m: Memory, r: Array, arm: Array) -> None:
 
 
 def move_means(m: Memory, v: Array) -> None:
-    """Write the velocities of nodes that are means of points into ``run.moved``."""
+    """Write the velocities of nodes that are means of points into ``run.moved``; ``v`` are the velocities of frames."""
     for k in range(m.points_node.size):
         for i in range(v.shape[1]):
             total = 0.0
@@ -69,7 +72,10 @@ def move_means(m: Memory, v: Array) -> None:
 
 
 def distribute_mean_forces(m: Memory) -> None:
-    """Distribute the forces on nodes that are means of points to these points, which have no spin."""
+    """Distribute the force on each node that is a mean of points to these points.
+
+    Torques on its body are set to zero, as points have no spin.
+    """
     for k in range(m.points_node.size):
         n = m.points_node[k]
         for i in range(m.trial_torque.shape[1]):

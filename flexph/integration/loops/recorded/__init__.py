@@ -1,4 +1,7 @@
-"""Derivatives of runs by the discrete adjoint or tangents of their steps, whose residuals are recorded operations.
+"""Derivatives of runs by the discrete adjoint or tangents of their steps.
+
+The residual and end of a step are computed once with recorded numbers, which list their operations. The list, a
+program, is evaluated forward or backward for the derivatives of other steps.
 
 Imports: integration.loops.decay, integration.loops.friction, integration.loops.gauss, integration.loops.mechanics,
 integration.loops.memory, integration.loops.nodal, integration.loops.steps, integration.loops.terms, kernels,

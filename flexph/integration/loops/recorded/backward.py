@@ -22,7 +22,7 @@ LARGEST = 1000
 
 
 class Cells(NamedTuple):
-    """Recorded numbers of a memory and of a table: complex arrays with the value and the index in the record."""
+    """Memory and table of recorded numbers: complex arrays with the value of each and its index in the record."""
 
     space: Array
     constants: Array
@@ -80,12 +80,12 @@ class Backward(NamedTuple):
 def backward_of(
     m: Memory, kinds: Kinds, table: Table, run: tuple[Array, Array, Array], varied: Index, *, instants: int = 0
 ) -> tuple[Backward, Index]:
-    """Arrays of a run, and the table of addresses of its recorded numbers, which must live as long.
+    """Arrays of the backward sweep over a run, and the table of addresses of its recorded numbers.
 
-    ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x.
-    ``varied`` are the indices of the constants with respect to which derivatives are wanted. ``instants`` is the number
-    of times at which a step calls functions of time, or 0 without derivatives by the times
-    of steps.
+    The table must live as long. ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and
+    multipliers (N, y), and ∂Φ/∂x. ``varied`` are the indices of the constants with respect to which derivatives are
+    wanted. ``instants`` is the number of times at which a step calls functions of time, or 0 without derivatives with
+    respect to the times of steps.
     """
     states, means, by_state = run
     constants, space, addresses = recorded_cells(m)
@@ -131,9 +131,9 @@ def backward_of(
 
 
 def recorded_cells(m: Memory, constants: Array | None = None, space: Array | None = None) -> tuple[Array, Array, Array]:
-    """Cells of recorded numbers for the constants and the work space of a memory, and the table of their addresses.
+    """Recorded numbers for the constants and the work space of a memory, and the table of their addresses.
 
-    The cells are new arrays unless ``constants`` and ``space`` are given.
+    They are in new arrays unless ``constants`` and ``space`` are given.
     """
     constants, space = (
         _copied(cells, given) for cells, given in ((m.constants.reals, constants), (m.space.reals, space))
@@ -148,14 +148,17 @@ def recorded_cells(m: Memory, constants: Array | None = None, space: Array | Non
 
 
 def _copied(reals: Array, into: Array | None) -> Array:
-    """Cells with the given values, which count as constants until they are marked as variables of a record."""
+    """Recorded numbers with the given values, in a new array or in ``into``.
+
+    They count as constants until they are marked as variables of a record.
+    """
     cells = recorded_zeros(reals.shape) if into is None else into
     cells.real = reals
     return cells
 
 
 def recorded_zeros(shape: tuple[int, ...]) -> Array:
-    """Recorded numbers that are zero, as constants of a record."""
+    """Array of recorded numbers that are zero, and constants of a record."""
     cells = np.zeros(shape, complex)
     cells.ravel().view(np.int64)[1::2] = -1
     return cells

@@ -16,5 +16,5 @@ cdef bint _step_back(Memory* m, RecordedMemory* r, Py_ssize_t dim, Collocated& c
 cdef void _add_by_times(Collocated& c, Py_ssize_t k, Py_ssize_t entry) noexcept nogil
 cdef bint _set_program(Memory* m, RecordedMemory* r, Py_ssize_t dim, Collocated& c, Py_ssize_t k, double h) noexcept nogil
 cdef void _record(RecordedMemory* r, Py_ssize_t dim, Collocated& c, Vec given, double h) noexcept nogil
-cdef Py_ssize_t _want_unknowns(RecordedScheme& g, Py_ssize_t first) noexcept nogil
+cdef Py_ssize_t _mark_unknowns(RecordedScheme& g, Py_ssize_t first) noexcept nogil
 cdef void _collect_defects(RecordedScheme& g, RVec out) noexcept nogil

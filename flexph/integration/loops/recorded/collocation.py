@@ -57,7 +57,7 @@ if not cython.compiled:
 def go_back_by_nodes(m: Memory, r: RecordedMemory, dim: int, c: Collocated, first: int, last: int) -> int:
     """Propagate the adjoint ``c.run.carried`` back over the steps from ``last`` (exclusive) to ``first``.
 
-    Return the number of a step that failed, or −1.
+    Returns the number of a step that failed, or −1.
     """
     failed = -1
     for i in range(last - first):
@@ -81,7 +81,10 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int) ->
 
 
 def _add_by_times(c: Collocated, k: int, entry: int) -> None:
-    """Add derivatives with respect to the times of step k, from those by its length and by its node times."""
+    """Add the derivatives with respect to the times of step k, from those with respect to its length and node times.
+
+    ``entry`` is the first of the latter in the adjoint.
+    """
     c.run.by_times[k] -= c.run.adjoint[entry]
     c.run.by_times[k + 1] += c.run.adjoint[entry]
     for i in range(c.scheme.nodes.size):
@@ -91,7 +94,10 @@ def _add_by_times(c: Collocated, k: int, entry: int) -> None:
 
 
 def _set_program(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int, h: float) -> bool:
-    """Solve step k again from its start, and compute the values of its program; False if it is not solved."""
+    """Solve step k again from its start, and evaluate its program there; False if it is not solved.
+
+    The program is recorded if none fits.
+    """
     none = c.run.none
     copy(c.run.states[k], m.at_state)
     derive(m, dim, m.trial_c)
@@ -110,9 +116,9 @@ def _set_program(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int, 
 
 
 def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) -> None:
-    """Record a program for the residual and the end of a step.
+    """Record the operations for the residual and the end of a step of length h [s] as a program.
 
-    Its group BEFORE holds the time-dependent data, AFTER the stages.
+    Its group BEFORE holds the prescribed quantities, AFTER the stages.
     """
     set_cells(c.run.cells.space, c.run.plain)
     set_cells(c.space_cells, c.spaces)
@@ -121,7 +127,7 @@ def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) 
     give(c.run.cells.space, SPACE, -1)
     give(c.space_cells, AFTER, -1)
     want(r.at_state, 0)
-    entry = _want_unknowns(c.recorded, r.at_state.size)
+    entry = _mark_unknowns(c.recorded, r.at_state.size)
     give(c.given_cells, BEFORE, entry)
     entry += given.size
     give_some(c.run.cells.constants, c.run.varied, CONSTANTS, entry)
@@ -144,8 +150,8 @@ def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) 
     c.run.audit[5] += 1
 
 
-def _want_unknowns(g: RecordedScheme, first: int) -> int:
-    """Mark the unknowns of all stages as variables with indices from ``first`` on; return the next index."""
+def _mark_unknowns(g: RecordedScheme, first: int) -> int:
+    """Mark the unknowns of all stages as variables of the record, from index ``first`` on; return the next index."""
     entry = cython.declare(cython.Py_ssize_t)
     entry = first
     for i in range(g.stages.size):

@@ -22,7 +22,7 @@ GIVEN = "inputs", "own_coefficient", "own_offset"
 
 
 class Decayed(NamedTuple):
-    """Backward sweep over N steps that lose energy; unknowns of a step are three times those of the exact scheme.
+    """Arrays of the backward sweep over N steps that lose energy, with three times the unknowns of the exact scheme.
 
     ``given`` (N, G) are inputs and rates of prescribed quantities, ``matrices`` those of :func:`matrices_of`.
     """
@@ -42,7 +42,8 @@ class Decayed(NamedTuple):
 def matrices_of(a: Arrays, length: float, radius: float) -> Array:
     """Matrices B and ½A C⁻¹ of all bodies that vibrate (:mod:`flexph.kernels.decay`), for a step length [s].
 
-    They are smooth functions of the data of bodies, unlike the modes from which they are computed.
+    ``radius`` is the spectral radius of the scheme. The matrices are smooth functions of the data of bodies, unlike
+    the modes from which they are computed.
     """
     h, alpha, parts = rounded(length), (1.0 - radius) / (1.0 + radius), [np.zeros(0)]
     for own in free_vibrations(a):
@@ -53,7 +54,7 @@ def matrices_of(a: Arrays, length: float, radius: float) -> Array:
 
 
 def given_of(table: Table) -> Array:
-    """Inputs and rates of prescribed quantities of all steps of a table, (N, G)."""
+    """Inputs and rates of prescribed quantities of all steps of a table, one row for each step, (N, G)."""
     steps = len(table.times) - 1
     rows = [getattr(table, name) for name in GIVEN]
     given = np.concatenate([np.broadcast_to(own, (steps, own.shape[1])) for own in rows], axis=1)
@@ -63,10 +64,10 @@ def given_of(table: Table) -> Array:
 def decayed_of(
     m: Memory, table: Table, run: tuple[Array, Array, Array], varied: Index, matrices: Array
 ) -> tuple[Decayed, Index]:
-    """Arrays of the backward sweep, and the addresses of recorded numbers, which the caller must keep alive.
+    """Arrays of the backward sweep over a run, and the addresses of its recorded numbers.
 
-    ``run`` has the states (N + 1, n) as the loops have them, first iterates of mean velocities and multipliers (N, y),
-    and ∂Φ/∂x. For ``varied`` see :func:`.backward.backward_of`.
+    The caller must keep the addresses alive. ``run`` has the states (N + 1, n) in the layout of the loops, first
+    iterates of mean velocities and multipliers (N, y), and ∂Φ/∂x. For ``varied`` see :func:`.backward.backward_of`.
     """
     states, means, by_state = run
     unknowns = np.zeros((len(means), 3 * means.shape[1]))

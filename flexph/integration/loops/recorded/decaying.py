@@ -61,7 +61,7 @@ if not cython.compiled:
 def go_back_decaying(m: Memory, r: RecordedMemory, dim: int, d: Decayed, first: int, last: int) -> int:
     """Propagate the adjoint ``d.run.carried`` back over the steps from ``last`` (exclusive) to ``first``.
 
-    Return the number of a step that failed, or −1.
+    Returns the number of a step that failed, or −1.
     """
     failed = -1
     for i in range(last - first):
@@ -72,7 +72,7 @@ def go_back_decaying(m: Memory, r: RecordedMemory, dim: int, d: Decayed, first: 
 
 
 def _step_back(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int) -> bool:
-    """Propagate the adjoint back over step k; False if the step is not solved again, or its system is singular."""
+    """Propagate the adjoint back over step k; False if the step cannot be repeated or its transposed system solved."""
     b = d.run
     given = given_of(b.table, k)
     if not _set_program(m, r, dim, d, k, given) or not solve_back(m, dim, b, k, given.h):
@@ -89,7 +89,10 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int) -> bo
 
 
 def _set_program(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> bool:
-    """Solve step k again, and compute the values of its program; False if it is not solved."""
+    """Solve step k again, and evaluate its program there; False if it is not solved.
+
+    The program is recorded if none fits.
+    """
     b = d.run
     if not _solve_step(m, dim, d, k, given):
         return False
@@ -135,7 +138,7 @@ def _solve_step(m: Memory, dim: int, d: Decayed, k: int, given: Given) -> bool:
 
 
 def _record(r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> None:
-    """Record a program of the residual and the end of a step."""
+    """Record the operations for the residual and the end of step k as a program."""
     b = d.run
     s = r.at_state.size
     n = r.x.size

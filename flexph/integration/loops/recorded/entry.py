@@ -31,7 +31,7 @@ BACK_DECAYING = cython.declare(cython.Py_ssize_t, _BACK_DECAYING)
 
 
 def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, steps: tuple[int, int]) -> int:
-    """Sweep over the steps from the first to the last (exclusive) of two numbers; return the step that failed, or −1.
+    """Sweep over ``steps``, the numbers of the first and last one (exclusive); return that of a failed step, or −1.
 
     ``memory`` and ``recorded`` are addresses of a memory of numbers and of one of recorded numbers; ``arrays`` are
     those of the ``kind`` (see backward.py): Backward, Collocated, Decayed or Forward. Programs of steps are reused for

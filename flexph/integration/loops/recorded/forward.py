@@ -1,4 +1,4 @@
-"""Arrays of the forward sweep over the steps of a run: derivatives of its states by parameters."""
+"""Arrays of the forward sweep over the steps of a run: derivatives of its states with respect to parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .backward import Backward
 
 
 class Forward(NamedTuple):
-    """Forward sweep over N steps: the run, and derivatives of its start and constants with respect to q parameters.
+    """Arrays of the forward sweep over N steps: derivatives of a run with respect to q parameters.
 
     ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of its
     table, with one row or as many as the table, and ``by_times`` of its times, if these depend on parameters.
@@ -33,9 +33,10 @@ class Forward(NamedTuple):
 
 
 def forward_of(run: Backward, derivatives: Sequence[Sequence[Array]]) -> Forward:
-    """Arrays of a forward sweep.
+    """Arrays of a forward sweep over the run of a backward one.
 
-    ``derivatives`` are those of (constants, start, times, coefficients, offsets, inputs, moved) by each parameter.
+    ``derivatives`` are those of (constants, start, times, coefficients, offsets, inputs, moved) with respect to each
+    parameter.
     """
     parts = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
     constants, start, times, coefficients, offsets, inputs, moved = parts

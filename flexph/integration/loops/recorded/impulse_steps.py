@@ -26,7 +26,10 @@ if not cython.compiled:
 
 
 def set_defects(m: Memory, dim: int, given: Given, matrices: Array, out: Array) -> None:
-    """Write the defects of all unknowns to ``out``, and the end of the step to ``at``."""
+    """Write the defects of all unknowns of a step with its impulse to ``out``, and the state at its end to ``at``.
+
+    ``matrices`` are B and ½AC⁻¹ of the bodies, ``given`` the prescribed values of the step and their rates.
+    """
     n = m.x.size
     move_and_strain(m, dim, given.h)
     _soften(m, matrices)
@@ -42,7 +45,7 @@ def set_defects(m: Memory, dim: int, given: Given, matrices: Array, out: Array) 
 
 
 def _soften(m: Memory, matrices: Array) -> None:
-    """Add ½AΔσ to the mean stresses."""
+    """Add ½AΔσ, due to the change of the stresses Δσ in the step, to the mean stresses."""
     place = cython.declare(cython.Py_ssize_t)
     place = 0
     for b in range(m.inertia_mass.size):
@@ -56,7 +59,7 @@ def _soften(m: Memory, matrices: Array) -> None:
 
 
 def _set_end_rates(m: Memory, dim: int) -> None:
-    """Set the velocities at the end from the unknowns."""
+    """Copy the velocities at the end of the step from the unknowns."""
     s = m.x_w.shape[1]
     turns = m.inertia_mass.size * dim
     bends = turns + m.inertia_mass.size * s
@@ -70,7 +73,7 @@ def _set_end_rates(m: Memory, dim: int) -> None:
 
 
 def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> None:
-    """Write the defects of the velocities at the end: v₁ − (2v̄ − v₀), plus B Δp for bodies that vibrate."""
+    """Write the defects of the velocities at the end to ``out``: v₁ − (2v̄ − v₀), plus B Δp for bodies that vibrate."""
     place = cython.declare(cython.Py_ssize_t)
     s = m.x_w.shape[1]
     n = m.x.size
@@ -101,7 +104,7 @@ def _write_rate_defects(m: Memory, dim: int, matrices: Array, out: Array) -> Non
 
 
 def _write_impulse_defects(m: Memory, dim: int, given: Given, out: Array) -> None:
-    """Write the defects of the impulse and of the velocities v° to ``out``, and the end of the step to ``at``."""
+    """Write the defects of the impulse μ and of the velocities v° to ``out``, and the state at the end to ``at``."""
     n = m.x.size
     velocities = m.at_velocities.size
     copy(m.end_state, m.at_state)
@@ -138,7 +141,7 @@ def _write_impulse_defects(m: Memory, dim: int, given: Given, out: Array) -> Non
 
 
 def _set_impulse_forces(m: Memory, dim: int, after: Array) -> None:
-    """Set the forces on bodies and nodes due to impulses of the joints at the positions of the state ``at``."""
+    """Compute the forces on bodies and nodes that impulses of the joints exert, in the present state ``at``."""
     velocities = m.at_velocities.size
     copy(m.at_arm, m.trial_lever)
     copy(m.at_vector, m.trial_mean)

@@ -67,7 +67,7 @@ class RecordedGiven(NamedTuple):
 
 
 class RecordedNodes(NamedTuple):
-    """Recorded numbers of the time-dependent data at the nodes of a step (see ``memory.structures.AtNodes``)."""
+    """Prescribed quantities at the nodes of a step as recorded numbers (see ``memory.structures.AtNodes``)."""
 
     coefficient: Array
     coefficient_rate: Array
@@ -81,7 +81,7 @@ class RecordedNodes(NamedTuple):
 
 
 class Collocated(NamedTuple):
-    """Backward sweep over N steps of Gauss collocation, with the tableau, data and work space of the nodes.
+    """Arrays of the backward sweep over N steps of Gauss collocation, with the tableau and the nodes.
 
     ``given`` (N, G) are the time-dependent data of each step, :func:`given_of_steps`; ``by_given`` has derivatives.
     """
@@ -102,7 +102,7 @@ class Collocated(NamedTuple):
 
 
 def widths_of(table: GaussTable, tableau: Tableau) -> list[tuple[str, int, int, int]]:
-    """Layout of the fields of a table: name, rows of a step, rows from one step to the next, and columns."""
+    """Layout of the fields of a table: name, number of rows of a step, rows to the next step, and number of columns."""
     s = tableau.nodes.size
     of_nodes = [(name, s, s) for name in ("stage_coefficient", "stage_rate", "stage_offset", "inputs", "moved")]
     of_points = [("factor", 2 * s, 2 * s), ("factor_rate", 2 * s, 2 * s), ("factor_end", 2, 1)]
@@ -114,7 +114,7 @@ def widths_of(table: GaussTable, tableau: Tableau) -> list[tuple[str, int, int, 
 
 
 def given_of_steps(table: GaussTable, tableau: Tableau) -> Array:
-    """Time-dependent data of all steps of a table, (N, G)."""
+    """Prescribed quantities of all steps of a table, one row for each step, (N, G)."""
     steps, parts = len(table.times) - 1, []
     for name, rows, each, width in widths_of(table, tableau):
         index = each * np.arange(steps)[:, None] + np.arange(rows)
@@ -123,7 +123,10 @@ def given_of_steps(table: GaussTable, tableau: Tableau) -> Array:
 
 
 def add_by_given(by_given: Array, table: GaussTable, tableau: Tableau, out: dict[str, Array]) -> None:
-    """Add derivatives with respect to the data of steps to those with respect to the fields of a table."""
+    """Add derivatives with respect to the prescribed quantities of steps to those of the fields of a table.
+
+    ``by_given`` (N, G) are the former, ``out`` the latter by field.
+    """
     first, steps = 0, len(by_given)
     for name, rows, each, width in widths_of(table, tableau):
         index = each * np.arange(steps)[:, None] + np.arange(rows)
@@ -137,9 +140,9 @@ def collocated_of(
 ) -> tuple[Collocated, tuple[Index, StageMemories, list[Index]]]:
     """Arrays of the backward sweep, and the memories that they point to, which the caller must keep alive.
 
-    ``run`` holds the states (N + 1, n) in the layout of the loops, and ∂Φ/∂x; ``timed`` asks for derivatives by the
-    times of the steps; ``varied`` is as in :func:`.backward.backward_of`. Addresses of recorded numbers are first
-    among the memories.
+    ``run`` holds the states (N + 1, n) in the layout of the loops, and ∂Φ/∂x; ``timed`` asks for derivatives with
+    respect to the times of the steps; ``varied`` is as in :func:`.backward.backward_of`. Addresses of recorded
+    numbers are first among the memories.
     """
     states, by_state = run
     memories = StageMemories(m, before_runs(m), tableau)

@@ -87,7 +87,7 @@ LENGTH = cython.declare(cython.Py_ssize_t, 6)
 def go_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, first: int, last: int) -> int:
     """Propagate the adjoint ``b.carried`` back over the steps from ``last`` (exclusive) to ``first``.
 
-    Return the number of a step that failed, or −1.
+    Returns the number of a step that failed, or −1.
     """
     failed = -1
     for i in range(last - first):
@@ -119,7 +119,7 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int) -> i
 
 
 def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
-    """Solve the transposed system of step k, and set the adjoint at its start; False if the system is singular."""
+    """Solve the transposed system of step k, and compute the adjoint at its start; False if the system is singular."""
     fill(b.covector, 0.0)
     pull(ENDS, b.carried, b.none, b.wanted)
     add_entries(row_of(b.by_unknown, k), 0, b.wanted)
@@ -132,7 +132,10 @@ def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Set the memory to the solution of step k, factor its Jacobian, and compute the values of its program."""
+    """Set the memory to the solution of step k, factor its Jacobian, and evaluate its program there.
+
+    The program is recorded if none fits.
+    """
     _factor_at_solution(m, dim, b, k, given)
     if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):
         _record(r, dim, b, given)
@@ -164,7 +167,10 @@ def _factor_at_solution(m: Memory, dim: int, b: Backward, k: int, given: Given) 
 
 
 def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
-    """Solve the transposed system by iterative refinement, and set the adjoint; False if this does not converge."""
+    """Solve the transposed system of step k by iterative refinement, and compute the adjoint.
+
+    Returns False if this does not converge.
+    """
     size = largest_absolute(b.wanted)
     left = size
     used = 0
@@ -193,7 +199,7 @@ def _correct(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def _set_residual(m: Memory, b: Backward, k: int) -> float:
-    """Set the adjoint and the residual of the transposed system for the covector μ; return the largest residual."""
+    """Compute the adjoint and the residual of the transposed system for the covector μ; return the largest residual."""
     for i in range(b.covector.size):
         b.opposite[i] = -b.covector[i]
     pull(ALL, b.carried, b.opposite, b.adjoint)
@@ -203,7 +209,10 @@ def _set_residual(m: Memory, b: Backward, k: int) -> float:
 
 
 def _solve(m: Memory, b: Backward, k: int) -> bool:
-    """Solve the transposed system by its dense matrix, one sweep for each row; False if it is singular or too large."""
+    """Solve the transposed system by its dense matrix, one sweep for each row.
+
+    Returns False if the matrix is singular or too large.
+    """
     n = b.wanted.size
     if b.dense.shape[0] != n:
         return False
@@ -235,19 +244,19 @@ def _solve(m: Memory, b: Backward, k: int) -> bool:
 
 
 def row_of(rows: Array, k: int) -> Array:
-    """Row k of a table, or its only row if the values are constant."""
+    """Row k of a table, or its only row if the quantities are constant."""
     return rows[k if rows.shape[0] > 1 else 0]
 
 
 def add_entries(adjoint: Array, first: int, out: Array) -> int:
-    """Add entries of the adjoint from ``first`` on to ``out``; return the index after the last one."""
+    """Add the entries of the adjoint from ``first`` on to ``out``; return the index after the last of them."""
     for i in range(out.size):
         out[i] += adjoint[first + i]
     return first + out.size
 
 
 def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
-    """Record a program of residual and end of a step."""
+    """Record the operations for the residual and the end of a step as a program."""
     s = r.at_state.size
     n = r.x.size
     set_cells(b.cells.space, b.plain)
@@ -301,13 +310,13 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
 
 
 def set_cells(cells: Any, row: Array) -> None:
-    """Set recorded numbers to constants."""
+    """Set the recorded numbers ``cells`` to the values ``row``, as constants."""
     for i in range(row.size):
         cells.p[i] = row[i]
 
 
 def largest_absolute(values: Array) -> float:
-    """Largest absolute value."""
+    """Largest absolute value of the entries."""
     maximum = 0.0
     for i in range(values.size):
         size = values[i] if values[i] > 0.0 else -values[i]

@@ -1,4 +1,4 @@
-"""Derivatives of the states of a run by parameters, along its steps.
+"""Derivatives of the states of a run with respect to parameters, propagated along its steps.
 
 A step solves r(x₀, y; p) = 0 for its unknowns y and ends at x₁ = X(x₀, y; p). So
 
@@ -41,7 +41,10 @@ UNRELIABLE = cython.declare(cython.double, 1e-14)
 
 
 def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, last: int) -> int:
-    """Set the derivatives of the states after ``first``; return the step that failed, or −1."""
+    """Compute the derivatives of the states from ``first`` to ``last`` with respect to all parameters, step by step.
+
+    Those of state ``first`` are given. Returns the number of the step that failed, or −1.
+    """
     failed = -1
     forget_programs()
     for k in range(first, last):
@@ -53,7 +56,10 @@ def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, l
 
 
 def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) -> bool:
-    """Set the derivatives of the state after step k by all parameters; False if the step's system is singular."""
+    """Compute the derivatives of the state after step k with respect to all parameters.
+
+    Returns False if the system of the step is singular.
+    """
     b = f.run
     given = given_of(b.table, k)
     set_program(m, r, dim, b, k, given)
@@ -67,7 +73,10 @@ def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) ->
 
 
 def _set_inputs(f: Forward, k: int, j: int) -> None:
-    """Set the derivatives of all inputs of the program of step k by parameter j; those of the unknowns are zero."""
+    """Set the derivatives of all inputs of the program of step k with respect to parameter j.
+
+    Those of the unknowns are set to zero.
+    """
     b = f.run
     fill(f.unknowns, 0.0)
     entry = _set(b.adjoint, 0, f.states[k][j])
@@ -84,14 +93,17 @@ def _set_inputs(f: Forward, k: int, j: int) -> None:
 
 
 def _set(out: Array, first: int, row: Array) -> int:
-    """Copy a row into a vector from entry ``first`` on; return the index after it."""
+    """Copy ``row`` into the vector ``out`` from entry ``first`` on; return the index after it."""
     for i in range(row.size):
         out[first + i] = row[i]
     return first + row.size
 
 
 def _advance(m: Memory, f: Forward, end: Array) -> float:
-    """Set the derivatives of the end and of the residual, ``missed``; return the largest derivative of the residual."""
+    """Compute the derivatives of the end and of the residual that follow from the present ones of the unknowns.
+
+    Those of the residual are in ``missed``; returns the largest of them.
+    """
     b = f.run
     _set(b.adjoint, m.at_state.size, f.unknowns)
     push(b.adjoint, end, b.missed)
@@ -99,14 +111,17 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
 
 
 def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
-    """True if a defect is round-off of its terms, such as where the derivatives of a translated body cancel."""
+    """True if the defect ``left`` of a system is round-off of its terms, as where those of a translated body cancel."""
     b = f.run
     push_sizes(b.adjoint, b.carried, m.defect)
     return left <= UNRELIABLE * largest_absolute(m.defect)
 
 
 def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
-    """Solve for the unknowns with the factored Jacobian and iterative refinement; False if it does not converge."""
+    """Solve for the derivatives of the unknowns with the factored Jacobian and iterative refinement, for one parameter.
+
+    Returns False if that does not converge. The derivatives of the end are written into ``end``.
+    """
     b = f.run
     size = largest_absolute(b.wanted)
     left = size
@@ -128,7 +143,10 @@ def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
 
 
 def _solve(m: Memory, f: Forward, end: Array) -> bool:
-    """Solve by the dense matrix, formed column by column; False if it is singular or too large."""
+    """Solve for the derivatives of the unknowns with the dense matrix r_y, formed column by column, for one parameter.
+
+    Returns False if the matrix is singular or too large.
+    """
     b = f.run
     n = b.wanted.size
     if b.dense.shape[0] != n:

@@ -19,7 +19,10 @@ if not cython.compiled:
 
 
 def solve_transposed(m: Memory, dim: int, h: float, given: Array, out: Array) -> None:
-    """Add the solution of the transposed equations, with the factored Jacobian of a conservative step, to ``out``."""
+    """Solve the transposed equations of a step with the factored Jacobian, and add the solution to ``out``.
+
+    ``given`` is the right-hand side. The step is one without energy loss.
+    """
     copy(given, m.defect)
     _gather(m, dim, h)
     solve_band(m.system_border, m.system_border_pivot, m.border_size[1], m.system_x)
@@ -29,7 +32,7 @@ def solve_transposed(m: Memory, dim: int, h: float, given: Array, out: Array) ->
 
 
 def _gather(m: Memory, dim: int, h: float) -> None:
-    """Write Eᵀ times the covector in ``defect`` to ``system.x``, and its part of inner coordinates to ``system.y``."""
+    """Write Eᵀ times the covector in ``defect`` to ``system.x``, and its inner coordinates to ``system.y``."""
     fill(m.system_x, 0.0)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
@@ -45,7 +48,7 @@ def _gather(m: Memory, dim: int, h: float) -> None:
 
 
 def _gather_body(m: Memory, dim: int, b: int) -> None:
-    """Add Eᵀ times the covector of the flexible coordinates of a body."""
+    """Add Eᵀ times the covector of the flexible coordinates of body b to ``system.x``."""
     x = m.system_x
     s = 1 if dim == 2 else 3
     first = m.inertia_first[b]
@@ -77,7 +80,7 @@ def _gather_body(m: Memory, dim: int, b: int) -> None:
 
 
 def _spread(m: Memory, dim: int, h: float) -> None:
-    """Write Rᵀ times the solution of the border, in ``system.x``, to ``correction``."""
+    """Write Rᵀ times the solution of the border of the Jacobian, in ``system.x``, to ``correction``."""
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             m.correction_v[b][i] = m.system_x[m.border_v[b][i]]
@@ -90,7 +93,7 @@ def _spread(m: Memory, dim: int, h: float) -> None:
 
 
 def _spread_body(m: Memory, dim: int, b: int) -> None:
-    """Solve for the flexible coordinates of a body, and add their part to the rows of its position."""
+    """Solve for the flexible coordinates of body b, and add their effect to the rows of its position."""
     x = m.system_x
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]

@@ -1,4 +1,4 @@
-"""Steps by events: split at times when gaps close, with impacts there."""
+"""Steps with rigid contacts that are split at each time when a gap closes, with an impact there."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ GROUP = cython.declare(cython.Py_ssize_t, 10)
 
 
 def step_by_events(m: Memory, dim: int, s: Striking, p: Prescribed) -> bool:
-    """Take a step that is split where gaps close; False if it is not solved, or bodies pass through each other."""
+    """Take a step that is split where gaps close; False if it is not solved.
+
+    ``kinds`` and ``law`` are those of :class:`Striking`, ``p`` the prescribed quantities of the step.
+    """
     alone = cython.declare(cython.bint)
     size = coordinate_size(m)
     now = p.table.times[p.k]
@@ -81,7 +84,10 @@ def step_by_events(m: Memory, dim: int, s: Striking, p: Prescribed) -> bool:
 
 
 def _strike_where_closed(m: Memory, dim: int, s: Striking, p: Prescribed, now: float, size: float) -> int:
-    """Solve the impact of all touching contacts if one of them closes; return 1, 0 if none does, −1 if not solved."""
+    """Solve the impact of all touching contacts at the time ``now`` [s], if one of them closes.
+
+    Returns 1, or 0 if none closes, or −1 if the impact is not solved. ``size`` [m] is the extent of the mechanism.
+    """
     if not _find_touching(m, dim, size):
         return 0
     prepare(m, dim)
@@ -105,9 +111,10 @@ def _strike_where_closed(m: Memory, dim: int, s: Striking, p: Prescribed, now: f
 
 
 def _go_on(m: Memory, dim: int, s: Striking, p: Prescribed, now: float, size: float) -> tuple[float, int]:
-    """Solve up to the end of a step or to the first closing of a gap; return the time there, and iterations or −1.
+    """Solve from the time ``now`` [s] to the end of the step, or to the first closing of a gap.
 
-    A gap that is open at the end may be closed at that time; the search then repeats for this earlier closing.
+    Returns the time there, and the number of iterations, −1 if it is not solved. A gap that is open at the end may be
+    closed at that time; the search then repeats for this earlier closing.
     """
     until = p.table.times[p.k + 1]
     length = until - p.table.times[p.k]
@@ -123,7 +130,10 @@ def _go_on(m: Memory, dim: int, s: Striking, p: Prescribed, now: float, size: fl
 
 
 def _find_touching(m: Memory, dim: int, size: float) -> bool:
-    """Set all gaps at the start; True if a rigid contact touches, within a tolerance relative to ``size`` [m]."""
+    """Compute all gaps at the start of a part of a step; True if a rigid contact touches.
+
+    The tolerance is relative to the extent ``size`` of the mechanism [m].
+    """
     touches = cython.declare(cython.bint)
     touches = False
     for c in range(m.contacts_kind.size):
@@ -134,12 +144,15 @@ def _find_touching(m: Memory, dim: int, size: float) -> bool:
 
 
 def _touches(m: Memory, c: int, size: float) -> bool:
-    """True if a contact is rigid and touches, within a tolerance relative to ``size`` [m]."""
+    """True if contact c is rigid and touches.
+
+    The tolerance is relative to the extent ``size`` of the mechanism [m].
+    """
     return m.contacts_rigid[c] and m.touch_before[c] <= TOUCHING * size
 
 
 def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
-    """True if a touching contact closes at a rate that positions resolve in a step of this ``length`` [s]."""
+    """True if a touching contact closes, at a rate that positions resolve in a step of the given ``length`` [s]."""
     least = 0.0
     terms = 0.0
     for c in range(m.contacts_kind.size):
@@ -151,7 +164,11 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
 
 
 def _mark_closed(m: Memory, length: float, size: float, rests: bool) -> None:
-    """Mark touching contacts as CLOSES if they do not bounce off, or all of them if ``rests``; others as OPEN."""
+    """Mark the touching contacts that do not bounce off as CLOSES, and all others as OPEN.
+
+    If ``rests``, all touching contacts are marked as CLOSES. ``length`` [s] and ``size`` [m] are those of the step
+    and the mechanism.
+    """
     holds = cython.declare(cython.bint)
     still = larger(RESTING * largest_rate(m), RESOLUTION * size / length)
     for c in range(m.contacts_kind.size):
@@ -160,7 +177,7 @@ def _mark_closed(m: Memory, length: float, size: float, rests: bool) -> None:
 
 
 def _close_entered(m: Memory) -> None:
-    """Mark contacts whose bodies overlap at the end as CLOSES."""
+    """Mark the contacts found to overlap at the end of the step as CLOSES."""
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] == ENTERS:
             m.strike_may_close[c] = CLOSES
@@ -174,9 +191,9 @@ def _finish_part(
     piece: tuple[float, float, bool],
     iterations: int,
 ) -> bool:
-    """Record a part of a step, and settle its end; False if that fails.
+    """Record a part of a step, and settle velocities at its end; False if that fails.
 
-    ``piece`` has its times, and True if it is the whole step.
+    ``piece`` has the times [s] of its ends, and True if it is the whole step.
     """
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] == ENTERS:
@@ -198,7 +215,7 @@ def _finish_part(
 
 
 def _look_for_many(m: Memory) -> None:
-    """Set a flag if many contacts have separate impacts in a step, which takes long."""
+    """Set a flag if so many contacts have separate impacts in a step that it takes long."""
     met = cython.declare(cython.Py_ssize_t)
     met = 0
     for c in range(m.contacts_kind.size):

@@ -1,4 +1,4 @@
-"""Earliest time at which a gap closes in a part of a step."""
+"""Search for the earliest time at which a gap closes in a part of a step."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SHORTEST = cython.declare(cython.double, 1e-7)
 
 
 def closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[float, float], size: float) -> float:
-    """Earliest time at which a gap closes, among the gaps that were open and are closed at ``end``; NaN if not solved.
+    """Earliest time [s] at which a gap closes between two ``ends``; NaN if a part of the step is not solved.
 
-    The least of these gaps is searched for its zero. If it is not open at ``begin`` (just after a bounce), the interval
-    is halved towards ``begin`` until the gap is open at a time; ``begin`` is returned if it is not open at any of these
-    times, down to the fraction SHORTEST of the interval. The ``size`` [m] of the mechanism sets the tolerance below
-    which a gap counts as closed.
+    It is among the gaps that were open and are closed at the last one. The least of these gaps is searched for its
+    zero. If it is not open at the first one (just after a bounce), the interval is halved towards it until the gap is
+    open at a time; the first time is returned if it is not open at any of these times, down to the fraction SHORTEST
+    of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as closed.
     """
     begin, end = ends
     first = begin
@@ -61,9 +61,9 @@ def closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[fl
 
 
 def _closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, begin: float, at: Bracket) -> float:
-    """Time when the least gap is zero, by Brent's method over parts of a step from ``begin``; NaN if one is not solved.
+    """Time at which the least gap is zero, within the bracket ``at``, by Brent's method; NaN if a part is not solved.
 
-    The iterates are those of SciPy's brentq.
+    For each trial the part of the step from ``begin`` up to it is solved. The iterates are those of SciPy's brentq.
     """
     a = at.first
     fa = at.before
@@ -98,9 +98,10 @@ def _closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, begin: float,
 
 
 def _next_step(at: Bracket, c: float, fc: float, last: float, step: float, limit: float) -> tuple[float, float]:
-    """Previous step and next step of Brent's method: by inverse quadratic interpolation, a chord, or halfway to c.
+    """Previous step and next step of Brent's method: by inverse quadratic interpolation, a chord, or halving.
 
-    (R. P. Brent, Algorithms for Minimization Without Derivatives, 1973, chapter 4.)
+    ``at`` are the previous and the best point with their values, c the point on the other side of the zero with its
+    value fc. (R. P. Brent, Algorithms for Minimization Without Derivatives, 1973, chapter 4.)
     """
     a = at.first
     fa = at.before
@@ -120,7 +121,7 @@ def _next_step(at: Bracket, c: float, fc: float, last: float, step: float, limit
 
 
 def _least_gap_after(m: Memory, dim: int, s: Striking, p: Prescribed, begin: float, end: float) -> float:
-    """Least gap at the end of a part of a step; NaN if it is not solved."""
+    """Least gap at the end of the part of a step from ``begin`` to ``end`` [s]; NaN if it is not solved."""
     if solve_between(m, dim, s, p, (begin, end), False) < 0:
         return NAN
     least = INFINITY

@@ -1,4 +1,4 @@
-"""Solution of a step or a part of it, in which marked contacts stay closed or close."""
+"""Solution of a step with rigid contacts or a part of it, in which contacts marked before stay closed or close."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
 
 
 def begin_iterate(m: Memory, dim: int, h: float) -> None:
-    """Set the first iterate of a part of a step, without impulses, and mark gaps that are open at its start."""
+    """Set the first iterate of a part of a step of length h [s], without impulses; mark contacts open at its start."""
     size = coordinate_size(m)
     guess(m, dim, h, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
     fill(m.strike_impulse, 0.0)
@@ -50,14 +50,20 @@ def begin_iterate(m: Memory, dim: int, h: float) -> None:
 
 
 def solve_part(m: Memory, dim: int, s: Striking, given: Given) -> int:
-    """Solve a part of a step in which marked contacts may close, from an iterate; return iterations, −1 if unsolved."""
+    """Solve a part of a step in which only marked contacts may close; return the iterations, −1 if it is not solved.
+
+    It starts from the present iterate.
+    """
     if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
         return solve_without_contacts(m, dim, s.kinds, given)
     return solve_closing(m, dim, s, given)
 
 
 def close_all_marked(m: Memory, dim: int, s: Striking, given: Given) -> int:
-    """Solve a part of a step until all contacts that close in it are marked; return iterations, −1 if not solved."""
+    """Solve a part of a step, mark the contacts that close in it, and repeat until there are no more.
+
+    Returns the iterations, −1 if it is not solved.
+    """
     for _ in range(CLOSINGS):
         iterations = solve_part(m, dim, s, given)
         if iterations < 0:
@@ -71,9 +77,9 @@ def close_all_marked(m: Memory, dim: int, s: Striking, given: Given) -> int:
 
 
 def solve_between(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[float, float], closes: bool) -> int:
-    """Solve a part of a step between two times from a predicted iterate; return iterations, −1 if not solved.
+    """Solve the part of a step between two times [s], from a predicted iterate; return iterations, −1 if that fails.
 
-    With ``closes``, contacts that close in it are marked, too, and the solution is repeated.
+    If ``closes``, contacts that close in it are marked, too, and the solution is repeated.
     """
     begin, end = ends
     if not request_data(m, p, begin, end, OVER_PART):

@@ -1,4 +1,4 @@
-"""Steps with rigid contacts: impacts at the start, the step, and settling at its end."""
+"""Loop over steps with rigid contacts: impacts at the start, the step, and settling of velocities at its end."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ REACH = cython.declare(cython.double, 0.1)
 
 
 def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: Course) -> None:
-    """Take the steps of the table and record them, until one is not solved (see steps.run).
+    """Take and record the steps of a table, until one is not solved (see steps.run).
 
     The number of filled rows of history at the end is left in ``m.strike_audit``.
     """
@@ -77,7 +77,7 @@ def run_strikes(m: Memory, dim: int, striking: Striking, table: Table, course: C
 
 
 def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool:
-    """Take one step; False if it is not solved."""
+    """Take step k of a table; False if it is not solved."""
     m.strike_audit[BALANCE] = 0.0
     m.strike_audit[MISSED] = 0.0
     m.strike_audit[SCALE] = 0.0
@@ -90,7 +90,10 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
 
 
 def _is_balanced(m: Memory) -> bool:
-    """True if the energy of a step balances roughly: not if nearly redundant impulses have grown without bound."""
+    """True if the energy of a step balances roughly.
+
+    It does not if nearly redundant impulses have grown without bound.
+    """
     scale = 0.0
     for i in range(m.run_energy.size):
         scale += fabs(m.run_energy[i]) + fabs(m.run_back_energy[i])
@@ -117,7 +120,10 @@ def _step_at_once(m: Memory, dim: int, s: Striking, p: Prescribed) -> bool:
 
 
 def _mark(m: Memory, h: float, size: float) -> None:
-    """Mark rigid contacts that touch, and those that may close in a step."""
+    """Mark the rigid contacts that touch or may close in a step of length h [s] as CLOSES, others as OPEN.
+
+    ``size`` [m] is the extent of the mechanism.
+    """
     may = cython.declare(cython.bint)
     way = h * largest_rate(m)
     for c in range(m.contacts_kind.size):

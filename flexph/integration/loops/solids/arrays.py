@@ -1,4 +1,6 @@
-"""Solids of finite strain for the compiled loops: mesh nodes (places), cells, strain rows, and loads on faces."""
+"""Arrays of solids of finite strain for the compiled loops: mesh nodes, cells, strain rows, and loads on faces.
+
+Mesh nodes are called places, as a node is a point to which a vector of joints leads."""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Owned(NamedTuple):
-    """Masks of solids among the places, vectors and strain rows of all nodal bodies, and among all frames."""
+    """Masks of what belongs to solids: among places, vectors and strain rows of nodal bodies, and among all frames."""
 
     places: Array
     vectors: Array
@@ -30,7 +32,7 @@ class Owned(NamedTuple):
 
 
 def owned_by_solids(mechanism: Model) -> Owned:
-    """Masks of places, vectors, strain rows and frames that belong to solids."""
+    """Masks of the places, vectors, strain rows and frames that belong to solids."""
     parts: list[list[Any]] = [[], [], [], []]
     for body in mechanism.bodies.values():
         is_solid = isinstance(body, NodalBody) and body.elasticity.gradients
@@ -43,9 +45,10 @@ def owned_by_solids(mechanism: Model) -> Owned:
 
 
 def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
-    """Arrays of solids, without the positions of their blocks in the border (see :func:`with_entries`).
+    """Arrays of the solids of a mechanism, without the positions of their blocks in the border of the Jacobian.
 
-    Places and vectors of nodal bodies follow the ``nodes`` nodes and ``vectors`` vectors of joints.
+    :func:`with_entries` adds these. Places and vectors of nodal bodies follow the ``nodes`` nodes and ``vectors``
+    vectors of joints.
     """
     a, owned = mechanism.network.arrays, mechanism.once(owned_by_solids)
     if not owned.rows.any():
@@ -68,7 +71,7 @@ def solids_of(mechanism: Model, nodes: int, vectors: int) -> Solids:
 
 
 def no_solids(dim: int, bodies: int) -> Solids:
-    """Arrays of a mechanism without solids of finite strain."""
+    """Empty arrays, for a mechanism without solids of finite strain."""
     whole, real, one = np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(1, dtype=np.int64)
     row, square = np.zeros((0, 0)), np.zeros((0, 0, 0))
     stress, pair = (np.zeros((0, k), dtype=np.int64) for k in (0, 2))
@@ -80,7 +83,11 @@ def no_solids(dim: int, bodies: int) -> Solids:
 
 
 def _cells(columns: Any, d: int) -> dict[str, Any]:
-    """Fields of Solids for cells (consecutive points that depend on the same nodes) and slopes of shape functions."""
+    """Fields of Solids for its cells: their points and places, and the slopes of shape functions.
+
+    Consecutive points that depend on the same places form a cell. ``columns`` gives the deformation gradients by
+    places.
+    """
     rows = sparse.csr_array(columns)
     rows.sort_indices()
     points = rows.shape[0] // d
@@ -100,7 +107,7 @@ def _cells(columns: Any, d: int) -> dict[str, Any]:
 
 
 def _rows(a: Arrays, rows: Index, vectors: int) -> dict[str, Any]:
-    """Strain rows of all points, (p, c).
+    """Fields of Solids for the strain rows of all points, (p, c).
 
     Raises ValueError if the strain rows of points differ in their order.
     """
@@ -127,20 +134,20 @@ def _rows(a: Arrays, rows: Index, vectors: int) -> dict[str, Any]:
 
 
 def _blocks(matrix: Any, rows: Index) -> Array:
-    """Blocks (p, c, c) of a matrix between the rows (p, c)."""
+    """Blocks (p, c, c) of a matrix: its entries between the rows (p, c) of each point."""
     p, c = rows.shape
     values = matrix[np.repeat(rows, c, axis=1).ravel(), np.tile(rows, (1, c)).ravel()]
     return np.asarray(values).reshape(p, c, c)
 
 
 def frames_of_cells(solids: Solids) -> list[Index]:
-    """Frames whose unknowns move each cell."""
+    """Frames whose unknowns move each cell, by cell."""
     ends = zip(solids.place_ptr[:-1], solids.place_ptr[1:], strict=True)
     return [np.unique(solids.frame[solids.place[first:last]]) for first, last in ends]
 
 
 def with_entries(solids: Solids, border: Border) -> Solids:
-    """Arrays of solids with the positions of their blocks in the border."""
+    """Arrays of solids with the positions of the blocks of cells in the border of the Jacobian added."""
     if not solids.frame.size:
         return solids
     size, width = border.size.tolist()
@@ -160,7 +167,10 @@ def with_entries(solids: Solids, border: Border) -> Solids:
 
 
 def faces_of(a: Arrays, places: Index) -> Faces:
-    """Follower loads on faces; ``places`` (k,) are the indices of mesh nodes of solids in the mechanism."""
+    """Arrays of follower loads on faces of solids.
+
+    ``places`` (k,) are the numbers of the mesh nodes of solids in the mechanism.
+    """
     if a.faces is None:
         whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
         return Faces(np.zeros(1, dtype=np.int64), whole, real, real, real, real, np.zeros((0, a.dim), dtype=np.int64))
@@ -173,7 +183,7 @@ def faces_of(a: Arrays, places: Index) -> Faces:
 
 
 def frames_of_faces(faces: Faces, solids: Solids) -> list[Index]:
-    """Frames that a follower load couples, for each of its samples on a face."""
+    """For each sample of a follower load on a face: the frames that the load couples."""
     ends = zip(faces.ptr[:-1], faces.ptr[1:], strict=True)
     return [np.unique(solids.frame[faces.place[first:last]]) for first, last in ends]
 

@@ -18,7 +18,7 @@ if not cython.compiled:
 
 
 def add_face_forces(m: Memory, dim: int) -> None:
-    """Add the loads on faces to the forces on mesh nodes."""
+    """Add the forces of loads on faces to those on mesh nodes."""
     force = m.system_torque
     for q in range(m.faces_area.size):
         _unit_forces(m, dim, q)
@@ -32,7 +32,10 @@ def add_face_forces(m: Memory, dim: int) -> None:
 
 
 def _tangents(m: Memory, dim: int, q: int) -> None:
-    """Write tangents a and b of a sample at mean positions, in space also a × b, into rows of ``solid.tangents``."""
+    """Compute the tangents a and b of sample q at the mean positions over a step, in space also a × b.
+
+    They are rows of ``solid.tangents``.
+    """
     a = m.solid_tangents[0]
     b = m.solid_tangents[1]
     for i in range(dim):
@@ -52,7 +55,7 @@ def _size(x: Array) -> float:
 
 
 def _unit_forces(m: Memory, dim: int, q: int) -> None:
-    """Write the forces of unit inputs on a sample into ``solid.axes``, one row for each input."""
+    """Compute the forces of unit inputs on sample q into ``solid.axes``, one row for each input."""
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
     axes = m.solid_axes
@@ -90,7 +93,7 @@ def face_output(m: Memory, dim: int, q: int, c: int) -> float:
 
 
 def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
-    """Write the mean velocity of mesh node k over a step into ``out``."""
+    """Write the mean velocity of mesh node k over a step into ``out`` (d,)."""
     b = m.solids_frame[k]
     for i in range(dim):
         out[i] = m.solids_moves[k] * m.x_v[b][i]
@@ -109,7 +112,10 @@ def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
 
 
 def add_slopes(m: Memory, dim: int, q: int) -> None:
-    """Write half of ∂(force on a sample)/∂a and ∂(force)/∂b into ``solid.by_tangents``, one below the other."""
+    """Compute half the derivatives of the force on sample q with respect to its tangents a and b.
+
+    They are written into ``solid.by_tangents``, one below the other.
+    """
     S = m.solid_by_tangents
     _tangents(m, dim, q)
     a = m.solid_tangents[0]
@@ -150,23 +156,24 @@ def add_slopes(m: Memory, dim: int, q: int) -> None:
 
 
 def _skew_entry(x: Array, i: int, j: int) -> float:
-    """Entry (i, j) of [x]×."""
+    """Entry (i, j) of the matrix [x]× of the cross product with x."""
     if i == j:
         return 0.0
     return -x[3 - i - j] if (i + 1) % 3 == j else x[3 - i - j]
 
 
 def _add_skew(A: Array, x: Array, factor: float) -> None:
-    """Add a multiple of [x]× to A."""
+    """Add ``factor`` times the matrix [x]× of the cross product with x to A."""
     for i in range(3):
         for j in range(3):
             A[i][j] += factor * _skew_entry(x, i, j)
 
 
 def face_block(m: Memory, dim: int, one: int, other: int) -> None:
-    """Write ∂(force of a load on one node)/∂(end position of another node) into ``solid.K``.
+    """Compute the derivative of the force of a load on one mesh node with respect to the end position of another one.
 
-    ``one`` and ``other`` are the entries of both nodes in the sample of the face.
+    It is written into ``solid.K``. ``one`` and ``other`` are the numbers of both nodes among the weights of the
+    sample.
     """
     for i in range(dim):
         for j in range(dim):

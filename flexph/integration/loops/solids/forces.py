@@ -21,7 +21,7 @@ TANGENT = cython.declare(cython.Py_ssize_t, _TANGENT)
 
 
 def begin_solids(m: Memory, dim: int) -> None:
-    """Set deformation gradients at the start of a step, and begin the mixed iteration with the stresses there."""
+    """Compute the deformation gradients at the start of a step; copy the stresses there as a first guess."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     if m.solids_lawful.size > 0:
@@ -32,7 +32,7 @@ def begin_solids(m: Memory, dim: int) -> None:
 
 
 def _deformation_gradients(m: Memory, dim: int, place: Array, gradient: Array) -> None:
-    """Write the columns g_I of the deformation gradients of all points into ``gradient``."""
+    """Compute the columns g_I of the deformation gradients of all points, at the positions ``place`` of mesh nodes."""
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
         at = m.solids_slope_at[cell]
@@ -50,7 +50,7 @@ def _deformation_gradients(m: Memory, dim: int, place: Array, gradient: Array) -
 
 
 def _strain(m: Memory, dim: int, gradient: Array, out: Array) -> None:
-    """Write the strain rows of all points into ``out``."""
+    """Compute the strain rows of all points from the columns of their deformation gradients."""
     for q in range(gradient.shape[0]):
         for k in range(m.solids_pair.shape[0]):
             first = gradient[q][m.solids_pair[k][0]]
@@ -62,7 +62,7 @@ def _strain(m: Memory, dim: int, gradient: Array, out: Array) -> None:
 
 
 def strain_solids(m: Memory, dim: int, h: float) -> None:
-    """Set the stresses at the end of a step, their changes, and the mean stresses σ̃."""
+    """Compute the stresses at the end of a step of length h [s], their changes, and the mean stresses σ̃."""
     place_solids(m, dim, m.end_r, m.end_R, m.solid_end)
     _deformation_gradients(m, dim, m.solid_end, m.solid_after)
     _strain(m, dim, m.solid_after, m.solid_strain)
@@ -82,7 +82,7 @@ def strain_solids(m: Memory, dim: int, h: float) -> None:
 
 
 def _evaluate_laws(m: Memory, h: float) -> None:
-    """Set the stresses of rows with a law; their damping is in proportion to the undeformed stiffness."""
+    """Compute the stresses of rows with a law; their damping is in proportion to the undeformed stiffness."""
     call_one(m.system_python[0], MEAN)
     rows = m.solids_pair.shape[0]
     for q in range(m.solid_strain.shape[0]):
@@ -109,7 +109,7 @@ def add_solid_forces(m: Memory, dim: int) -> None:
 
 
 def set_place_forces(m: Memory, dim: int) -> None:
-    """Set the forces on mesh nodes to those of the stresses in ``solid.stress``."""
+    """Compute the forces on mesh nodes that the stresses in ``solid.stress`` exert."""
     fill(m.solid_on, 0.0)
     for cell in range(m.solids_slope_at.size):
         base = m.solids_place_ptr[cell]
@@ -127,7 +127,10 @@ def set_place_forces(m: Memory, dim: int) -> None:
 
 
 def _set_column_forces(m: Memory, dim: int, q: int, out: Array) -> None:
-    """Write the forces on the columns g_I of a point, from −w σ̃ on the products g_I·g_J, into the rows of ``out``."""
+    """Compute the forces on the columns g_I of the deformation gradient at point q, as rows of ``out``.
+
+    They follow from −w σ̃ on the products g_I·g_J of the strain rows.
+    """
     for j in range(dim):
         for i in range(dim):
             out[j][i] = 0.0
@@ -141,7 +144,7 @@ def _set_column_forces(m: Memory, dim: int, q: int, out: Array) -> None:
 
 
 def add_frame_forces(m: Memory, dim: int) -> None:
-    """Add the forces on mesh nodes to those on their frames."""
+    """Add the forces on mesh nodes to the forces on their frames."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -149,7 +152,7 @@ def add_frame_forces(m: Memory, dim: int) -> None:
 
 
 def add_frame_torques(m: Memory, dim: int, torque: Array) -> None:
-    """Add the world torques of the forces on mesh nodes, with their mean levers, to ``torque``."""
+    """Add the torques of the forces on mesh nodes, with their mean levers, to ``torque`` (b, s), in world axes."""
     for k in range(m.solids_frame.size):
         if m.solids_turns[k]:
             b = m.solids_frame[k]
@@ -164,9 +167,9 @@ def add_frame_torques(m: Memory, dim: int, torque: Array) -> None:
 
 
 def predict_solid_stresses(m: Memory, dim: int, h: float) -> None:
-    """Write the end stresses after a correction, to first order, into ``solid.ahead``.
+    """Write the end stresses after a correction into ``solid.ahead``, linearised about the present ones.
 
-    The correction is subtracted from the mean velocities.
+    The correction is one that will be subtracted from the mean velocities.
     """
     if m.solids_lawful.size > 0:
         call_one(m.system_python[0], TANGENT)
@@ -206,7 +209,10 @@ def predict_solid_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_places(m: Memory, dim: int, h: float) -> None:
-    """Write the motion of nodes due to a correction into ``solid.on``; frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω."""
+    """Write the motion of mesh nodes due to a correction into ``solid.on``.
+
+    Frames turn by h/(1 + |a|²) R₀(1 + [a]×) δω for a correction δω of the spin, a = ½hω̄.
+    """
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -216,7 +222,7 @@ def _move_places(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
-    """Add the motion of mesh node k due to a correction of its frame's spin."""
+    """Add the motion of mesh node k that a correction of its frame's spin causes."""
     b = m.solids_frame[k]
     x = m.system_torque
     for i in range(dim):
@@ -249,7 +255,7 @@ def _turn_place(m: Memory, dim: int, h: float, k: int) -> None:
 
 
 def add_law_energies(m: Memory, dim: int, out: Array) -> None:
-    """Add the energies of laws in the state ``at`` to those of the bodies in ``out``."""
+    """Add the energies of rows with a law, in the present state ``at``, to the energies of the bodies in ``out``."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     _strain(m, dim, m.solid_before, m.solid_first)

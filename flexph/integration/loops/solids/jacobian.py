@@ -1,8 +1,8 @@
-"""Stiffness of solids of finite strain in the border, cell by cell.
+"""Stiffness of solids of finite strain in the border of the Jacobian, cell by cell.
 
-At a point, T (d², d²) is the derivative of the forces on the columns of the deformation gradient by these columns at
-the end. The stiffness of a cell between its nodes (places) is the sum of (C ⊗ 1)ᵀ T (C ⊗ 1) of its points, with the
-slopes C (d, n) of its shape functions.
+At a quadrature point, T (d², d²) is the derivative of the forces on the columns of the deformation gradient with
+respect to these columns at the end of a step. The stiffness of a cell between its nodes (places) is the sum of
+(C ⊗ 1)ᵀ T (C ⊗ 1) of its points, with the slopes C (d, n) of its shape functions.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
 
 
 def add_solids(m: Memory, dim: int, h: float) -> None:
-    """Add the stiffness of solids to the border, with stresses to first order after a correction."""
+    """Add the stiffness of solids to the border of the Jacobian, for stresses linearised about a correction."""
     if m.solid_torque.shape[0] > 0:
         _set_stress(m, h, 0.0)
         set_place_forces(m, dim)
@@ -49,7 +49,7 @@ def add_solids(m: Memory, dim: int, h: float) -> None:
 
 
 def _set_stress(m: Memory, h: float, share: float) -> None:
-    """Set ``solid.stress`` to share·σ̃ plus the difference between the stresses of the mixed iteration and σ̃."""
+    """Set ``solid.stress`` to share·σ̃ plus the difference of the predicted stresses (mixed iteration) from σ̃."""
     for q in range(m.solid_stress.shape[0]):
         for k in range(m.solid_stress.shape[1]):
             i = m.solids_stress[q][k]
@@ -58,10 +58,10 @@ def _set_stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """Set the derivatives of nodes by frame spins, and add the changes of torques as levers and R̄⁻¹ change.
+    """Compute the derivatives of mesh nodes with respect to spins of frames; add those of torques to the Jacobian.
 
-    The change of R̄⁻¹ for the torque of the stresses σ̃ is in mechanics.jacobian; here it is added for the difference
-    of the mixed iteration.
+    Torques change as levers and R̄⁻¹ do. The change of R̄⁻¹ for the torque of the stresses σ̃ is in
+    mechanics.jacobian; here it is added for the difference of the predicted stresses.
     """
     s = 1 if dim == 2 else 3
     for k in range(m.solids_frame.size):
@@ -94,7 +94,10 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, k: int) -> None:
-    """Set the derivatives of node k by the spin of its frame: B in the mean, with R̄⁻ᵀ and mean lever, W at the end."""
+    """Compute the derivatives of mesh node k with respect to the spin of its frame: B in the mean, W at the end.
+
+    B has R̄⁻ᵀ and the mean lever.
+    """
     b = m.solids_frame[k]
     end = m.system_torque
     mean = m.system_moved
@@ -118,7 +121,7 @@ def _turn_place(m: Memory, dim: int, k: int) -> None:
 
 
 def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
-    """Write the stiffness of a cell between its nodes into ``solid.K``, (n, d, d, n), rows padded to LANES."""
+    """Compute the stiffness of a cell between its nodes into ``solid.K``, (n, d, d, n), rows padded to LANES."""
     n = m.solids_place_ptr[cell + 1] - m.solids_place_ptr[cell]
     square = dim * dim
     width = padded(n)
@@ -142,7 +145,10 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _differentiate_forces(m: Memory, dim: int, h: float, q: int) -> None:
-    """Set T of a point: the derivatives of forces on g_I by g_J, from stresses and from slopes of the mean stresses."""
+    """Compute T of quadrature point q: the derivatives of forces on the columns g_I with respect to the columns g_J.
+
+    They are due to stresses and to slopes of the mean stresses.
+    """
     T = m.solid_T
     rows = m.solids_pair.shape[0]
     fill(T, 0.0)
@@ -183,7 +189,7 @@ def _differentiate_forces(m: Memory, dim: int, h: float, q: int) -> None:
 
 
 def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
-    """Add the stiffness of a cell to the border."""
+    """Add the stiffness of a cell to the border of the Jacobian."""
     base = m.solids_place_ptr[cell]
     n = m.solids_place_ptr[cell + 1] - base
     at = m.solids_entry_at[cell]
@@ -205,9 +211,9 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 
 
 def _add_block(m: Memory, dim: int, h: float, places: tuple[int, int], k: int, width: int) -> None:
-    """Add the block of two nodes in ``solid.K`` to the border, for positions and spins of their frames.
+    """Add the block of two nodes in ``solid.K`` to the border of the Jacobian, for positions and spins of their frames.
 
-    The block begins at entry k; ``width`` is the distance between its entries.
+    ``one`` and ``other`` are the nodes. The block begins at entry k; ``width`` is the distance between its entries.
     """
     one, other = places
     s = 1 if dim == 2 else 3

@@ -1,4 +1,4 @@
-"""Python callbacks of the loops for solids with laws: stresses, slopes and energies of all points at once."""
+"""Python callback of the loops for solids with material laws: stresses, slopes, energies of all points at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _Law(NamedTuple):
-    """A law, the indices of its points among those of all solids, and the first frame of the body of each."""
+    """Law of material, the indices of its points among those of all solids, and the first frame of the body of each."""
 
     law: LawRows
     points: Index
@@ -27,7 +27,7 @@ class _Law(NamedTuple):
 
 
 def laws_of(mechanism: Model, m: Memory) -> Callable[[int], int] | None:
-    """Callback that processes requests of the loops for laws (see memory.codes); None without laws."""
+    """Callback that evaluates the laws of solids if the loops request it (see memory.codes); None without laws."""
     if not m.solids_lawful.size:
         return None
     a, stresses = mechanism.network.arrays, m.solids_stress

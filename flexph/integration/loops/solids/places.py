@@ -11,7 +11,7 @@ if not cython.compiled:
 
 
 def place_solids(m: Memory, dim: int, r: Array, R: Array, out: Array) -> None:
-    """Write the positions of all mesh nodes of solids into ``out``."""
+    """Write the positions of all mesh nodes of solids into ``out``, at positions r and rotations R of frames."""
     for k in range(m.solids_frame.size):
         b = m.solids_frame[k]
         for i in range(dim):
@@ -23,7 +23,7 @@ def place_solids(m: Memory, dim: int, r: Array, R: Array, out: Array) -> None:
 
 
 def lever(m: Memory, dim: int, k: int, i: int) -> float:
-    """Component i of the mean lever of mesh node k about its frame, in world axes."""
+    """Component i of the lever of mesh node k about its frame, in world axes, as the mean of both ends of a step."""
     b = m.solids_frame[k]
     total = 0.0
     for j in range(dim):

@@ -30,7 +30,7 @@ RESISTANCES = (
 
 
 class StaticLoops:
-    """Newton corrections of a mechanism at rest, without inertia and damping."""
+    """Newton corrections towards the equilibrium of a mechanism at rest, without inertia and damping, by the loops."""
 
     def __init__(self, mechanism: Model, table: TimeTable) -> None:
         self._mechanism, self._table = mechanism, table
@@ -42,7 +42,7 @@ class StaticLoops:
         self._step = float(np.sqrt(2.0 / a.resolution[2]))  # makes the largest entries of the Jacobian about one
 
     def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
-        """Configuration after a share of a correction, and the full correction (n_v,); None if it is not unique.
+        """Configuration after a share of a Newton correction, and the full correction (n_v,); None if it is not unique.
 
         Stresses of strain rows are those of the mixed iteration.
         """
@@ -57,7 +57,7 @@ class StaticLoops:
         return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
-        """Joint forces that balance a configuration next to an equilibrium; None if they are not unique."""
+        """Joint forces that balance a configuration close to equilibrium, and the forces left; None if not unique."""
         m = self._memory
         if self._correct(Held(c, np.zeros(m.x_lam.size)), loads) != 1.0:
             return None
@@ -68,7 +68,7 @@ class StaticLoops:
         return Balanced(c, multipliers, force, self._left())
 
     def _correct(self, at: Held, loads: Loads) -> float:
-        """Compute a correction in the memory; return the share of it to be applied, 0 if it is not unique."""
+        """Compute a Newton correction in the memory; return the share of it to be applied, 0 if it is not unique."""
         m, mechanism = self._memory, self._mechanism
         coefficient, offset = self._table.at(loads.time)
         m.inertia_weight[...] = loads.share * self._weight
@@ -85,16 +85,16 @@ class StaticLoops:
         return share
 
     def _left(self) -> Array:
-        """Unbalanced forces on (ṙ, ω, u̇) of the last correction, with the sign of inertia forces."""
+        """Unbalanced forces on the velocities (ṙ, ω, u̇) after the last correction, with the sign of inertia forces."""
         m = self._memory
         return self._velocities(m.defect_v, m.defect_w, m.defect_du) / self._step
 
     def _velocities(self, v: Array, w: Array, du: Array) -> Array:
-        """Values of all bodies (b, d), (b, s) and (n,) as one vector (n_v,)."""
+        """One vector (n_v,) from values of all bodies: v (b, d), w (b, s) and du (n,)."""
         return np.concatenate([v.ravel(), w[self._mechanism.network.arrays.turning].ravel(), du])
 
     def _pull_springs(self, time: float) -> None:
-        """Set the spring forces at the configuration."""
+        """Compute the forces of springs at the present configuration and the given time [s]."""
         m, springs = self._memory, self._mechanism.network.arrays.springs
         m.trial_moved[...] = self._table.references.held_at(time)
         if not springs.stiffness.size:

@@ -31,11 +31,11 @@ LARGEST_TURN = cython.declare(cython.double, 0.5)
 
 
 def correct(memory: Any, dim: int, h: float, table: Any) -> float:
-    """Set a share of the Newton correction at the configuration in ``at``; return the share, 0 if singular.
+    """Compute a share of the Newton correction at the configuration in ``at``; return the share, 0 if singular.
 
-    The caller subtracts ½h times ``correction`` from the positions, and ``correction.lam`` from the multipliers. The
-    stiffness takes the stresses of strain rows in ``at.sigma``, by the mixed iteration; those after the correction to
-    first order are left in ``nodal.ahead``.
+    ``table`` has the constraint coefficients and inputs. The caller subtracts ½h times ``correction`` from the
+    positions, and ``correction.lam`` from the multipliers. The stiffness takes the stresses of strain rows in
+    ``at.sigma``, by the mixed iteration; those after the correction to first order are left in ``nodal.ahead``.
     """
     if not cython.compiled:
         return _correct(memory.fields, dim, _given(h, table))
@@ -59,7 +59,7 @@ def _given(h: float, table: Table) -> Given:
 
 
 def _correct(m: Memory, dim: int, given: Given) -> float:
-    """Set a share of a correction and return the share, see :func:`correct`."""
+    """Compute a share of a correction and return the share, as :func:`correct`."""
     h = given.h
     derive(m, dim, m.trial_c)
     for i in range(m.joints_state.size):
@@ -86,7 +86,7 @@ def _correct(m: Memory, dim: int, given: Given) -> float:
 
 
 def _begin_ahead(m: Memory) -> None:
-    """Set stresses at the start from strains, and ``nodal.ahead`` so that the Jacobian uses the given stresses."""
+    """Compute the stresses at the start from strains, and set ``nodal.ahead`` to use the given ones in the Jacobian."""
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         m.nodal_ahead[e] = 2.0 * m.nodal_ahead[e] - m.end_sigma[i]
@@ -94,7 +94,7 @@ def _begin_ahead(m: Memory) -> None:
 
 
 def _is_singular(m: Memory) -> bool:
-    """True if a pivot of the border is round-off."""
+    """True if a pivot of the border of the Jacobian is round-off."""
     largest = 0.0
     for i in range(m.system_border.shape[0]):
         largest = larger(largest, fabs(m.system_border[i][m.border_size[1]]))
@@ -102,7 +102,7 @@ def _is_singular(m: Memory) -> bool:
 
 
 def _share(m: Memory, h: float) -> float:
-    """Share of the correction, at most 1, that turns no body by more than ``LARGEST_TURN``."""
+    """Largest share of the correction, at most 1, that turns no body by more than ``LARGEST_TURN``."""
     turn = 0.0
     for b in range(m.correction_w.shape[0]):
         for i in range(m.correction_w.shape[1]):

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class Held(NamedTuple):
-    """Configuration at rest with the multipliers (g,) of its constraints."""
+    """Configuration at rest, and the multipliers (g,) of its constraints."""
 
     c: Configuration
     multipliers: Array
 
 
 class Balanced(NamedTuple):
-    """Configuration in balance, joint forces (g,), net forces (n_v,) without joint forces and with them."""
+    """Configuration in balance, its joint forces (g,), and the net forces (n_v,) without and with joint forces."""
 
     c: Configuration
     multipliers: Array
@@ -30,7 +30,7 @@ class Balanced(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Inputs (i,), share of the weight, and time [s]."""
+    """Inputs (i,), share of the weight, and time [s], under which an equilibrium is sought."""
 
     inputs: Array
     share: float
@@ -40,7 +40,8 @@ class Loads(NamedTuple):
 def has_static_loops(mechanism: Model) -> bool:
     """True for rods, cables and bodies of one frame with joints and loads that the loops support."""
     a = mechanism.network.arrays
-    unknown = a.curves or a.slips.slip.size or a.faces is not None or a.springs.force_laws or a.springs.hysteresis
+    unknown = a.curves or a.closed or a.slips.slip.size or a.faces is not None
+    unknown = unknown or a.springs.force_laws or a.springs.hysteresis or a.springs.distances
     if unknown or any(b.unshifted for b in mechanism.frames.values()):
         return False
     if mechanism.rigid_motion is None or not all(map(_is_line, mechanism.bodies.values())):

@@ -19,7 +19,7 @@ WITHDRAW = cython.declare(cython.Py_ssize_t, _GO_BACK)
 
 
 def add_held_inputs(calls: Calls, inputs: Array, step: int, points: int) -> bool:
-    """Call the controllers that are due and add all held inputs to those of a step; False if a call fails.
+    """Call the controllers that are due before a step, and add all held inputs to its inputs; False if a call fails.
 
     ``inputs`` has ``points`` rows for each step.
     """
@@ -35,7 +35,10 @@ def add_held_inputs(calls: Calls, inputs: Array, step: int, points: int) -> bool
 
 
 def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
-    """Store the start of a substep and its inputs, to which the first trial inputs of controllers within are added."""
+    """Store the start of a substep and its inputs, and add the first trial inputs of controllers to these.
+
+    The controllers are those solved within the step.
+    """
     if within.address == 0:
         return
     points = within.given.shape[0]
@@ -47,31 +50,38 @@ def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
 
 
 def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
-    """Pass the state at the start of a pair to the controllers within steps, which store theirs for a rejection."""
+    """Pass the state at the start of a pair of steps to the controllers solved within steps.
+
+    They store their own state, for the case that the pair is rejected.
+    """
     if within.address != 0:
         store(m, dim, within.state[0])
         call_two(within.address, within.data, BEGIN)
 
 
 def withdraw_within(within: Within) -> None:
-    """Reset the controllers within steps to the start of the pair."""
+    """Reset the controllers that are solved within steps to the start of the pair."""
     if within.address != 0:
         call_two(within.address, within.data, WITHDRAW)
 
 
 def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers after a trial solution: 0 if all agree, 1 to repeat the step from its start, else error."""
+    """Call the controllers solved within steps after a trial solution.
+
+    Returns 0 if all agree with it, 1 to repeat the step from its start, else an error.
+    """
     if within.address == 0:
         return 0
     store(m, dim, within.state[0])
     copy(m.run_step_output, within.output)
-    return ask_controllers(m, within, inputs, step)
+    return evaluate_controllers(m, within, inputs, step)
 
 
-def ask_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
-    """Call the controllers with the states in ``within.state``: 0 if all agree, 1 to repeat the step, else an error.
+def evaluate_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
+    """Call the controllers solved within steps with the states in ``within.state``.
 
-    If the step is to be repeated, its start is restored and the new trial inputs are added; else they are removed.
+    Returns 0 if all agree, 1 to repeat the step, else an error. If the step is to be repeated, its start is restored
+    and the new trial inputs are added; else they are removed.
     """
     points = within.given.shape[0]
     answer = call_two(within.address, within.data, step)

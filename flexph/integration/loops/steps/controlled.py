@@ -58,7 +58,7 @@ UNSOLVED = cython.declare(cython.double, _UNSOLVED)
 
 
 def is_controlled(m: Memory, dim: int, table: Table, course: Course) -> bool:
-    """Take all pairs of steps of a block if the loops control their size; False, and no step, if they do not."""
+    """Take all pairs of steps of a block if the loops control their length; else return False and take none."""
     pair = course.parts.pair
     if pair.found.size == 0:
         return False
@@ -69,7 +69,7 @@ def is_controlled(m: Memory, dim: int, table: Table, course: Course) -> bool:
 
 
 def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
-    """Take pairs of steps through the times of a table as their error allows.
+    """Take pairs of steps through the times of a table, with lengths that their errors allow.
 
     ``solved[0]`` counts the accepted pairs; after a pair that is not solved or not accepted, the state is restored.
     """
@@ -136,7 +136,10 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 
 def _divide(times: Array, start: float, end: float, h: float) -> None:
-    """Write the times of the next pair of steps into ``times``; a whole number of equal pairs leads to ``end``."""
+    """Write the start, middle and end of the next pair of steps into ``times``.
+
+    The pair is as long as two steps of h or shorter, so that a whole number of equal pairs leads to ``end``.
+    """
     blocks = blocks_to(start, end, 2, h)
     step = (end - start) / (2 * blocks)
     times[0] = start
@@ -145,13 +148,16 @@ def _divide(times: Array, start: float, end: float, h: float) -> None:
 
 
 def _error(pair: Pair, energy: float) -> float:
-    """Error of a pair, divided by its tolerance (see flexph.integration.blocks.pairs)."""
+    """Error of a pair of steps, divided by its tolerance (see flexph.integration.blocks.pairs).
+
+    ``energy`` is the largest kinetic energy of the run [J].
+    """
     squared = larger(pair.found[0], pair.found[1] / (LEFT * LEFT))
     return sqrt(squared / energy) / pair.control[TOLERANCE] if squared > 0.0 else 0.0
 
 
 def _go_back(m: Memory, pair: Pair, within: Within) -> None:
-    """Restore the state at the start of a pair."""
+    """Restore the state at the start of a pair of steps."""
     withdraw_within(within)
     copy(pair.start, m.at)
     copy(m.run_back, m.run_now)

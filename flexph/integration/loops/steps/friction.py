@@ -1,4 +1,4 @@
-"""Dry friction of joints in the iteration of a step, and after it."""
+"""Dry friction of joints in the iteration of a step, and checks and records after it."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SLIPPING = cython.declare(cython.double, 1e-9)
 
 
 def begin_friction(m: Memory) -> None:
-    """Set all friction forces to zero."""
+    """Set all friction forces of joints to zero."""
     fill(m.rub_force, 0.0)
     fill(m.trial_rub, 0.0)
     fill(m.path_rub, 0.0)
 
 
 def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
-    """Solve the friction law together with the correction of a step, and update forces, correction and defects.
+    """Solve the friction law together with the correction of a step; update forces, correction and defects.
 
-    False if the law is not solved.
+    Returns False if the law is not solved. ``extent`` [m] is the largest coordinate of the mechanism.
     """
     measure_slips(m, h)
     for q in range(m.rub_slip.size):
@@ -61,17 +61,17 @@ def correct_friction(m: Memory, dim: int, h: float, extent: float) -> bool:
 
 
 def _scale(m: Memory, dim: int, h: float, extent: float) -> None:
-    """Set the scale of the defects of the friction law [m/s].
+    """Compute the scale of the defects of the friction law [m/s].
 
     It is the largest of the slip rates without friction, the size of their terms, and the resolution of positions
-    divided by h.
+    divided by h. ``extent`` [m] is the largest coordinate of the mechanism.
     """
     largest = larger(slip_size(m, dim, m.x_v, m.x_w, m.x_du, m.trial_c), RESOLUTION * extent / (h * SOLVED))
     m.rub_scale[0] = larger(larger(free_rates(m), largest), 1e-300)
 
 
 def free_rates(m: Memory) -> float:
-    """Largest slip rate that the bearings would have without friction."""
+    """Largest slip rate [m/s] that the bearings would have without friction."""
     largest = 0.0
     for k in range(m.rub_slip.size):
         total = m.rub_slip[k]
@@ -82,7 +82,7 @@ def free_rates(m: Memory) -> float:
 
 
 def obeys_law(m: Memory, h: float) -> bool:
-    """True if a solved step obeys the friction law; record its relative defect."""
+    """True if a solved step of length h [s] obeys the friction law; its relative defect is recorded."""
     measure_slips(m, h)
     copy(m.rub_force, m.rub_found)
     missed = evaluate_law(m) / m.rub_scale[0]

@@ -21,11 +21,11 @@ WEIGHT_LIMIT = cython.declare(cython.double, _WEIGHT_LIMIT)
 
 
 def guess(m: Memory, dim: int, h: float, known: int) -> None:
-    """Set the initial guess in ``x``: mean velocities predicted from the last steps, or the velocities at the start.
+    """Write a guess of the unknowns of a step into ``x``, from the last steps or else the velocities at the start.
 
-    The multipliers are those of the last step. From two steps the prediction is linear in time. It does not use the
-    velocity at the start: that would save a tenth of the iterations if steps resolve most vibrations, but its sign is
-    wrong if they do not.
+    The multipliers are those of the last step. From two steps the prediction of the mean velocities is linear in
+    time. It does not use the velocity at the start: that would save a tenth of the iterations if steps resolve most
+    vibrations, but its sign is wrong if they do not. ``known`` is the number of rows of history.
     """
     velocities = m.x_velocities
     now = m.at_velocities
@@ -42,7 +42,7 @@ def guess(m: Memory, dim: int, h: float, known: int) -> None:
 
 
 def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
-    """Predict velocities from the last steps, of any lengths and signs hₖ; False if a weight exceeds its limit.
+    """Predict mean velocities from the last steps, of any lengths and signs hₖ; False if a weight exceeds its limit.
 
     The prediction is a parabola in time and, for unresolved vibrations, (−1)ᵏ/hₖ times a line in Σ 1/hₖ. Such a
     coordinate q changes its sign with each step, up to a turn of 4/(ω hₖ), and its mean velocity is −2q/hₖ.
@@ -81,7 +81,7 @@ def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Arra
 
 
 def _eliminate(A: Array) -> None:
-    """Solve linear equations in place, by elimination with pivoting: the last column becomes the solution."""
+    """Solve the linear equations with the augmented matrix A in place: its last column becomes the solution."""
     held1 = cython.declare(cython.double)
     n = A.shape[0]
     for k in range(n):
@@ -104,7 +104,7 @@ def _eliminate(A: Array) -> None:
 
 
 def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
-    """Two rows of history for a linear extrapolation, −1 for none, and the weight of their difference."""
+    """Two rows of history for a linear extrapolation, −1 for none, and the weight of the difference between them."""
     width = memory.shape[1]
     if known < 2:
         return -1, -1, 0.0
@@ -132,7 +132,7 @@ def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
 
 
 def remember(m: Memory, h: float, known: int) -> None:
-    """Append a row of history for the step: mean velocities, multipliers, velocity defect, length."""
+    """Append the mean velocities, multipliers, velocity defect and length of the step to the history."""
     width = m.run_history.shape[1]
     for i in range(most(HISTORY - known, 1) * width, entries(m.run_history)):
         put(m.run_history, i - width, get(m.run_history, i))

@@ -1,11 +1,12 @@
 """Impulses of the joints that reduce the velocity defect e = G v − b between steps, b = −∂g/∂t.
 
-With S = G M⁻¹Gᵀ, μ = S⁻¹e and the rates b prescribed by drives (zero for joints), the velocities
+G is the Jacobian of the constraints g, M the mass matrix. With S = G M⁻¹Gᵀ, μ = S⁻¹e and the rates b prescribed by
+drives (zero for joints), the velocities
 
     v′ = v − κ M⁻¹Gᵀμ   have the defect   e′ = (1 − κ) e   and   ΔT = −κ b·μ − κ(1 − ½κ) e·μ :
 
-work of the drives, and a loss that is never negative for 0 ≤ κ ≤ 2. Both momenta are conserved.
-κ = 2 is the reflection e′ = −e, without loss: the step of the exact scheme of length zero.
+The change ΔT of the kinetic energy is work of the drives, and a loss that is never negative for 0 ≤ κ ≤ 2. Linear and
+angular momentum are conserved. κ = 2 is the reflection e′ = −e without loss: a step of the exact scheme of length 0.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ INSTANT = cython.declare(cython.double, 2.0**-500)
 
 
 def factor_instant(m: Memory, dim: int, redundant: int, coefficient: Array) -> bool:
-    """Factor [[2M, −Gᵀ], [G, 0]] at the state ``at``, the Jacobian in the limit of short steps; False if singular."""
+    """Factor [[2M, −Gᵀ], [G, 0]] in the present state ``at``, the limit of the Jacobian for short steps.
+
+    Returns False if it is singular.
+    """
     _reset_trial(m, dim)
     m.run_length[0] = INSTANT
     fill(m.system_jacobian, 0.0)
@@ -74,7 +78,10 @@ def _reset_trial(m: Memory, dim: int) -> None:
 
 
 def solve_impulse(m: Memory, dim: int, redundant: int, defect: Array, mu: Array) -> None:
-    """Write μ = (G M⁻¹Gᵀ)⁻¹ e into ``mu`` and M⁻¹Gᵀμ into ``correction``; the velocity defect e may be overwritten."""
+    """Solve for the impulses μ = (G M⁻¹Gᵀ)⁻¹ e of the joints into ``mu``, and M⁻¹Gᵀμ into ``correction``.
+
+    The velocity defect e is ``defect``, which may be overwritten.
+    """
     if redundant > 0:
         keep_independent(m, defect)
     fill(m.defect, 0.0)
@@ -91,7 +98,7 @@ def solve_impulse(m: Memory, dim: int, redundant: int, defect: Array, mu: Array)
 
 
 def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
-    """Remove the velocity defect by impulses of the joints, written to ``mu``; return the energy dissipated [J]."""
+    """Remove the velocity defect by impulses of the joints, which are written to ``mu``; return the energy lost [J]."""
     copy(m.run_defect, m.run_gap)
     solve_impulse(m, dim, redundant, m.run_gap, mu)
     lost = 0.0
@@ -103,7 +110,7 @@ def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
 
 
 def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
-    """Add the work of ``share`` times the impulses of driven joints at the state ``at`` to the flows."""
+    """Add the work that driven joints do by ``share`` times their impulses, in the present state, to the flows."""
     for row in range(impulse.size):
         m.run_gap[row] = own_offset[row]
     for term in range(m.joints_term_row.size):
@@ -113,7 +120,10 @@ def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Arr
 
 
 def subtract_impulse(m: Memory, dim: int, given: Given, mu: Array, share: float, length: float) -> None:
-    """Subtract a share κ of M⁻¹Gᵀμ from the velocities, and record it with its loss in a step of this length [s]."""
+    """Subtract a share κ of M⁻¹Gᵀμ from the velocities, and record the impulse and its loss.
+
+    They are recorded in a step of this ``length`` [s].
+    """
     lost = 0.0
     for i in range(m.run_defect.size):
         lost += share * (1.0 - 0.5 * share) * m.run_defect[i] * mu[i]
@@ -136,7 +146,10 @@ def subtract_impulse(m: Memory, dim: int, given: Given, mu: Array, share: float,
 
 
 def lose_defect(m: Memory, dim: int, redundant: int, given: Given, length: float) -> bool:
-    """Multiply the velocity defect by ρ, recorded in a step of this length [s]; False for dependent constraints."""
+    """Multiply the velocity defect by the spectral radius ρ, by impulses recorded in a step of this length [s].
+
+    Returns False if the constraints are dependent.
+    """
     share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])  # 1 − ρ of α = (1 − ρ)/(1 + ρ)
     left = 0.0
     for i in range(m.run_defect.size):

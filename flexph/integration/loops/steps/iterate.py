@@ -1,4 +1,4 @@
-"""Measures of the iterates of a step: work of corrections, energies, gaps and balances."""
+"""Measures of the iterates of a step, by which an iteration ends: work of corrections, energies, gaps, balances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEWTON_FORGOTTEN = cython.declare(cython.double, NEWTON.forgotten)
 
 
 def reference_length(m: Memory) -> float:
-    """Reference length of the constraints on points [m], see flexph.kernels.state."""
+    """Length [m] by which gaps of the constraints on points are divided, see flexph.kernels.state."""
     length = m.joints_lengths[1]
     for i in range(m.at_vector.shape[0]):
         for k in range(m.at_vector.shape[1]):
@@ -34,7 +34,7 @@ def reference_length(m: Memory) -> float:
 
 
 def is_open(m: Memory, closed: float) -> bool:
-    """True if a constraint defect exceeds ``closed``; defects of points are divided by the reference length."""
+    """True if a constraint defect exceeds ``closed``; those of points are divided by the reference length first."""
     length = reference_length(m)
     for i in range(m.defect_lam.size):
         if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):
@@ -43,7 +43,7 @@ def is_open(m: Memory, closed: float) -> bool:
 
 
 def is_balanced(m: Memory, h: float) -> bool:
-    """True if momenta and constraints balance to round-off of their terms."""
+    """True if the defects of momenta and constraints are round-off of their terms."""
     limit = cython.declare(cython.double)
     if is_open(m, NEWTON_BALANCED):
         return False
@@ -104,7 +104,7 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
 
 
 def correction_work(m: Memory, h: float) -> float:
-    """Sum of the absolute work of the defects along a correction [J], and of its effect on friction through loads.
+    """Sum of the absolute works [J] of the defects along a correction, and of its effect on friction by wheel loads.
 
     A correction δN of a load N changes the work W of friction by W δN/N. As the work of defects is of second order in
     the correction, W (δN/N)² is added.
@@ -126,7 +126,7 @@ def correction_work(m: Memory, h: float) -> float:
 
 
 def energy_scale(m: Memory, h: float) -> float:
-    """Energy scale of a step [J].
+    """Scale of the energies in a step [J].
 
     It is the sum of twice the kinetic energies of the mean velocities and at the end, twice the elastic energy at the
     start, and the absolute work of the loads.
@@ -147,7 +147,7 @@ def energy_scale(m: Memory, h: float) -> float:
 
 
 def _body_torque(m: Memory, b: int, i: int) -> float:
-    """Component i of the torque on a body in its mean axes, R̄⁻¹ τ."""
+    """Component i of the torque R̄⁻¹ τ on body b, in its mean axes."""
     if m.trial_torque.shape[1] == 1:
         return m.trial_torque[b][0]
     return (
@@ -170,7 +170,7 @@ def coordinate_size(m: Memory) -> float:
 
 
 def kinetic_energy(m: Memory) -> float:
-    """Kinetic energy at the end of the trial [J]."""
+    """Kinetic energy at the end of the step, at the last iterate [J]."""
     doubled = 0.0
     for b in range(m.inertia_mass.size):
         for i in range(m.end_v.shape[1]):
@@ -183,7 +183,10 @@ def kinetic_energy(m: Memory) -> float:
 
 
 def below_resolution(m: Memory, size: float, h: float) -> bool:
-    """True if a correction moves no coordinate by more than the resolution of positions of this ``size`` [m]."""
+    """True if a correction moves no coordinate by more than the resolution of positions in a step of h [s].
+
+    ``size`` [m] is the largest coordinate, to which the resolution is relative.
+    """
     moved = 0.0
     turned = 0.0
     for b in range(m.correction_v.shape[0]):

@@ -1,4 +1,4 @@
-"""Newton iteration of a step."""
+"""Newton's iteration for a step of the exact or the decaying scheme."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
 
 
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:
-    """Prepare the iteration with the values at the start of the step; no relation sticks, joint friction is zero."""
+    """Prepare the iteration by the values at the start of the step; friction of joints is zero, no relation sticks."""
     fill(m.trial_stuck, 0.0)
     if m.strains_stress.size > 0:
         begin_strains(m, dim)
@@ -189,7 +189,10 @@ def begin(m: Memory, dim: int, kinds: Kinds) -> None:
 
 
 def _best(m: Memory, size: float, best: float) -> float:
-    """Smaller one of the ``size`` of the last correction and ``best``; store the iterate if that is ``size``."""
+    """Smaller one of ``size``, the size of the last correction, and ``best``.
+
+    If it is ``size``, the iterate is stored.
+    """
     if size < best:
         copy(m.x, m.best)
         return size
@@ -197,14 +200,17 @@ def _best(m: Memory, size: float, best: float) -> float:
 
 
 def relation_changes(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Evaluate the trial after a correction; True if a relation changes to or from its tangent at rest."""
+    """Evaluate the step after a correction; True if a resistive relation changes to or from its tangent at rest."""
     store_extensions(m)
     _try(m, dim, kinds, given)
     return mark_sticking(m, given.h)
 
 
 def is_admissible(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Evaluate the trial; True if its end satisfies the constraints, with discs, curves and ropes in their range."""
+    """Evaluate the step at the last iterate; True if its end satisfies the constraints.
+
+    Discs, points on curves and ropes must also be in their range.
+    """
     _try(m, dim, kinds, given)
     if is_open(m, NEWTON_CLOSED) or has_fallen(m) or leaves_curves(m):
         return False
@@ -212,12 +218,12 @@ def is_admissible(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
 
 
 def _try(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
-    """Evaluate the trial of the iterate: values over the step and at its end."""
+    """Evaluate the step at the iterate: values over the step and at its end, without momentum defects."""
     trial(m, dim, kinds.decay, kinds.contact, given)
 
 
 def evaluate(m: Memory, dim: int, kinds: Kinds, given: Given) -> None:
-    """Evaluate the defects of the iterate."""
+    """Evaluate the step at the iterate, with the defects of momenta and constraints."""
     residual(m, dim, kinds.decay, kinds.contact, given)
     _keep_independent(m, kinds)
 
@@ -228,14 +234,14 @@ def _keep_independent(m: Memory, kinds: Kinds) -> None:
 
 
 def factor_step(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Assemble and factor the Jacobian of the iterate; False if it is singular."""
+    """Assemble and factor the Jacobian at the iterate, for the kind of the step; False if it is singular."""
     if kinds.redundant > 0:
         return factor_least(m, dim, kinds.decay, kinds.contact, given)
     return factor(m, dim, kinds.decay, kinds.contact, given)
 
 
 def solve_step(m: Memory, dim: int, kinds: Kinds, h: float) -> None:
-    """Solve for the correction of the iterate."""
+    """Solve for the correction of the iterate with the factored Jacobian, for the kind of the step."""
     if kinds.contact > 1:
         solve_pile(m, dim, kinds.decay, h)
     elif kinds.redundant > 0:

@@ -24,14 +24,14 @@ HISTORY = cython.declare(cython.Py_ssize_t, _HISTORY)
 
 
 def begin_pair(m: Memory, pair: Pair) -> None:
-    """Store the velocities at the start of a pair for the error estimate."""
+    """Store the velocities at the start of a pair of steps, for the error estimate."""
     if pair.found.size > 0:
         copy(m.at_velocities, pair.before)
         fill(pair.found, 0.0)
 
 
 def update_largest_energy(m: Memory, pair: Pair) -> None:
-    """Update the largest kinetic energy of a pair."""
+    """Raise the largest kinetic energy of a pair of steps to that at the present state."""
     if pair.found.size > 0:
         total = 0.0
         for i in range(m.ledger_flexed[0]):  # of all bodies, which may have many frames
@@ -40,13 +40,13 @@ def update_largest_energy(m: Memory, pair: Pair) -> None:
 
 
 def store_gaps(m: Memory, pair: Pair) -> None:
-    """Store the contact gaps at the start of a pair, in its first step."""
+    """Store the gaps of contacts at the start of a pair of steps; called in its first step."""
     if pair.found.size > 0:
         copy(m.touch_before, pair.gaps)
 
 
 def release_contacts(m: Memory, pair: Pair) -> bool:
-    """Remove contacts that open or close in the pair from the next Jacobian; True if there are any.
+    """Remove contacts that open or close in a pair of steps from the next Jacobian; True if there are any.
 
     A stiff contact would filter its own impact out of the error estimate. Called in the second step of the pair.
     """
@@ -63,7 +63,7 @@ def release_contacts(m: Memory, pair: Pair) -> bool:
 
 
 def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int) -> None:
-    """Write the error estimate ½ δ̂ᵀMδ̂ of two steps h into ``pair.found``, with the factored Jacobian.
+    """Compute the error estimate ½ δ̂ᵀMδ̂ [J] of two steps of h [s] into ``pair.found``, with the factored Jacobian.
 
     ``known`` rows of history precede them.
     """
@@ -87,7 +87,7 @@ def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int
 
 
 def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
-    """Write δ = h²/24 v̄″ into ``best``, from the mean velocities of the pair and those of the step before it.
+    """Compute δ = h²/24 v̄″ into ``best``, from the mean velocities of the pair and of the step before it.
 
     Without history, the velocities at the start of the pair replace those of the step before it.
     """
@@ -102,7 +102,7 @@ def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
 
 
 def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
-    """Write the momenta of velocities v, w, du at the positions of the state ``at`` into ``defect``."""
+    """Compute the momenta of velocities v, w, du at the positions of the present state ``at`` into ``defect``."""
     inertia_products(m, dim, du, m.trial_c, m.trial_rate)
     at = Deformed(m.at_u, m.trial_c, m.at_Pu)
     moved = Deformed(du, m.trial_c, m.trial_rate)
@@ -114,7 +114,10 @@ def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
 
 
 def reflect_defect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, length: float) -> bool:
-    """Reflect the velocity defect if the next pair would add to it; False if the constraints are dependent."""
+    """Turn round the sign of the velocity defect at the end of a pair if the next pair would add to it.
+
+    Returns False if the constraints are dependent. ``length`` [s] is that of the pair.
+    """
     if pair.mu.size == 0:
         return True
     if not factor_instant(m, dim, redundant, given.after):

@@ -28,7 +28,7 @@ What a correction misses is left to the next one: Newton's method ends by the si
 
 
 def solve_pile(m: Memory, dim: int, decay: int, h: float) -> None:
-    """Solve for the corrections of the mean velocities from their defects."""
+    """Solve the linear system of a step for the corrections of the mean velocities from their defects."""
     reduce(m, dim, decay, h)
     _solve(m)
     expand(m, dim, h)
@@ -71,7 +71,7 @@ def _dot(a: Array, b: Array) -> float:
 
 
 def _solve(m: Memory) -> None:
-    """Solve (D + O) x = b for the border; ``system_x`` holds b, then x."""
+    """Solve (D + O) x = b for the border of the Jacobian; ``system.x`` is the right-hand side b first, then x."""
     x = m.system_x
     r = m.touch_krylov[0]
     shadow = m.touch_krylov[1]

@@ -1,4 +1,4 @@
-"""Rows of a run in loops: records of the steps, the state to which a failed step returns, and the reason of failure."""
+"""Results of steps in loops, the state to which a failed step returns, and the reason of a failure."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if not cython.compiled:
 
 
 def begin_row(m: Memory) -> None:
-    """Store the state to which a failed step returns, and set its sums to zero."""
+    """Store the state to which the next step returns if it fails, and set the sums of the step to zero."""
     copy(m.run_now, m.run_back)
     fill(m.run_step, 0.0)
     fill(m.run_failure, 0.0)
 
 
 def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
-    """Finish a step: add its sums to a row of the records, and write the state at its end there."""
+    """Finish a step: add its sums to row ``row`` of the results, and write the state at its end there."""
     for i in range(m.run_defect.size):
         m.run_step_audit[2] = larger(m.run_step_audit[2], fabs(m.run_defect[i]))
     m.run_step_audit[5] = 1.0
@@ -39,7 +39,10 @@ def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
 
 
 def record_energy(m: Memory) -> float:
-    """Add the flows of a substep to those of the step, and store its energies; return its energy residual [J]."""
+    """Add the flows of a substep to those of the step, and store the energies at its end; return the residual [J].
+
+    The residual is the defect of the energy balance of the substep.
+    """
     balance = 0.0
     for i in range(m.run_energy.size):
         balance += m.run_new_energy[i] - m.run_energy[i]
@@ -54,7 +57,7 @@ def record_energy(m: Memory) -> float:
 
 
 def store(m: Memory, dim: int, out: Array) -> None:
-    """Write the state ``at`` into ``out``, in the layout of the mechanism."""
+    """Write the present state ``at`` into the vector ``out``, in the layout of flat states of the mechanism."""
     end = cython.declare(cython.Py_ssize_t)
     d = dim
     s = 1 if d == 2 else 3
@@ -82,7 +85,7 @@ def _append(field: Array, out: Array, first: int) -> int:
 
 
 def fail(m: Memory, reason: int, iterations: int, size: float) -> int:
-    """Record the reason why a step is not solved, its iterations and the size of its last correction; return −1."""
+    """Store the reason why a step is not solved, its iterations and the size of its last correction; return −1."""
     m.run_failure[0] = reason
     m.run_failure[1] = iterations
     m.run_failure[2] = size
@@ -90,6 +93,6 @@ def fail(m: Memory, reason: int, iterations: int, size: float) -> int:
 
 
 def refuse(m: Memory, reason: int, iterations: int) -> bool:
-    """Record the reason why a step is not accepted, and its iterations; return False."""
+    """Store the reason why a step is not accepted, and its iterations; return False."""
     fail(m, reason, iterations, 0.0)
     return False

@@ -20,10 +20,10 @@ if not cython.compiled:
 
 
 def run(m: Memory, dim: int, table: Table, course: Course) -> None:
-    """Take the steps of a table and record them, until one is not solved.
+    """Take and record the steps of a table, until one is not solved.
 
-    With controllers the table has inputs for every substep, and held inputs are added to these. Under step size control
-    the times of the table are the saved ones (see :mod:`.controlled`).
+    With controllers the table has inputs for every substep, and held inputs are added to these. Under step size
+    control the times of the table are the saved ones (see :mod:`.controlled`).
     """
     count = cython.declare(cython.Py_ssize_t)
     known = cython.declare(cython.Py_ssize_t)
@@ -53,7 +53,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
 
 
 def settle(m: Memory, dim: int) -> None:
-    """Derive momenta, vectors and energies from the positions and velocities of the state ``at``."""
+    """Compute momenta, vectors and energies from the positions and velocities of the present state ``at``."""
     set_changing_masses(m, 1.0)
     derive(m, dim, m.trial_c)
     place_points(m)
@@ -61,7 +61,7 @@ def settle(m: Memory, dim: int) -> None:
 
 
 def settle_contacts(m: Memory, dim: int) -> None:
-    """Set the energies of contacts in the state ``at``, after :func:`settle`."""
+    """Compute the energies of contacts in the present state ``at``; to be called after :func:`settle`."""
     store_contacts(m, dim)
     for i in range(m.touch_stored.size):
         m.run_energy[m.ledger_contact[0] + i] = m.touch_stored[i]

@@ -49,7 +49,10 @@ which the search ends."""
 
 
 def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
-    """Solve a step from the guess in ``x`` after Newton's method failed; return all iterations, −1 if not solved."""
+    """Solve a step by line searches from the guess in ``x``, after Newton's method failed.
+
+    Returns all iterations, including those of Newton's method, or −1 if it is not solved.
+    """
     first = cython.declare(cython.bint)
     settled = cython.declare(cython.bint)
     h = given.h
@@ -92,7 +95,10 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
 
 
 def _take_share(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
-    """Set x to ``best`` minus a share of the correction; return the share: 1, or that at which its work vanishes."""
+    """Set x to ``best`` minus a share of the correction, and return the share.
+
+    It is 1, or less if that is where the work of the defects along the correction vanishes.
+    """
     is_whole = cython.declare(cython.bint)
     low = 0.0
     high = 1.0
@@ -130,7 +136,7 @@ def _take_share(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
 
 
 def _slope(m: Memory) -> float:
-    """Work of the momentum defects along the correction [J]."""
+    """Work of the momentum defects along the correction [J]; its zero is a minimum of the line search."""
     total = 0.0
     for i in range(m.x_velocities.size):
         total += m.correction[i] * m.defect[i]

@@ -33,7 +33,7 @@ LAWLESS = cython.declare(cython.Py_ssize_t, _LAWLESS)
 
 
 def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
-    """Settle slip at the end of a step, from the rates in ``rub.rate``; False if the law is not solved."""
+    """Settle the slips at the end of a step, from the rates in ``rub.rate``; False if the law is not solved."""
     m.rub_settles[1] = 1.0
     taken = 0.0
     for i in range(m.bearings_friction.size):
@@ -56,7 +56,7 @@ def settle(m: Memory, dim: int, redundant: int, given: Given) -> bool:
 
 
 def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
-    """Remove the velocity defect of the joints, and update the slip rates; return the energy dissipated [J]."""
+    """Remove the velocity defect by impulses of the joints, and update the slip rates; return the energy lost [J]."""
     lost = hold_joints(m, dim, redundant, m.rub_mu)
     for q in range(m.rub_slip.size):
         m.rub_slip[q] = m.rub_rate[q] - slip_change(m, q)
@@ -67,7 +67,10 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
 
 
 def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
-    """Set the responses of velocities and joint impulses to unit friction impulses, with D and E (see friction.law)."""
+    """Compute the responses of velocities and joint impulses to unit friction impulses, and D and E of the law.
+
+    See friction.law.
+    """
     for q in range(m.rub_force.size):
         set_unit_defects(m, dim, q, -1.0)
         reduce(m, dim, 0, INSTANT)
@@ -87,7 +90,7 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
 
 
 def _largest_share(m: Memory, taken: float) -> float:
-    """Largest share, at most 1, of the change from the given impulses to those of the law that creates no energy.
+    """Largest share, at most 1, of the change of impulses that the law demands, with which no energy is created.
 
     The change may return the energy ``taken`` [J] that the friction of the step itself dissipated.
     """
@@ -105,7 +108,10 @@ def _largest_share(m: Memory, taken: float) -> float:
 
 
 def _apply_share(m: Memory, dim: int, share: float) -> None:
-    """Write ``share`` times the change of impulses into ``rub.found``, and add its effect to the velocities."""
+    """Add the effect of ``share`` times the change of friction impulses to the velocities.
+
+    That part of the change is written into ``rub.found``.
+    """
     for q in range(m.rub_force.size):
         m.rub_found[q] = share * (m.rub_best[q] - m.rub_force[q])
         for i in range(m.at_velocities.size):
@@ -114,7 +120,7 @@ def _apply_share(m: Memory, dim: int, share: float) -> None:
 
 
 def _record(m: Memory, dim: int, lost: float, given: Given) -> None:
-    """Record flows, energies and the velocity defect after settling; the joint impulses dissipated ``lost`` [J]."""
+    """Record flows, energies and the velocity defect after settling; ``lost`` [J] is the loss by joint impulses."""
     fill(m.run_flow, 0.0)
     _record_joints(m, given)
     if m.bearings_joined[0] >= 0:
@@ -139,7 +145,7 @@ def _record(m: Memory, dim: int, lost: float, given: Given) -> None:
 
 
 def _record_joints(m: Memory, given: Given) -> None:
-    """Compute the impulses of the joints in ``rub.mu``, and add the work of driven ones to the flows."""
+    """Compute the impulses of the joints by settling in ``rub.mu``, and add the work of driven ones to the flows."""
     for row in range(m.rub_mu.size):
         m.rub_mu[row] = -m.rub_mu[row]
         for q in range(m.rub_found.size):

@@ -1,4 +1,4 @@
-"""Step of a mechanism, with its substeps and their records."""
+"""Step of a mechanism by the exact or decaying scheme, with its substeps and their results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ TURNED = cython.declare(cython.Py_ssize_t, _TURNED)
 
 
 def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, known: int) -> bool:
-    """Take the substeps of a step, each until all controllers within it agree; False if one is not solved."""
+    """Take the substeps of step ``step`` of a table, each until all controllers within it agree.
+
+    Returns False if one is not solved. ``known`` is the number of rows of history.
+    """
     parts = course.parts
     within = course.calls.within
     first = known
@@ -75,9 +78,9 @@ def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, know
 
 
 def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first: int) -> bool:
-    """End a substep: estimate the error, reduce the velocity defect, and settle slip; False if one of these fails.
+    """Finish substep k: estimate the error of a pair, reduce the velocity defect, and settle slips.
 
-    ``first`` rows of history were filled before its step.
+    Returns False if one of these fails. ``first`` rows of history were filled before its step.
     """
     i = k % parts.shares.size
     given = given_of(table, k)
@@ -93,7 +96,10 @@ def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first:
 
 
 def _estimate_error(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
-    """Estimate the error of two substeps, preceded by ``known`` rows of history; False if the Jacobian is singular."""
+    """Estimate the error of a pair of substeps, if asked; False if the Jacobian is singular.
+
+    ``known`` is the number of rows of history before the pair.
+    """
     if parts.pair.found.size == 0:
         return True
     if parts.kinds.contact > 0 and release_contacts(m, parts.pair) and not factor_step(m, dim, parts.kinds, given):
@@ -103,7 +109,10 @@ def _estimate_error(m: Memory, dim: int, parts: Parts, given: Given, known: int)
 
 
 def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> bool:
-    """Reflect the velocity defect of a pair of substeps if needed; False if the constraints are dependent."""
+    """Turn round the sign of the velocity defect after a pair of substeps, if needed.
+
+    Returns False for dependent constraints.
+    """
     if parts.pair.found.size == 0:
         return True
     k = 2 * step + 1
@@ -113,7 +122,7 @@ def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> 
 
 
 def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known: int) -> bool:
-    """Take a substep from its guess and add it to the records of the step; False if it is not solved."""
+    """Take substep k of a table from its guess, and add it to the results of its step; False if it is not solved."""
     kinds = parts.kinds
     given = given_of(table, k)
     if kinds.decay > 0:
@@ -146,8 +155,9 @@ def take_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, known:
 def _solve(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) -> int:
     """Solve a substep by the first iteration method that converges; return its iterations, −1 if none does.
 
-    Newton's method is tried first, then Newton's method with predicted mean stresses (linear elastic bodies), then the
-    line search (contacts, stiffening joints and nonlinear laws). With dry friction of joints only the first is tried.
+    Newton's method is tried first, then for bodies with quadratic strains Newton's method with predicted mean
+    stresses, then the line search (contacts, slips, springs and nonlinear laws). With dry friction of joints only the
+    first is tried.
     """
     iterations = newton(m, dim, kinds, given, False)
     if iterations >= 0 or kinds.friction > 0:
@@ -172,7 +182,7 @@ def _guess_again(m: Memory, dim: int, kinds: Kinds, given: Given, known: int) ->
 
 
 def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
-    """Add the i-th substep of a step to the records; its end becomes the start of the next one."""
+    """Add the i-th substep of a step to its results, and make its end the start of the next one."""
     kinds = parts.kinds
     flows(m, dim, given.h, given.before, given.after)
     if kinds.friction > 0:
@@ -202,7 +212,7 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
 
 
 def _begin_next(m: Memory, dim: int) -> None:
-    """Make the end of the step the start of the next one."""
+    """Make the end of the substep the start of the next one."""
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     place_points(m)
@@ -211,7 +221,7 @@ def _begin_next(m: Memory, dim: int) -> None:
 
 
 def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
-    """Record the residuals of constraints on positions, and of those on velocities over the step."""
+    """Record the largest residual of the constraints on positions, and of those on velocities over the step."""
     audit = m.run_step_audit
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
@@ -227,7 +237,10 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """Solve the border for the multipliers that close gaps ½h(e₁ − e₀) of velocity defects e, and replace e₀ by e₁."""
+    """Compute the alternating part of the multipliers by the factored Jacobian; replace the velocity defect e₀ by e₁.
+
+    This part would close gaps of ½h(e₁ − e₀), with the defects e₀ at the start and e₁ at the end of the step.
+    """
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]
         m.run_defect[i] = m.run_new_defect[i]

@@ -2,8 +2,11 @@
 
 Contacts interact if they share a body or a group of bodies that joints and springs couple. Such islands are solved
 separately, by the compliance D of their contacts (see .law). For free bodies the blocks of D are computed from the
-bodies that two contacts share, for coupled or flexible bodies from the border of the step. Joints with dry friction
-count as contacts of an island.
+bodies that two contacts share, for coupled or flexible bodies from the border of the step. Joints with dry friction,
+the bearings, count as contacts of an island.
+
+Each contact has d rates: row 0 is that of its gap, the others are slips along its tangents. The impulse in a row is the
+one that does work on its rate. ``strike_may_close`` has the marks of contacts, see .marks.
 
 Imports: contacts, contacts.loops, integration.loops.contact, integration.loops.friction, integration.loops.mechanics,
 integration.loops.memory, integration.loops.nodal, integration.loops.solids, integration.loops.steps,

@@ -1,4 +1,4 @@
-"""Bearings (joints with dry friction), which are numbered after the contacts of a step: slips and records."""
+"""Slips and records of bearings, joints with dry friction, which are numbered after the contacts of a step."""
 
 from __future__ import annotations
 
@@ -27,22 +27,25 @@ if not cython.compiled:
 
 
 def mark_bearings(m: Memory, mark: int) -> None:
-    """Set the mark of all bearings (see .marks)."""
+    """Give all bearings the mark ``mark`` (see .marks)."""
     fill(part(m.strike_may_close, m.contacts_kind.size, m.strike_may_close.shape[0]), mark)
 
 
 def is_bearing(m: Memory, c: int) -> bool:
-    """True if a contact is a bearing."""
+    """True if number c is that of a bearing, not of a contact."""
     return c >= m.contacts_kind.size
 
 
 def friction_of(m: Memory, c: int) -> float:
-    """Coefficient of friction of a contact or bearing."""
+    """Coefficient of friction of the contact or bearing with number c."""
     return coefficient(m, c - m.contacts_kind.size) if is_bearing(m, c) else m.contacts_friction[c]
 
 
 def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
-    """Size of the terms of slip rates at velocities v, w, du (friction.rows.slip_size); 0 without bearings."""
+    """Scale of the slip rates of bearings at velocities v, w, du; 0 without bearings.
+
+    It is the largest sum of the absolute values of the terms of a rate, see friction.rows.slip_size.
+    """
     if m.rub_slip.size == 0:
         return 0.0
     mean_shapes(m, dim, du, m.trial_c)
@@ -50,14 +53,14 @@ def size_slips(m: Memory, dim: int, v: Array, w: Array, du: Array) -> float:
 
 
 def slip_of(m: Memory, c: int, r: int) -> int:
-    """Number of the slip in row r of the law of bearing c, −1 if there is none."""
+    """Number of the slip in row r of the law of bearing c; −1 if the row has none."""
     i = c - m.contacts_kind.size
     t = m.bearings_spring.shape[1]
     return i * t + r - 1 if r > 0 and m.bearings_spring[i][r - 1] >= 0 else -1
 
 
 def apply_friction(m: Memory, h: float) -> None:
-    """Set the friction forces of joints to the impulses of a step, divided by h, and apply them to its trial."""
+    """Apply the friction of joints to a trial of a step of length h [s]: forces that have the impulses of the step."""
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         m.rub_force[q] = m.strike_impulse[1 + q % t][m.contacts_kind.size + q // t] / h
@@ -65,7 +68,7 @@ def apply_friction(m: Memory, h: float) -> None:
 
 
 def evaluate_bearings(m: Memory, h: float) -> None:
-    """Set the slip rates of a trial, the impulses of its joints, and the rates in the laws of bearings."""
+    """Compute slip rates and joint impulses at a trial of a step of length h [s], and the rates in bearing laws."""
     measure_slips(m, h)
     m.strike_carried[1] = h
     m.strike_carried[0] = m.strike_carried[1]
@@ -75,7 +78,10 @@ def evaluate_bearings(m: Memory, h: float) -> None:
 
 
 def _rate(m: Memory) -> None:
-    """Set the rates in the laws of bearings, from their slips and pressing impulses."""
+    """Compute the rates in the laws of bearings from their slip rates and joint impulses.
+
+    In row 0 it is the difference between the normal impulse and the joint impulse, as a rate.
+    """
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
         c = m.contacts_kind.size + i
@@ -85,7 +91,7 @@ def _rate(m: Memory) -> None:
 
 
 def record_bearings(m: Memory, h: float) -> None:
-    """Add the friction loss of joints in a step to the flows."""
+    """Add the losses by friction of joints in a step of length h [s] to the flows, and store them by bearing."""
     before = m.rub_rate
     for i in range(m.bearings_friction.size):
         before[i] = m.run_flow[m.bearings_lost[i]]
@@ -95,14 +101,17 @@ def record_bearings(m: Memory, h: float) -> None:
 
 
 def begin_slips(m: Memory, dim: int) -> None:
-    """Set the derivatives of slip rates with respect to velocities, for the factored matrices of a state."""
+    """Compute the derivatives of slip rates with respect to velocities, at a state whose matrices are factored."""
     set_gradients(m)
     differentiate_slips(m, dim, INSTANT)
     m.strike_carried[0] = 1.0
 
 
 def write_slips(m: Memory, dim: int, out: Array) -> float:
-    """Write the slip rates at the state ``at`` into ``out``; return the size of their terms."""
+    """Write the slip rates at the present state ``at`` into ``out``; return their scale.
+
+    The scale is the largest sum of the absolute values of the terms of a rate.
+    """
     node_speeds(m, dim)
     return end_rates(m, dim, out)
 
@@ -116,13 +125,16 @@ def bearings_begin_to_stick(m: Memory, dim: int) -> bool:
 
 
 def scale_pressing(m: Memory, share: float) -> None:
-    """Set the pressing impulses of the joints to ``share`` times those of the step."""
+    """Set the joint impulses that press bearings to ``share`` times those of the step."""
     for k in range(m.rub_base.size):
         m.rub_base[k] = share * m.strike_carried[1] * m.x_lam[m.bearings_row[k]]
 
 
 def rate_at_end(m: Memory) -> None:
-    """Set the rates in the laws of bearings while velocities settle; ``strike.held`` adds to the pressing impulses."""
+    """Compute the rates in the laws of bearings while velocities settle.
+
+    The joint impulses of settling, ``strike.held``, add to those of the step.
+    """
     for k in range(m.rub_base.size):
         m.rub_base[k] += m.strike_held[m.bearings_row[k]]
     _rate(m)
@@ -131,7 +143,10 @@ def rate_at_end(m: Memory) -> None:
 
 
 def record_struck(m: Memory, dim: int, settles: bool) -> None:
-    """Add the friction loss due to the change of impulses since ``strike.given``; ``rub.slip`` are slips before it."""
+    """Add the friction losses of bearings by the change of their impulses since ``strike.given`` to the flows.
+
+    ``rub.slip`` are the slip rates before the change. ``settles`` is True for settling, False for an impact.
+    """
     write_slips(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):

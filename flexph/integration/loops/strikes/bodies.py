@@ -20,12 +20,12 @@ DISTANCE = cython.declare(cython.Py_ssize_t, _DISTANCE)
 
 
 def are_apart(m: Memory) -> bool:
-    """True if each body responds to impulses independently, without joints and springs that couple it to others."""
+    """True if each body responds to impulses independently of the others, as no joint or spring couples them."""
     return m.strike_apart[0] > 0
 
 
 def set_inverse_masses(m: Memory, dim: int) -> None:
-    """Set the inverse masses of all bodies."""
+    """Compute the inverse mass matrix of each body."""
     d = dim
     for b in range(m.inertia_mass.size):
         _begin(m, d, b, 1.0)
@@ -36,7 +36,10 @@ def set_inverse_masses(m: Memory, dim: int) -> None:
 
 
 def set_inverse_jacobians(m: Memory, dim: int, h: float) -> None:
-    """Set the inverse Jacobian of each body at the iterate, without the coupling between bodies."""
+    """Compute the inverse Jacobian of each body in a step of length h [s] at the iterate.
+
+    The coupling between bodies is left out.
+    """
     turn_bodies(m, dim, 0, h)
     _turn_nodes(m, dim, h)
     for b in range(m.inertia_mass.size):
@@ -50,7 +53,7 @@ def set_inverse_jacobians(m: Memory, dim: int, h: float) -> None:
 
 
 def _begin(m: Memory, d: int, b: int, share: float) -> None:
-    """Initialise the augmented matrix [share·M | I] of a body, with its mass alone in M."""
+    """Write [share·M | I] of body b into the augmented matrix, where M has its mass but not its rotational inertia."""
     fill(m.strike_elimination, 0.0)
     for i in range(m.strike_elimination.shape[0]):
         m.strike_elimination[i][m.strike_elimination.shape[0] + i] = 1.0
@@ -59,7 +62,10 @@ def _begin(m: Memory, d: int, b: int, share: float) -> None:
 
 
 def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
-    """Add ∂r_ω/∂ω̄ of a body, without its nodes (see mechanics.jacobian)."""
+    """Add the derivative of the angular momentum defect of body b with respect to ω̄ to the augmented matrix.
+
+    Forces on its nodes are left out (see mechanics.jacobian).
+    """
     K = m.strike_elimination
     spin = m.system_spin
     through = m.system_through
@@ -80,7 +86,10 @@ def _add_spin(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _turn_nodes(m: Memory, dim: int, h: float) -> None:
-    """Set the part of each body's Jacobian due to forces on its nodes and turning normals of its ball contacts."""
+    """Compute the parts of the bodies' Jacobians due to forces on their nodes, and to normals of balls that turn.
+
+    They are written into ``strike.inverse``.
+    """
     fill(m.strike_inverse, 0.0)
     d = dim
     n = m.strike_inverse.shape[1]
@@ -99,7 +108,7 @@ def _turn_nodes(m: Memory, dim: int, h: float) -> None:
 
 
 def _axis_product(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -> None:
-    """Write (R̄⁻ᵀ e_a) × f for component a of the spin and the force f on node k into ``out``."""
+    """Write the cross product (R̄⁻ᵀ e_a) × f of axis a of the spin and the force f on node k into ``out``."""
     b = m.nodes_body[k]
     f = m.trial_on_node[k]
     if dim == 2:
@@ -113,7 +122,10 @@ def _axis_product(m: Memory, dim: int, row: Array, k: int, a: int, out: Array) -
 
 
 def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
-    """Add −h ∂(F n)/∂v of a ball contact to the Jacobian of a body, for the change of the normal n alone."""
+    """Add −h ∂(F n)/∂v of ball contact c to the Jacobian of the body of node k.
+
+    Only the change of the normal n is included, not that of the force F.
+    """
     b = m.nodes_body[k]
     mean = m.touch_mean[c][0]
     end = m.touch_end[c][0]
@@ -128,7 +140,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def _invert(m: Memory, b: int) -> None:
-    """Write the inverse of the left half of the augmented matrix into ``strike.inverse``, by elimination in place."""
+    """Invert the left half of the augmented matrix by elimination, and write the inverse into that of body b."""
     held1 = cython.declare(cython.double)
     A = m.strike_elimination
     n = A.shape[0]

@@ -1,4 +1,6 @@
-"""Step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction against their slip.
+"""Solution of a step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction.
+
+g(q₁) are the gaps at its end, Λ_N the normal impulses of the step.
 
 It is solved by Newton's method. For free bodies this uses the Jacobian of each body: the coupling of two balls by their
 turning normal is left to further iterations, each of which leaves about a hundredth of the defect. From the third
@@ -84,7 +86,10 @@ RESTING = cython.declare(cython.double, 1e-9)
 
 
 def solve_closing(m: Memory, dim: int, s: Striking, given: Given) -> int:
-    """Solve the step from the mean velocities and impulses; return the number of iterations, −1 if it is not solved."""
+    """Solve a step in which marked contacts may close, from guesses of mean velocities and impulses.
+
+    Returns the number of iterations, −1 if it is not solved.
+    """
     ends = cython.declare(cython.bint)
     renews = cython.declare(cython.bint)
     wanders = cython.declare(cython.bint)
@@ -147,9 +152,10 @@ def solve_closing(m: Memory, dim: int, s: Striking, given: Given) -> int:
 def _solve_linearised(
     m: Memory, dim: int, s: Striking, given: Given, islands: int, at: tuple[float, bool, bool]
 ) -> float:
-    """Solve the linearised laws for impulses and changes of velocities; return the largest defect.
+    """Solve the linearised contact laws of all islands for impulses and changes of velocities.
 
-    ``at`` has the proximal weight, True in the first iteration, and True if matrices are renewed.
+    Returns the largest defect. ``at`` has the proximal weight, True in the first iteration, and True if matrices are
+    renewed.
     """
     begins = cython.declare(cython.bint)
     renews = cython.declare(cython.bint)
@@ -173,8 +179,9 @@ def _solve_linearised(
 def _extrapolate(m: Memory, ratio: float, before: float) -> float:
     """Extrapolate impulses to the limit of geometrically decreasing changes; return the ratio to compare next.
 
-    The next iterations adapt the velocities to these impulses. Changes decrease so slowly if impulses are so nearly
-    redundant that the terms neglected in the matrices exceed those included.
+    ``ratio`` is that of the last two changes, ``before`` the one before. The next iterations adapt the velocities to
+    these impulses. Changes decrease so slowly if impulses are so nearly redundant that the terms neglected in the
+    matrices exceed those included.
     """
     if not are_apart(m) or not (SLOW < ratio < 1.0 and fabs(ratio - before) <= STEADY):
         return ratio
@@ -186,7 +193,7 @@ def _extrapolate(m: Memory, ratio: float, before: float) -> float:
 
 
 def _update_matrices(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Renew the matrices of the bodies and the rows of the contacts; False if joints are dependent."""
+    """Compute the matrices of the bodies and the rows of the contacts at the iterate; False if joints are dependent."""
     if not are_apart(m):
         if not factor_coupled(m, dim, kinds, given):
             return False
@@ -201,7 +208,7 @@ def _update_matrices(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _is_at_rest(m: Memory, scale: float) -> bool:
-    """True if no body has a translational velocity at the start of a step."""
+    """True if no centre of mass moves at the start of a step; ``scale`` is that of velocities."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             if fabs(m.at_v[b][a]) > RESTING * scale:
@@ -210,7 +217,10 @@ def _is_at_rest(m: Memory, scale: float) -> bool:
 
 
 def _solve_laws(m: Memory, dim: int, s: Striking, islands: int, weight: float, begins: bool) -> float:
-    """Solve the laws of all islands for impulses, and add the resulting changes; return the largest defect."""
+    """Solve the contact laws of all islands for impulses, and add the changes they cause; return the largest defect.
+
+    ``weight`` is the proximal weight; ``begins`` is True in the first iteration.
+    """
     rests = cython.declare(cython.bint)
     rubs = cython.declare(cython.bint)
     scale = TINY
@@ -238,7 +248,10 @@ def _solve_laws(m: Memory, dim: int, s: Striking, islands: int, weight: float, b
 
 
 def _solve_island(m: Memory, s: Striking, island: Island, weight: float, rests: bool) -> float:
-    """Solve the law of an island for its impulses, and add the resulting changes; return the defect."""
+    """Solve the contact law of an island for its impulses, and add the changes they cause; return the defect.
+
+    ``rests`` is True if the bodies are at rest at the start.
+    """
     count = island.contacts
     for i in range(island.rows):
         for k in range(count):
@@ -258,9 +271,9 @@ def _solve_island(m: Memory, s: Striking, island: Island, weight: float, rests: 
 
 
 def _law_defect(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
-    """Relative defect of the laws at the velocities of the final impulses; inf if these do not settle or joints open.
+    """Relative defect of the contact laws at the velocities that the final impulses cause.
 
-    These velocities are solved for, and the defect is recorded as that of the step.
+    It is infinite if these velocities do not converge, or if joints open. The defect is recorded as that of the step.
     """
     h = given.h
     size = INFINITY

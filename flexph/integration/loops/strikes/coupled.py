@@ -44,7 +44,7 @@ DOUBTFUL = cython.declare(cython.Py_ssize_t, _DOUBTFUL)
 
 
 def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
-    """Set the defects of mean velocities and multipliers, with the impulses of rigid contacts that may close."""
+    """Compute the defects of mean velocities and multipliers, with the impulses of rigid contacts that may close."""
     if kinds > 0:
         apply_friction(m, given.h)
     trial(m, dim, 0, kinds > 0, given)
@@ -61,7 +61,7 @@ def evaluate_coupled(m: Memory, dim: int, kinds: int, given: Given) -> None:
 
 
 def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Prepare the iteration with the values at the start of a step; False if the rank of joints is uncertain."""
+    """Prepare the iteration by the values at the start of a step; False if the rank of the joints is uncertain."""
     fill(m.trial_stuck, 0.0)
     if not begin_joints(m, dim, kinds, given):
         return False
@@ -75,7 +75,7 @@ def begin_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Find dependent joints if multipliers are of least norm; False if their rank is uncertain."""
+    """Find the dependent joints, if multipliers are of least norm; False if the rank of the joints is uncertain."""
     if kinds > 1:
         if not find_dependent(m, dim, given.before):
             return False
@@ -84,12 +84,15 @@ def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """True if relations of springs change to or from their tangents at rest (see steps.newton)."""
+    """True if resistive relations change to or from their tangents at rest (see steps.newton)."""
     return relation_changes(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
 
 
 def update_stresses(m: Memory, dim: int, h: float) -> None:
-    """Update the stresses of nodal bodies for the next Jacobian, to first order in changes of velocities."""
+    """Predict the stresses of nodal bodies and solids for the next Jacobian.
+
+    They are linear in the changes of velocities.
+    """
     if m.strains_stress.size + m.solids_frame.size > 0:
         d = dim
         for b in range(m.inertia_mass.size):
@@ -104,9 +107,9 @@ def update_stresses(m: Memory, dim: int, h: float) -> None:
 
 
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """Assemble and factor the Jacobian of the iterate; False if it is singular.
+    """Assemble and factor the Jacobian at the iterate; False if it is singular.
 
-    It lacks the coupling of touching rigid balls by their turning normal.
+    It lacks the coupling of touching rigid balls by the turning of their normal.
     """
     assemble_step(m, dim, 0, kinds > 0, given)
     if kinds > 0:
@@ -122,7 +125,7 @@ def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
-    """Add −h ∂(F n)/∂v of a ball contact to the Jacobian of a body, for the change of the normal n alone."""
+    """Add −h ∂(F n)/∂v of ball contact c to the Jacobian, for node k and the change of the normal n alone."""
     b = m.nodes_body[k]
     d = dim
     mean = m.touch_mean[c][0]
@@ -139,14 +142,17 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def factor_at(m: Memory, dim: int, kinds: int, coefficient: Array) -> bool:
-    """Factor the masses and joints at the state ``at``; False if joints are dependent, or their rank is uncertain."""
+    """Factor masses and joints at the present state ``at``; False if joints are dependent, or their rank is uncertain.
+
+    ``coefficient`` has the coefficients of the constraints there.
+    """
     if kinds > 1 and not find_dependent(m, dim, coefficient):
         return refuse(m, DOUBTFUL, 0)
     return factor_instant(m, dim, kinds > 1, coefficient) or refuse(m, DEPENDENT, 0)
 
 
 def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Solve for corrections from the defects, with multipliers of least norm for ``kinds`` 2."""
+    """Solve for the corrections from the defects, with multipliers of least norm if ``kinds`` is 2."""
     if kinds > 1:
         solve_least(m, dim, 0, h)
     else:
@@ -154,7 +160,7 @@ def _solve(m: Memory, dim: int, kinds: int, h: float) -> None:
 
 
 def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Set the changes of velocities, multipliers and slips due to the defects, at constant impulses."""
+    """Compute the changes of velocities, multipliers and slips that the defects cause, at constant impulses."""
     _solve(m, dim, kinds, h)
     for q in range(m.strike_slide.size):
         m.strike_slide[q] = -slip_change(m, q)
@@ -168,9 +174,10 @@ def change_coupled(m: Memory, dim: int, kinds: int, h: float) -> None:
 
 
 def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> None:
-    """Set the responses of velocities and joints to unit impulses of the contacts of all islands.
+    """Compute the responses of velocities and joints to unit impulses of the first ``members`` members of islands.
 
-    Responses of joints are multipliers, by the Jacobian of a step, or for h = 0 (a step of zero length) impulses.
+    The responses of joints are multipliers, by the Jacobian of a step of length h [s]; for h = 0, a step of zero
+    length, they are impulses.
     """
     for k in range(members):
         c = m.strike_member[k]
@@ -184,7 +191,10 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Set the diagonal response of each row of a bearing that has no slip to the largest of its slips, or to 1."""
+    """Set the own response of those rows of bearing c that have no slip.
+
+    It is the largest response of its slips, or 1 without slips.
+    """
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):
         largest = larger(largest, m.strike_own[r][c])
@@ -194,7 +204,7 @@ def _fill_own(m: Memory, c: int) -> None:
 
 
 def _apply_unit_impulse(m: Memory, dim: int, c: int, r: int) -> None:
-    """Set the defects to those of a unit impulse in row r of a contact or bearing."""
+    """Set the defects to those that a unit impulse in row r of contact or bearing c causes."""
     if is_bearing(m, c):
         set_unit_defects(m, dim, slip_of(m, c, r), -1.0)
         return
@@ -233,7 +243,10 @@ def _set_response(m: Memory, dim: int, kinds: int, row: tuple[int, int], out: Ar
 
 
 def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
-    """Add an impulse along velocity a of side b (a body or a mean of points) to the defects of the bodies."""
+    """Add an impulse of size ``act`` along velocity a of side b of a contact to the defects of the bodies.
+
+    A side is a body or a mean of points.
+    """
     k = b - m.inertia_mass.size
     d = dim
     if k < 0:
@@ -247,7 +260,7 @@ def _add_velocity(m: Memory, dim: int, b: int, a: int, act: float) -> None:
 
 
 def rate_by_response(m: Memory, c: int, r: int, response: Array) -> float:
-    """Change of rate r of a contact or bearing due to a response of the bodies, a row of ``strike.response``."""
+    """Change of rate r of contact or bearing c by a response of the bodies, which is a row of ``strike.response``."""
     if is_bearing(m, c):
         q = slip_of(m, c, r)
         return response[response.size - m.strike_slide.size + q] if q >= 0 else 0.0
@@ -264,7 +277,10 @@ def rate_by_response(m: Memory, c: int, r: int, response: Array) -> float:
 
 
 def add_coupled_impulse(m: Memory, place: int, impulse: float) -> None:
-    """Add the changes of velocities and joint impulses due to an impulse, by row ``place`` of the responses."""
+    """Add the changes of velocities and joint impulses by an impulse, whose unit response is row ``place``.
+
+    The rows are those of ``strike.response``.
+    """
     first = cython.declare(cython.Py_ssize_t)
     response = m.strike_response[place]
     n = m.strike_change.shape[1]

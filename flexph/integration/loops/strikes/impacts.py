@@ -42,7 +42,10 @@ skipped, and relative speed up to which a gap does not close."""
 
 
 def solve_impacts(m: Memory, dim: int, s: Striking, p: Prescribed, size: float, known: int) -> int:
-    """Solve impacts until no contact with restitution closes in the step; return their number, −1 if one fails."""
+    """Solve impacts until no contact with restitution closes in the step; return their number, −1 if one fails.
+
+    ``size`` [m] is the extent of the mechanism, ``known`` the number of rows of history.
+    """
     count = cython.declare(cython.Py_ssize_t)
     prepare(m, dim)
     given = given_of(p.table, p.k)
@@ -68,7 +71,7 @@ def solve_impacts(m: Memory, dim: int, s: Striking, p: Prescribed, size: float, 
 
 
 def _factor(m: Memory, dim: int, kinds: int, p: Prescribed) -> bool:
-    """Factor the masses and joints at the start of a step, and set the velocity defect there; False if that fails."""
+    """Factor masses and joints at the start of a step, and compute the velocity defect there; False if that fails."""
     begin = p.table.times[p.k]
     end = p.table.times[p.k + 1]
     if not request_data(m, p, begin, begin, AT_TIME):
@@ -78,13 +81,16 @@ def _factor(m: Memory, dim: int, kinds: int, p: Prescribed) -> bool:
 
 
 def _at_start(p: Prescribed) -> Given:
-    """Time-dependent data at the start of a step."""
+    """Prescribed quantities at the start of a step."""
     begin = p.table.times[p.k]
     return data_between(p, begin, begin)
 
 
 def prepare(m: Memory, dim: int) -> None:
-    """Set the gaps, rows and rates of all rigid contacts at the state ``at``; rates of other contacts are zero."""
+    """Compute the gaps, rows and gap rates of all rigid contacts in the present state ``at``.
+
+    Other contacts get zero rates.
+    """
     set_levers(m, dim)
     if are_apart(m):
         set_inverse_masses(m, dim)
@@ -98,13 +104,13 @@ def prepare(m: Memory, dim: int) -> None:
 
 
 def find_rates(m: Memory) -> None:
-    """Set the rates of all gaps."""
+    """Compute the rates of all gaps at the present state ``at``."""
     for c in range(m.contacts_kind.size):
         m.strike_rates[0][c] = rate(m, c, 0)
 
 
 def largest_rate(m: Memory) -> float:
-    """Largest absolute rate of a gap."""
+    """Largest absolute rate of a gap [m/s]."""
     speed = 0.0
     for c in range(m.contacts_kind.size):
         speed = larger(speed, fabs(m.strike_rates[0][c]))
@@ -112,7 +118,7 @@ def largest_rate(m: Memory) -> float:
 
 
 def _may_bounce(m: Memory, h: float, size: float) -> bool:
-    """True if the gap of a contact with restitution closes at its present rate."""
+    """True if the gap of a contact with restitution closes, at a rate that positions resolve in a step of h [s]."""
     for c in range(m.contacts_kind.size):
         if m.contacts_restitution[c] > 0.0 and m.strike_rates[0][c] < -RESOLUTION * size / h:
             return True
@@ -120,7 +126,7 @@ def _may_bounce(m: Memory, h: float, size: float) -> bool:
 
 
 def _predict_positions(m: Memory, dim: int, h: float) -> None:
-    """Store the node positions after a step without contacts, less the displacements at its start velocities."""
+    """Store the positions of nodes after a step without contacts, less their displacements at the start velocities."""
     _predict_displacements(m, dim, h)
     for k in range(m.nodes_body.size):
         for i in range(dim):
@@ -129,7 +135,7 @@ def _predict_positions(m: Memory, dim: int, h: float) -> None:
 
 
 def _predict_displacements(m: Memory, dim: int, h: float) -> None:
-    """Store the displacements of the nodes in a step h at constant present velocities."""
+    """Store the displacements of the nodes in a step of h [s] with their present velocities."""
     node_speeds(m, dim)
     for k in range(m.nodes_body.size):
         for i in range(dim):
@@ -137,7 +143,10 @@ def _predict_displacements(m: Memory, dim: int, h: float) -> None:
 
 
 def _mark_closing(m: Memory, dim: int, h: float, size: float, first: bool) -> None:
-    """Mark rigid contacts that close in the step as CLOSES, those that only touch as TOUCHES, and others as OPEN."""
+    """Mark rigid contacts that close in the step as CLOSES, those that only touch as TOUCHES, and others as OPEN.
+
+    ``first`` is True before the first impact: then contacts far from closing are skipped in later calls.
+    """
     closes = cython.declare(cython.bint)
     touches = cython.declare(cython.bint)
     _predict_displacements(m, dim, h)

@@ -1,7 +1,8 @@
 """Islands, sets of contacts coupled by shared bodies: their compliance D, and changes of velocities by impulses.
 
-D maps the impulses of an island to the changes of the rates of its contacts; these are numbered row by row (first all
-normal ones). The members of island i are ``strike.member`` from ``strike.begin[i]`` to ``strike.begin[i + 1]``.
+D maps the impulses of an island to the changes of the rates of its contacts; rates are numbered row by row (first all
+normal ones). The members of island i, its contacts and bearings, are the entries of ``strike.member`` from
+``strike.begin[i]`` to ``strike.begin[i + 1]`` (exclusive).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if not cython.compiled:
 
 
 def find_islands(m: Memory, chosen: Index) -> int:
-    """Find the islands of the chosen contacts, and return their number.
+    """Find the islands of the chosen contacts and bearings, and return their number.
 
     ``chosen`` is 0 for contacts to leave out, 1 for those that join an island of others, 2 for those that start one.
     """
@@ -44,7 +45,7 @@ def find_islands(m: Memory, chosen: Index) -> int:
 
 
 def link_bodies(m: Memory, chosen: Index) -> None:
-    """Build linked lists of the sides of chosen contacts, one for each body or group of coupled bodies."""
+    """Build a linked list of the sides of chosen contacts for each body or group of coupled bodies."""
     fill(m.strike_head, -1)
     for c in range(chosen.size - 1, -1, -1):
         if chosen[c] > 0:
@@ -56,7 +57,10 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 
 
 def _append_coupled(m: Memory, first: int, place: int) -> int:
-    """Append the contacts coupled with ``first`` to the members from ``place`` on, breadth first; return the end."""
+    """Append the contacts coupled with ``first``, and itself, to the members of islands; return the end.
+
+    They are appended from ``place`` on, breadth first.
+    """
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     m.strike_member[place] = first
@@ -78,7 +82,10 @@ def _append_coupled(m: Memory, first: int, place: int) -> int:
 
 
 def rows_of(m: Memory, dim: int, first: int, last: int) -> int:
-    """Number of rates of each contact of an island: d if any of them has friction, else 1."""
+    """Number of rows of the law of each contact of an island: d if any of them has friction, else 1.
+
+    The island has the members from ``first`` to ``last`` (exclusive).
+    """
     for k in range(first, last):
         if friction_of(m, m.strike_member[k]) > 0.0:
             return dim
@@ -86,7 +93,7 @@ def rows_of(m: Memory, dim: int, first: int, last: int) -> int:
 
 
 def assemble(m: Memory, law: LawSpace, island: Island) -> None:
-    """Assemble D of an island."""
+    """Compute the compliance D of an island."""
     if not are_apart(m):
         _assemble_coupled(m, law, island.first, island.contacts, island.rows)
     else:
@@ -94,7 +101,10 @@ def assemble(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
-    """Assemble D of coupled bodies, from the responses of all bodies."""
+    """Compute the compliance D of an island of coupled bodies, from the responses of all bodies to unit impulses.
+
+    It has ``count`` members from ``first`` on, with r rows each.
+    """
     acts = cython.declare(cython.bint)
     D = block(law.D, 0, r * count, r * count)
     d = m.strike_own.shape[0]
@@ -110,7 +120,10 @@ def _assemble_coupled(m: Memory, law: LawSpace, first: int, count: int, r: int) 
 
 
 def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
-    """Assemble D of free bodies, from the bodies that two contacts share."""
+    """Compute the compliance D of an island of free bodies, from the bodies that two contacts share.
+
+    It has ``count`` members from ``first`` on, with r rows each.
+    """
     D = block(law.D, 0, r * count, r * count)
     for k in range(r * count):
         for l in range(r * count):
@@ -128,7 +141,10 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
 
 
 def _add_coupling(m: Memory, D: Array, sides: tuple[int, int], places: tuple[int, int], r: int) -> None:
-    """Add the coupling of two contacts of a body to D: rates at side ``own`` due to impulses at side ``other``."""
+    """Add the coupling of members k and l of an island, which share a body, to the compliance D.
+
+    It gives rates at the side ``own`` by impulses at the side ``other``. There are ``count`` members with r rows.
+    """
     own, other = sides
     k, l = places
     count = D.shape[0] // r
@@ -141,7 +157,7 @@ def _add_coupling(m: Memory, D: Array, sides: tuple[int, int], places: tuple[int
 
 
 def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
-    """Change of rate r of a contact or bearing due to changes of the velocities of all bodies."""
+    """Change of rate r of contact or bearing c by ``change``, the changes of the velocities of all bodies."""
     if is_bearing(m, c):
         return m.strike_slide[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.strike_bend)
@@ -154,7 +170,10 @@ def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
 
 
 def rate_size(m: Memory, v: Array, w: Array, du: Array, c: int, r: int) -> float:
-    """Sum of the absolute terms of rate r of a contact at velocities v, w, du; 0 for bearings (see friction.rows)."""
+    """Sum of the absolute values of the terms of rate r of contact c, at velocities v, w, du; 0 for bearings.
+
+    Those of bearings are in friction.rows.
+    """
     if is_bearing(m, c):
         return 0.0
     total = 0.0
@@ -169,7 +188,7 @@ def rate_size(m: Memory, v: Array, w: Array, du: Array, c: int, r: int) -> float
 
 
 def add_impulse(m: Memory, member: int, r: int, impulse: float) -> None:
-    """Add the changes of velocities due to an impulse in row r of a member of an island."""
+    """Add the changes of velocities that an impulse in row r of a member of an island causes."""
     if not are_apart(m):
         if impulse != 0.0:
             add_coupled_impulse(m, member * m.strike_own.shape[0] + r, impulse)
@@ -178,7 +197,7 @@ def add_impulse(m: Memory, member: int, r: int, impulse: float) -> None:
 
 
 def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> None:
-    """Add the changes of velocities due to an impulse in row r of a contact of free bodies to ``change``."""
+    """Add the changes of velocities that an impulse in row r of contact c of free bodies causes to ``change``."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:
@@ -187,7 +206,7 @@ def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> No
 
 
 def law_defect(m: Memory, dim: int, c: int) -> float:
-    """Defect [m/s] of the law of a contact, given its impulses and rates (see tests/samples/cones.py)."""
+    """Defect [m/s] of the law of contact or bearing c, at its impulses and rates (see tests/samples/cones.py)."""
     normal = m.strike_impulse[0][c]
     r = 1.0 / own_response(m, c, 0)
     missed = fabs(normal - larger(normal - r * m.strike_rates[0][c], 0.0)) / r
@@ -208,7 +227,7 @@ def law_defect(m: Memory, dim: int, c: int) -> float:
 
 
 def own_response(m: Memory, c: int, r: int) -> float:
-    """Change D_rr of rate r of a contact due to a unit impulse along it; 1 where it would be zero."""
+    """Change D_rr of rate r of contact c by a unit impulse along it; 1 if that would be zero."""
     total = 0.0 if are_apart(m) else m.strike_own[r][c]
     for side in range(2 if are_apart(m) else 0):
         if m.contacts_sides[c][side] >= 0:

@@ -32,10 +32,10 @@ the second number."""
 
 
 def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: float, again: bool) -> Island:
-    """Prepare the law of the island whose members are numbered from ``ends[0]`` to ``ends[1]`` (exclusive).
+    """Prepare the contact law of the island with the members from ``ends[0]`` to ``ends[1]`` (exclusive).
 
-    ``again`` is True if rows of the last prepared island may be reused. An island that is too large for the loops is
-    returned with zero contacts.
+    ``scale`` is that of the rates. ``again`` is True if rows of the last prepared island may be reused. An island
+    that is too large for the loops is returned with zero contacts.
     """
     first, last = ends
     n = m.strike_rate.shape[2]
@@ -63,7 +63,10 @@ def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: fl
 
 
 def _find_steps(m: Memory, out: Array, island: Island) -> None:
-    """Write the friction coefficients of an island's contacts and the step lengths, normal and along, of their law."""
+    """Write the friction coefficients of an island's contacts into ``out``, and the step lengths of their law.
+
+    The step lengths are reciprocal responses: of the normal row, and of the largest tangential one.
+    """
     count = island.contacts
     for k in range(count):
         c = m.strike_member[island.first + k]
@@ -76,7 +79,7 @@ def _find_steps(m: Memory, out: Array, island: Island) -> None:
 
 
 def _is_uneven(m: Memory, first: int, count: int) -> bool:
-    """True if the normal responses of contacts differ so much that each contact needs its own weight."""
+    """True if the normal responses of ``count`` contacts differ so much that each needs its own proximal weight."""
     least = INFINITY
     largest = 0.0
     for k in range(count):
@@ -87,7 +90,10 @@ def _is_uneven(m: Memory, first: int, count: int) -> bool:
 
 
 def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
-    """Order the bodies of an island breadth first, from one at its end; return their number and half bandwidth."""
+    """Order the bodies of an island breadth first, from one at its end; return their number and half bandwidth.
+
+    The half bandwidth is the largest distance in this order of two bodies that touch.
+    """
     begin = -1
     bodies = 0
     reach = 0
@@ -107,7 +113,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
 
 
 def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int) -> int:
-    """Number the bodies of an island breadth first from ``begin``; return their number."""
+    """Number the bodies of an island breadth first from body ``begin``; return how many there are."""
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
     place = law.place[0]
@@ -135,7 +141,7 @@ def _number_bodies(m: Memory, law: LawSpace, begin: int, first: int, count: int)
 
 
 def _gather(m: Memory, law: LawSpace, island: Island) -> None:
-    """Copy the Jacobian rows and impulse responses of an island's contacts into ``law``, to solve for body velocities.
+    """Copy the rows and responses of an island's contacts into ``law``, to solve for velocities of its bodies.
 
     Also store the position of the bodies of each contact in their order, and mark the band as not factored
     (``law.made``).
@@ -158,7 +164,10 @@ def _gather(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _law_by_bodies(law: LawSpace, island: Island) -> Coupled:
-    """Contact law of an island with the compliance given by rows and responses of its bodies, see contacts.loops."""
+    """Contact law of an island whose compliance is given by the rows and responses of its bodies.
+
+    See contacts.loops.
+    """
     count = island.contacts
     steps = law.steps
     size = island.rows * island.contacts
@@ -171,7 +180,7 @@ def _law_by_bodies(law: LawSpace, island: Island) -> Coupled:
 
 
 def _velocity_space(law: LawSpace, island: Island) -> Chain:
-    """Work space for solving the contact laws of an island in body velocities, as views of the arrays of ``law``."""
+    """Work space to solve the contact law of an island in the velocities of its bodies, as views of ``law``."""
     n = law.rate.shape[2]
     N = n * island.bodies
     half = n * island.reach + n - 1
@@ -197,7 +206,7 @@ def _velocity_space(law: LawSpace, island: Island) -> Chain:
 
 
 def multiply_compliance(law: LawSpace, island: Island, x: Array, out: Array) -> None:
-    """Write the product D x into ``out``."""
+    """Write the product D x of the compliance of an island and impulses x into ``out``."""
     size = island.rows * island.contacts
     if island.bodies > 0:
         p = _law_by_bodies(law, island)
@@ -216,9 +225,10 @@ def multiply_compliance(law: LawSpace, island: Island, x: Array, out: Array) -> 
 
 
 def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses near those in ``law.x``, which is overwritten; return their defect, divided by the scale.
+    """Solve the contact law of an island for impulses near those in ``law.x``, and overwrite these.
 
-    ``weight`` is the proximal weight, divided by the diagonal of D (law by bodies) or by its largest entry.
+    Returns the defect, divided by the scale. ``weight`` is the proximal weight, divided by the diagonal of D (law by
+    bodies) or by its largest entry. ``rests`` is True if the bodies are at rest at the start.
     """
     size = island.rows * island.contacts
     if island.bodies > 0:
@@ -236,7 +246,7 @@ def solve_island(law: LawSpace, island: Island, weight: float, rests: bool) -> f
 
 
 def _solve_dense(law: LawSpace, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses with a dense D; return their defect, divided by the scale."""
+    """Solve the contact law of an island with a dense D for impulses; return the defect, divided by the scale."""
     size = island.rows * island.contacts
     count = island.contacts
     largest = 0.0

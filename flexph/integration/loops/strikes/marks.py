@@ -36,7 +36,10 @@ touches, and may act if others close; it may close."""
 
 
 def mark_overlaps(m: Memory, dim: int, mark: int) -> int:
-    """Mark rigid contacts whose bodies overlap at the end; return the number of new marks, −1 if bodies have passed."""
+    """Give rigid contacts whose bodies overlap at the end of a step the mark ``mark``; return how many are new.
+
+    Returns −1 if bodies have passed through each other.
+    """
     count = cython.declare(cython.Py_ssize_t)
     size = _size_at_end(m)
     count = 0
@@ -55,7 +58,7 @@ def mark_overlaps(m: Memory, dim: int, mark: int) -> int:
 
 
 def gap_at_end(m: Memory, dim: int, c: int) -> float:
-    """Gap of a contact at the end of a part of a step, in which an angle may exceed half a turn."""
+    """Gap of contact c at the end of a part of a step [m]; an angle [rad] may exceed half a turn in it."""
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
     if m.contacts_kind[c] == ANGLE:
         place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -64,7 +67,7 @@ def gap_at_end(m: Memory, dim: int, c: int) -> float:
 
 
 def _size_at_end(m: Memory) -> float:
-    """Largest coordinate at the start and at the end of the step [m]."""
+    """Largest absolute coordinate of the mechanism at the start and at the end of the step [m]."""
     size = coordinate_size(m)
     for b in range(m.end_r.shape[0]):
         for i in range(m.end_r.shape[1]):
@@ -73,7 +76,7 @@ def _size_at_end(m: Memory) -> float:
 
 
 def may_close(m: Memory) -> bool:
-    """True if any rigid contact is marked as one that may close or act in the step."""
+    """True if any rigid contact has a mark with which it may act in the step."""
     may = cython.declare(cython.bint)
     may = False
     for c in range(m.contacts_kind.size):

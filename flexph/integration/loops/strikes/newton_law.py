@@ -53,7 +53,7 @@ defect of a solved law, and defect above which an impact is not solved."""
 
 
 def solve_impacts_of_islands(m: Memory, dim: int, s: Striking, given: Given) -> bool:
-    """Solve the impacts of closing contacts, with the touching ones coupled to them; False if one is not solved.
+    """Solve the impacts of the contacts marked as closing, with touching ones coupled to them; False if one fails.
 
     All bearings are included, as the impulses of the joints during the impact press them.
     """
@@ -76,9 +76,10 @@ def solve_impacts_of_islands(m: Memory, dim: int, s: Striking, given: Given) -> 
 
 
 def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
-    """Set changes of velocities to zero; for coupled bodies first remove the velocity defect of the joints.
+    """Set the changes of velocities to zero; for coupled bodies first remove the velocity defect of the joints.
 
-    This uses the factored matrices, with which it also sets the responses to impulses. False for too many contacts.
+    It uses the factored matrices, with which it also computes the responses to impulses. Returns False for too many
+    contacts.
     """
     begin_part(m)
     if not are_apart(m):
@@ -99,7 +100,10 @@ def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
 
 
 def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Given, settles: bool) -> None:
-    """Set the velocities of the state ``at`` to those after an impact or settling, and record the losses."""
+    """Add the changes of velocities by an impact or settling to the present state ``at``, and record the losses.
+
+    ``settles`` is True for settling.
+    """
     add_changes(m)
     if not are_apart(m):
         work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
@@ -110,7 +114,10 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
 
 
 def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
-    """Scale of the rates: largest sum of the absolute terms of one, among the first ``members`` members of islands."""
+    """Scale of the rates: the largest sum of the absolute values of the terms of one.
+
+    It is over the first ``members`` members of islands.
+    """
     scale = 1e-300
     for k in range(members):
         for i in range(dim):
@@ -121,7 +128,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
 
 
 def add_changes(m: Memory) -> None:
-    """Add the changes due to impulses to the velocities of the state ``at``."""
+    """Add the changes by impulses to the velocities of the present state ``at``."""
     d = m.at_v.shape[1]
     for b in range(m.inertia_mass.size):
         for a in range(d):
@@ -133,7 +140,7 @@ def add_changes(m: Memory) -> None:
 
 
 def _solve_impact(m: Memory, dim: int, s: Striking, island: Island) -> bool:
-    """Solve the impact of an island; False if its law is not solved."""
+    """Solve the impact of an island for its impulses; False if its law is not solved."""
     size = island.rows * island.contacts
     for i in range(island.rows):
         for k in range(island.contacts):
@@ -155,10 +162,11 @@ def _solve_impact(m: Memory, dim: int, s: Striking, island: Island) -> bool:
 
 
 def solve_near(m: Memory, s: Striking, island: Island) -> float:
-    """Solve for impulses near those in ``law.x``, with a weight that grows until the law is solved; return the defect.
+    """Solve for the impulses of an island near those in ``law.x``; return the defect.
 
-    If no weight is large enough, weights are adapted from step to step. Impulses of nearly redundant contacts may then
-    be far from the given ones: eight contacts between two boxes may slip a little.
+    The proximal weight grows until the law is solved. If no weight is large enough, weights are adapted from step to
+    step. Impulses of nearly redundant contacts may then be far from the given ones: eight contacts between two boxes
+    may slip a little.
     """
     weight = WEIGHT
     defect = solve_pressed(m, s, island, WEIGHT, False)
@@ -171,7 +179,7 @@ def solve_near(m: Memory, s: Striking, island: Island) -> float:
 
 
 def _set_first_rates(m: Memory, law: LawSpace, island: Island, elastic: bool) -> None:
-    """Set the rates of the law, with restitution if ``elastic``, and zero impulses."""
+    """Set the rates without impulses in the law of an island, with restitution if ``elastic``; set impulses to zero."""
     for i in range(island.rows * island.contacts):
         law.b[i] = law.y[i]
         law.x[i] = 0.0
@@ -182,7 +190,10 @@ def _set_first_rates(m: Memory, law: LawSpace, island: Island, elastic: bool) ->
 
 
 def energy_change(law: LawSpace, size: int) -> float:
-    """Change of kinetic energy [J] due to the impulses ``law.x``, from rates ``law.y`` before them and changes."""
+    """Change of the kinetic energy [J] by the impulses ``law.x``.
+
+    ``law.y`` are the rates before them, ``law.moved`` the changes of the rates, both of this ``size``.
+    """
     total = 0.0
     for i in range(size):
         total += law.x[i] * (law.y[i] + 0.5 * law.moved[i])
@@ -190,7 +201,7 @@ def energy_change(law: LawSpace, size: int) -> float:
 
 
 def _limit_energy(m: Memory, s: Striking, island: Island) -> None:
-    """Move ``law.x`` from the plastic impulses towards those in ``law.kept``, only so far that no energy is created."""
+    """Move the impulses ``law.x``, without restitution, towards ``law.kept``, as far as no energy is created."""
     size = island.rows * island.contacts
     move_rates(m, s, island, s.law.x, s.law.moved)
     at_rest = energy_change(s.law, size)
@@ -212,14 +223,14 @@ def _limit_energy(m: Memory, s: Striking, island: Island) -> None:
 
 
 def add_impulse_changes(m: Memory, law: LawSpace, island: Island) -> None:
-    """Add the changes of velocities due to the impulses of an island."""
+    """Add the changes of velocities that the impulses of an island cause."""
     for k in range(island.contacts):
         for i in range(island.rows):
             add_impulse(m, island.first + k, i, law.x[i * island.contacts + k])
 
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
-    """Apply the impulses of an island, and record them and their loss."""
+    """Apply the impulses of an island, and record them and their losses."""
     add_impulse_changes(m, law, island)
     count = island.contacts
     r = island.rows

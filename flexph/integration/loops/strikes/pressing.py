@@ -1,4 +1,4 @@
-"""Pressing impulses of bearings in the law of islands of contacts.
+"""Joint impulses that press bearings, in the contact law of islands.
 
 The normal impulse of a bearing is the size |λ| of the impulses λ of its joint, which depend on all impulses Λ.
 Linearised, Λ_N = n·λ with n = λ/|λ| is a row 0 ≤ Λ_N ⟂ Λ_N − n·λ ≥ 0 of the law, and n converges in a few repetitions
@@ -29,7 +29,10 @@ REPEATED = cython.declare(cython.Py_ssize_t, 12)
 
 
 def solve_pressed(m: Memory, s: Striking, island: Island, weight: float, rests: bool) -> float:
-    """Solve for impulses of an island near those in ``law.x``, and pressing impulses of bearings; return the defect."""
+    """Solve for the impulses of an island near those in ``law.x``, and for the joint impulses of its bearings.
+
+    Returns the defect. ``weight`` is the proximal weight; ``rests`` is True if the bodies are at rest at the start.
+    """
     if s.kinds == 0:
         return solve_island(s.law, island, weight, rests)
     if not _has_bearing(m, island):
@@ -49,7 +52,7 @@ def solve_pressed(m: Memory, s: Striking, island: Island, weight: float, rests: 
 
 
 def move_rates(m: Memory, s: Striking, island: Island, x: Array, out: Array) -> None:
-    """Write the changes of the rates due to impulses x into ``out``; zero in the normal rows of bearings."""
+    """Write the changes of the rates by impulses x into ``out``; zero in the normal rows of bearings."""
     multiply_compliance(s.law, island, x, out)
     if s.kinds > 0:
         for k in range(island.contacts):
@@ -66,7 +69,7 @@ def _has_bearing(m: Memory, island: Island) -> bool:
 
 
 def _set_joint_impulses(m: Memory, law: LawSpace, island: Island) -> None:
-    """Set the joint impulses that result from the impulses in ``law.x``, and for each bearing their size |λ|."""
+    """Compute the joint impulses λ that the impulses in ``law.x`` cause, and their size |λ| for each bearing."""
     for k in range(m.rub_base.size):
         row = m.bearings_row[k]
         total = m.rub_base[k] + m.strike_carried[0] * m.strike_held[row]
@@ -81,7 +84,7 @@ def _set_joint_impulses(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _joint_response(m: Memory, island: Island, l: int, row: int) -> float:
-    """Change of the joint impulse in a constraint row due to unit impulse l of an island."""
+    """Change of the joint impulse of constraint ``row`` by a unit impulse l of an island."""
     k = l % island.contacts
     r = l // island.contacts
     if r > 0 and friction_of(m, m.strike_member[island.first + k]) == 0.0:
@@ -91,7 +94,7 @@ def _joint_response(m: Memory, island: Island, l: int, row: int) -> float:
 
 
 def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
-    """Linearise the rows of bearings in the law of an island."""
+    """Write the linearised normal rows of bearings into the law of an island."""
     size = island.rows * island.contacts
     count = island.contacts
     D = block(law.D, 0, size, size)
@@ -119,7 +122,7 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _direction(m: Memory, e: int) -> float:
-    """Entry e of the directions n = λ/|λ| of the joint impulses of bearings."""
+    """Component of the direction n = λ/|λ| of a joint impulse, for multiplier e of those that press bearings."""
     parts = cython.declare(cython.Py_ssize_t)
     owner_size = m.rub_size[m.bearings_owner[e]]
     parts = 0
@@ -131,7 +134,7 @@ def _direction(m: Memory, e: int) -> float:
 
 
 def _largest_turn(m: Memory, law: LawSpace, island: Island) -> float:
-    """Largest difference between normal and pressing impulses of bearings, as a rate divided by the scale."""
+    """Largest difference between the normal impulse and |λ| of a bearing, as a rate divided by the scale."""
     missed = 0.0
     for k in range(island.contacts):
         c = m.strike_member[island.first + k]

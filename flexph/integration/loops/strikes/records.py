@@ -1,4 +1,4 @@
-"""Records of the impulses of rigid contacts and of parts of steps (see mechanisms.model.accounts)."""
+"""Recording of the impulses of rigid contacts and of parts of steps (see mechanisms.model.accounts)."""
 
 from __future__ import annotations
 
@@ -56,37 +56,40 @@ TOLD = cython.declare(cython.Py_ssize_t, _TOLD)
 
 
 def begin_part(m: Memory) -> None:
-    """Set all flows to zero."""
+    """Set all flows of a part of a step to zero."""
     fill(m.run_flow, 0.0)
 
 
 def end_part(m: Memory, dim: int) -> None:
-    """Derive momenta and energies at the new velocities, and record the energy balance of a part of a step."""
+    """Compute momenta and energies at the new velocities, and record the energy balance of a part of a step."""
     derive_momenta(m, dim, m.trial_c)
     energies(m, dim, m.run_new_energy)
     m.strike_audit[BALANCE] += fabs(record_energy(m))
 
 
 def set_velocity_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
-    """Set the velocity defect of joints and drives at the state ``at``."""
+    """Compute the velocity defect of joints and drives at the present state ``at``, which becomes that of the run."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 
 
 def record_defect(m: Memory, missed: float, scale: float) -> None:
-    """Record the defect of a contact law [m/s] and its scale, if they are the largest."""
+    """Raise the recorded defect of a contact law [m/s] to ``missed``, and its scale to ``scale``."""
     m.strike_audit[MISSED] = larger(m.strike_audit[MISSED], missed)
     m.strike_audit[SCALE] = larger(m.strike_audit[SCALE], scale)
 
 
 def largest_defect(m: Memory) -> float:
-    """Largest relative defect of a contact law in a step; a floor of the scale is the round-off of positions."""
+    """Largest relative defect of a contact law in a step.
+
+    The scale is at least the round-off of positions, divided by the step.
+    """
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))
 
 
 def friction_impulse(m: Memory, dim: int, c: int) -> float:
-    """Size of the friction impulse of a contact."""
+    """Length of the friction impulse of contact c."""
     square = 0.0
     for t in range(dim - 1):
         square += m.strike_impulse[1 + t][c] * m.strike_impulse[1 + t][c]
@@ -94,7 +97,7 @@ def friction_impulse(m: Memory, dim: int, c: int) -> float:
 
 
 def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: bool) -> None:
-    """Add impulses of a contact to the flows; if it ``strikes``, also to those at impacts."""
+    """Add the normal and friction impulse of contact c to the flows; if it ``strikes``, also to those at impacts."""
     m.run_flow[m.contacts_pressed[c]] += normal
     m.run_flow[m.contacts_rubbed[c]] += friction
     if strikes:
@@ -103,21 +106,21 @@ def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: 
 
 
 def record_loss(m: Memory, c: int, kind: int, lost: float) -> None:
-    """Add a loss of a contact to its column for this kind of loss (see memory.codes)."""
+    """Add the loss ``lost`` [J] of contact c to its column of the given kind (see memory.codes)."""
     m.run_flow[m.contacts_struck[c][kind]] += lost
 
 
 def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
-    """Add the work done by a moving surface with an impulse in row r of a contact."""
+    """Add the work that a moving surface does with an impulse in row r of contact c to the flows."""
     if r > 0 and m.contacts_surface[c] >= 0:
         m.run_flow[m.contacts_surface[c]] += impulse * m.touch_carried[c][r - 1]
 
 
 def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
-    """Record a solved part of a step, and make its end the start state ``at``; False if the part is not accepted.
+    """Record a solved part of a step, and make its end the present state ``at``; False if the part is not accepted.
 
-    ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without impacts.
-    If then no contact may close either, the multipliers are those at its middle.
+    ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without
+    impacts. If then no contact may close either, the multipliers are those at its middle.
     """
     if turns_beyond_stop(m):
         return refuse(m, TURNED, 0)
@@ -135,7 +138,7 @@ def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alo
 
 
 def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> None:
-    """Add a solved part of a step to the records, and make its end the start state ``at`` of the memory."""
+    """Add a solved part of a step to the results, and make its end the present state (``at``)."""
     flows(m, dim, given.h, given.before, given.after)
     outputs(m, dim)
     for i in range(m.run_output.size):
@@ -164,7 +167,7 @@ def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: 
 
 
 def _record_contacts(m: Memory, dim: int) -> None:
-    """Record the impulses of rigid contacts, and the losses by closing gaps and friction."""
+    """Record the impulses of rigid contacts in a part of a step, and the losses by closing gaps and friction."""
     fill(m.strike_taken, 0.0)
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c] and m.touch_force[c] != 0.0:

@@ -1,7 +1,8 @@
-"""Rows of contacts, which relate the velocities of the bodies on both sides to rates of gaps and slips, and responses.
+"""Rows of contacts, which relate rates of gaps and slips to the velocities of the bodies on both sides.
 
-``act`` are the generalised impulses by unit impulses, ``rate`` the changes of rates by unit velocities, and ``answer``
-the velocities by unit impulses (see contacts.levels). A side is a body or a mean of points.
+For each row, ``act`` is the generalised impulse on a side by a unit impulse, ``rate`` the change of the rate by unit
+velocities of the side, and ``answer`` the velocities of the side by a unit impulse (see contacts.levels). A side is a
+body or a mean of points.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ ALIKE = cython.declare(cython.double, 0.75)
 
 
 def set_levers(m: Memory, dim: int) -> None:
-    """Set levers and inverse rotations of the bodies, ``trial.lever`` and ``trial.inverse``, from the pose ``at``."""
+    """Set the levers of nodes and the inverse rotations of bodies to those of the present state ``at``.
+
+    They are ``trial.lever`` and ``trial.inverse``.
+    """
     copy(m.at_arm, m.trial_lever)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
@@ -36,7 +40,7 @@ def set_levers(m: Memory, dim: int) -> None:
 
 
 def set_rows(m: Memory, dim: int, c: int) -> None:
-    """Set the rows of a contact at the state ``at``."""
+    """Compute the rows of contact c at the present state ``at``."""
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_last)
     differentiate_gap(m, dim, c)
@@ -46,7 +50,7 @@ def set_rows(m: Memory, dim: int, c: int) -> None:
 
 
 def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
-    """Set the rows of a contact at the end of a step; the friction impulse of the step keeps its direction.
+    """Compute the rows of contact c at the end of a step; the friction impulse of the step keeps its direction.
 
     Tangents jump by 60° or more where another entry of the normal becomes the least one.
     """
@@ -78,7 +82,10 @@ def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
 
 
 def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the gap of a contact at the end of a step, its gradients and slip, and the forces of its impulses."""
+    """Compute the gap of contact c at the end of a step, its gradients and its slip, and its impulses as forces.
+
+    A force here is an impulse over h; gap and slip are stored over h, too, as rates.
+    """
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
@@ -96,7 +103,7 @@ def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
-    """Set the rows of a contact over a step, or for h = 0 at its start."""
+    """Compute the rows of contact c over a step of length h [s]; for h = 0 at its start."""
     fill(part(m.strike_act, 2 * c, 2 * c + 2), 0.0)
     fill(part(m.strike_rate, 2 * c, 2 * c + 2), 0.0)
     if m.strike_bend.size > 0:
@@ -117,9 +124,9 @@ def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> int:
-    """Set the first rows of B and W, for the velocities of the side of a node; return their number.
+    """Write the rows of B and W of node n for the velocities of its side; return their number.
 
-    The side is a body or a mean of points.
+    B is the discrete gradient over a step of length h [s], W the derivative at its end.
     """
     if m.nodes_side[n] < m.inertia_mass.size:
         differentiate_node(m, dim, h, n, sign, 0)
@@ -132,12 +139,15 @@ def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> in
 
 
 def _side(m: Memory, c: int, b: int) -> int:
-    """Index of the rows of contact c for the velocities of its side b."""
+    """Index of the rows of contact c for the velocities of side b, which is one of its two."""
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
 def _add_node(m: Memory, dim: int, vector: tuple[int, int], b: int, by: int, h: float) -> None:
-    """Add the contribution of a node of vector k of a contact to the rows, for ``by`` velocities of its side."""
+    """Add the contribution of a node to the rows of a contact, whose number and that of V, W or U are ``vector``.
+
+    It consists of the entries for the first ``by`` velocities of the node's side b.
+    """
     c, k = vector
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
@@ -153,9 +163,9 @@ def _add_node(m: Memory, dim: int, vector: tuple[int, int], b: int, by: int, h: 
 
 
 def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
-    """Add the entries of the flexible coordinates to the rows of a contact, for one node of one of its vectors.
+    """Add the entries of the flexible coordinates to the rows of contact c, for a node of its vector k (V, W or U).
 
-    The vector is V, W or U; the node is at its tip or at its foot.
+    ``end`` is 0 for the node at its tip, 1 for that at its foot.
     """
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
@@ -172,7 +182,10 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
 
 
 def _add_shapes(m: Memory, dim: int, node: tuple[int, int], sign: float, along: Array, out: Array) -> None:
-    """Add the shapes at node n, minus those of the centre of mass, along a direction turned by R̄⁻¹ or by R₁⁻¹."""
+    """Add the shapes at node n, relative to the centre of mass, along a direction in world axes to ``out``.
+
+    The direction ``along`` is rotated to body axes by R̄⁻¹, or by R₁⁻¹ if ``at_end``.
+    """
     n, at_end = node
     b = m.nodes_body[n]
     for j in range(dim):
@@ -186,7 +199,7 @@ def _add_shapes(m: Memory, dim: int, node: tuple[int, int], sign: float, along: 
 
 
 def bending(m: Memory, c: int, r: int, rates: Array) -> float:
-    """Part of rate r of a contact due to the rates of flexible coordinates."""
+    """Part of rate r of contact c that the ``rates`` of the flexible coordinates cause."""
     total = 0.0
     for i in range(m.strike_bend.size):
         total += m.strike_bend_rate[c * m.strike_impulse.shape[0] + r][i] * rates[i]
@@ -194,7 +207,7 @@ def bending(m: Memory, c: int, r: int, rates: Array) -> float:
 
 
 def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
-    """Add the contribution of the spin of a side's body to the rows of slips."""
+    """Add the entries of the spin of the body at ``side`` to the rows of slips of contact c."""
     b = m.contacts_body[c][side]
     d = dim
     act = m.strike_act[_side(m, c, b)]
@@ -212,7 +225,7 @@ def _add_spins(m: Memory, dim: int, c: int, side: int) -> None:
 
 
 def set_free_response(m: Memory, dim: int, c: int) -> None:
-    """Set the velocity changes of free bodies due to unit impulses of a contact."""
+    """Compute the velocities of free bodies by unit impulses in the rows of contact c."""
     for side in range(2):
         b = m.contacts_sides[c][side]
         p = 2 * c + side
@@ -226,7 +239,10 @@ def set_free_response(m: Memory, dim: int, c: int) -> None:
 
 
 def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
-    """Component of the velocity of a side of contacts: of a body, or of a mean of points, which does not turn."""
+    """Component a of the velocity of side b, for velocities v and spins w: of a body, or of a mean of points.
+
+    A mean of points does not turn.
+    """
     d = v.shape[1]
     k = b - m.inertia_mass.size
     if k < 0:
@@ -238,12 +254,12 @@ def side_velocity(m: Memory, b: int, a: int, v: Array, w: Array) -> float:
 
 
 def surface_rate(m: Memory, c: int, r: int) -> float:
-    """Part of rate r of a contact due to a moving surface."""
+    """Part of rate r of contact c that a moving surface causes."""
     return m.touch_carried[c][r - 1] if r > 0 and m.contacts_surface[c] >= 0 else 0.0
 
 
 def rate_after(m: Memory, c: int, r: int) -> float:
-    """Rate r of a contact after the changes of velocities."""
+    """Rate r of contact c after the changes of velocities by impulses."""
     total = bending(m, c, r, m.at_du) + bending(m, c, r, m.strike_bend) - surface_rate(m, c, r)
     for side in range(2):
         b = m.contacts_sides[c][side]
@@ -255,7 +271,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """Rate r of a contact at the state ``at``, or of a bearing from ``rub.slip``."""
+    """Rate r of contact c at the present state ``at``, or of a bearing, from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du) - surface_rate(m, c, r)

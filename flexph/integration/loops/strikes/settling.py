@@ -1,4 +1,6 @@
-"""Settling of velocities at the end of a step: the plastic contact law is applied to its total impulses."""
+"""Settling of velocities at the end of a step with rigid contacts.
+
+The contact law without restitution is applied to the rates at the end and the total impulses of the step."""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ OBEYED = cython.declare(cython.double, 1e-12)
 
 
 def settle(m: Memory, dim: int, s: Striking, given: Given) -> int:
-    """Settle velocities; return 1 if they changed, 0 if there was nothing to settle, −1 if a law is not solved."""
+    """Settle the velocities at the end of a step; return 1 if they changed, 0 if not, −1 if a law is not solved."""
     acts = cython.declare(cython.bint)
     set_levers(m, dim)
     if are_apart(m):
@@ -99,7 +101,10 @@ def _settle(m: Memory, dim: int, s: Striking, given: Given, islands: int) -> int
 
 
 def _obeys(m: Memory, dim: int, first: int, last: int, scale: float) -> bool:
-    """True if velocities and the impulses of the step obey the law, nearly to round-off of their terms."""
+    """True if the rates and the impulses of the step obey the law of an island, nearly to round-off of their terms.
+
+    The island has the members from ``first`` to ``last`` (exclusive).
+    """
     missed = 0.0
     for k in range(first, last):
         missed = larger(missed, law_defect(m, dim, m.strike_member[k]))
@@ -107,7 +112,7 @@ def _obeys(m: Memory, dim: int, first: int, last: int, scale: float) -> bool:
 
 
 def _settle_island(m: Memory, dim: int, s: Striking, island: Island) -> bool:
-    """Settle an island, as far as settling and step together create no energy; False if its law is not solved."""
+    """Settle an island, only so far that settling and step create no energy; False if its law is not solved."""
     count = island.contacts
     taken = 0.0
     for k in range(count):
@@ -129,7 +134,10 @@ def _settle_island(m: Memory, dim: int, s: Striking, island: Island) -> bool:
 
 
 def _limit_energy(m: Memory, s: Striking, island: Island, taken: float) -> None:
-    """Set ``law.x`` to the change of impulses, scaled down if it would return more than the energy ``taken`` [J]."""
+    """Replace the impulses ``law.x`` by their change in settling, scaled down so that it creates no energy.
+
+    It may return the energy ``taken`` [J] that the step itself dissipated.
+    """
     slope = 0.0
     curve = 0.0
     size = island.rows * island.contacts
@@ -146,7 +154,7 @@ def _limit_energy(m: Memory, s: Striking, island: Island, taken: float) -> None:
 
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
-    """Apply the added impulses, and record them and their losses."""
+    """Apply the added impulses of an island, and record them and their losses."""
     add_impulse_changes(m, law, island)
     count = island.contacts
     for k in range(count):
@@ -165,7 +173,10 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
 
 
 def settle_part(m: Memory, dim: int, s: Striking, given: Given, iterations: int) -> bool:
-    """Settle at the end of a recorded part of a step; False if a law is not solved."""
+    """Settle the velocities at the end of a recorded part of a step; False if a law is not solved.
+
+    ``iterations`` are those of the part, which are added to the results.
+    """
     settled = settle(m, dim, s, given)
     if settled < 0:
         return False

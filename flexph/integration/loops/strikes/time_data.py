@@ -1,4 +1,4 @@
-"""Time-dependent data over a step with rigid contacts, and over parts of it."""
+"""Prescribed quantities over a step with rigid contacts, and over parts of it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ if not cython.compiled:
 
 
 def is_whole(p: Prescribed, begin: float, end: float) -> bool:
-    """True if the part from ``begin`` to ``end`` is the whole step."""
+    """True if the part from ``begin`` to ``end`` [s] is the whole step."""
     return begin == p.table.times[p.k] and end == p.table.times[p.k + 1]
 
 
 def request_data(m: Memory, p: Prescribed, begin: float, end: float, kind: int) -> bool:
-    """Request the time-dependent data of a part of a step for :func:`data_between`; False if that fails."""
+    """Evaluate the prescribed quantities of a part of a step, for :func:`data_between`; False if that fails.
+
+    ``kind`` is OVER_PART, RATES_AT_END or AT_TIME.
+    """
     m.trial_time[0] = 0.5 * (begin + end)
     if p.between.address == 0 or is_whole(p, begin, end):
         set_changing_values(m, p.table.moved[p.k if p.table.moved.shape[0] > 1 else 0])
@@ -32,7 +35,7 @@ def request_data(m: Memory, p: Prescribed, begin: float, end: float, kind: int) 
 
 
 def data_between(p: Prescribed, begin: float, end: float) -> Given:
-    """Time-dependent data that :func:`request_data` requested, over a part of a step or at one time of it."""
+    """Prescribed quantities that :func:`request_data` evaluated, over a part of a step or at one time of it."""
     if p.between.address != 0 and not is_whole(p, begin, end):
         return given_over(p.between.table, 0, end - begin)
     return given_over(p.table, p.k, end - begin)

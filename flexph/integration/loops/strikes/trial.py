@@ -1,4 +1,4 @@
-"""Trial mean velocities: defects of the bodies with the impulses of contacts, and responses of the bodies."""
+"""Trials of mean velocities in a step with rigid contacts: defects of the bodies, and changes that remove them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STAGNATED = cython.declare(cython.double, 1e-8)
 
 
 def evaluate(m: Memory, dim: int, kinds: int, given: Given) -> None:
-    """Set the momentum defects of the mean velocities with the impulses of contacts, and the defects of joints."""
+    """Compute the momentum defects of the mean velocities, with the impulses of contacts, and the defects of joints."""
     if not are_apart(m):
         evaluate_coupled(m, dim, kinds, given)
     else:
@@ -60,7 +60,10 @@ def _evaluate(m: Memory, dim: int, h: float, inputs: Array) -> None:
 
 
 def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> bool:
-    """Solve the step without closing contacts; False if it is not solved."""
+    """Solve the step as if no contact closed; False if it is not solved.
+
+    ``known`` is the number of rows of history for the guess.
+    """
     if not are_apart(m):
         guess(m, dim, given.h, known)
         return solve_without_contacts(m, dim, kinds, given) > 0
@@ -69,14 +72,14 @@ def solve_free(m: Memory, dim: int, kinds: int, given: Given, known: int) -> boo
 
 
 def _clear_forces(m: Memory) -> None:
-    """Set the forces of rigid contacts to zero."""
+    """Set the forces of rigid contacts in the step to zero."""
     for c in range(m.contacts_kind.size):
         if m.contacts_rigid[c]:
             m.touch_force[c] = 0.0
 
 
 def solve_without_contacts(m: Memory, dim: int, kinds: int, given: Given) -> int:
-    """Solve the step without rigid contacts and friction of joints from a guess; return the iterations, or −1."""
+    """Solve the step without rigid contacts and friction of joints, from a guess; return iterations, −1 if it fails."""
     _clear_forces(m)
     fill(m.trial_rub, 0.0)
     if not begin_joints(m, dim, kinds, given):
@@ -108,7 +111,7 @@ def _solve_free(m: Memory, dim: int, given: Given) -> bool:
 
 
 def begin_at_start(m: Memory) -> None:
-    """Set the guess of the mean velocities to the velocities at the start."""
+    """Set the mean velocities to the velocities at the start of the step, as a guess."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             m.x_v[b][a] = m.at_v[b][a]
@@ -117,7 +120,7 @@ def begin_at_start(m: Memory) -> None:
 
 
 def velocity_scale(m: Memory, h: float) -> float:
-    """Scale of the changes of velocities [m/s]; spins are multiplied by the reference lever of the mechanism."""
+    """Scale [m/s] by which changes of velocities are divided; spins count times the reference lever."""
     scale = 1e-300
     lever = m.joints_lengths[0]
     for b in range(m.inertia_mass.size):
@@ -132,7 +135,7 @@ def velocity_scale(m: Memory, h: float) -> float:
 
 
 def balance_bodies(m: Memory, dim: int, kinds: int, h: float) -> None:
-    """Set the changes of the velocities of all bodies due to their defects, at constant impulses."""
+    """Compute the changes of the velocities of all bodies that remove their defects, at constant impulses."""
     if not are_apart(m):
         change_coupled(m, dim, kinds, h)
     else:
@@ -151,7 +154,7 @@ def _balance_bodies(m: Memory) -> None:
 
 
 def correct(m: Memory, scale: float) -> float:
-    """Add the changes to the mean velocities; return the largest change, divided by the scale."""
+    """Add the computed changes to the mean velocities; return the largest change, divided by ``scale`` [m/s]."""
     d = m.at_v.shape[1]
     size = 0.0
     for b in range(m.inertia_mass.size):

@@ -1,4 +1,6 @@
-"""Discrete gradients of angles (see kernels.springs), and gains of velocity terms, their factors of ΔΠ."""
+"""Discrete gradients of angles (see kernels.springs), and gains of the terms of velocity constraints.
+
+The gain of a term is the factor of the change ΔΠ of a product in its increment over a step."""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ def kappa(y: float, x: float) -> tuple[float, float, float]:
 
 
 def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> float:
-    """Factor of ΔΠ in the increment of a velocity term over a step: w Π̄_by, for an angle κ w Π̄_by.
+    """Factor of ΔΠ in the increment of a velocity term over a step: w Π̄_by, or κ w Π̄_by if it is ``angular``.
 
-    ``p0`` and ``p1`` are the product Π at both ends, ``q0`` and ``q1`` the product Π_by.
+    ``p0`` and ``p1`` are the product Π at both ends, ``q0`` and ``q1`` the product Π_by; w is ``weight``.
     """
     mean = weight * 0.5 * (q0 + q1)
     if angular:

@@ -1,4 +1,6 @@
-"""Entries of the border (see integration.loops.mechanics.arrow)."""
+"""Access to the entries of the border of the Jacobian, which remains after inner coordinates are eliminated.
+
+See integration.loops.mechanics.arrow."""
 
 from __future__ import annotations
 
@@ -12,7 +14,10 @@ if not cython.compiled:
 
 
 def add(m: Memory, i: int, j: int, value: float) -> None:
-    """Add a value to entry (i, j) of the border, unless an index is −1 (no such unknown)."""
+    """Add ``value`` to the border of the Jacobian at row i and column j.
+
+    It does nothing if one of them is −1, which is no unknown.
+    """
     if i >= 0 and j >= 0:
         entry = entry_of(m, i, j)
         if entry >= 0:
@@ -22,7 +27,10 @@ def add(m: Memory, i: int, j: int, value: float) -> None:
 
 
 def entry_of(m: Memory, i: int, j: int) -> int:
-    """Position of entry (i, j) in the storage of the border; −1 if a sparse border does not have it."""
+    """Position of row i and column j in the storage of the border of the Jacobian.
+
+    It is −1 if a sparse border does not have that entry.
+    """
     first = cython.declare(cython.Py_ssize_t)
     last = cython.declare(cython.Py_ssize_t)
     if m.border_size[1] >= 0:

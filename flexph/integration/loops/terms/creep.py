@@ -29,7 +29,7 @@ def has_creep_law(m: Memory, slip: int) -> bool:
 
 
 def set_creep_forces(m: Memory, slip: int) -> None:
-    """Set the forces against the components of a slip with a creep law."""
+    """Compute the forces against the components of a slip with a creep law."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1
@@ -42,7 +42,10 @@ def set_creep_forces(m: Memory, slip: int) -> None:
 
 
 def limit_of(m: Memory, slip: int) -> float:
-    """Limit μN of a creep law: infinite for a law without limit, zero for a wheel not pressed on its ground."""
+    """Limit μN of the creep force of a slip, with friction coefficient μ and wheel load N.
+
+    It is infinite for a law without limit, and zero for a wheel that is not pressed on its ground.
+    """
     limit = m.joints_parameter[m.joints_stiffness.size + slip][2]
     if m.slips_pressed[slip] > 0:
         return limit * larger(m.slide_load[slip], 0.0)
@@ -52,7 +55,7 @@ def limit_of(m: Memory, slip: int) -> float:
 
 
 def stiffness(m: Memory, i: int, k: int, l: int) -> float:
-    """Entry (k, l) of the creep stiffness C of law i; its components are along, across, and spin."""
+    """Entry (k, l) of the creep stiffness C of law i, whose components are along, across, and spin."""
     if k == l:
         return m.joints_parameter[i][7 if k == 2 else k]
     if k == 1 and l == 2:
@@ -61,7 +64,7 @@ def stiffness(m: Memory, i: int, k: int, l: int) -> float:
 
 
 def linear_force(m: Memory, slip: int, k: int) -> float:
-    """Component k of the linear creep force C s of a slip s."""
+    """Component k of the linear creep force C s, with the creepages s of a slip."""
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     total = 0.0
@@ -80,7 +83,10 @@ def tangential_force(m: Memory, slip: int) -> float:
 
 
 def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
-    """Saturation q(x) of a creep law, and its derivative."""
+    """Saturation q(x) of the creep law i, and its derivative with respect to x.
+
+    x is the linear force over its limit.
+    """
     kind = m.joints_kind[i]
     if kind == HYPERBOLIC:
         return 1.0 / (1.0 + x), -1.0 / ((1.0 + x) * (1.0 + x))
@@ -102,7 +108,7 @@ def saturation(m: Memory, i: int, x: float) -> tuple[float, float]:
 
 
 def slope_by_load(m: Memory, slip: int, k: int) -> float:
-    """Derivative of component k of the force with respect to the load N of the wheel; zero if N ≤ 0."""
+    """Derivative of component k of the creep force of a slip with respect to the wheel load N; zero if N ≤ 0."""
     i = m.joints_stiffness.size + slip
     limit = limit_of(m, slip)
     if limit <= 0.0:
@@ -113,7 +119,10 @@ def slope_by_load(m: Memory, slip: int, k: int) -> float:
 
 
 def add_creep(m: Memory, slip: int) -> None:
-    """Add the derivatives of the forces with respect to slips and rolling speed to the Jacobian, by the slip's rows."""
+    """Add the derivatives of the creep forces of a slip, with respect to slips and rolling speed, to the Jacobian.
+
+    They act by the rows of the slip (see .product_rows).
+    """
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]
     last = m.slips_first[slip + 1] - 1

@@ -1,4 +1,6 @@
-"""Laws with hysteresis in loops (see flexph.laws.hysteresis); a slip is the change of a spring's extension."""
+"""Laws of springs with hysteresis in loops (see flexph.laws.hysteresis).
+
+Their state z is an internal extension; a slip s is the change of the spring's extension over a step."""
 
 from __future__ import annotations
 
@@ -20,7 +22,10 @@ SMALL = cython.declare(cython.double, 1e-3)
 
 
 def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
-    """Mean force of a spring with hysteresis over a slip ``change`` in a time h, and internal extension after it."""
+    """Mean force of spring i with hysteresis over a step, and its internal extension z at the end.
+
+    ``z0`` is that at the start, ``change`` the change of the spring's extension, h [s] the length of the step.
+    """
     if m.joints_path_kind[i] != BOUC_WEN:
         return _bend_bristles(m, i, z0, change, h)
     sign = 1.0 if change >= 0.0 else -1.0
@@ -33,7 +38,7 @@ def follow_path(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[
 
 
 def path_slope(m: Memory, i: int, z0: float, change: float, h: float) -> float:
-    """Derivative of the mean force with respect to the slip."""
+    """Derivative of the mean force of spring i with hysteresis with respect to the change of its extension."""
     sign = 1.0 if change >= 0.0 else -1.0
     if m.joints_path_kind[i] != BOUC_WEN:
         return _bristle_slope(m, i, sign * z0, fabs(change), h)
@@ -44,12 +49,12 @@ def path_slope(m: Memory, i: int, z0: float, change: float, h: float) -> float:
 
 
 def path_energy(m: Memory, i: int, z: float) -> float:
-    """Stored energy ½ k z² at an internal extension z [J]."""
+    """Stored energy ½ k z² [J] of spring i at the internal extension z."""
     return 0.5 * m.joints_path_parameter[i][0] * z * z
 
 
 def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
-    """Mean and end value of z over a slip ≥ 0, dz/ds = 1 − (β sgn z + γ)|z|, exact on each side of z = 0."""
+    """Mean and end value of z over a slip s ≥ 0 with dz/ds = 1 − (β sgn z + γ)|z|, exact on each side of z = 0."""
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     left = slip
@@ -71,7 +76,10 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
 
 
 def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
-    """Derivative (z₁ − z̄)/s of the mean of z by the slip s ≥ 0; no cancellation for short slips on one side of zero."""
+    """Derivative (z₁ − z̄)/s of the mean z̄ with respect to the slip s ≥ 0, without cancellation for short slips.
+
+    For a step in which z passes through zero the quotient is computed as it stands.
+    """
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     c = beta + gamma if z >= 0.0 else beta - gamma
@@ -95,7 +103,7 @@ def _second(x: float) -> float:
 
 
 def _follow_parts(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
-    """Mean and end value of z over a slip ≥ 0, by the midpoint rule in equal parts."""
+    """Mean and end value of z over a slip s ≥ 0, by the midpoint rule in equal parts of the slip."""
     part = slip / PARTS
     total = 0.0
     for _ in range(PARTS):
@@ -126,7 +134,10 @@ def _parts_slope(m: Memory, i: int, z: float, slip: float) -> float:
 
 
 def _middle(m: Memory, i: int, z: float, slip: float) -> float:
-    """Solve y = z + ½ds (1 − (β sgn y + γ)|y|ⁿ), which rises with y, by Newton's method within a bracket."""
+    """Value y at the middle of a part ds of the slip: y = z + ½ds (1 − (β sgn y + γ)|y|ⁿ).
+
+    The equation, which rises with y, is solved by Newton's method within a bracket.
+    """
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     n = m.joints_path_parameter[i][3]
@@ -151,7 +162,10 @@ def _middle(m: Memory, i: int, z: float, slip: float) -> float:
 
 
 def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
-    """Mean force and final deflection of bristles along a slip at a constant rate."""
+    """Mean force of bristles over a slip at a constant rate, and their deflection at its end.
+
+    ``z0`` is the deflection at its start, ``change`` the slip, h [s] the time it takes.
+    """
     p = m.joints_path_parameter[i]
     rate = fabs(change) / h
     x = rate / p[5]
@@ -166,7 +180,7 @@ def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tup
 
 
 def _bristle_slope(m: Memory, i: int, z: float, slip: float, h: float) -> float:
-    """Derivative of the mean force of bristles with respect to the slip s ≥ 0."""
+    """Derivative of the mean force of bristles with respect to the slip s ≥ 0 over a step of h [s]."""
     p = m.joints_path_parameter[i]
     rate = slip / h
     x = rate / p[5]
@@ -190,5 +204,5 @@ def _bristle_slope(m: Memory, i: int, z: float, slip: float, h: float) -> float:
 
 
 def _first_slope(x: float) -> float:
-    """Derivative of (1 − e⁻ˣ)/x."""
+    """Derivative of (1 − e⁻ˣ)/x with respect to x."""
     return (exp(-x) - _first(x)) / x if x > NEAR else -0.5 + x / 3.0 - x * x / 8.0

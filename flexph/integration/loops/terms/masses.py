@@ -21,13 +21,13 @@ MASSES = cython.declare(cython.Py_ssize_t, _MASSES)
 
 
 def set_changing_values(m: Memory, row: Array) -> None:
-    """Store the quantities that change over a step, and set the masses to their means over the step."""
+    """Store the prescribed quantities that change over a step, and set changing masses to their means over it."""
     copy(row, m.trial_moved)
     set_changing_masses(m, 0.5)
 
 
 def set_changing_masses(m: Memory, share: float) -> None:
-    """Set the changing inertia to that at the end of the step (share 1), or to the mean (½), with the momenta there."""
+    """Set changing inertias to those at the end of the step (share 1) or to the mean (½), with the momenta there."""
     for k in range(m.masses_body.size):
         b = m.masses_body[k]
         factor = (1.0 - share) * factor_at(m, MASSES, k, 0) + share * factor_at(m, MASSES, k, 1)
@@ -43,7 +43,7 @@ def set_changing_masses(m: Memory, share: float) -> None:
 
 
 def add_works_of_masses(m: Memory, dim: int, out: Array) -> None:
-    """Add the work of the mass that arrives in a solved step; to be called before ``at`` is set to its end."""
+    """Add the works of the masses that arrive in a solved step to ``out``; call it before ``at`` is set to the end."""
     for k in range(m.masses_body.size):
         b = m.masses_body[k]
         change = factor_at(m, MASSES, k, 1) - factor_at(m, MASSES, k, 0)

@@ -1,4 +1,6 @@
-"""Discrete gradient B and end derivative W of nodes: a row for each unknown of a step that moves a node."""
+"""Derivatives of the positions of nodes with respect to the unknowns of a step, a row for each unknown.
+
+B is the discrete gradient over the step, W the derivative at its end."""
 
 from __future__ import annotations
 
@@ -19,7 +21,11 @@ def cross_product(a: Array, b: Array, out: Array) -> None:
 
 
 def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> int:
-    """Write the rows of B and W of a node for ṙ̄, ω̄, φ̄u̇̄, coordinates, and ṙ̄ of further frames; return the next row."""
+    """Write the rows of B and W of node n from row ``row`` on; return the next row.
+
+    They are for ṙ̄, ω̄, φ̄u̇̄ and the flexible coordinates of its body, and ṙ̄ of further frames. ``sign`` multiplies
+    all.
+    """
     d = dim
     s = 1 if d == 2 else 3
     _write_body_rows(m, dim, h, n, sign, row)
@@ -38,7 +44,7 @@ def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: 
 
 
 def _write_body_rows(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> None:
-    """Write the rows of B and W of a node for ṙ̄ and φ̄u̇̄, which lie before and after those for ω̄."""
+    """Write the rows of B and W of node n for ṙ̄ and φ̄u̇̄ of its body, which lie before and after those for ω̄."""
     d = dim
     s = 1 if d == 2 else 3
     b = m.nodes_body[n]
@@ -52,7 +58,7 @@ def _write_body_rows(m: Memory, dim: int, h: float, n: int, sign: float, row: in
 
 
 def _write_frame_rows(m: Memory, dim: int, h: float, weight: float, row: int) -> None:
-    """Write the rows of B and W of a mean of points for ṙ̄ of another frame."""
+    """Write the rows of B and W of a mean of points for ṙ̄ of a further frame, which counts with a ``weight``."""
     for j in range(dim):
         for i in range(dim):
             m.system_B[row + j][i] = weight if i == j else 0.0
@@ -60,7 +66,7 @@ def _write_frame_rows(m: Memory, dim: int, h: float, weight: float, row: int) ->
 
 
 def _write_spin_row(m: Memory, dim: int, n: int, a: int, sign: float, row: int) -> None:
-    """Write the row of B and W of a node for component a of ω̄."""
+    """Write the row of B and W of node n for component a of ω̄ of its body."""
     turn = cython.declare(Number)
     b = m.nodes_body[n]
     if dim == 2:
@@ -84,7 +90,7 @@ def _write_spin_row(m: Memory, dim: int, n: int, a: int, sign: float, row: int) 
 
 
 def _write_coordinate_row(m: Memory, dim: int, h: float, entry: tuple[int, int], sign: float, row: int) -> None:
-    """Write the row of B and W of a node for a flexible coordinate, from entry e of the shapes of the node."""
+    """Write the row of B and W of node n for one flexible coordinate, by entry e of the shapes of the node."""
     n, e = entry
     b = m.nodes_body[n]
     for i in range(dim):

@@ -1,7 +1,7 @@
-"""Places and directions of points on their curves over a step, in loops (see kernels.rates.on_curves).
+"""Positions of points on their curves over a step, and directions of the curves there, in loops.
 
 A place is a position s along a curve. Multipliers act along ``path.direction``: vectors n̄ across the curve, and last,
-for a driven place, b.
+for a driven place, b. See kernels.rates.on_curves.
 """
 
 from __future__ import annotations
@@ -37,19 +37,22 @@ OFF = cython.declare(cython.double, _OFF)
 
 
 def place_points(m: Memory) -> None:
-    """Set the places of points on their curves at the start state ``at``."""
+    """Compute the places of points on their curves at the present state ``at``."""
     for c in range(m.curves_input.size):
         m.at_place[c] = foot(m, c, m.at_product)
 
 
 def set_curves_at_rest(m: Memory) -> None:
-    """Set the directions and coefficients of points on curves at the start state ``at``, for a step of zero length."""
+    """Compute the directions and coefficients of points on curves for a step of zero length.
+
+    They are those in the present state ``at``.
+    """
     for c in range(m.curves_input.size):
         _follow(m, c, m.at_product, m.at_place[c])
 
 
 def follow_curves(m: Memory) -> None:
-    """Set the places of points on curves at the trial end of a step, and their directions and coefficients over it."""
+    """Compute the places of points on curves at the end of a trial, and their directions and coefficients over it."""
     for c in range(m.curves_input.size):
         m.path_slid[c] = m.path_rub[c]
         m.end_place[c] = foot_from(m, c, m.end_product, m.at_place[c])
@@ -57,7 +60,7 @@ def follow_curves(m: Memory) -> None:
 
 
 def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
-    """Set the directions and coefficients of curve c over a step to place s1, where the products are ``end``."""
+    """Compute the directions and coefficients of curve c over a step that ends at place s1, with products ``end``."""
     s0 = m.at_place[c]
     m.path_used[c][0] = first_used(m, c, s0, s1)
     m.path_used[c][1] = end_used(m, c, s0, s1)
@@ -96,14 +99,17 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
 
 
 def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
-    """Write the coefficients of the points of a curve at place s, or a derivative, into ``out``; zeros for order −1."""
+    """Write the coefficients of the points of curve c at place s into ``out``, or a derivative of this order.
+
+    They are zero for the order −1.
+    """
     fill(part(out, m.curves_point[c], m.curves_point[c + 1]), 0.0)
     if order >= 0:
         add_shapes(m, c, s, order, 1.0, out)
 
 
 def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -> None:
-    """Write the weighted sums of the products of curve c over its points into ``out``, one for each direction."""
+    """Write the sums of the products of curve c over its points, with weights, into ``out``, one for each direction."""
     for j in range(out.size):
         total = 0.0
         for k in range(m.path_used[c][0], m.path_used[c][1]):
@@ -112,9 +118,9 @@ def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -
 
 
 def _write_resting_axes(tangent: Array, resting: Array, c: int) -> None:
-    """Write unit vectors across a tangent into ``resting``; in space the first is in the plane of tangent and an axis.
+    """Write unit vectors across the tangent of curve c into ``resting``.
 
-    It is the axis to which the tangent is most nearly orthogonal.
+    In space the first is in the plane of the tangent and of the axis to which the tangent is most nearly orthogonal.
     """
     axis = cython.declare(cython.Py_ssize_t)
     normal = resting[c]
@@ -145,7 +151,7 @@ def _write_resting_axes(tangent: Array, resting: Array, c: int) -> None:
 
 
 def _set_directions(m: Memory, c: int) -> None:
-    """Set the directions of the multipliers of a curve, and the unit vector along τ."""
+    """Compute the directions of the multipliers of curve c, and the unit vector along its tangent τ."""
     d = m.path_way.shape[1]
     square = 0.0
     for j in range(d):
@@ -164,7 +170,7 @@ def _set_directions(m: Memory, c: int) -> None:
 
 
 def leaves_curves(m: Memory) -> bool:
-    """True if a point is off its curve at the end of a step, beyond an end of it, or has passed a kink."""
+    """True if a point is off its curve at the end of a step, beyond an end of the curve, or has passed a kink."""
     for c in range(m.curves_input.size):
         square = 0.0
         largest = 0.0

@@ -31,12 +31,12 @@ STEPS = cython.declare(cython.Py_ssize_t, _STEPS)
 
 
 def count_pieces(m: Memory, c: int) -> int:
-    """Number of pieces of a curve."""
+    """Number of pieces of curve c."""
     return m.curves_knot[c + 1] - m.curves_knot[c] - 1
 
 
 def piece_at(m: Memory, c: int, s: float) -> int:
-    """Number of the piece at place s; beyond an end of the curve, number of the piece there."""
+    """Number of the piece of curve c at place s; beyond an end of the curve, of the piece at that end."""
     low = cython.declare(cython.Py_ssize_t)
     high = cython.declare(cython.Py_ssize_t)
     low = 0
@@ -51,17 +51,20 @@ def piece_at(m: Memory, c: int, s: float) -> int:
 
 
 def local_place(m: Memory, c: int, e: int, s: float) -> float:
-    """Distance of place s from the first knot of piece e, in units of s."""
+    """Distance of place s from the first knot of piece e of curve c, in units of s."""
     return s - m.curves_knots[m.curves_knot[c] + e]
 
 
 def length_of(m: Memory, c: int, e: int) -> float:
-    """Length of piece e, in units of s."""
+    """Length of piece e of curve c, in units of s."""
     return m.curves_knots[m.curves_knot[c] + e + 1] - m.curves_knots[m.curves_knot[c] + e]
 
 
 def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array) -> None:
-    """Add ``share`` times the derivative of order 0 to 2 of the coefficients of all points at place s to ``out``."""
+    """Add ``share`` times the coefficients of all points of curve c at place s to ``out``, or their derivative.
+
+    ``order`` is that of the derivative with respect to s, 0 to 2.
+    """
     e = piece_at(m, c, s)
     t = local_place(m, c, e, s)
     w = m.path_weight
@@ -76,7 +79,10 @@ def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array
 
 
 def _add_coefficients(m: Memory, c: int, e: int, share: float, out: Array) -> None:
-    """Add ``share`` times the coefficients of the points of piece e for the powers ``path.weight`` to ``out``."""
+    """Add ``share`` times the coefficients of the points of piece e of curve c to ``out``.
+
+    The powers of the place are read from ``path.weight``.
+    """
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
     for i in range(m.curves_degree[c] + 1):
@@ -87,7 +93,7 @@ def _add_coefficients(m: Memory, c: int, e: int, share: float, out: Array) -> No
 
 
 def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
-    """Add Δc/Δs between two places to ``out``, piece by piece and without cancellation."""
+    """Add the difference quotient Δc/Δs of the coefficients between two places to ``out``, without cancellation."""
     low = smaller(s0, s1)
     high = larger(s0, s1)
     first = piece_at(m, c, low)
@@ -105,7 +111,10 @@ def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
 
 
 def add_chord_change(m: Memory, c: int, s0: float, s1: float) -> None:
-    """Add the derivative of Δc/Δs with respect to s₁ to ``path.change``, from Δc/Δs (chord) and the slope at s₁."""
+    """Add the derivative of the difference quotient Δc/Δs with respect to s₁ to ``path.change``.
+
+    ``path.chord`` is Δc/Δs, ``path.slope`` the derivative of the coefficients at s₁.
+    """
     least = length_of(m, c, 0)
     for e in range(1, count_pieces(m, c)):
         least = smaller(least, length_of(m, c, e))
@@ -117,7 +126,10 @@ def add_chord_change(m: Memory, c: int, s0: float, s1: float) -> None:
 
 
 def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
-    """Write the coefficients of V(s) on piece e into ``path.piece``, from the products of its points."""
+    """Compute the coefficients of V(s) on piece e of curve c into ``path.piece``, from the products of its points.
+
+    V leads from the curve to the point that slides.
+    """
     powers = m.curves_power[m.curves_knot[c] - c + e]
     first = m.curves_point[c] + m.curves_degree[c] * e
     for j in range(m.curves_product.shape[1]):
@@ -129,7 +141,10 @@ def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:
 
 
 def _evaluate_at(m: Memory, c: int, t: float) -> tuple[float, float, float, float]:
-    """Products V·T, T·T, V·dT/ds and V·V at local place t of the piece in ``path.piece``."""
+    """Products V·T, T·T, V·dT/ds and V·V at local place t of the piece in ``path.piece``.
+
+    V leads from the curve to the point that slides, T is the slope of V with respect to the place s.
+    """
     along = 0.0
     straight = 0.0
     bent = 0.0
@@ -151,7 +166,10 @@ def _evaluate_at(m: Memory, c: int, t: float) -> tuple[float, float, float, floa
 
 
 def foot(m: Memory, c: int, product: Array) -> float:
-    """Place with V·T = 0 nearest to the point, among all pieces, each searched from its middle and within its ends."""
+    """Place on curve c with V·T = 0 that is nearest to the point, with its slope T and the vector V between both.
+
+    Each piece is searched from its middle, within its ends.
+    """
     last = count_pieces(m, c) - 1
     place = 0.0
     nearest = INFINITY
@@ -176,7 +194,10 @@ def foot(m: Memory, c: int, product: Array) -> float:
 
 
 def foot_from(m: Memory, c: int, product: Array, s: float) -> float:
-    """Place of the foot near place s if the point is close to the curve there; else the nearest one of all pieces."""
+    """Place of the foot on curve c near place s, if the point is close to the curve there; else by :func:`foot`.
+
+    The foot is the place where the slope of the curve is orthogonal to the vector to the point.
+    """
     taken = cython.declare(cython.Py_ssize_t)
     place = cython.declare(cython.double)
     place = s
@@ -201,7 +222,7 @@ def foot_from(m: Memory, c: int, product: Array, s: float) -> float:
 
 
 def is_beyond(m: Memory, c: int, s: float) -> bool:
-    """True if a place is beyond an end of its curve by more than round-off."""
+    """True if place s is beyond an end of curve c by more than round-off."""
     first = m.curves_knots[m.curves_knot[c]]
     last = m.curves_knots[m.curves_knot[c + 1] - 1]
     margin = END * (last - first)
@@ -209,7 +230,7 @@ def is_beyond(m: Memory, c: int, s: float) -> bool:
 
 
 def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> float:
-    """Least cosine of the kink angles of the curve at knots between two places, or at the second one."""
+    """Smallest cosine of the angles between pieces of curve c at its kinks, between two places or at the second one."""
     least = 1.0
     first = m.curves_knot[c]
     for e in range(count_pieces(m, c) - 1):
@@ -229,7 +250,7 @@ def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> fl
 
 
 def _slope_of_piece(m: Memory, c: int, t: float, out: Array) -> float:
-    """Write the slope T at local place t of the piece in ``path.piece`` into ``out``; return its square."""
+    """Write the slope T of the piece in ``path.piece`` at local place t into ``out``; return its square T·T."""
     square = 0.0
     for j in range(out.size):
         slope = 0.0
@@ -243,12 +264,12 @@ def _slope_of_piece(m: Memory, c: int, t: float, out: Array) -> float:
 
 
 def first_used(m: Memory, c: int, s0: float, s1: float) -> int:
-    """Number of the first point on which the curve between two places depends."""
+    """Number of the first point on which curve c depends between two places."""
     e = fewest(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * e
 
 
 def end_used(m: Memory, c: int, s0: float, s1: float) -> int:
-    """One more than the number of the last point on which the curve between two places depends."""
+    """One more than the number of the last point on which curve c depends between two places."""
     e = most(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * (e + 1) + 1

@@ -1,4 +1,4 @@
-"""Weighted sums of products, as rows of the border: the effect of their forces, and the changes of their values.
+"""Rows by which weighted sums of products enter the border of the Jacobian.
 
 Row ``acting`` is the effect of a unit force on a sum, by the discrete gradient B; row ``moved`` is the derivative of a
 sum at the end with respect to the unknowns, by the end derivative W. Blocks of the Jacobian are outer products of both.
@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def begin_rows(m: Memory) -> None:
-    """Clear all entries of the rows."""
+    """Set all entries of the rows to zero."""
     for k in range(m.rows_number[0]):
         column = m.rows_column[k]
         m.rows_listed[column] = 0
@@ -28,7 +28,7 @@ def begin_rows(m: Memory) -> None:
 
 
 def add_product(m: Memory, dim: int, p: int) -> None:
-    """Add product p to all rows, with the weights ``rows.act`` and ``rows.move``."""
+    """Add product p to all rows, with the weights ``rows.act`` and ``rows.move`` of the rows."""
     for side in range(2):
         v = m.joints_first[p] if side == 0 else m.joints_second[p]
         other = m.joints_second[p] if side == 0 else m.joints_first[p]
@@ -49,7 +49,7 @@ def add_product(m: Memory, dim: int, p: int) -> None:
 
 
 def _list_column(m: Memory, column: int) -> None:
-    """List a column that has entries, unless it is listed."""
+    """Append a column to the list of those that have entries, unless it is there."""
     if m.rows_listed[column] == 0:
         m.rows_listed[column] = 1
         m.rows_column[m.rows_number[0]] = column
@@ -57,7 +57,7 @@ def _list_column(m: Memory, column: int) -> None:
 
 
 def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
-    """Add a value times the outer product of row ``acting`` and row ``moved`` to the border."""
+    """Add ``value`` times the outer product of row number ``acting`` and row number ``moved`` to the Jacobian."""
     for i in range(m.rows_number[0]):
         row = m.rows_column[i]
         gain = value * m.rows_acting[acting][row]
@@ -69,7 +69,10 @@ def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
 
 
 def add_pair(m: Memory) -> None:
-    """Add the outer products of rows 1 and 2 times ``system.tangent`` to the border, and clear these rows."""
+    """Add the outer products of the second and third rows, times ``system.tangent``, to the border of the Jacobian.
+
+    Then set these rows to zero.
+    """
     for i in range(m.rows_number[0]):
         row = m.rows_column[i]
         first = m.rows_acting[1][row]
@@ -90,14 +93,14 @@ def add_pair(m: Memory) -> None:
 
 
 def add_to_row(m: Memory, row: int, moved: int, value: float) -> None:
-    """Add a value times row ``moved`` to a row of the border."""
+    """Add ``value`` times row number ``moved`` to row ``row`` of the border of the Jacobian."""
     for j in range(m.rows_number[0]):
         if m.rows_moved[moved][m.rows_column[j]] != 0.0:
             add(m, row, m.rows_column[j], value * m.rows_moved[moved][m.rows_column[j]])
 
 
 def add_to_column(m: Memory, column: int, acting: int, value: float) -> None:
-    """Add a value times row ``acting`` to a column of the border."""
+    """Add ``value`` times row number ``acting`` to column ``column`` of the border of the Jacobian."""
     for i in range(m.rows_number[0]):
         if m.rows_acting[acting][m.rows_column[i]] != 0.0:
             add(m, m.rows_column[i], column, value * m.rows_acting[acting][m.rows_column[i]])

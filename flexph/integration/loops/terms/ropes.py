@@ -1,7 +1,8 @@
 """Massless ropes over sheaves in loops (see kernels.ropes): exact increments of their lengths, and forces on products.
 
-A span ℓ = √(Π − δ²) adds Δℓ (1 − δ² κ(δ(ℓ₀ − ℓ₁), ℓ₀ℓ₁ + δ²)) to the length, with Δℓ = ΔΠ/(ℓ₀ + ℓ₁), and an angle about
-a sheave ±ρκ(c̄Δs − s̄Δc).
+A straight span of length ℓ = √(Π − δ²), between centres at the squared distance Π, adds
+Δℓ (1 − δ² κ(δ(ℓ₀ − ℓ₁), ℓ₀ℓ₁ + δ²)) to the length of the rope, with Δℓ = ΔΠ/(ℓ₀ + ℓ₁); δ is an offset by the radii. An
+angle about a sheave of radius ρ, with sine s and cosine c, adds ±ρκ(c̄Δs − s̄Δc).
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ CLOSE = cython.declare(cython.double, _CLOSE)
 
 
 def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
-    """Change of the length of a rope over a step; its discrete gradient is left in ``string``."""
+    """Change of the length of rope r over a step, between the products ``before`` and ``after``.
+
+    Its discrete gradient is left in ``string``.
+    """
     total = 0.0
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
         p = m.ropes_square[k]
@@ -45,7 +49,7 @@ def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
 
 
 def add_rope_forces(m: Memory, r: int, tension: float) -> None:
-    """Add the forces of the tension of a rope to those on its products."""
+    """Add the forces that the tension of rope r exerts to those on its products."""
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
         m.trial_force[m.ropes_square[k]] -= tension * m.string_by_square[k]
     for w in range(m.ropes_angle[r], m.ropes_angle[r + 1]):
@@ -54,7 +58,7 @@ def add_rope_forces(m: Memory, r: int, tension: float) -> None:
 
 
 def leaves_sheaves(m: Memory, before: Array, after: Array, first: Array, last: Array) -> bool:
-    """True if a rope has left a sheave at the end of a step, wound round it fully, or a straight span has vanished.
+    """True if a rope has left a sheave at the end of a step, wound round it fully, or lost a straight span.
 
     ``before`` and ``after`` are the products at both ends of the step, ``first`` and ``last`` the vectors.
     """
@@ -72,7 +76,7 @@ def leaves_sheaves(m: Memory, before: Array, after: Array, first: Array, last: A
 
 
 def _passes(m: Memory, k: int, first: Array, last: Array) -> bool:
-    """True if the ends of a span with sheaves come so near to each other within the step that it vanishes."""
+    """True if span k vanishes within the step, as its two sheaves or ports come too near to each other."""
     square = m.ropes_offset[k] * m.ropes_offset[k]
     if square == 0.0:
         return False
@@ -89,7 +93,7 @@ def _passes(m: Memory, k: int, first: Array, last: Array) -> bool:
 
 
 def _arc(m: Memory, a: int, product: Array) -> float:
-    """Arc of contact on a sheave between the tangents, from 0 to 2π."""
+    """Angle of contact [rad] between rope and sheave on arc a, from 0 to 2π."""
     k = m.ropes_arriving[a]
     w = m.ropes_turn[a]
     turned = atan2(product[m.ropes_sine[w + 1]], product[m.ropes_cosine[w + 1]])
@@ -102,19 +106,22 @@ def _arc(m: Memory, a: int, product: Array) -> float:
 
 
 def _tangent_angle(m: Memory, k: int, product: Array) -> float:
-    """Angle β of the tangent relative to the line of the centres."""
+    """Angle β [rad] between span k and the line through the centres of its sheaves."""
     offset = m.ropes_offset[k]
     return atan2(offset, sqrt(fabs(product[m.ropes_square[k]] - offset * offset)))
 
 
 def span_slope(offset: float, l0: float, l1: float) -> float:
-    """Change of the length of a rope through one of its spans, divided by the change of the product Π of the span."""
+    """Change of the length of a rope by one of its spans, divided by the change of the product Π of the span.
+
+    ``l0`` and ``l1`` are the lengths of the span at both ends of the step, ``offset`` is δ.
+    """
     square = offset * offset
     return (1.0 - square * kappa(offset * (l0 - l1), l0 * l1 + square)[0]) / (l0 + l1)
 
 
 def span_curvature(offset: float, l0: float, l1: float) -> float:
-    """Derivative of :func:`span_slope` with respect to the product at the end."""
+    """Derivative of :func:`span_slope` with respect to the product Π at the end of the step."""
     square = offset * offset
     ratio, by_y, by_x = kappa(offset * (l0 - l1), l0 * l1 + square)
     change = -square * (by_x * l0 - by_y * offset) - (1.0 - square * ratio) / (l0 + l1)

@@ -43,7 +43,10 @@ def law_value(m: Memory, k: int, order: int, x: float) -> float:
 
 
 def mean_force(m: Memory, k: int, before: float, after: float) -> float:
-    """Mean force F with F Δx = ΔV to round-off, see flexph.laws.elastic_laws."""
+    """Mean force F of elastic law k over a step, with F Δx = ΔV to round-off, see flexph.laws.elastic_laws.
+
+    ``before`` and ``after`` are the extensions x at both ends.
+    """
     change = after - before
     if m.joints_law_function[k][0] == 0:
         return _piece_mean(m, k, 1, before, change)
@@ -55,7 +58,11 @@ def mean_force(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
-    """Slope ∂F/∂x₁ of the mean force: the mean of t V'' over the step, or (V'₁ − F)/Δx if F is corrected."""
+    """Derivative ∂F/∂x₁ of the mean force of elastic law k with respect to the extension at the end.
+
+    It is the mean of t V'' over the step, with t from 0 at its start to 1 at its end, or (V'₁ − F)/Δx if F is
+    corrected.
+    """
     change = after - before
     if m.joints_law_function[k][0] == 0:
         return _piece_mean(m, k, 2, before, change)
@@ -71,24 +78,24 @@ def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
 
 
 def factor_at(m: Memory, kind: int, i: int, end: int) -> float:
-    """Time-dependent value i of a kind (see kernels.arrays) at the start (``end`` 0) or at the end (1) of the step."""
+    """Prescribed quantity i of a kind (see kernels.arrays) at the start (``end`` 0) or the end (1) of the step."""
     return m.trial_moved[m.joints_timed[kind][0] + i + end * m.joints_timed[kind][1]]
 
 
 def mean_factor(m: Memory, i: int) -> float:
-    """Mean of the time factor of the law of spring i over the step; 1 for laws without one."""
+    """Mean over the step of the prescribed factor of the law of spring i; 1 for laws without one."""
     if m.joints_timed[FACTORS][1] == 0:
         return 1.0
     return 0.5 * (factor_at(m, FACTORS, i, 0) + factor_at(m, FACTORS, i, 1))
 
 
 def last_factor(m: Memory, i: int) -> float:
-    """Time factor of the law of spring i at the end of the step; 1 for laws without one."""
+    """Prescribed factor of the law of spring i at the end of the step; 1 for laws without one."""
     return 1.0 if m.joints_timed[FACTORS][1] == 0 else factor_at(m, FACTORS, i, 1)
 
 
 def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
-    """Work ½ (a₁ − a₀) (V₀ + V₁) done over a step by the time factor a of the law of spring i."""
+    """Work ½ (a₁ − a₀) (V₀ + V₁) [J] that the change of the factor a of the law of spring i does over a step."""
     if m.joints_timed[FACTORS][1] == 0:
         return 0.0
     change = factor_at(m, FACTORS, i, 1) - factor_at(m, FACTORS, i, 0)
@@ -96,19 +103,22 @@ def work_of_factor(m: Memory, i: int, before: float, after: float) -> float:
 
 
 def row_factor(m: Memory, e: int, end: int) -> float:
-    """Factor of time of the law of strain row e at the start (``end`` 0) or at the end (1) of the step."""
+    """Prescribed factor of the law of strain row e at the start (``end`` 0) or the end (1) of the step."""
     k = m.strains_schedule[e]
     return 1.0 if k < 0 else factor_at(m, STRAINS, k, end)
 
 
 def user_force(m: Memory, i: int, x: float, rate: float) -> float:
-    """Force F(x, v, t) of the force law of a spring; it is also stored in ``trial.law``."""
+    """Force F(x, v, t) of the force law of spring i at the extension x and its rate v; also stored in ``trial.law``."""
     m.trial_law[i] = call_three(m.joints_force_law[i], x, rate, m.trial_time[0])
     return m.trial_law[i]
 
 
 def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
-    """Slope ∂F/∂Δx = ½ ∂F/∂x + ∂F/∂v /h by a central difference along Δx."""
+    """Derivative ½ ∂F/∂x + ∂F/∂v /h of the force law of spring i with respect to the change Δx in a step of h [s].
+
+    It is a central difference along Δx; ``x0`` is the extension at the start.
+    """
     x = x0 + 0.5 * h * rate
     t = m.trial_time[0]
     law = m.joints_force_law[i]
@@ -118,7 +128,7 @@ def user_slope(m: Memory, i: int, x0: float, rate: float, h: float) -> float:
 
 
 def slope_at(m: Memory, i: int, x: float, rate: float, along: int) -> float:
-    """Slope ∂F/∂x (along 0) or ∂F/∂v (1) of the force law of a spring, by a forward difference."""
+    """Derivative ∂F/∂x (``along`` 0) or ∂F/∂v (1) of the force law of spring i, by a forward difference."""
     step = APART * larger(fabs(x if along == 0 else rate), 1.0)
     near = x + step if along == 0 else x
     after = call_three(m.joints_force_law[i], near, rate if along == 0 else rate + step, m.trial_time[0])
@@ -133,7 +143,7 @@ def _piece_at(m: Memory, k: int, x: float) -> int:
 
 
 def _piece_value(m: Memory, piece: int, order: int, x: float) -> float:
-    """Energy of a piece at the extension x (order 0), or its derivative V' (1) or V'' (2)."""
+    """Energy V of a piece of an elastic law at the extension x (order 0), or its derivative V' (1) or V'' (2)."""
     power = m.joints_law_power[piece]
     distance = x - m.joints_law_base[piece]
     value = 0.0
@@ -146,7 +156,10 @@ def _piece_value(m: Memory, piece: int, order: int, x: float) -> float:
 
 
 def _piece_mean(m: Memory, k: int, order: int, before: float, change: float) -> float:
-    """Mean over a step of V' (order 1) or of t V'' (2), by Gauss' rule in each piece."""
+    """Mean over a step of V' (order 1) or of t V'' (2) of the piecewise law k, by Gauss' rule in each piece.
+
+    t goes from 0 at the start to 1 at the end of the step.
+    """
     piece = _piece_at(m, k, before)
     last = _piece_at(m, k, before + change)
     total = 0.0
@@ -171,25 +184,31 @@ def _piece_mean(m: Memory, k: int, order: int, before: float, change: float) -> 
 
 
 def _function_mean(m: Memory, k: int, before: float, change: float) -> float:
-    """Mean of V' over a step by Gauss' rule of three points."""
+    """Mean of V' of the law k, given by functions, over a step by Gauss' rule of three points."""
     first = law_value(m, k, 1, before + NEAR * change)
     last = law_value(m, k, 1, before + FAR * change)
     return (5.0 * (first + last) + 8.0 * law_value(m, k, 1, before + 0.5 * change)) / 18.0
 
 
 def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> float:
-    """Energy change ΔV less the work F Δx of the mean force; zero if it is round-off."""
+    """Energy change ΔV of law k over a step less the work F Δx of the force ``mean``; zero if it is round-off."""
     after = before + change
     return force_defect(m, k, before, after, mean * change, fabs(mean) * (fabs(before) + fabs(after)))
 
 
 def force_defect(m: Memory, k: int, before: float, after: float, done: float, size: float) -> float:
-    """Energy change ΔV of law k less the work ``done``; zero if it is round-off of terms of this ``size``."""
+    """Energy change ΔV of law k between two extensions less the work ``done`` [J]; zero if it is round-off.
+
+    ``size`` is that of the terms of the work.
+    """
     return energy_defect(law_value(m, k, 0, before), law_value(m, k, 0, after), done, size)
 
 
 def energy_defect(first: float, last: float, done: float, size: float) -> float:
-    """Energy change from ``first`` to ``last`` less the work ``done``; zero if round-off of terms of this ``size``."""
+    """Energy change from ``first`` to ``last`` less the work ``done`` [J]; zero if it is round-off.
+
+    ``size`` is that of the terms of the work.
+    """
     defect = last - first - done
     size += fabs(first) + fabs(last)
     return 0.0 if fabs(defect) <= ROUND_OFF * size else defect

@@ -22,7 +22,10 @@ LATE = 4
 
 
 class Unknowns(NamedTuple):
-    """Numbers of all unknowns, −1 for none; see Border."""
+    """Numbers of all unknowns in a sparse border of the Jacobian, by kind; −1 for those that do not exist.
+
+    See :class:`Border`.
+    """
 
     v: Index
     w: Index
@@ -33,7 +36,10 @@ class Unknowns(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """New number of each unknown, and the entries by columns: pointers to the columns, and row indices."""
+    """New number of each unknown, and the nonzero entries of the border of the Jacobian in the new order, by columns.
+
+    The latter are ends of columns, and row numbers.
+    """
 
     order: Index
     column_ptr: Index
@@ -41,7 +47,7 @@ class Pattern(NamedTuple):
 
 
 def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: tuple[Index, Index]) -> Pattern:
-    """New order of the unknowns of a sparse border, and its nonzero entries by columns in this order.
+    """New order of the unknowns of a sparse border of the Jacobian, and its nonzero entries by columns in this order.
 
     ``blocks`` are pairs of rows and columns that are fully coupled, ``entries`` rows and columns of single entries.
     ``is_wide`` (b,) is nonzero for frames that are nodes of wide bodies.
@@ -56,7 +62,7 @@ def sparse_pattern(unknowns: Unknowns, is_wide: Index, blocks: Blocks, entries: 
 
 
 def _entries(size: int, blocks: Blocks, entries: tuple[Index, Index]) -> tuple[Index, Index]:
-    """Rows and columns of all entries without duplicates, with the diagonal."""
+    """Rows and columns of all entries of blocks and single entries, without duplicates, and of the diagonal."""
     by_size: dict[tuple[int, int], list[tuple[Index, Index]]] = {}
     for rows, columns in blocks:
         block = rows[rows >= 0], columns[columns >= 0]
@@ -71,13 +77,16 @@ def _entries(size: int, blocks: Blocks, entries: tuple[Index, Index]) -> tuple[I
 
 
 def _sorted(keys: Index) -> Index:
-    """Sorted keys without duplicates: sorting millions of them is faster than the hashing of np.unique."""
+    """Sorted copy of ``keys`` without duplicates, faster for millions of them than the hashing of np.unique."""
     ordered = np.sort(keys)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])]
 
 
 def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
-    """Vertex of each unknown in the graph of wide bodies, one for each frame; −1 for all other unknowns."""
+    """Vertex in a graph to which each unknown belongs; −1 for those that belong to none.
+
+    There is one vertex for ṙ̄ and ω̄ of each frame of wide bodies, and one for each flexible coordinate.
+    """
     vertex = np.full(size, -1)
     frames = np.flatnonzero(is_wide)
     unknown = np.hstack([unknowns.v, unknowns.w])[frames]
@@ -88,7 +97,11 @@ def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
 
 
 def _order(vertex: Index, row: Index, column: Index) -> Index:
-    """New number of each unknown: by minimum degree, with those without a vertex last if few, else by COLAMD."""
+    """New number of each unknown by minimum degree of the graph of vertices, with other unknowns last.
+
+    If these are many, it is by COLAMD. ``vertex`` is that of :func:`_vertices`, ``row`` and ``column`` are the
+    entries.
+    """
     early = np.flatnonzero(vertex >= 0)
     if LATE * (vertex.size - early.size) > vertex.size:
         place = _eliminated(row, column, vertex.size, "COLAMD")
@@ -104,7 +117,7 @@ def _order(vertex: Index, row: Index, column: Index) -> Index:
 
 
 def _eliminated(row: Index, column: Index, size: int, ordering: str) -> Index:
-    """Position of each column in an ordering of SuperLU, which depends on the pattern alone."""
+    """Position of each column in an ordering by SuperLU, which depends only on the pattern of the entries."""
     keys = _sorted(row * size + column)
     row, column = np.divmod(keys, size)
     values = np.where(row == column, 2.0 * size, 1.0)

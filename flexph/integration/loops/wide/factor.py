@@ -1,4 +1,4 @@
-"""Python callback of the loops: factors of sparse borders, products of large bodies, laws of solids."""
+"""Python callback of the loops, for factors of sparse borders, products of large bodies, and laws of solids."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ DIAGONAL = 1e-3
 
 
 class Answers:
-    """Callback of the loops of one memory; ``further`` processes requests on laws of solids."""
+    """Callback by which the loops of one memory request results from Python.
+
+    ``further`` processes requests on laws of solids.
+    """
 
     def __init__(self, mechanism: Model, m: Memory, further: Callable[[int], int] | None = None) -> None:
         self._further = further
@@ -42,7 +45,7 @@ class Answers:
         m.system_python[:] = self._callback.address
 
     def ended(self) -> BaseException | None:
-        """Return the exception of a callback in the last run of loops, and clear it."""
+        """Return the exception that a request raised in the last run of the loops, or None, and forget it."""
         error, self._callback.error = self._callback.error, None
         return error
 
@@ -72,7 +75,7 @@ class Answers:
         return 1
 
     def _whole(self) -> Callable[[Array], Array] | None:
-        """Solver of the border, factored as a whole; None if it is singular."""
+        """Solver of the border of the Jacobian, factored as a whole by a sparse solver; None if it is singular."""
         options = {"SymmetricMode": True}
         try:
             factored = splu(self._matrix, permc_spec="NATURAL", diag_pivot_thresh=DIAGONAL, options=options)
@@ -82,7 +85,7 @@ class Answers:
 
 
 def _matrix(m: Memory) -> Any:
-    """Border as a sparse matrix by columns that shares its values with the memory."""
+    """Border as a sparse matrix by columns, which shares its values with the memory."""
     ends, rows = m.border_column_ptr.astype(np.int32), m.border_row.astype(np.int32)
     size = len(ends) - 1
     matrix = sparse.csc_array((np.zeros(rows.size), rows, ends), shape=(size, size))

@@ -64,7 +64,11 @@ Solve = Callable[[Array], Array]
 
 
 def has_kept_block(mechanism: Model) -> bool:
-    """True for many coordinates of linear strain with few joints, large bodies about mean axes, or many products."""
+    """True if Python should hold the matrices of the bodies of a mechanism for the loops.
+
+    That is so for many coordinates of linear strain with few joints, large bodies about mean axes, or strains that
+    are sums of many products.
+    """
     a = mechanism.network.arrays
     if has_many_products(mechanism) or any(body.unshifted for body in mechanism.frames.values()):
         return True
@@ -81,7 +85,7 @@ def has_many_products(mechanism: Model) -> bool:
 
 
 class _Factor:
-    """Factor of A for one step length: its solver, the columns Q, and ``answers`` A⁻¹Q."""
+    """Factor of A for one step length: its solver, the columns Q, and A⁻¹Q as ``answers``."""
 
     def __init__(self, solve: Solve, size: int) -> None:
         self.solve = solve
@@ -105,7 +109,10 @@ class _Factor:
 
 
 class _Part:
-    """Part of the border stored by rows, given the storage indices, rows and columns of its entries."""
+    """Part of the border of the Jacobian, stored by rows.
+
+    It is given by the positions, rows and columns of its entries in the storage of the border.
+    """
 
     def __init__(self, entry: Index, row: Index, column: Index, shape: tuple[int, int]) -> None:
         order = np.lexsort((column, row))
@@ -113,18 +120,18 @@ class _Part:
         self._ends = np.searchsorted(self.row, np.arange(shape[0] + 1)).astype(np.int32)
 
     def of(self, values: Array) -> Any:
-        """Part of the border, given the values of all entries of the border."""
+        """Part of the border of the Jacobian as a sparse matrix, from the values of all entries of the border."""
         return self.having(values[self.entry])
 
     def having(self, values: Array) -> Any:
-        """Part of the border, given the values of the entries of the part alone."""
+        """Part of the border of the Jacobian as a sparse matrix, from the values of the entries of the part alone."""
         part = sparse.csr_array((values, self.column, self._ends), shape=self.shape)
         part.has_canonical_format = True
         return part
 
 
 class KeptBlock:
-    """Callback of the loops of one memory for the bodies of a mechanism: products, and solutions with its border."""
+    """Callback for the bodies of a mechanism whose matrices Python holds: products, and solutions of linear systems."""
 
     def __init__(self, mechanism: Model, m: Memory, matrix: Any) -> None:
         self._a, self._m, size = mechanism.network.arrays, m, matrix.shape[0]
@@ -149,7 +156,10 @@ class KeptBlock:
         self._factors: dict[float, _Factor | None] = {}
 
     def process(self, request: int) -> None:
-        """Compute the products that the loops request, and store them in the memory."""
+        """Compute the products of large matrices that the loops request, and store them in the memory.
+
+        They are those of inertia, of viscous damping, and of strains and stresses.
+        """
         m, a = self._m, self._a
         if request == PRODUCTS:
             products = inertia_products(a, m.run_asked)
@@ -165,7 +175,7 @@ class KeptBlock:
             m.run_answered[:, 0] = pulled + a.viscous @ m.x_du
 
     def factor(self, values: Array) -> Solve | None:
-        """Solver of the border with these entries; None if it is singular."""
+        """Solver of the border of the Jacobian whose entries have the given values; None if it is singular."""
         m = self._m
         h = float(m.run_length[0])
         pays = self._a.border is not None and not self._slope.size and self.y.size <= MANY
@@ -193,7 +203,7 @@ class KeptBlock:
         return solve
 
     def _of(self, h: float) -> _Factor | None:
-        """Factor of A for a step length, one of the last ones or a new one; None if A is indefinite."""
+        """Factor of A for a step length [s], one of the last ones or a new one; None if A is indefinite."""
         key = float(f"{h:.{DIGITS}e}")
         factor = self._factors.pop(key) if key in self._factors else self._factored(key)
         self._factors[key] = factor
@@ -202,7 +212,7 @@ class KeptBlock:
         return factor
 
     def _factored(self, h: float) -> _Factor | None:
-        """Compute the factor of A for a step length; None if A is indefinite, as backwards in time with damping."""
+        """New factor of A for a step length [s]; None if A is indefinite, as for steps back in time with damping."""
         a, n = self._a, self.u.size
         rows = np.flatnonzero(np.diff(a.border.indptr))  # rows of rigid bodies are empty
         elastic = a.strain.T @ scale_rows(a.rise, h * (0.5 * h + a.stress_damping))
@@ -214,7 +224,10 @@ class KeptBlock:
             return None
 
     def _flexible(self, h: float) -> Any:
-        """Block of the coordinates due to stresses and damping: h D̄ᵀ(½h + β)C⁻¹D₁, geometric and viscous terms."""
+        """Part of the block of flexible coordinates due to stresses and damping, for a step length h [s].
+
+        It is h D̄ᵀ(½h + β)C⁻¹D₁, with the geometric and viscous terms.
+        """
         a, m = self._a, self._m
         strain, rise, viscous = a.strain, a.rise, a.viscous
         if self._slope.size:
@@ -225,7 +238,10 @@ class KeptBlock:
         return h * (strain.T @ scale_rows(rise, 0.5 * h + a.stress_damping) + viscous)
 
     def _without_rest(self, A: _Factor, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solver of the border without E; None if it is singular."""
+        """Solver of the border of the Jacobian without the terms E, by its Schur complement; None if it is singular.
+
+        The border has the parts A, B, C and D.
+        """
         S, turning, others = D.toarray(), self._turning, self._others
         by_spins = A.solve(B[:, turning].toarray())
         inside = A.split(B[:, others].toarray())
@@ -247,10 +263,12 @@ class KeptBlock:
         return solve
 
     def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
-        """Solve with the whole border by generalised conjugate residuals; None if they do not decrease fast.
+        """Solve with the border of the Jacobian, including E, by generalised conjugate residuals.
 
-        With the border without E as preconditioner, residuals are in the rows of u̇̄ alone: a pass takes one solution by
-        the preconditioner and one product with E.
+        Returns None if these do not decrease fast.
+
+        ``defect`` is the right-hand side. With the border without E as preconditioner, residuals are in the rows of
+        u̇̄ alone: a pass takes one solution by the preconditioner and one product with E.
         """
         u, solution = self.u, without(defect)
         left, spread = -rest.product(solution[u]), np.zeros_like(defect)
@@ -272,7 +290,11 @@ class KeptBlock:
         return None
 
     def _whole(self, rest: _Rest, B: Any, C: Any, D: Any) -> Solve | None:
-        """Solver of the border, factored with borders of low rank as further unknowns; None if it is singular."""
+        """Solver of the border of the Jacobian with E, which is factored as a whole; None if it is singular.
+
+        Borders of low rank are added as further unknowns. ``rest`` are the terms E; B, C and D are the parts of the
+        border beside A + E.
+        """
         a, block, n = self._a, rest.weighted(self._a.stack) + self._flexible(rest.h), self.u.size
         if a.border is None:  # folded into the dense matrices of a small mechanism
             parts = [[block + rest.added.toarray(), B.toarray()], [C.toarray(), D.toarray()]]
@@ -303,7 +325,7 @@ def _sparse_solver(matrix: Any) -> Solve | None:
 
 
 def _dense_solver(matrix: Array) -> Solve | None:
-    """Solver of a dense matrix; None if it is singular.
+    """Solver of a dense matrix by its factors; None if it is singular.
 
     Rows and columns are scaled first: for an impulse, a step of nearly zero length h, some rows are larger by 1/h.
     """
@@ -321,7 +343,10 @@ def _scales(matrix: Array, axis: int) -> Array:
 
 
 class _Rest:
-    """Terms E of a step of length h with spins (b, s) at its ends: gyroscopic, centrifugal and ``added`` ones."""
+    """Terms E of the Jacobian in a step of length h [s]: gyroscopic, centrifugal, and ``added`` ones of contacts.
+
+    The spins of the bodies are (b, s) at both ends of the step.
+    """
 
     def __init__(self, a: Arrays, h: float, before: Array, after: Array, added: Any) -> None:
         self._a, self.h, self.added = a, h, added
@@ -330,7 +355,7 @@ class _Rest:
 
     @property
     def is_small(self) -> bool:
-        """True if nothing is added and hω is below the tolerance of the passes."""
+        """True if there are no added terms and hω is below the tolerance of the passes."""
         largest = max(float(np.abs(w).max(initial=0.0)) for w in (self._before, self._after))
         return not self._adds and abs(self.h) * largest <= 0.1 * ACCURATE
 
@@ -343,7 +368,10 @@ class _Rest:
         return of_spins + self.added @ du if self._adds else of_spins
 
     def weighted(self, stack: Any) -> Any:
-        """Sum 2M + 2hω̄N − ½h²ω₀ω₁K of stacked inertia matrices, or of their shifts."""
+        """Sum 2M + 2hω̄N − ½h²ω₀ω₁K over the stacked inertia matrices M, N_a and K_ab, or over those of the shifts.
+
+        ω₀ and ω₁ are the spins at the two ends of the step, ω̄ their mean.
+        """
         n, s, h, w0, w1 = len(self._before[0]), len(self._before), self.h, self._before, self._after
         weighted = 2.0 * stack[:n]
         for i in range(s):

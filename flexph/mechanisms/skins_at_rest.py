@@ -1,0 +1,163 @@
+"""Faces of skins that balls touch at rest: the closest faces, and their shares of the force.
+
+A ball in the dent of a skin may lie on several faces. With the gaps g_k to all faces and the depth δ = max(−g_k), the
+energy V(δ) has a kink where several faces are closest. At an equilibrium the forces N_k of the faces satisfy
+
+    N_k ≥ 0,    Σ N_k = V'(δ),    N_k = 0 where g_k > −δ:
+
+the first face of a set has a spring, the others have the same gap as the first, and the multipliers of these
+constraints are their shares. Faces that pull leave the set, faces that are closer join it. At first each face has
+a spring of its own, which shows where the ball comes to rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+
+from ..joints.rows.connection import Connection, Gap
+from ..kernels.contacts.distances import closest_of_face
+from ..kernels.contacts.gaps import vectors_of
+from ..kernels.state import Configuration, derive, touching_points
+from ..numerics.arrays import Array
+from .rested import Rested
+from .substitutes import name_of
+
+Mechanism = Any
+"""A :class:`flexph.Mechanism`, whose module imports this one."""
+Key = tuple[str, int]
+"""Name of a contact and number of the ball and skin in it."""
+Sets = dict[Key, tuple[int, ...]]
+"""Faces that carry each ball, by the numbers of their gaps in the contact."""
+NEAREST = 12
+"""Number of the nearest faces among which those that carry a ball are searched."""
+CARRIES = 1e-9
+"""Share of the force on a ball, from which a face carries it."""
+SAME = 1e-9
+"""Distance of closest points of two faces, relative to the size of the mechanism, up to which they are one point."""
+PULLS = 1e-9
+"""Pull of a face, relative to the force on its ball, up to which it does not count."""
+
+
+class Near(NamedTuple):
+    """Face near a ball: number of its gap, the gap [m], and the closest point of the face from the ball (d,)."""
+
+    number: int
+    gap: float
+    foot: Array
+
+
+def has_skins(mechanism: Mechanism) -> bool:
+    """True if balls touch faces of bodies that deform."""
+    return any(gap.kind == "face" for c in mechanism.connections for gap in c.form.gaps)
+
+
+def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near]]:
+    """The nearest faces of each ball on a skin, by ascending gaps; faces with the same closest point count once."""
+    a = mechanism.network.arrays
+    vectors = vectors_of(a.contacts, touching_points(a, c.r, derive(a, c).arm))
+    near: dict[Key, list[Near]] = {}
+    for number, (contact, k, gap) in enumerate(_gaps(mechanism)):
+        if gap.kind == "face":
+            distance, foot = closest_of_face(vectors[: len(gap.vectors), number])
+            near.setdefault((contact.name, gap.skin), []).append(Near(k, distance - gap.offset, foot))
+    return {key: sorted(faces, key=lambda own: own.gap)[:NEAREST] for key, faces in near.items()}
+
+
+def apart(faces: list[Near], size: float) -> list[Near]:
+    """Faces in their order, without those whose closest point is that of one before."""
+    own: list[Near] = []
+    for face in faces:
+        if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in own):
+            own.append(face)
+    return own
+
+
+def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechanism:
+    """Mechanism in which only the faces of the sets touch, the first of each set first, or each ``alone``."""
+    joints = []
+    for contact in mechanism.connections:
+        gaps = [(k, gap) for k, gap in enumerate(contact.form.gaps) if gap.kind != "face"]
+        for (name, _), numbers in sets.items():
+            if name == contact.name:
+                own = ((k, contact.form.gaps[k]) for k in numbers)
+                gaps += [(k, replace(gap, skin=k) if alone else gap) for k, gap in own]
+        if any(gap.kind == "face" for gap in contact.form.gaps):
+            named = tuple(replace(gap, name=gap.name or str(k + 1)) for k, gap in gaps)
+            contact = replace(contact, form=replace(contact.form, gaps=named))
+        joints.append(contact)
+    return mechanism.replace(joints=joints)
+
+
+def numbers(near: dict[Key, list[Near]]) -> Sets:
+    """Sets of all these faces, in the order of their numbers."""
+    return {key: tuple(sorted(face.number for face in faces)) for key, faces in near.items()}
+
+
+def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) -> Sets:
+    """The closest face of each ball, and those with gaps up to ``tied`` [m] larger that have closest points apart."""
+    near = {key: apart(faces, size) for key, faces in nearest_faces(mechanism, c).items()}
+    return {key: tuple(own.number for own in faces if own.gap <= faces[0].gap + tied) for key, faces in near.items()}
+
+
+def carrying_sets(mechanism: Mechanism, rested: Rested, size: float) -> Sets:
+    """Faces that carry each ball with the forces of an equilibrium in which they need not have equal gaps."""
+    forces, near = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration)
+    return {key: _carrying(apart(faces, size), forces[key]) for key, faces in near.items()}
+
+
+def changed_sets(mechanism: Mechanism, rested: Rested, sets: Sets, closed: float, size: float) -> Sets:
+    """Sets after an equilibrium: the same unless a face pulls, or another one is closer by more than ``closed`` [m]."""
+    forces, near, changed = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration), {}
+    for key, numbers in sets.items():
+        own, faces = forces[key], near[key]
+        total, worst = sum(own.values()), min(own, key=lambda k: own[k])
+        least = min((face.gap for face in faces if face.number in numbers), default=np.inf)
+        is_closer, pulls = faces[0].gap < least - closed, len(own) > 1 and own[worst] < -PULLS * abs(total)
+        if not (is_closer or pulls):
+            changed[key] = numbers
+            continue
+        changed[key] = _carrying(apart(faces, size), own)
+        if set(changed[key]) == set(numbers):
+            more = () if faces[0].number in numbers or not is_closer else (faces[0].number,)
+            changed[key] = (*numbers, *more) if more else tuple(k for k in numbers if k != worst)
+    return changed
+
+
+def _carrying(faces: list[Near], forces: Mapping[int, float]) -> tuple[int, ...]:
+    """Numbers of the faces that carry a ball with given ``forces`` of faces, by a linear programme.
+
+    With the planes of the faces at rest, their normals n_k and the resultant f, the largest depth is least where
+    f = Σ N_k n_k with N_k ≥ 0 and the least Σ N_k g_k: at most as many faces as there are dimensions carry the ball.
+    """
+    normals = np.array([-face.foot / np.linalg.norm(face.foot) for face in faces])
+    resultant = sum((forces.get(face.number, 0.0) * n for face, n in zip(faces, normals, strict=True)), np.zeros(1))
+    if not resultant.any():
+        return (faces[0].number,)
+    gaps = np.array([face.gap - faces[0].gap for face in faces])
+    size = float(np.linalg.norm(resultant))
+    found = linprog(gaps / (gaps.max() or 1.0), A_eq=normals.T, b_eq=resultant / size, method="highs-ds")
+    if not found.success:
+        return (faces[0].number,)
+    carried = tuple(face.number for face, share in zip(faces, found.x, strict=True) if share > CARRIES)
+    return carried or (faces[0].number,)
+
+
+def _forces(mechanism: Mechanism, rested: Rested) -> dict[Key, dict[int, float]]:
+    """Normal forces [N] of the faces that carry each ball, by the numbers of their gaps."""
+    pressing = rested.pressing
+    forces: dict[Key, dict[int, float]] = {}
+    for contact, k, gap in _gaps(mechanism):
+        if gap.kind == "face" and (name := name_of(contact, k)) in pressing:
+            forces.setdefault((contact.name, gap.skin), {})[k] = pressing[name]
+    return forces
+
+
+def _gaps(mechanism: Mechanism) -> Iterator[tuple[Connection, int, Gap]]:
+    for contact in mechanism.connections:
+        for k, gap in enumerate(contact.form.gaps):
+            yield contact, k, gap
