@@ -250,8 +250,8 @@ class _Renamed(ast.NodeTransformer):
 RECORDED_TYPES = {
     **{"double": "Recorded", "Vec": "RVec", "Mat": "RMat", "Ten": "RTen", "Memory": "RecordedMemory"},
     **{"Number": "Recorded", "AnyVec": "RVec", "AnyMat": "RMat", "AnyTen": "RTen", "AnyMemory": "RecordedMemory"},
-    **{"Scheme": "RecordedScheme", "AtNodes": "RecordedNodes", "Given": "RecordedGiven"},
-    "Surfaces": "RecordedSurfaces",
+    **{name: f"Recorded{name}" for name in ("Deformed", "Given", "Momenta", "Scheme", "Surfaces")},
+    "AtNodes": "RecordedNodes",
 }
 COMMON = {"copy", "fill", "entries", "part", "average", "most", "fewest", "distance", "padded", "stored", "call_one"}
 COMMON |= {"IVec", "IMat", "ITen"}
@@ -356,7 +356,8 @@ class Recording:
         types = ", ".join(("Recorded", "RVec", "RMat", "RTen"))
         self.cimports.add(f"from {NUMBERS} cimport {types}")
         self.cimports.add(f"from {RECORDED_MEMORY} cimport RecordedMemory")
-        self.cimports.add(f"from {RECORDED_NODES} cimport RecordedGiven, RecordedNodes, RecordedScheme")
+        for own in ("Deformed", "Given", "Momenta", "Nodes", "Scheme"):
+            self.cimports.add(f"from {RECORDED_NODES} cimport Recorded{own}")
         self.cimports.add(f"from {RECORDED_SURFACES} cimport RecordedSurfaces")
         return "\n".join(made)
 

@@ -169,7 +169,7 @@ def _extent(surface: Surfaces, dim: int) -> float:
     radius = float(max(np.linalg.norm(surface.half, axis=1).max(), np.linalg.norm(corners, axis=1).max(initial=0.0)))
     far, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     far[:, 0] = 2.0 * radius
-    distance(surface, 0, dim, far, 0.0, near, bent)
+    distance(surface, 0, dim, far, 0.0, (near, bent))
     return radius if near[0, VALUE] > 0.0 else np.inf
 
 

@@ -218,7 +218,7 @@ def derivatives_along(
     ]
     own = forward_of(run, derivatives)
     dim, steps = problem.mechanism.layout.dim, len(run.means)
-    failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, own, 0, steps)
+    failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, own, (0, steps))
     if failed >= 0:
         raise ValueError(f"the step from {run.table.times[failed]:.6g} s has no derivative: its Jacobian is singular")
     if not np.isfinite(own.states).all():

@@ -113,7 +113,7 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
     dim = vectors.shape[1]
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
-    distance(gap.shape, 0, dim, places, gap.blend, near, bent)
+    distance(gap.shape, 0, dim, places, gap.blend, (near, bent))
     own = near[0]
     assert gap.shape is not None
     bends = own[CURVATURE : CURVATURE + 9].reshape(3, 3).trace() * own[SIZE] * own[SIGN]

@@ -8,7 +8,7 @@ if not cython.compiled:
     from ..numerics.loops.callbacks import struct_at as memory_at
     from ..numerics.loops.views import Mat, Ten, Vec, fill
     from .loops import _nodes, _products
-    from .panel_arrays import PanelArrays
+    from .panel_arrays import GradientMemory, PanelArrays
 
 
 def gradients_at(address: int) -> None:
@@ -29,7 +29,7 @@ def gradients_at(address: int) -> None:
         _pull_measure(s, p.which[0], p.which[1] != 0, p.by_product)
         _pull_products(s, p.by_product, p.by_vector, p.by_node)
         for k in range(s.moves.size):
-            _pull_node(s, x, k, p.by_node, p.arm, p.by_arm, out)
+            _pull_node(s, x, k, p, out)
 
 
 def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) -> None:
@@ -87,12 +87,13 @@ def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten
                 by_node[1][incidence.indices[e]][i] += incidence.data[e] * by_vector[1][v][i]
 
 
-def _pull_node(s: PanelArrays, x: Vec, k: int, by_node: Ten, arm: Mat, by_arm: Mat, out: Vec) -> None:
+def _pull_node(s: PanelArrays, x: Vec, k: int, p: GradientMemory, out: Vec) -> None:
     """Add the contribution of node k to the derivatives with respect to the flat state, ``out``.
 
-    ``by_node`` are the derivatives with respect to position and velocity of the nodes. ``arm`` is overwritten by the
-    arm of the node in body axes and its rate, ``by_arm`` by the derivatives with respect to both.
+    ``p.by_node`` are the derivatives with respect to position and velocity of the nodes. ``p.arm`` is overwritten by
+    the arm of the node in body axes and its rate, ``p.by_arm`` by the derivatives with respect to both.
     """
+    by_node, arm, by_arm = p.by_node, p.arm, p.by_arm
     dim, shape = s.position.shape[1], s.shape
     for i in range(dim):
         arm[0][i] = s.position[k][i]

@@ -1,6 +1,7 @@
 """Mechanisms on which orders of convergence are measured, and what is measured of a run."""
 
 import numpy as np
+import pytest
 
 import fem
 import rigid
@@ -79,3 +80,13 @@ PROBLEMS = {"four bar": (four_bar, 11), "crank-slider": (crank_slider, 7), "chai
 
 def vertical(mechanism):
     return [n for n in mechanism.constraint_names if n.endswith((": y", ": across")) and "GROUND" in n]
+
+
+def check_work_and_impulses(run):
+    """The drive's account is the change of energy; stage multipliers are means: their impulse changes the momentum."""
+    mechanism, work = run.mechanism, run.ledger.work["drive crank.root–GROUND"]
+    assert run.ledger.total_energy[1:] - run.ledger.total_energy[0] == pytest.approx(np.cumsum(work), abs=1e-14)
+    lift = sum(run.stage_multipliers[:, mechanism.constraint_names.index(n)] for n in vertical(mechanism))
+    mass = sum(body.mass for body in mechanism.bodies.values())
+    change = np.diff(run.linear_momentum()[:, 1]) + 9.81 * mass * np.diff(run.times)
+    assert change == pytest.approx(lift * np.diff(run.times), abs=1e-13)

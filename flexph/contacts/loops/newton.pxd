@@ -12,7 +12,7 @@ cdef double EXACT
 cdef void rates_at(Cone& p, Vec x, double weight, Vec centre, Vec out) noexcept nogil
 cdef double defect_of(AnyLaws p, Vec x, Vec y) noexcept nogil
 cdef Py_ssize_t _set_states(Cone& p, Vec x, Vec y, Space& space) noexcept nogil
-cdef void _set_friction_state(Cone& p, Py_ssize_t k, Py_ssize_t c, Py_ssize_t t, Vec x, Vec y, Space& space) noexcept nogil
+cdef void _set_friction_state(Cone& p, Py_ssize_t k, Py_ssize_t t, Vec x, Vec y, Space& space) noexcept nogil
 cdef double _conditions(Cone& p, Py_ssize_t at, Py_ssize_t c, Vec row, Space& space) noexcept nogil
 cdef void _assemble(Cone& p, Py_ssize_t count, double weight, Space& space) noexcept nogil
 cdef void add_row(Cone& p, Py_ssize_t at, double gain, Vec row, Space& space) noexcept nogil

@@ -90,7 +90,7 @@ def _set_states(p: Cone, x: Array, y: Array, space: Space) -> int:
             space.state[k] = 1
         space.missed[k] = y[k]
         if t > 0 and not is_open and p.friction[k] > 0.0:
-            _set_friction_state(p, k, c, t, x, y, space)
+            _set_friction_state(p, k, t, x, y, space)
     for l in range(c):
         k = p.order[l]
         for i in range(t + 1 if space.state[k] > 1 else 1 if space.state[k] > 0 else 0):
@@ -99,13 +99,14 @@ def _set_states(p: Cone, x: Array, y: Array, space: Space) -> int:
     return count
 
 
-def _set_friction_state(p: Cone, k: int, c: int, t: int, x: Array, y: Array, space: Space) -> None:
+def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Space) -> None:
     """Set the state of closed contact k with friction: sticking or slipping.
 
     Also writes its direction of slip, the defects of its conditions along the tangents, and the derivatives of these
     with respect to the rates.
     """
     slips = cython.declare(cython.bint)
+    c = p.friction.size
     s = p.tangent_step[k]
     square = 0.0
     for i in range(t):

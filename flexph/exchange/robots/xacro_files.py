@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from subprocess import TimeoutExpired
+
+from ...files.child_process import run_module
 
 WORKER = f"{__package__}.xacro_worker"
 SECONDS = 30.0
@@ -27,7 +27,10 @@ def expanded_text(path: Path, arguments: Mapping[str, str | float | bool]) -> by
     with tempfile.TemporaryDirectory(prefix="flexph-xacro-") as folder:
         question, reply = Path(folder, "request.json"), Path(folder, "answer.json")
         question.write_text(json.dumps({"file": str(path.resolve()), "arguments": values}), encoding="utf-8")
-        _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, path)
+        try:
+            run_module(WORKER, question, reply, folder=folder, seconds=SECONDS, memory=MEMORY)
+        except TimeoutExpired as error:
+            raise ValueError(f"{str(path)!r} cannot be expanded: it took longer than {SECONDS:g} s") from error
         if not reply.is_file():
             raise ValueError(f"{str(path)!r} cannot be expanded: its macros need more memory than allowed")
         answer = json.loads(reply.read_text(encoding="utf-8"))
@@ -36,29 +39,3 @@ def expanded_text(path: Path, arguments: Mapping[str, str | float | bool]) -> by
     if "refused" in answer:
         raise ValueError(f"{str(path)!r} cannot be expanded: {answer['refused']}")
     return str(answer["text"]).encode()
-
-
-def _run(command: list[str], folder: str, path: Path) -> None:
-    """Run the process in a folder, without a terminal."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    try:
-        subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
-            check=False,
-            preexec_fn=_bounded if os.name == "posix" else None,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise ValueError(f"{str(path)!r} cannot be expanded: it took longer than {SECONDS:g} s") from error
-
-
-def _bounded() -> None:
-    """Limit the memory of the process that calls this, the child process before xacro starts in it."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

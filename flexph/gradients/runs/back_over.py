@@ -65,7 +65,7 @@ def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied:
     given = *steps_of_piece(problem, piece), weights_of(piece, by_state)
     of, addresses = decayed_of(problem.memory, table, given, varied.constants, problem.decay())
     dim = problem.mechanism.layout.dim
-    failed = sweep(problem.memory.address, address_of(addresses), dim, BACK_DECAYING, of, 0, steps)
+    failed = sweep(problem.memory.address, address_of(addresses), dim, BACK_DECAYING, of, (0, steps))
     refuse_failed(of.run, table.times, failed)
     widths = [getattr(table, name).shape[1] for name in GIVEN]
     inputs, *rates = np.split(of.by_given, np.cumsum(widths)[:-1], axis=1)
@@ -87,7 +87,7 @@ def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, 
     given = in_loops(problem.mechanism, states), weights_of(piece, by_state)
     of, kept = collocated_of(problem.memory, table, tableau, given, varied.constants, timed=varied.times)
     dim = problem.mechanism.layout.dim
-    failed = sweep(problem.memory.address, address_of(kept[0]), dim, BACK_BY_NODES, of, 0, len(states) - 1)
+    failed = sweep(problem.memory.address, address_of(kept[0]), dim, BACK_BY_NODES, of, (0, len(states) - 1))
     refuse_failed(of.run, table.times, failed)
     totals = {name: np.zeros_like(getattr(table, name)) for name in problem.timed}
     by_inputs = np.zeros((len(problem.sampled.points), table.inputs.shape[1]))

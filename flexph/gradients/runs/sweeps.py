@@ -142,7 +142,9 @@ class Sweeps:
             by_times=own.times if self.varied.times else of.by_times,
             carried=sums.carried,
         )
-        failed = sweep(problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, BACK, of, 0, count)
+        failed = sweep(
+            problem.memory.address, address_of(addresses), problem.mechanism.layout.dim, BACK, of, (0, count)
+        )
         refuse_failed(of, of.table.times, failed)
         self._defect = float(of.audit[0])
 

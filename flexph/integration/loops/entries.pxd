@@ -6,7 +6,7 @@ from .terms.masses cimport set_changing_masses
 from .memory.memory cimport Memory
 from .memory.structures cimport Course, GaussTable, Given, Kinds, Table
 from .rigid_steps.run cimport run_strikes
-from .rigid_steps.striking cimport Striking
+from .memory.striking cimport Striking
 from .steps.newton cimport begin as _begin, evaluate as _evaluate, factor_step, solve_step
 from .steps.run cimport run as run_steps, settle as _settle, settle_contacts as _settle_contacts
 

@@ -15,9 +15,9 @@ if not cython.compiled:
     from .gauss.scheme import Scheme
     from .gauss.steps import run_gauss
     from .memory.memory import Memory
+    from .memory.striking import Striking
     from .memory.structures import Course, GaussTable, Given, Kinds, Table
     from .rigid_steps.run import run_strikes
-    from .rigid_steps.striking import Striking
     from .steps.newton import begin as _begin
     from .steps.newton import evaluate as _evaluate
     from .steps.newton import factor_step, solve_step

@@ -11,9 +11,9 @@ from ...mechanisms.model.accounts import Accounts
 from ...numerics.loops.threads import allowed_threads
 from .memory.codes import CROWDED, KNOWN
 from .memory.memory import Memory
+from .memory.striking import Striking
 from .memory.structures import STRIKES, Calls, Kinds, Parts, no_pair
 from .near_pairs import NearPairs
-from .rigid_steps.striking import Striking
 from .stepper import Stepper
 from .time_callback import TimeCallback
 

@@ -180,7 +180,7 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     for place, v in zip(places, (before, after), strict=True):
         place[:dim] = v[1 : 1 + dim] @ v[0]
-    distance(c.shape[k], 0, dim, places, float(c.blend[k]), near, bent)
+    distance(c.shape[k], 0, dim, places, float(c.blend[k]), (near, bent))
     n, e = bent[0, :dim], near[1, GRADIENT : GRADIENT + dim]
     mean, end, middle = np.zeros_like(before), np.zeros_like(before), 0.5 * (before + after)
     mean[0], mean[1 : 1 + dim] = n @ middle[1 : 1 + dim], np.outer(n, middle[0])

@@ -27,12 +27,13 @@ cdef Py_ssize_t _on_segment(Surfaces s, Py_ssize_t t, Vec x, Vec out) noexcept n
 cdef Py_ssize_t _put_between(Vec a, Vec b, double share, Py_ssize_t region, Vec out) noexcept nogil
 cdef Py_ssize_t _on_triangle(Surfaces s, Py_ssize_t t, Vec x, Vec out) noexcept nogil
 cdef Py_ssize_t _put(Surfaces s, Py_ssize_t t, double v, double w, Py_ssize_t region, Vec out) noexcept nogil
-cdef void _feature(Surfaces s, Py_ssize_t k, Py_ssize_t t, Py_ssize_t region, Py_ssize_t dim, Vec x, Vec out) noexcept nogil
+cdef void _feature(Surfaces s, (Py_ssize_t, Py_ssize_t) cell, Py_ssize_t region, Py_ssize_t dim, Vec x, Vec out) noexcept nogil
 cdef void _curvature(Surfaces s, Py_ssize_t t, Py_ssize_t region, Py_ssize_t dim, double weight, Vec out) noexcept nogil
 cdef void _blend_faces(Surfaces s, Py_ssize_t k, Py_ssize_t dim, Vec x, double width, Vec out) noexcept nogil
-cdef Py_ssize_t _blend_face(Surfaces s, Py_ssize_t k, Py_ssize_t t, Py_ssize_t dim, Vec x, double width, Vec out, Py_ssize_t taken, bint is_face) noexcept nogil
+cdef Py_ssize_t _blend_face(Surfaces s, (Py_ssize_t, Py_ssize_t) cell, Py_ssize_t dim, Vec x, double width, Vec out) noexcept nogil
 cdef void _restart(Surfaces s, Py_ssize_t plane, Py_ssize_t dim, double rises, Vec out) noexcept nogil
 cdef void _mix(Surfaces s, Py_ssize_t plane, Py_ssize_t dim, double rises, double width, Vec out) noexcept nogil
 cdef void fill_curvature(Vec out) noexcept nogil
 cdef void mean_gradient(Py_ssize_t dim, Vec x, Vec y, Vec first, Vec last, Mat out) noexcept nogil
-cdef void _between(Py_ssize_t dim, Vec x, Vec y, Vec first, Vec last, bint blended, Mat out) noexcept nogil
+cdef void _mean(Py_ssize_t dim, Vec first, Vec last, Mat out) noexcept nogil
+cdef void _between(Py_ssize_t dim, Vec x, Vec y, Vec first, Vec last, Mat out) noexcept nogil

@@ -151,7 +151,7 @@ def _mesh(s: Surfaces, k: int, dim: int, x: Array, blend: float, out: Array) -> 
                 closest_cell = t
         node += 1
     region = _closest(s, closest_cell, dim, x, out)
-    _feature(s, k, closest_cell, region, dim, x, out)
+    _feature(s, (k, closest_cell), region, dim, x, out)
     if blend > 0.0 and out[SIGN] > 0.0:
         _blend_faces(s, k, dim, x, blend, out)
 
@@ -261,11 +261,12 @@ def _put(s: Surfaces, t: int, v: float, w: float, region: int, out: Array) -> in
     return region
 
 
-def _feature(s: Surfaces, k: int, t: int, region: int, dim: int, x: Array, out: Array) -> None:
+def _feature(s: Surfaces, cell: tuple[int, int], region: int, dim: int, x: Array, out: Array) -> None:
     """Write distance, gradient and second derivatives for the closest feature of cell ``t`` into ``out``.
 
     The feature is the face, a side or a corner of the cell, by ``region``. ``out`` already has the closest point.
     """
+    k, t = cell
     number = s.feature[t][region]
     size = sqrt(_square(x, out))
     rises = 0.0
@@ -313,7 +314,6 @@ def _blend_faces(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Arr
     last = cython.declare(cython.Py_ssize_t)
     taken = cython.declare(cython.Py_ssize_t)
     first = cython.declare(cython.double, out[VALUE])
-    is_face = cython.declare(cython.bint, out[FLAT] > 0.0)
     reach = (first + width) ** 2
     taken = 0
     for i in range(MEETING):
@@ -326,30 +326,32 @@ def _blend_faces(s: Surfaces, k: int, dim: int, x: Array, width: float, out: Arr
             continue
         for t in range(s.cells[node][0], s.cells[node][1]):
             if taken < MEETING and _closest(s, t, dim, x, out) == 0 and _square(x, out) < reach:
-                taken += _blend_face(s, k, t, dim, x, width, out, taken, is_face)
+                taken += _blend_face(s, (k, t), dim, x, width, out)
         node += 1
 
 
-def _blend_face(
-    s: Surfaces, k: int, t: int, dim: int, x: Array, width: float, out: Array, taken: int, is_face: bool
-) -> int:
-    """Blend the distance to the face of cell ``t`` into that in ``out``; return 1, or 0 if it is left out.
+def _blend_face(s: Surfaces, cell: tuple[int, int], dim: int, x: Array, width: float, out: Array) -> int:
+    """Blend the distance to the face of a cell into that in ``out``; return 1, or 0 if it is left out.
 
-    A face is left out if its plane is already part of the blend, or if x is on the inner side of a closed mesh.
-    ``taken`` is the number of planes so far. With ``is_face`` the distance in ``out`` is that to a face, with which the
-    blend begins.
+    ``cell`` are the numbers of the surface and of its cell. A face is left out if its plane is already part of the
+    blend, or if x is on the inner side of a closed mesh. If the distance in ``out`` is that to a face, the blend begins
+    with it.
     """
+    taken = cython.declare(cython.Py_ssize_t)
+    k, t = cell
     plane = s.feature[t][0]
-    for i in range(taken):
-        if out[WIDTH + i] == plane:
+    taken = 0
+    while out[WIDTH + taken] >= 0.0:
+        if out[WIDTH + taken] == plane:
             return 0
+        taken += 1
     rises = 0.0
     for i in range(dim):
         rises += s.outward[plane][i] * (x[i] - out[PLACE + i])
     if rises < 0.0 and s.signed[k] > 0:
         return 0
     out[WIDTH + taken] = plane
-    if is_face and taken == 0:
+    if taken == 0 and out[FLAT] > 0.0:
         _restart(s, plane, dim, rises, out)
         return 1
     _mix(s, plane, dim, rises, width, out)
@@ -427,25 +429,31 @@ def mean_gradient(dim: int, x: Array, y: Array, first: Array, last: Array, out: 
                 kept = bent + last[SIGN] * last[GRADIENT + i] * last[GRADIENT + j]
                 out[1 + i][j] = (kept - last[SIGN] * out[0][i] * last[GRADIENT + j]) / total
     else:
-        _between(dim, x, y, first, last, blended, out)
+        _mean(dim, first, last, out)
+        if not blended:
+            _between(dim, x, y, first, last, out)
 
 
-def _between(dim: int, x: Array, y: Array, first: Array, last: Array, blended: bool, out: Array) -> None:
+def _mean(dim: int, first: Array, last: Array, out: Array) -> None:
+    """Write the mean of the gradients at two points, and its derivative by the second one, into ``out``."""
+    for i in range(dim):
+        out[0][i] = 0.5 * (first[GRADIENT + i] + last[GRADIENT + i])
+        for j in range(dim):
+            out[1 + i][j] = 0.5 * last[CURVATURE + 3 * i + j]
+
+
+def _between(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
     """Write the discrete gradient n for points x and y with different closest features, and ∂n/∂y, into ``out``.
 
-    If both are in the same blend, ``blended``, it is the mean of the gradients at x and y.
+    ``out`` holds the results of :func:`_mean`.
     """
     square = 0.0
     defect = last[VALUE] - first[VALUE]
     for i in range(dim):
         way = y[i] - x[i]
-        out[0][i] = 0.5 * (first[GRADIENT + i] + last[GRADIENT + i])
         square += way * way
         defect -= out[0][i] * way
-    for i in range(dim):
-        for j in range(dim):
-            out[1 + i][j] = 0.5 * last[CURVATURE + 3 * i + j]
-    if blended or square <= (NEAR * (first[SIZE] + last[SIZE])) ** 2:
+    if square <= (NEAR * (first[SIZE] + last[SIZE])) ** 2:
         return
     weight = defect / square
     for j in range(dim):
@@ -459,11 +467,12 @@ def _between(dim: int, x: Array, y: Array, first: Array, last: Array, blended: b
         out[0][i] += weight * (y[i] - x[i])
 
 
-def distance(surfaces: Any, number: int, dim: int, points: Any, blend: float, out: Any, bent: Any) -> None:
-    """Write the results of :func:`nearest` for two points (2, 3) into ``out``, their discrete gradient into ``bent``.
+def distance(surfaces: Any, number: int, dim: int, points: Any, blend: float, found: tuple[Any, Any]) -> None:
+    """Write the results of :func:`nearest` for two points (2, 3), and their discrete gradient, into arrays ``found``.
 
-    ``number`` is the index of the surface. ``bent`` (4, 3) has the rows of :func:`mean_gradient`.
+    ``number`` is the index of the surface. The second array (4, 3) has the rows of :func:`mean_gradient`.
     """
+    out, bent = found
     k = cython.declare(cython.Py_ssize_t, number)
     axes = cython.declare(cython.Py_ssize_t, dim)
     width = cython.declare(cython.double, blend)

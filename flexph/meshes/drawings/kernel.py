@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from subprocess import TimeoutExpired
 from typing import Any
 
 import numpy as np
 
+from ...files.child_process import run_module
 from ...numerics.arrays import Array
 from .answers import Found, kept
 from .step_text import without_escapes
@@ -37,12 +34,6 @@ class Answer(dict[str, Any]):
     """Answer of the gmsh process, with the ``arrays`` of a mesh."""
 
     arrays: dict[str, Array]
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="flexph-cad-") as name:
-        yield Path(name)
 
 
 def asked(
@@ -78,13 +69,19 @@ def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds:
 
     ``given``: arrays by name for each field of the request that needs arrays; they are passed in files.
     """
-    with _folder() as folder:
+    with tempfile.TemporaryDirectory(prefix="flexph-cad-") as named:
+        folder = Path(named)
         for name, arrays in given.items():
             np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
             request = {**request, name: str(folder / f"{name}.npz")}
         question, reply = folder / "request.json", folder / "answer.json"
         question.write_text(json.dumps(request), encoding="utf-8")
-        _run([sys.executable, "-P", "-m", WORKER, str(question), str(reply)], folder, seconds)
+        try:
+            run_module(WORKER, question, reply, folder=folder, seconds=seconds, memory=MEMORY)
+        except TimeoutExpired as error:
+            raise TooSlowError(
+                f"gmsh took longer than {seconds:g} s: give a larger size, or a simpler drawing"
+            ) from error
         if not reply.is_file():
             raise ValueError("gmsh ended without an answer: the drawing is damaged, or larger than the memory")
         answer: dict[str, Any] = json.loads(without_escapes(reply.read_text(encoding="utf-8")))
@@ -96,29 +93,3 @@ def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds:
             return answer, {}
         with np.load(answer.pop("arrays")) as held:
             return answer, dict(held)
-
-
-def _run(command: list[str], folder: Path, seconds: float) -> None:
-    """Run the process in a folder, without a terminal."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    try:
-        subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=seconds,
-            check=False,
-            preexec_fn=_bounded if os.name == "posix" else None,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise TooSlowError(f"gmsh took longer than {seconds:g} s: give a larger size, or a simpler drawing") from error
-
-
-def _bounded() -> None:
-    """Limit the memory of the process that calls this, the child process before gmsh starts in it."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

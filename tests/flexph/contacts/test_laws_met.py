@@ -48,10 +48,10 @@ def missing(monkeypatch, share):
     )
     solve = closing["solve_pressed"]
 
-    def off(m, kinds, law, island, *given):
-        defect = solve(m, kinds, law, island, *given)
+    def off(m, s, island, *given):
+        defect = solve(m, s, island, *given)
         for k in range(island.contacts):
-            law.x[k] *= 1.0 + share * rng.uniform(0.5, 1.0)
+            s.law.x[k] *= 1.0 + share * rng.uniform(0.5, 1.0)
         return defect
 
     closing["solve_pressed"] = off

@@ -130,7 +130,7 @@ def closest_to(surface, dim, points, blend=0.0):
     """Distances and gradients at points (n, 3), and discrete gradients between following ones."""
     near, bent, rows = np.zeros((2, PLACES)), np.zeros((4, 3)), []
     for pair in pairwise(points):
-        distance(surface, 0, dim, np.array(pair), blend, near, bent)
+        distance(surface, 0, dim, np.array(pair), blend, (near, bent))
         rows.append((near[0, VALUE], near[0, GRADIENT : GRADIENT + 3].copy(), bent[0].copy()))
     return [np.array(own) for own in zip(*rows, strict=True)]
 

@@ -169,7 +169,7 @@ def swept(loops, own, given):
     """Adjoint of the start of a step, as a state."""
     addresses, kind, arrays, of = given
     forget()
-    assert sweep(loops.m.address, address_of(addresses), loops.dim, kind, arrays, 0, 1) == -1
+    assert sweep(loops.m.address, address_of(addresses), loops.dim, kind, arrays, (0, 1)) == -1
     assert of.audit[0] < 1e-9
     ends = np.cumsum([0, *(np.size(part) for part in own.start)])
     parts = [of.carried[i:j].reshape(np.shape(p)) for i, j, p in zip(ends[:-1], ends[1:], own.start, strict=True)]

@@ -104,7 +104,7 @@ def adjoints(problem, states, stages, weights):
     forget()
     for k in reversed(range(len(states) - 1)):
         dim = problem.mechanism.layout.dim
-        assert sweep(problem.memory.address, address_of(kept[0]), dim, BACK_BY_NODES, of, k, k + 1) == -1
+        assert sweep(problem.memory.address, address_of(kept[0]), dim, BACK_BY_NODES, of, (k, k + 1)) == -1
         found.append(of.run.carried.copy())
     assert of.run.audit[0] < 1e-11
     return found[::-1]

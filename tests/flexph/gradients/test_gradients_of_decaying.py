@@ -101,7 +101,7 @@ def test_the_pairing_of_adjoint_and_tangent_stays():
         of, addresses = decayed_of(problem.memory, problem.table, given, np.zeros(0, dtype=np.int64), problem.decay())
         forget()
         dim = problem.mechanism.layout.dim
-        assert sweep(problem.memory.address, address_of(addresses), dim, BACK_DECAYING, of, first, 40) == -1
+        assert sweep(problem.memory.address, address_of(addresses), dim, BACK_DECAYING, of, (first, 40)) == -1
         pairs.append(of.run.carried @ moved[first])
     forget()
     assert pairs == pytest.approx([pairs[-1]] * 4, abs=1e-7 * np.abs(by_state[-1] * moved[-1]).sum())

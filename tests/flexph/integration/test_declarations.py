@@ -30,6 +30,22 @@ def test_structures_are_named_tuples(path):
         assert tuple(names) == getattr(module, name)._fields, name
 
 
+MOST = 6
+
+
+def test_no_function_of_the_loops_takes_a_long_list():
+    """What is handed through is one structure, as the prescribed values of a step (``Given``), not a list of arrays."""
+    sources = (path.with_suffix(".py") for path in (ROOT / "flexph").rglob("*.pxd"))
+    texts = {path: path.read_text(encoding="utf-8") for path in sources if path.exists()}
+    long = {
+        f"{path.name}: {node.name}": len(node.args.args)
+        for path, text in texts.items()
+        for node in ast.walk(ast.parse(text if "\nimport cython\n" in text else ""))
+        if isinstance(node, ast.FunctionDef) and len(node.args.posonlyargs + node.args.args) > MOST
+    }
+    assert long == {}
+
+
 def is_whole(node):
     """A whole number that is written out."""
     if isinstance(node, ast.UnaryOp):

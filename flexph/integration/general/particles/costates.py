@@ -85,7 +85,7 @@ def set_invariants_costate(s, dim, before):
         middle = 0.5 * (first[k] + last[k])
         slope = potential_slope(s.spring_kinds[k], s.spring_laws[k], middle) + ratio * (last[k] - first[k])
         for j in range(dim):
-            add_opposite(s.spring_ends, k, dim, 0, s.costate, j, 2.0 * slope * s.spring_lines[k][j])
+            add_opposite(s.spring_ends, k, dim, s.costate, j, 2.0 * slope * s.spring_lines[k][j])
 
 
 def set_secants_costate(s, dim):
@@ -100,4 +100,4 @@ def set_secants_costate(s, dim):
     for k in range(s.spring_kinds.size):
         own = secant(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
         for j in range(dim):
-            add_opposite(s.spring_ends, k, dim, 0, s.costate, j, 2.0 * own * s.spring_lines[k][j])
+            add_opposite(s.spring_ends, k, dim, s.costate, j, 2.0 * own * s.spring_lines[k][j])

@@ -85,7 +85,7 @@ def add_damper_forces(s, dim, v, out):
         if s.damper_kinds[k] == OF_DRAG:
             drag = s.damper_laws[k][0] * (1.0 + s.damper_laws[k][1] * square)
             for j in range(dim):
-                add_opposite(s.damper_ends, k, dim, 0, out, j, drag * relative(s.damper_ends, k, dim, 0, v, j))
+                add_opposite(s.damper_ends, k, dim, out, j, drag * relative(s.damper_ends, k, dim, 0, v, j))
         else:
             rate = 0.0
             along = 0.0
@@ -95,4 +95,4 @@ def add_damper_forces(s, dim, v, out):
             length = sqrt(square)
             along *= resistance(s.damper_kinds[k], s.damper_laws[k], rate / length) / square
             for j in range(dim):
-                add_opposite(s.damper_ends, k, dim, 0, out, j, along * s.damper_lines[k][j])
+                add_opposite(s.damper_ends, k, dim, out, j, along * s.damper_lines[k][j])

@@ -14,11 +14,11 @@ cdef void add_position_columns(Space* s, Py_ssize_t dim, Py_ssize_t kind, double
 cdef void add_secant_stiffness(Space* s, Py_ssize_t dim, Py_ssize_t k, double h) noexcept nogil
 cdef void add_damper_slopes(Space* s, Py_ssize_t dim, Py_ssize_t k, double h) noexcept nogil
 cdef void add_damper_rate_slope(
-    Space* s, Py_ssize_t dim, Py_ssize_t k, double h, Py_ssize_t i, Py_ssize_t j, double value
+    Space* s, Py_ssize_t dim, Py_ssize_t k, double h, (Py_ssize_t, Py_ssize_t) entry, double value
 ) noexcept nogil
 cdef void add_velocity_columns(Space* s, Py_ssize_t dim, double h, double ratio) noexcept nogil
 cdef double velocity_share(Space* s, Py_ssize_t place, double ratio) noexcept nogil
 cdef void add_resistance(
-    Space* s, Py_ssize_t dim, Py_ssize_t k, double h, double ratio, Py_ssize_t i, Py_ssize_t j, double value
+    Space* s, Py_ssize_t dim, Py_ssize_t k, double ratio, (Py_ssize_t, Py_ssize_t) entry, double value
 ) noexcept nogil
 cdef double set_gonzalez_term(Space* s, Py_ssize_t dim, double h, double before) noexcept nogil

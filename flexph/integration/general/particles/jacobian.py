@@ -84,13 +84,13 @@ def add_position_columns(s, dim, kind, h):
                 value = own * s.spring_lines[k][i] * s.spring_lines[k][j]
                 if i == j:
                     value += force
-                add_block(s.spring_ends, k, dim, s.coupling, 0, i, j, 0.5 * h * value)
+                add_block(s.spring_ends, k, dim, s.coupling, (i, j), 0.5 * h * value)
     for r in range(s.rod_lengths.size):
         force = s.z[2 * nv + r] / s.rod_lengths[r]
         for i in range(dim):
-            add_block(s.rod_ends, r, dim, s.coupling, 0, i, i, 0.5 * h * force)
+            add_block(s.rod_ends, r, dim, s.coupling, (i, i), 0.5 * h * force)
             rate = relative(s.rod_ends, r, dim, nv, s.z, i) / s.rod_lengths[r]
-            add_opposite(s.rod_ends, r, dim, 0, s.coupling[nv + r], i, -0.5 * h * rate)
+            add_opposite(s.rod_ends, r, dim, s.coupling[nv + r], i, -0.5 * h * rate)
     for k in range(s.damper_kinds.size):
         add_damper_slopes(s, dim, k, h)
 
@@ -105,7 +105,7 @@ def add_secant_stiffness(s, dim, k, h):
             value = 4.0 * secant_rate * s.spring_lines[k][i] * d
             if i == j:
                 value += own
-            add_block(s.spring_ends, k, dim, s.coupling, 0, i, j, h * value)
+            add_block(s.spring_ends, k, dim, s.coupling, (i, j), h * value)
 
 
 def add_damper_slopes(s, dim, k, h):
@@ -125,7 +125,7 @@ def add_damper_slopes(s, dim, k, h):
         for i in range(dim):
             own = growth * relative(s.damper_ends, k, dim, nv, s.z, i)
             for j in range(dim):
-                add_block(s.damper_ends, k, dim, s.coupling, 0, i, j, 0.5 * h * own * s.damper_lines[k][j])
+                add_block(s.damper_ends, k, dim, s.coupling, (i, j), 0.5 * h * own * s.damper_lines[k][j])
     else:  # (d·w) d ρ(s)/(s ℓ²), s = d·v/ℓ, and here w = v
         length = sqrt(square)
         speed = rate / length
@@ -140,15 +140,16 @@ def add_damper_slopes(s, dim, k, h):
                 value = (own + turn * speed) * d * across - own * speed * d * e / length
                 if i == j:
                     value += own * speed / length
-                add_block(s.damper_ends, k, dim, s.coupling, 0, i, j, 0.5 * h * value)
-                add_damper_rate_slope(s, dim, k, h, i, j, turn * speed * d * e)
+                add_block(s.damper_ends, k, dim, s.coupling, (i, j), 0.5 * h * value)
+                add_damper_rate_slope(s, dim, k, h, (i, j), turn * speed * d * e)
 
 
-def add_damper_rate_slope(s, dim, k, h, i, j, value):
+def add_damper_rate_slope(s, dim, k, h, entry, value):
     """Add an entry ``value`` of ∂(R(q, v) w)/∂v of damper k, with respect to the velocities v at the end of the step.
 
     i and j are components along the axes. The entry counts by half, or fully for velocities of particles without mass.
     """
+    i, j = entry
     nv = s.weight.size
     ends = s.damper_ends
     for a in range(2):
@@ -185,7 +186,7 @@ def add_velocity_columns(s, dim, h, ratio):
                 if drags:
                     value = own if i == j else 0.0
                 if value != 0.0:
-                    add_resistance(s, dim, k, h, ratio, i, j, value)
+                    add_resistance(s, dim, k, ratio, (i, j), h * value)
     for r in range(s.rod_lengths.size):
         for a in range(2):
             point = s.rod_ends[r][a]
@@ -209,11 +210,12 @@ def velocity_share(s, place, ratio):
     return share
 
 
-def add_resistance(s, dim, k, h, ratio, i, j, value):
+def add_resistance(s, dim, k, ratio, entry, value):
     """Add an entry ``value`` of the resistance matrix R of damper k to the derivative of h R z̄.
 
     i and j are components along the axes; the derivative is that with respect to the velocities at the end.
     """
+    i, j = entry
     ends = s.damper_ends
     for a in range(2):
         row = ends[k][a]
@@ -223,7 +225,7 @@ def add_resistance(s, dim, k, h, ratio, i, j, value):
                 if column >= 0:
                     place = column * dim + j
                     sign = 1.0 if a == b else -1.0
-                    s.factors[row * dim + i][place] += sign * h * value * velocity_share(s, place, ratio)
+                    s.factors[row * dim + i][place] += sign * value * velocity_share(s, place, ratio)
 
 
 def set_gonzalez_term(s, dim, h, before):
@@ -261,10 +263,10 @@ def set_gonzalez_term(s, dim, h, before):
         steep = 4.0 * potential_curvature(s.spring_kinds[k], s.spring_laws[k], middle)
         for j in range(dim):
             d = component(s.spring_ends, s.spring_offsets, k, dim, s.trial, j)
-            add_opposite(s.spring_ends, k, dim, 0, s.slope, j, force * d)
+            add_opposite(s.spring_ends, k, dim, s.slope, j, force * d)
             moved = relative(s.spring_ends, k, dim, 0, s.descriptor_step, j)
             value = steep * product * s.spring_lines[k][j] + straight * moved
-            add_opposite(s.spring_ends, k, dim, 0, s.gonzalez_row, j, 0.5 * value)
+            add_opposite(s.spring_ends, k, dim, s.gonzalez_row, j, 0.5 * value)
     for i in range(nv):
         s.gonzalez_row[nv + i] = (1.0 - 0.5 * s.differential[nv + i]) * s.descriptor_step[nv + i]
     for i in range(n):

@@ -35,7 +35,7 @@ def relative(ends, k, dim, shift, v, j):
     return value
 
 
-def add_opposite(ends, k, dim, shift, out, j, value):
+def add_opposite(ends, k, dim, out, j, value):
     """Add component j of a force to the second end of line k, and the opposite to the first, in the vector ``out``.
 
     The entries of the particles in ``out`` begin at ``shift``.
@@ -43,9 +43,9 @@ def add_opposite(ends, k, dim, shift, out, j, value):
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
     if first >= 0:
-        out[shift + first * dim + j] -= value
+        out[first * dim + j] -= value
     if second >= 0:
-        out[shift + second * dim + j] += value
+        out[second * dim + j] += value
 
 
 def set_lines(ends, offsets, dim, q, out):
@@ -55,18 +55,19 @@ def set_lines(ends, offsets, dim, q, out):
             out[k][j] = component(ends, offsets, k, dim, q, j)
 
 
-def add_block(ends, k, dim, matrix, shift, i, j, value):
+def add_block(ends, k, dim, matrix, entry, value):
     """Add an entry ``value`` of the matrix K of line k to a sum of DᵀKD over lines.
 
-    D gives the difference between the ends of the line from the coordinates of all particles; i and j are components
-    along the axes. The rows of the particles in ``matrix`` begin at ``shift``.
+    D gives the difference between the ends of the line from the coordinates of all particles; ``entry`` are two
+    components along the axes.
     """
+    i, j = entry
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
     if first >= 0:
-        matrix[shift + first * dim + i][first * dim + j] += value
+        matrix[first * dim + i][first * dim + j] += value
     if second >= 0:
-        matrix[shift + second * dim + i][second * dim + j] += value
+        matrix[second * dim + i][second * dim + j] += value
     if first >= 0 and second >= 0:
-        matrix[shift + first * dim + i][second * dim + j] -= value
-        matrix[shift + second * dim + i][first * dim + j] -= value
+        matrix[first * dim + i][second * dim + j] -= value
+        matrix[second * dim + i][first * dim + j] -= value

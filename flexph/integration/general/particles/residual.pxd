@@ -1,6 +1,6 @@
 from libc.math cimport fabs
 
-from ....numerics.loops.views cimport copy, fill, larger
+from ....numerics.loops.views cimport copy, fill, larger, part
 from .arrays cimport Space
 from .costates cimport set_gonzalez_costate, set_invariants_costate, set_mean_value_costate, set_secants_costate
 from .dampers cimport add_damper_forces

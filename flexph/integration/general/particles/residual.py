@@ -11,7 +11,7 @@ from .arrays import OWN_PAIR
 if not cython.compiled:
     from math import fabs
 
-    from ....numerics.loops.views import copy, fill, larger
+    from ....numerics.loops.views import copy, fill, larger, part
     from .costates import set_gonzalez_costate, set_invariants_costate, set_mean_value_costate, set_secants_costate
     from .dampers import add_damper_forces
     from .lines import add_opposite, component, relative, set_lines
@@ -111,7 +111,7 @@ def set_flows(s, dim, k, h):
         force = -s.costate[2 * nv + r] / s.rod_lengths[r]
         for j in range(dim):
             rate += s.rod_lines[r][j] * relative(s.rod_ends, r, dim, nv, s.costate, j)
-            add_opposite(s.rod_ends, r, dim, nv, s.residual, j, force * s.rod_lines[r][j])
+            add_opposite(s.rod_ends, r, dim, part(s.residual, nv, s.residual.size), j, force * s.rod_lines[r][j])
         s.residual[2 * nv + r] = rate / s.rod_lengths[r]
         if s.rod_shares[r] != 0.0:
             force = s.rod_shares[r] * s.costate[2 * nv + r]

@@ -126,4 +126,4 @@ def add_spring_forces(s, dim, lines, share, out):
             square += lines[k][j] * lines[k][j]
         force = 2.0 * share * potential_slope(s.spring_kinds[k], s.spring_laws[k], square)
         for j in range(dim):
-            add_opposite(s.spring_ends, k, dim, 0, out, j, force * lines[k][j])
+            add_opposite(s.spring_ends, k, dim, out, j, force * lines[k][j])

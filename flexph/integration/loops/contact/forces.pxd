@@ -14,7 +14,7 @@ cdef void evaluate_contacts(Memory* m, Py_ssize_t dim, double h) noexcept nogil
 cdef bint _begins_skin(Memory* m, Py_ssize_t c) noexcept nogil
 cdef void _evaluate_skin(Memory* m, Py_ssize_t dim, Py_ssize_t first, double h) noexcept nogil
 cdef double _gap_resolution(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
-cdef void _press_face(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h, double before, double after, double share) noexcept nogil
+cdef void _press_face(Memory* m, Py_ssize_t dim, Py_ssize_t c, (Py_ssize_t, Py_ssize_t) faces, double h, double share) noexcept nogil
 cdef void _store_skin(Memory* m, Py_ssize_t dim, Py_ssize_t first) noexcept nogil
 cdef bint leaves_list(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void _clear_contact(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

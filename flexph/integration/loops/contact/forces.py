@@ -95,16 +95,14 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
     both = way + larger(m.touch_after[one] - m.touch_after[other], 0.0)
     if both <= even:  # on an edge or corner that both have, where the share would be one of round-off
         other = one
-    before = m.touch_before[one]
-    after = m.touch_after[other]
-    if before >= 0.0 and after >= 0.0:
+    if m.touch_before[one] >= 0.0 and m.touch_after[other] >= 0.0:
         return
     if one == other:
-        _press_face(m, dim, one, h, before, after, 1.0)
+        _press_face(m, dim, one, (one, one), h, 1.0)
         return
     share = way / both
-    _press_face(m, dim, one, h, before, after, share)
-    _press_face(m, dim, other, h, before, after, 1.0 - share)
+    _press_face(m, dim, one, (one, other), h, share)
+    _press_face(m, dim, other, (one, other), h, 1.0 - share)
     turning = m.touch_force[one] / both  # dθ = θ (dg_B − dg_A)/both at the end of the step
     m.touch_partner[one] = other
     m.touch_partner[other] = one
@@ -125,11 +123,13 @@ def _gap_resolution(m: Memory, dim: int, c: int) -> float:
     return EVEN * size
 
 
-def _press_face(m: Memory, dim: int, c: int, h: float, before: float, after: float, share: float) -> None:
+def _press_face(m: Memory, dim: int, c: int, faces: tuple[int, int], h: float, share: float) -> None:
     """Compute the force between a ball and a face, which is ``share`` times the force at the whole skin.
 
-    ``before`` and ``after`` are the gaps of the skin at the start and end of the step.
+    The gaps of the skin at the start and end of the step are those of its ``faces``, two numbers of contacts.
     """
+    before = m.touch_before[faces[0]]
+    after = m.touch_after[faces[1]]
     own_before = m.touch_before[c]
     own_after = m.touch_after[c]
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)

@@ -22,7 +22,7 @@ cdef void place_vectors(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat r, Mat arm,
 cdef double gap_of(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector) noexcept nogil
 cdef double find_surface(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector, Py_ssize_t end) noexcept nogil
 cdef double find_segments(Memory* m, Py_ssize_t dim, Mat vector, Py_ssize_t end, double first, double second) noexcept nogil
-cdef double find_face(Memory* m, Py_ssize_t dim, Py_ssize_t c, Mat vector, Py_ssize_t end, double first, double second) noexcept nogil
+cdef double find_face(Memory* m, Py_ssize_t dim, (Py_ssize_t, Py_ssize_t) at, Mat vector, double first, double second) noexcept nogil
 cdef void _differentiate_face(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_segments(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
 cdef void _differentiate_shape(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

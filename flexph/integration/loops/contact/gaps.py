@@ -79,8 +79,8 @@ def gap_of(m: Memory, dim: int, c: int, vector: Array) -> float:
         find_segments(m, dim, vector, 1, 0.0, 0.0)
         return find_segments(m, dim, vector, 1, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
     if kind == FACE:
-        find_face(m, dim, c, vector, 1, 0.0, 0.0)
-        return find_face(m, dim, c, vector, 1, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
+        find_face(m, dim, (c, 1), vector, 0.0, 0.0)
+        return find_face(m, dim, (c, 1), vector, m.touch_near[1][FIRST], m.touch_near[1][SECOND]) - offset
     along = dot(dim, v, vector[1])
     if kind == OFFSET:
         return sign * along - offset
@@ -140,13 +140,15 @@ def find_segments(m: Memory, dim: int, vector: Array, end: int, first: float, se
     return sqrt(larger(m.touch_near[end][SQUARE], TINY))
 
 
-def find_face(m: Memory, dim: int, c: int, vector: Array, end: int, first: float, second: float) -> float:
+def find_face(m: Memory, dim: int, at: tuple[int, int], vector: Array, first: float, second: float) -> float:
     """Distance of a point to a face whose corners move, at the vectors V, W, U of their gap.
 
     The base point has the coordinates ``first`` and ``second`` on the face. ``end`` is 0 or 1 for the start or end of
     the step: products of W, U and the vector from the base point are stored in ``touch.place``, the squared distance
     with its derivatives and the closest point in ``touch.near``.
     """
+    c, end = at
+    c, end = at
     place = m.touch_place[end]
     fill(place, 0.0)
     for i in range(dim):
@@ -176,11 +178,11 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
     v1 = m.touch_last
     mean = m.touch_mean[c]
     end = m.touch_end[c]
-    find_face(m, dim, c, v0, 0, 0.0, 0.0)
+    find_face(m, dim, (c, 0), v0, 0.0, 0.0)
     s = m.touch_near[0][FIRST]
     t = m.touch_near[0][SECOND]
-    d0 = find_face(m, dim, c, v0, 0, s, t)
-    d1 = find_face(m, dim, c, v1, 1, s, t)
+    d0 = find_face(m, dim, (c, 0), v0, s, t)
+    d1 = find_face(m, dim, (c, 1), v1, s, t)
     mean_slopes(PRODUCTS, m.touch_place[0], m.touch_place[1], m.touch_near[0], m.touch_near[1], m.touch_bent)
     m.touch_part[c][0] = 1.0
     m.touch_part[c][1] = -s

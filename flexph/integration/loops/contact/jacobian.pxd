@@ -25,7 +25,7 @@ cdef Py_ssize_t _first_row(Memory* m) noexcept nogil
 cdef void differentiate_contact(Memory* m, Py_ssize_t dim, Py_ssize_t c, double h) noexcept nogil
 cdef Py_ssize_t _columns(Memory* m, Py_ssize_t d, Py_ssize_t n, Py_ssize_t entry) noexcept nogil
 cdef void _add_outer(Memory* m, int contact, Py_ssize_t c, double gain, Vec left, Vec right) noexcept nogil
-cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double gain, Py_ssize_t v, Py_ssize_t w) noexcept nogil
+cdef void _add_block(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double gain, (Py_ssize_t, Py_ssize_t) pair) noexcept nogil
 cdef double _add_turning(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _add_surface_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double h) noexcept nogil
 cdef void _add_segment_direction(Memory* m, Py_ssize_t dim, int contact, Py_ssize_t c, double push) noexcept nogil

@@ -189,8 +189,9 @@ def _add_outer(m: Memory, contact: int, c: int, gain: float, left: Array, right:
                     _add_coupling(m, contact, c, m.touch_column[i], m.touch_column[j], value * right[j])
 
 
-def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w: int) -> None:
+def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, pair: tuple[int, int]) -> None:
     """Add the matrix gain·B_v W_wᵀ to the Jacobian, for the vectors numbered v and w among V, W, U of contact c."""
+    v, w = pair
     first = _first_row(m)
     for i in range(m.touch_begin[v], m.touch_begin[v + 1]):
         if m.touch_column[i] >= 0:
@@ -209,8 +210,8 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
     kind = m.contacts_kind[c]
     force = m.contacts_sign[c] * m.touch_force[c]
     if kind == OFFSET:
-        _add_block(m, dim, contact, c, -0.5 * h * force, 0, 1)
-        _add_block(m, dim, contact, c, -0.5 * h * force, 1, 0)
+        _add_block(m, dim, contact, c, -0.5 * h * force, (0, 1))
+        _add_block(m, dim, contact, c, -0.5 * h * force, (1, 0))
     if kind == RIM:
         _add_rim_direction(m, dim, contact, c, h * force)
     if kind == SHAPE:
@@ -225,12 +226,12 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
         p0 = dot(dim, m.touch_first[0], m.touch_first[1]) / dot(dim, m.touch_first[1], m.touch_first[1])
         p1 = dot(dim, m.touch_last[0], m.touch_last[1]) / dot(dim, m.touch_last[1], m.touch_last[1])
     gain = force / (distance_along(dim, m.touch_first, p0) + distance_along(dim, m.touch_last, p1))
-    _add_block(m, dim, contact, c, -h * gain, 0, 0)
+    _add_block(m, dim, contact, c, -h * gain, (0, 0))
     if kind == AXIAL:
         across, along = axial_weights(dim, m.touch_first, m.touch_last)
-        _add_block(m, dim, contact, c, h * gain * across, 0, 1)
-        _add_block(m, dim, contact, c, h * gain * across, 1, 0)
-        _add_block(m, dim, contact, c, -h * gain * along, 1, 1)
+        _add_block(m, dim, contact, c, h * gain * across, (0, 1))
+        _add_block(m, dim, contact, c, h * gain * across, (1, 0))
+        _add_block(m, dim, contact, c, -h * gain * along, (1, 1))
         _differentiate_weights(m, dim)
         _add_outer(m, contact, c, 2.0 * h * gain, m.touch_along[0], m.touch_along[1])
         _add_outer(m, contact, c, -2.0 * h * gain, m.touch_along[2], m.touch_along[3])
@@ -249,8 +250,8 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
     force = m.touch_force[c]
     differentiate_gap(m, dim, c)
     for k in range(dim):
-        _add_block(m, dim, contact, c, -0.5 * h * force * m.touch_bent[0][k], 0, 1 + k)
-        _add_block(m, dim, contact, c, -0.5 * h * force * m.touch_bent[0][k], 1 + k, 0)
+        _add_block(m, dim, contact, c, -0.5 * h * force * m.touch_bent[0][k], (0, 1 + k))
+        _add_block(m, dim, contact, c, -0.5 * h * force * m.touch_bent[0][k], (1 + k, 0))
         for i in range(m.touch_begin[4]):
             acting = 0.0
             moved = 0.0
@@ -300,7 +301,7 @@ def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: floa
                 other = _second_of(p, count)
                 turned += 0.5 * n[p] * _part_of(m, c, k, one) * _part_of(m, c, l, other)
                 turned += 0.5 * n[p] * _part_of(m, c, k, other) * _part_of(m, c, l, one)
-            _add_block(m, dim, contact, c, -gain * turned, k, l)
+            _add_block(m, dim, contact, c, -gain * turned, (k, l))
     for k in range(count):
         one = _first_of(k)
         other = _second_of(k, count)
@@ -370,10 +371,10 @@ def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -
     v1 = m.touch_last
     k, _, bent = rim_weights(dim, v0, v1)
     r = m.contacts_share[c][0]
-    _add_block(m, dim, contact, c, -0.5 * push, 0, 1)
-    _add_block(m, dim, contact, c, -0.5 * push, 1, 0)
-    _add_block(m, dim, contact, c, -0.5 * push * r * k, 1, 2)
-    _add_block(m, dim, contact, c, -0.5 * push * r * k, 2, 1)
+    _add_block(m, dim, contact, c, -0.5 * push, (0, 1))
+    _add_block(m, dim, contact, c, -0.5 * push, (1, 0))
+    _add_block(m, dim, contact, c, -0.5 * push * r * k, (1, 2))
+    _add_block(m, dim, contact, c, -0.5 * push * r * k, (2, 1))
     for i in range(m.touch_begin[5]):
         vector = 2 if i >= m.touch_begin[2] else 1
         acting = 0.0

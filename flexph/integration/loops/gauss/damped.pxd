@@ -23,8 +23,8 @@ cdef double IMPROVED
 cdef Py_ssize_t JACOBIANS
 
 cdef Py_ssize_t solve_damped(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil
-cdef double _descend(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, double before, double damping) noexcept nogil
-cdef bint _evaluate(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, Vec x, Vec out) noexcept nogil
+cdef double _descend(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, double damping) noexcept nogil
+cdef bint _evaluate(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given, bint tried) noexcept nogil
 cdef void _set_reach(Memory* m, Scheme& g, double h) noexcept nogil
 cdef void _reach(Damped a, Py_ssize_t first, Py_ssize_t last, double least) noexcept nogil
 cdef bint _differentiate(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil

@@ -65,7 +65,7 @@ def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> in
         return -1
     gather(g, False, a.x)
     fill(a.row_scale, 1.0)
-    if not _evaluate(m, dim, g, h, given, a.x, a.defect):
+    if not _evaluate(m, dim, g, h, given, False):
         return -1
     damping = FIRST
     fill(a.column_scale, 0.0)
@@ -77,8 +77,8 @@ def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> in
             _scale_rows(a)
         _scale_columns(a)
         before = _sum_of_squares(a.defect)
-        damping = _descend(m, dim, g, h, given, before, damping)
-        if not _evaluate(m, dim, g, h, given, a.x, a.defect):
+        damping = _descend(m, dim, g, h, given, damping)
+        if not _evaluate(m, dim, g, h, given, False):
             return -1
         is_balance = is_balanced(m, g, h)
         if damping >= LARGEST or (is_balance and _sum_of_squares(a.defect) > IMPROVED * before):
@@ -86,17 +86,18 @@ def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> in
     return -1
 
 
-def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, before: float, damping: float) -> float:
+def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, damping: float) -> float:
     """Take a correction that decreases |F|², and return the damping for the next one.
 
     ``before`` is |F|² so far. LARGEST is returned if no correction decreases it.
     """
     a = g.damped
+    before = _sum_of_squares(a.defect)
     while damping < LARGEST:
         _correct(a, damping)
         expected = before - _expected_square(a)
         after = before
-        if _evaluate(m, dim, g, h, given, a.tried, a.other):
+        if _evaluate(m, dim, g, h, given, True):
             after = _sum_of_squares(a.other)
         if after < before:
             for k in range(a.x.size):
@@ -110,12 +111,17 @@ def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, before: f
     return LARGEST
 
 
-def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, x: Array, out: Array) -> bool:
+def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, tried: bool) -> bool:
     """Write the scaled defects of the step at the unknowns x into ``out``.
 
     Returns False if a body turns too far or a defect is not finite.
     """
     a = g.damped
+    x = a.x
+    out = a.defect
+    if tried:
+        x = a.tried
+        out = a.other
     fill(a.correction, 0.0)
     subtract(g, False, x, a.correction)
     if not set_positions(m, dim, g, h, given, True):
@@ -167,7 +173,7 @@ def _differentiate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> 
     for k in range(n):
         for side in range(2):
             a.tried[k] = a.x[k] + (a.reach[k] if side == 0 else -a.reach[k])
-            if not _evaluate(m, dim, g, h, given, a.tried, a.other):
+            if not _evaluate(m, dim, g, h, given, True):
                 return False
             for i in range(n):
                 if side == 0:

@@ -32,7 +32,7 @@ cdef double NEWTON_STAGNATED
 
 cdef Py_ssize_t newton(Memory* m, Py_ssize_t dim, Scheme& g, double h, AtNodes given) noexcept nogil
 cdef void _subtract_plain(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed) noexcept nogil
-cdef void _subtract_accelerated(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed, Py_ssize_t count, double scale) noexcept nogil
+cdef void _subtract_accelerated(Memory* m, Py_ssize_t dim, Scheme& g, double h, bint mixed, Py_ssize_t count) noexcept nogil
 cdef double _correction_work(Scheme& g) noexcept nogil
 cdef void _subtract_corrections(Py_ssize_t dim, Scheme& g) noexcept nogil
 cdef double _energy_scale(Scheme& g, double h) noexcept nogil

@@ -117,7 +117,9 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
         if count < 0:
             _subtract_plain(m, dim, g, h, mixed)
         else:
-            _subtract_accelerated(m, dim, g, h, mixed, count, scale)
+            if count == 0:
+                set_weights(g, mixed, scale, g.acceleration.weight)
+            _subtract_accelerated(m, dim, g, h, mixed, count)
             count += 1
         if not set_positions(m, dim, g, h, given, not mixed):
             return fail(m, DIVERGED, iteration, size)
@@ -148,15 +150,13 @@ def _subtract_plain(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> No
         correct_stress_rates(m, g, h)
 
 
-def _subtract_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int, scale: float) -> None:
+def _subtract_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int) -> None:
     """Subtract Anderson-accelerated corrections from the unknowns of all nodes.
 
     ``count`` is the number of corrections since the first accelerated one, ``scale`` the energy of the step [J] by
     which multipliers and stresses are weighted. If ``mixed``, stress rates are separate unknowns.
     """
     a = g.acceleration
-    if count == 0:
-        set_weights(g, mixed, scale, a.weight)
     gather(g, mixed, a.x)
     _subtract_plain(m, dim, g, h, mixed)
     gather(g, mixed, a.correction)

@@ -1,6 +1,7 @@
 from ....numerics.loops.views cimport Vec, copy, fill, larger
 from ..decay.step cimport add_damping_stresses
 from ..memory.memory cimport Memory
+from ..memory.structures cimport Deformed, Momenta
 from .curves cimport add_curve_outputs, add_curve_rates, rate_curves, record_curves
 from ..terms.hysteresis cimport follow_path, path_energy
 from ..terms.spring_laws cimport last_factor, law_value, work_of_factor

@@ -12,6 +12,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
     from ..decay.step import add_damping_stresses
     from ..memory.memory import Memory
+    from ..memory.structures import Deformed, Momenta
     from ..nodal.flow import add_flow_energies, add_flow_works
     from ..nodal.forces import add_line_energies, add_work_of_schedules
     from ..solids.faces import face_output
@@ -235,7 +236,10 @@ def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Ar
 
 def numerical_loss(m: Memory, dim: int) -> float:
     """Numerical loss (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J], see kernels.decay."""
-    momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
+    at = Deformed(m.end_u, m.trial_c, m.end_Pu)
+    moved = Deformed(m.end_du, m.trial_c, m.end_Pdu)
+    out = Momenta(m.end_p_r, m.end_p_u)
+    momenta(m, dim, m.end_w, at, moved, out)
     total = 0.0
     for b in range(m.inertia_mass.size):
         if m.inertia_first[b] < m.inertia_first[b + 1]:

@@ -10,6 +10,7 @@ from ..memory.codes import PRODUCTS as _PRODUCTS
 if not cython.compiled:
     from ....numerics.loops.views import call_one, combine, combine_two, copy
     from ..memory.memory import Memory
+    from ..memory.structures import Deformed, Momenta
     from ..nodal.points import move_means, place_means
     from ..terms.nodes import cross_product
 
@@ -19,23 +20,26 @@ PRODUCTS = cython.declare(cython.Py_ssize_t, _PRODUCTS)
 def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) -> None:
     """Write the products M u, N_a u and K_ab u into ``out`` (n, K), and the shifts φ̄u into ``space`` (b, d)."""
     mean_shapes(m, dim, u, space)
-    _products(m, dim, False, u, u, space, space, out, out)
+    own = Deformed(u, space, out)
+    _products(m, dim, False, own, own)
 
 
-def _products(
-    m: Memory, dim: int, both: bool, u: Array, du: Array, space: Array, rates: Array, out: Array, more: Array
-) -> None:
-    """Write the inertia products of u into ``out``; if ``both``, write those of u̇ = ``du`` into ``more``.
+def _products(m: Memory, dim: int, both: bool, one: Deformed, other: Deformed) -> None:
+    """Write the inertia products of deformations ``one``; if ``both``, also those of their rates, ``other``.
 
-    The shifts φ̄u and φ̄u̇ are read from ``space`` and ``rates``.
+    The shifts φ̄u are read from ``mean`` of each.
     """
     if m.run_asked.size > 0:
-        call_large_products(m, PRODUCTS, u)
-        copy(m.run_answered, out)
+        call_large_products(m, PRODUCTS, one.u)
+        copy(m.run_answered, one.products)
         if both:
-            call_large_products(m, PRODUCTS, du)
-            copy(m.run_answered, more)
+            call_large_products(m, PRODUCTS, other.u)
+            copy(m.run_answered, other.products)
         return
+    space = one.mean
+    rates = other.mean
+    out = one.products
+    more = other.products
     d = dim
     count = 3 if d == 2 else 13
     for b in range(m.inertia_mass.size):
@@ -56,9 +60,9 @@ def _products(
             val = m.inertia_val
             col = m.inertia_col
             if both:
-                combine_two(d, out, more, i, m.inertia_mean, form, val, first, last, alike, u, du, col)
+                combine_two(d, out, more, i, m.inertia_mean, form, val, first, last, alike, one.u, other.u, col)
             else:
-                combine(d, out, i, m.inertia_mean, form, val, first, last, alike, u, col)
+                combine(d, out, i, m.inertia_mean, form, val, first, last, alike, one.u, col)
 
 
 def call_large_products(m: Memory, question: int, u: Array) -> None:
@@ -80,13 +84,16 @@ def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
             out[b][j] = total
 
 
-def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array) -> None:
+def momenta(m: Memory, dim: int, w: Array, at: Deformed, moved: Deformed, out: Momenta) -> None:
     """Write the momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centres of mass.
 
-    n + N u couples spins with flexible rates (see memory.data.Inertia). ``w`` are the spins ω of the bodies, ``u`` and
-    ``du`` the flexible coordinates and their rates u̇, ``Pu`` and ``Pdu`` the inertia products (with M, N and K) of
-    these two.
+    n + N u couples spins with flexible rates (see memory.data.Inertia). ``w`` are the spins ω of the bodies; ``at``
+    has the flexible coordinates u, ``moved`` their rates u̇, each with its inertia products (with M, N and K).
     """
+    u = at.u
+    du = moved.u
+    Pu = at.products
+    Pdu = moved.products
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
         for i in range(s):
@@ -98,12 +105,12 @@ def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: 
                 for j in range(s):
                     turning += (2.0 * m.inertia_s[k][i][j] + Pu[k][1 + s + s * i + j]) * w[b][j]
                 total += turning * u[k] + (m.inertia_n[k][i] + Pu[k][1 + i]) * du[k]
-            p_r[b][i] = total
+            out.p_r[b][i] = total
         for k in range(m.inertia_first[b], m.inertia_first[b + 1]):
             total = Pdu[k][0]
             for i in range(s):
                 total += w[b][i] * (m.inertia_n[k][i] + Pu[k][1 + i])
-            p_u[k] = total
+            out.p_u[k] = total
 
 
 def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array) -> None:
@@ -170,8 +177,11 @@ def derive_momenta(m: Memory, dim: int, space: Array) -> None:
     rates = m.run_mean_rate
     mean_shapes(m, dim, m.at_du, rates)
     mean_shapes(m, dim, m.at_u, space)
-    _products(m, dim, True, m.at_u, m.at_du, space, rates, m.at_Pu, m.at_Pdu)
-    momenta(m, dim, m.at_w, m.at_u, m.at_du, m.at_Pu, m.at_Pdu, m.at_p_r, m.at_p_u)
+    at = Deformed(m.at_u, space, m.at_Pu)
+    moved = Deformed(m.at_du, rates, m.at_Pdu)
+    _products(m, dim, True, at, moved)
+    out = Momenta(m.at_p_r, m.at_p_u)
+    momenta(m, dim, m.at_w, at, moved, out)
 
 
 def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
@@ -199,7 +209,8 @@ def mean_speeds(m: Memory, dim: int) -> None:
         for i in range(dim):
             for j in range(dim):
                 m.run_frame[i][j] = m.trial_inverse[b][j][i]
-        node_speed(m, dim, n, m.x_v[b], m.x_w[b], m.x_du, m.trial_lever[n])
+        _turn_arm(m, dim, m.x_w[b], m.trial_lever[n])
+        node_speed(m, dim, n, m.x_v[b], m.x_du)
     move_means(m, m.x_v)
 
 
@@ -211,28 +222,34 @@ def node_speeds(m: Memory, dim: int) -> None:
         for i in range(dim):
             for j in range(dim):
                 m.run_frame[i][j] = m.at_R[b][i][j]
-        node_speed(m, dim, n, m.at_v[b], m.at_w[b], m.at_du, m.at_arm[n])
+        _turn_arm(m, dim, m.at_w[b], m.at_arm[n])
+        node_speed(m, dim, n, m.at_v[b], m.at_du)
     move_means(m, m.at_v)
 
 
-def node_speed(m: Memory, dim: int, n: int, v: Array, w: Array, du: Array, arm: Array) -> None:
-    """Write the velocity of node n into ``run.moved``, for velocities v, w, du of the bodies and arms ``arm``.
-
-    The rotation of its body is read from ``run.frame``, φ̄u̇ from ``trial.c``.
-    """
-    speed = m.run_moved
-    d = dim
-    b = m.nodes_body[n]
-    moves = m.nodes_moves[n]
+def _turn_arm(m: Memory, dim: int, w: Array, arm: Array) -> None:
+    """Write the velocity of an arm, for the spin w in the frame ``run.frame``, into ``run.space``."""
     turn = m.run_space[0]
     lever = m.run_space[1]
-    if d == 2:
+    if dim == 2:
         lever[0] = -w[0] * arm[1]
         lever[1] = w[0] * arm[0]
     else:
         for i in range(3):
             turn[i] = m.run_frame[i][0] * w[0] + m.run_frame[i][1] * w[1] + m.run_frame[i][2] * w[2]
         cross_product(turn, arm, lever)
+
+
+def node_speed(m: Memory, dim: int, n: int, v: Array, du: Array) -> None:
+    """Write the velocity of node n into ``run.moved``, for velocities v and du of the bodies.
+
+    The velocity of its arm is read from ``run.space`` (see :func:`_turn_arm`), φ̄u̇ from ``trial.c``.
+    """
+    speed = m.run_moved
+    d = dim
+    b = m.nodes_body[n]
+    moves = m.nodes_moves[n]
+    lever = m.run_space[1]
     for i in range(d):
         speed[n][i] = moves * v[i] + lever[i]
     for j in range(d):

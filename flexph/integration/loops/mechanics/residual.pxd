@@ -5,7 +5,7 @@ from ..contact.forces cimport evaluate_contacts
 from ..decay.step cimport end_rates, add_damping_stresses
 from ..memory.memory cimport Memory
 from ..memory.memory cimport Memory as AnyMemory
-from ..memory.structures cimport Given
+from ..memory.structures cimport Deformed, Given, Momenta
 from ..nodal.flow cimport add_flow_forces
 from ..nodal.forces cimport add_strain_forces, strain
 from .curves cimport add_curve_gaps, add_curve_forces

@@ -28,7 +28,7 @@ if not cython.compiled:
     from ..contact.forces import evaluate_contacts
     from ..decay.step import add_damping_stresses, end_rates
     from ..memory.memory import Memory
-    from ..memory.structures import Given
+    from ..memory.structures import Deformed, Given, Momenta
     from ..nodal.flow import add_flow_forces
     from ..nodal.forces import add_strain_forces, strain
     from ..solids.forces import add_solid_forces, strain_solids
@@ -262,7 +262,10 @@ def write_elastic_stresses(m: Memory, strains: Array, stresses: Array) -> None:
 def balance(m: Memory, dim: int, h: float) -> None:
     """Compute the momentum defects: changes of momenta, less the impulses of weight, forces, stresses and damping."""
     d = dim
-    momenta(m, dim, m.end_w, m.end_u, m.end_du, m.end_Pu, m.end_Pdu, m.end_p_r, m.end_p_u)
+    at = Deformed(m.end_u, m.trial_c, m.end_Pu)
+    moved = Deformed(m.end_du, m.trial_c, m.end_Pdu)
+    out = Momenta(m.end_p_r, m.end_p_u)
+    momenta(m, dim, m.end_w, at, moved, out)
     for b in range(m.inertia_mass.size):
         for i in range(d):
             pull = m.inertia_weight[b][i] + m.trial_on_body[b][i]

@@ -172,17 +172,18 @@ def add_following(m: Memory, dim: int, h: float) -> None:
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
         if m.loads_follower[m.loads_node_input[e]] >= 0:
-            _turn_component(m, dim, h, m.loads_node_input[e], m.loads_node_row[e] // d, -1, m.loads_node_val[e])
+            _turn_component(m, dim, h, m.loads_node_input[e], (m.loads_node_row[e] // d, -1), m.loads_node_val[e])
     for e in range(m.loads_torque_row.size):
         if m.loads_follower[m.loads_torque_input[e]] >= 0:
-            _turn_component(m, dim, h, m.loads_torque_input[e], -1, m.loads_torque_row[e] // s, m.loads_torque_val[e])
+            _turn_component(m, dim, h, m.loads_torque_input[e], (-1, m.loads_torque_row[e] // s), m.loads_torque_val[e])
 
 
-def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, section: int, weight: float) -> None:
+def _turn_component(m: Memory, dim: int, h: float, given: int, place: tuple[int, int], weight: float) -> None:
     """Add the derivative of the force or torque of input ``given`` to the Jacobian, as its direction turns.
 
-    The input acts on ``node``, or on ``section`` if ``node`` is −1, with the factor ``weight``.
+    ``place`` are a node and a section, one of them −1; the input acts on the other one, with the factor ``weight``.
     """
+    node, section = place
     d = dim
     f = m.loads_follower[given]
     i = 0
@@ -200,7 +201,7 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, sectio
             value = -0.5 * h * weight * change
             if node >= 0:
                 own_spin = a if m.nodes_body[node] == b else -1
-                _add_node_force(m, dim, node, i, own_spin, m.border_w[b][a], value)
+                _add_node_force(m, dim, (node, i), own_spin, m.border_w[b][a], value)
             else:
                 _add_section_torque(m, dim, section, i, m.border_w[b][a], value)
     for j in range(d):
@@ -211,17 +212,18 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, node: int, sectio
                 change += h * m.end_R[b][i][k] * m.nodes_val[e][k]
             column = m.border_m[m.nodes_col[e]]
             if node >= 0:
-                _add_node_force(m, dim, node, i, -1, column, component * change)
+                _add_node_force(m, dim, (node, i), -1, column, component * change)
             else:
                 _add_section_torque(m, dim, section, i, column, component * change)
 
 
-def _add_node_force(m: Memory, dim: int, n: int, i: int, spin: int, column: int, value: float) -> None:
+def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, column: int, value: float) -> None:
     """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border of the Jacobian.
 
     If the column belongs to component ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in
     ``system.col``. For other columns ``spin`` is −1.
     """
+    n, i = component
     d = dim
     b = m.nodes_body[n]
     lever = m.trial_lever[n]

@@ -3,5 +3,5 @@
 Letters in shapes are: b bodies or frames, d dimensions, s spins of a body (1 in the plane, 3 in space), n flexible
 coordinates, m stresses, k nodes, v vectors, p products, g multipliers, i inputs, N unknowns of the border.
 
-Imports: discrete_gradients, kernels, laws, numerics, numerics.loops.
+Imports: contacts.loops, discrete_gradients, kernels, laws, numerics, numerics.loops.
 """

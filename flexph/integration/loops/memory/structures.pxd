@@ -75,6 +75,15 @@ cdef struct Given:
     Vec own_offset
     bint moves
 
+cdef struct Deformed:
+    Vec u
+    Mat mean
+    Mat products
+
+cdef struct Momenta:
+    Mat p_r
+    Vec p_u
+
 cdef struct Pair:
     Vec found
     Vec before

@@ -71,6 +71,21 @@ def no_calls() -> Calls:
     return Calls(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
 
 
+class Deformed(NamedTuple):
+    """Deformations of all bodies, or their rates, with their means φ̄u and inertia products."""
+
+    u: Array  # (n,)
+    mean: Array  # (b, d)
+    products: Array  # (n, K)
+
+
+class Momenta(NamedTuple):
+    """Momenta of all bodies about their centres of mass, and those of their flexible coordinates."""
+
+    p_r: Array  # (b, s)
+    p_u: Array  # (n,)
+
+
 class Pair(NamedTuple):
     """Error estimate and control of a pair of steps; empty unless steps are taken in pairs.
 

@@ -30,8 +30,8 @@ BACK_BY_NODES = cython.declare(cython.Py_ssize_t, _BACK_BY_NODES)
 BACK_DECAYING = cython.declare(cython.Py_ssize_t, _BACK_DECAYING)
 
 
-def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, first: int, last: int) -> int:
-    """Sweep over the steps from ``first`` to ``last`` (exclusive); return the number of the step that failed, or −1.
+def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, steps: tuple[int, int]) -> int:
+    """Sweep over ``steps``, the numbers of the first and last one (exclusive); return that of a failed step, or −1.
 
     ``memory`` and ``recorded`` are addresses of a memory of numbers and of one of recorded numbers. ``arrays`` are the
     arrays of a sweep of the given ``kind``: Backward, Collocated, Decayed or Forward (see backward.py). Programs of
@@ -44,8 +44,8 @@ def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, first: i
     decayed = cython.declare(Decayed)
     along = cython.declare(Forward)
     which = cython.declare(cython.Py_ssize_t, kind)
-    begin_at = cython.declare(cython.Py_ssize_t, first)
-    end_at = cython.declare(cython.Py_ssize_t, last)
+    begin_at = cython.declare(cython.Py_ssize_t, steps[0])
+    end_at = cython.declare(cython.Py_ssize_t, steps[1])
     axes = cython.declare(cython.Py_ssize_t, dim)
     failed = cython.declare(cython.Py_ssize_t)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory))

@@ -18,6 +18,15 @@ cdef struct RecordedScheme:
     RTen transport
     RVec driven
 
+cdef struct RecordedDeformed:
+    RVec u
+    RMat mean
+    RMat products
+
+cdef struct RecordedMomenta:
+    RMat p_r
+    RVec p_u
+
 cdef struct RecordedGiven:
     Recorded h
     RVec inputs

@@ -37,6 +37,21 @@ class RecordedScheme(NamedTuple):
     driven: Array  # (s·d,)
 
 
+class RecordedDeformed(NamedTuple):
+    """Deformations as recorded numbers (see ``memory.structures.Deformed``)."""
+
+    u: Array
+    mean: Array
+    products: Array
+
+
+class RecordedMomenta(NamedTuple):
+    """Momenta as recorded numbers (see ``memory.structures.Momenta``)."""
+
+    p_r: Array
+    p_u: Array
+
+
 class RecordedGiven(NamedTuple):
     """Recorded numbers of the prescribed values of a step (see ``memory.structures.Given``)."""
 

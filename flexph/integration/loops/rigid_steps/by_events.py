@@ -12,10 +12,10 @@ from ..memory.structures import AT_TIME as _AT_TIME
 from ..memory.structures import RATES_AT_END as _RATES_AT_END
 
 if not cython.compiled:
-    from ....contacts.loops.island_space import LawSpace
     from ....numerics.loops.views import fill, larger, smaller
     from ..contact.gaps import gap_of, place_vectors
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Prescribed
     from ..steps.iterate import coordinate_size
     from ..strikes.bodies import are_apart
@@ -27,7 +27,7 @@ if not cython.compiled:
     from ..strikes.records import record_part, set_velocity_defect
     from ..strikes.settling import settle_part
     from ..strikes.time_data import data_between, is_whole, request_data
-    from .closing_time import closing_time
+    from .closing_time import SHORTEST, closing_time
     from .part_steps import solve_between
 
 AT_TIME = cython.declare(cython.Py_ssize_t, _AT_TIME)
@@ -41,12 +41,10 @@ TOUCHING = cython.declare(cython.double, _TOUCHING)
 SPLITS = cython.declare(cython.Py_ssize_t, 50)
 CROWD = cython.declare(cython.Py_ssize_t, 20)
 GROUP = cython.declare(cython.Py_ssize_t, 10)
-SHORTEST = cython.declare(cython.double, 1e-7)
-"""Limit of impacts in a step, numbers of impacts and of closed contacts from which a step is flagged as crowded, and
-relative length below which a part of a step is not taken."""
+"""Limit of impacts in a step, and numbers of impacts and of closed contacts from which a step is flagged as crowded."""
 
 
-def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:
+def step_by_events(m: Memory, dim: int, s: Striking, p: Prescribed) -> bool:
     """Take a step that is split where gaps close; False if it is not solved.
 
     ``kinds`` and ``law`` are those of :class:`Striking`, ``p`` the prescribed quantities of the step.
@@ -63,29 +61,29 @@ def step_by_events(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed
     for split in range(SPLITS + 1):
         if split == CROWD:
             _look_for_many(m)
-        strikes = _strike_where_closed(m, dim, kinds, law, p, now, size)
+        strikes = _strike_where_closed(m, dim, s, p, now, size)
         if strikes < 0:
             return False
         alone = alone and split + strikes == 0
         _mark_closed(m, length, size, split == SPLITS)
         if split == SPLITS:
             break
-        until, iterations = _go_on(m, dim, kinds, law, p, now, size)
+        until, iterations = _go_on(m, dim, s, p, now, size)
         if iterations < 0:
             return False
         if until - now <= SHORTEST * length or 0.0 < end - until <= SHORTEST * length:
             _close_entered(m)
             break
-        if not _finish_part(m, dim, kinds, law, p, now, until, iterations, alone and until == end):
+        if not _finish_part(m, dim, s, p, (now, until, alone and until == end), iterations):
             return False
         if until == end:
             return True
         now = until
-    iterations = solve_between(m, dim, kinds, law, p, now, end, True)
-    return iterations >= 0 and _finish_part(m, dim, kinds, law, p, now, end, iterations, False)
+    iterations = solve_between(m, dim, s, p, (now, end), True)
+    return iterations >= 0 and _finish_part(m, dim, s, p, (now, end, False), iterations)
 
 
-def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> int:
+def _strike_where_closed(m: Memory, dim: int, s: Striking, p: Prescribed, now: float, size: float) -> int:
     """Solve the impact of all touching contacts at the time ``now`` [s], if one of them closes.
 
     Returns 1, or 0 if none closes, or −1 if the impact is not solved. ``size`` [m] is the extent of the mechanism.
@@ -103,16 +101,16 @@ def _strike_where_closed(m: Memory, dim: int, kinds: int, law: LawSpace, p: Pres
     given = data_between(p, now, now)
     if not are_apart(m):
         set_velocity_defect(m, dim, given.before, given)
-        if not factor_at(m, dim, kinds, given.before):
+        if not factor_at(m, dim, s.kinds, given.before):
             return -1
-    if not solve_impacts_of_islands(m, dim, kinds, law, given):
+    if not solve_impacts_of_islands(m, dim, s, given):
         return -1
     m.strike_audit[KNOWN] = 0.0
     find_rates(m)
     return 1
 
 
-def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: float, size: float) -> tuple[float, int]:
+def _go_on(m: Memory, dim: int, s: Striking, p: Prescribed, now: float, size: float) -> tuple[float, int]:
     """Solve from the time ``now`` [s] to the end of the step, or to the first closing of a gap.
 
     Returns the time reached, and the number of iterations, −1 if the part of the step is not solved. At the closing
@@ -121,11 +119,11 @@ def _go_on(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, now: f
     until = p.table.times[p.k + 1]
     length = until - p.table.times[p.k]
     for _ in range(m.contacts_kind.size + 1):
-        iterations = solve_between(m, dim, kinds, law, p, now, until, False)
+        iterations = solve_between(m, dim, s, p, (now, until), False)
         entered = mark_overlaps(m, dim, ENTERS) if iterations >= 0 else -1
         if entered <= 0:
             return until, iterations if entered == 0 else -1
-        until = closing_time(m, dim, kinds, law, p, now, until, size, SHORTEST)
+        until = closing_time(m, dim, s, p, (now, until), size)
         if not until - now > SHORTEST * length:
             return until, 0 if until >= now else -1
     return until, -1
@@ -161,7 +159,7 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
         if _touches(m, c, size):
             least = smaller(least, m.strike_rates[0][c])
             for i in range(dim):
-                terms = larger(terms, rate_size(m, dim, m.at_v, m.at_w, m.at_du, c, i))
+                terms = larger(terms, rate_size(m, m.at_v, m.at_w, m.at_du, c, i))
     return least < -larger(RESTING * terms, RESOLUTION * size / length)
 
 
@@ -188,25 +186,23 @@ def _close_entered(m: Memory) -> None:
 def _finish_part(
     m: Memory,
     dim: int,
-    kinds: int,
-    law: LawSpace,
+    s: Striking,
     p: Prescribed,
-    begin: float,
-    end: float,
+    piece: tuple[float, float, bool],
     iterations: int,
-    alone: bool,
 ) -> bool:
-    """Record a part of a step from ``begin`` to ``end`` [s], and settle velocities at its end; False if that fails.
+    """Record a part of a step, and settle velocities at its end; False if that fails.
 
-    ``alone`` is True if it is the whole step.
+    ``piece`` has the times [s] of its ends, and True if it is the whole step.
     """
     for c in range(m.contacts_kind.size):
         if m.strike_may_close[c] == ENTERS:
             m.strike_met[c] = 1
+    begin, end, alone = piece
     share = (end - begin) / (p.table.times[p.k + 1] - p.table.times[p.k])
     if not (
         request_data(m, p, begin, end, RATES_AT_END)
-        and record_part(m, dim, kinds, data_between(p, begin, end), share, alone)
+        and record_part(m, dim, s.kinds, data_between(p, begin, end), share, alone)
     ):
         return False
     if may_close(m) and not is_whole(p, begin, end):
@@ -214,8 +210,8 @@ def _finish_part(
             return False
         given = data_between(p, end, end)
         set_velocity_defect(m, dim, given.after, given)
-        return settle_part(m, dim, kinds, law, given, iterations)
-    return settle_part(m, dim, kinds, law, data_between(p, begin, end), iterations)
+        return settle_part(m, dim, s, given, iterations)
+    return settle_part(m, dim, s, data_between(p, begin, end), iterations)
 
 
 def _look_for_many(m: Memory) -> None:

@@ -12,9 +12,9 @@ if not cython.compiled:
     from math import inf as INFINITY
     from math import nan as NAN
 
-    from ....contacts.loops.island_space import LawSpace
     from ....numerics.loops.views import larger, smaller
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Bracket, Prescribed
     from ..strikes.marks import ENTERS, gap_at_end
     from .part_steps import solve_between
@@ -26,26 +26,19 @@ PRECISION = cython.declare(cython.double, 1e-13)
 ROUND_OFF = cython.declare(cython.double, 2.0**-52)
 ITERATIONS = cython.declare(cython.Py_ssize_t, 100)
 """Final width of the bracket, divided by its initial width and by the time, and limit of iterations."""
+SHORTEST = cython.declare(cython.double, 1e-7)
+"""Length of a part of a step, relative to the step or to the part that is searched, below which it is not taken."""
 
 
-def closing_time(
-    m: Memory,
-    dim: int,
-    kinds: int,
-    law: LawSpace,
-    p: Prescribed,
-    begin: float,
-    end: float,
-    size: float,
-    shortest: float,
-) -> float:
-    """Earliest time [s] at which a gap closes between ``begin`` and ``end``; NaN if a part of the step is not solved.
+def closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[float, float], size: float) -> float:
+    """Earliest time [s] at which a gap closes between two ``ends``; NaN if a part of the step is not solved.
 
-    Only gaps that were open and are closed at ``end`` are considered; the search is for the zero of the least of them.
-    If the least gap is not open at ``begin`` (just after a bounce), the interval is halved towards ``begin`` until it
-    is open at a time; ``begin`` is returned if it is not open at any of these times, down to the fraction ``shortest``
-    of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as closed.
+    Only gaps that were open and are closed at the second end are considered; the search is for the zero of the least
+    of them. If the least gap is not open at the first end (just after a bounce), the interval is halved towards it
+    until the gap is open at a time; the first end is returned if it is not open at any of these times, down to the
+    fraction SHORTEST of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as closed.
     """
+    begin, end = ends
     first = begin
     before = _least(m, m.touch_before)
     last = end
@@ -53,9 +46,9 @@ def closing_time(
     before = before if before > TOUCHING * size else 0.0
     while before <= 0.0:
         middle = 0.5 * (begin + last)
-        if middle - begin <= shortest * (end - begin):
+        if middle - begin <= SHORTEST * (end - begin):
             return begin
-        gap = _least_gap_after(m, dim, kinds, law, p, begin, middle)
+        gap = _least_gap_after(m, dim, s, p, begin, middle)
         if gap <= 0.0:
             last = middle
             after = gap
@@ -64,10 +57,10 @@ def closing_time(
             before = gap
     if not isfinite(before):
         return NAN
-    return _closing_time(m, dim, kinds, law, p, begin, Bracket(first, before, last, after))
+    return _closing_time(m, dim, s, p, begin, Bracket(first, before, last, after))
 
 
-def _closing_time(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, at: Bracket) -> float:
+def _closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, begin: float, at: Bracket) -> float:
     """Time at which the least gap is zero, within the bracket ``at``, by Brent's method; NaN if a part is not solved.
 
     For each trial the part of the step from ``begin`` up to it is solved. The iterates are equal to those of SciPy's
@@ -99,7 +92,7 @@ def _closing_time(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed,
         a = b
         fa = fb
         b += step if fabs(step) > limit else copysign(limit, half)
-        fb = _least_gap_after(m, dim, kinds, law, p, begin, b)
+        fb = _least_gap_after(m, dim, s, p, begin, b)
         if not isfinite(fb):
             return NAN
     return NAN
@@ -128,9 +121,9 @@ def _next_step(at: Bracket, c: float, fc: float, last: float, step: float, limit
     return half, half
 
 
-def _least_gap_after(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float) -> float:
+def _least_gap_after(m: Memory, dim: int, s: Striking, p: Prescribed, begin: float, end: float) -> float:
     """Least gap at the end of the part of a step from ``begin`` to ``end`` [s]; NaN if it is not solved."""
-    if solve_between(m, dim, kinds, law, p, begin, end, False) < 0:
+    if solve_between(m, dim, s, p, (begin, end), False) < 0:
         return NAN
     least = INFINITY
     for c in range(m.contacts_kind.size):

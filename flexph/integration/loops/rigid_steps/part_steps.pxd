@@ -1,6 +1,6 @@
-from ....contacts.loops.island_space cimport LawSpace
 from ....numerics.loops.views cimport fill
 from ..memory.memory cimport Memory
+from ..memory.striking cimport Striking
 from ..steps.history cimport guess
 from ..steps.iterate cimport coordinate_size
 from ..strikes.bearings cimport mark_bearings
@@ -22,6 +22,6 @@ cdef Py_ssize_t OVER_PART
 cdef double TOUCHING
 
 cdef void begin_iterate(Memory* m, Py_ssize_t dim, double h) noexcept nogil
-cdef Py_ssize_t solve_part(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
-cdef Py_ssize_t close_all_marked(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
-cdef Py_ssize_t solve_between(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double begin, double end, bint closes) noexcept nogil
+cdef Py_ssize_t solve_part(Memory* m, Py_ssize_t dim, Striking& s, Given given) noexcept nogil
+cdef Py_ssize_t close_all_marked(Memory* m, Py_ssize_t dim, Striking& s, Given given) noexcept nogil
+cdef Py_ssize_t solve_between(Memory* m, Py_ssize_t dim, Striking& s, Prescribed p, (double, double) ends, bint closes) noexcept nogil

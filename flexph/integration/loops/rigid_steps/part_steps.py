@@ -11,9 +11,9 @@ from ..memory.codes import KNOWN as _KNOWN
 from ..memory.structures import OVER_PART as _OVER_PART
 
 if not cython.compiled:
-    from ....contacts.loops.island_space import LawSpace
     from ....numerics.loops.views import fill
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Given, Prescribed
     from ..steps.history import guess
     from ..steps.iterate import coordinate_size
@@ -49,23 +49,23 @@ def begin_iterate(m: Memory, dim: int, h: float) -> None:
             m.strike_opens[c] = 1
 
 
-def solve_part(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+def solve_part(m: Memory, dim: int, s: Striking, given: Given) -> int:
     """Solve a part of a step in which only marked contacts may close; return the iterations, −1 if it is not solved.
 
     The iteration starts from the present iterate.
     """
     if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
-        return solve_without_contacts(m, dim, kinds, given)
-    return solve_closing(m, dim, kinds, law, given)
+        return solve_without_contacts(m, dim, s.kinds, given)
+    return solve_closing(m, dim, s, given)
 
 
-def close_all_marked(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+def close_all_marked(m: Memory, dim: int, s: Striking, given: Given) -> int:
     """Solve a part of a step, mark the contacts that close in it, and repeat until there are no more.
 
     Returns the iterations, −1 if it is not solved.
     """
     for _ in range(CLOSINGS):
-        iterations = solve_part(m, dim, kinds, law, given)
+        iterations = solve_part(m, dim, s, given)
         if iterations < 0:
             return -1
         inside = mark_overlaps(m, dim, CLOSES)
@@ -76,17 +76,16 @@ def close_all_marked(m: Memory, dim: int, kinds: int, law: LawSpace, given: Give
     return fail(m, CLOSING, CLOSINGS, 0.0)
 
 
-def solve_between(
-    m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, end: float, closes: bool
-) -> int:
+def solve_between(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[float, float], closes: bool) -> int:
     """Solve the part of a step between two times [s], from a predicted iterate; return iterations, −1 if that fails.
 
     If ``closes``, contacts that close in it are marked, too, and the solution is repeated.
     """
+    begin, end = ends
     if not request_data(m, p, begin, end, OVER_PART):
         return -1
     given = data_between(p, begin, end)
     begin_iterate(m, dim, given.h)
     if closes:
-        return close_all_marked(m, dim, kinds, law, given)
-    return solve_part(m, dim, kinds, law, given)
+        return close_all_marked(m, dim, s, given)
+    return solve_part(m, dim, s, given)

@@ -1,6 +1,6 @@
-from ....contacts.loops.island_space cimport LawSpace
 from ..terms.masses cimport set_changing_values
 from ..memory.memory cimport Memory
+from ..memory.striking cimport Striking
 from ..steps.calls cimport begin_within, add_held_inputs, is_repeated
 from ..steps.iterate cimport coordinate_size
 from ..steps.rows cimport begin_row, close_row, refuse
@@ -12,7 +12,7 @@ from ..strikes.records cimport record_part
 from ..strikes.settling cimport settle_part
 from ..memory.structures cimport Course, Prescribed, Table
 from .by_events cimport step_by_events
-from .striking cimport Striking
+from ..memory.striking cimport Striking
 from .part_steps cimport begin_iterate, close_all_marked
 
 from libc.math cimport fabs
@@ -29,5 +29,5 @@ cdef double TOUCHING
 cdef void run_strikes(Memory* m, Py_ssize_t dim, Striking striking, Table table, Course course) noexcept nogil
 cdef bint _step(Memory* m, Py_ssize_t dim, Striking striking, Table table, Py_ssize_t k) noexcept nogil
 cdef bint _is_balanced(Memory* m) noexcept nogil
-cdef bint _step_at_once(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p) noexcept nogil
+cdef bint _step_at_once(Memory* m, Py_ssize_t dim, Striking& s, Prescribed p) noexcept nogil
 cdef void _mark(Memory* m, double h, double size) noexcept nogil

@@ -14,9 +14,9 @@ from ..memory.codes import SCALE as _SCALE
 if not cython.compiled:
     from math import fabs
 
-    from ....contacts.loops.island_space import LawSpace
     from ..memory.given import given_of
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Course, Prescribed, Table
     from ..steps.calls import add_held_inputs, begin_within, is_repeated
     from ..steps.iterate import coordinate_size
@@ -28,7 +28,6 @@ if not cython.compiled:
     from ..terms.masses import set_changing_values
     from .by_events import step_by_events
     from .part_steps import begin_iterate, close_all_marked
-    from .striking import Striking
 
 BALANCE = cython.declare(cython.Py_ssize_t, _BALANCE)
 KNOWN = cython.declare(cython.Py_ssize_t, _KNOWN)
@@ -84,10 +83,10 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
     m.strike_audit[SCALE] = 0.0
     prescribed = Prescribed(table, k, striking.between)
     if striking.by_events > 0:
-        return step_by_events(m, dim, striking.kinds, striking.law, prescribed)
+        return step_by_events(m, dim, striking, prescribed)
     set_changing_values(m, table.moved[k if table.moved.shape[0] > 1 else 0])
     m.trial_time[0] = 0.5 * (table.times[k] + table.times[k + 1])
-    return _step_at_once(m, dim, striking.kinds, striking.law, prescribed)
+    return _step_at_once(m, dim, striking, prescribed)
 
 
 def _is_balanced(m: Memory) -> bool:
@@ -103,21 +102,21 @@ def _is_balanced(m: Memory) -> bool:
     return m.run_step_audit[0] <= UNBALANCED * scale or refuse(m, LAWLESS, 0)
 
 
-def _step_at_once(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed) -> bool:
+def _step_at_once(m: Memory, dim: int, s: Striking, p: Prescribed) -> bool:
     """Take a step with impacts at its start; False if it is not solved."""
     size = coordinate_size(m)
     given = given_of(p.table, p.k)
-    strikes = solve_impacts(m, dim, kinds, law, p, size, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
+    strikes = solve_impacts(m, dim, s, p, size, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
     if strikes < 0:
         return False
     if strikes > 0:
         m.strike_audit[KNOWN] = 0.0
     _mark(m, given.h, size)
     begin_iterate(m, dim, given.h)
-    iterations = close_all_marked(m, dim, kinds, law, given)
-    if iterations < 0 or not record_part(m, dim, kinds, given, 1.0, strikes == 0):
+    iterations = close_all_marked(m, dim, s, given)
+    if iterations < 0 or not record_part(m, dim, s.kinds, given, 1.0, strikes == 0):
         return False
-    return settle_part(m, dim, kinds, law, given, iterations)
+    return settle_part(m, dim, s, given, iterations)
 
 
 def _mark(m: Memory, h: float, size: float) -> None:

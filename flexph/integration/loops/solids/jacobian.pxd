@@ -15,4 +15,4 @@ cdef void _turn_place(Memory* m, Py_ssize_t dim, Py_ssize_t k) noexcept nogil
 cdef void _stiffen_cell(Memory* m, Py_ssize_t dim, double h, Py_ssize_t cell) noexcept nogil
 cdef void _differentiate_forces(Memory* m, Py_ssize_t dim, double h, Py_ssize_t q) noexcept nogil
 cdef void _add_cell(Memory* m, Py_ssize_t dim, double h, Py_ssize_t cell) noexcept nogil
-cdef void _add_block(Memory* m, Py_ssize_t dim, double h, Py_ssize_t one, Py_ssize_t other, Py_ssize_t k, Py_ssize_t width) noexcept nogil
+cdef void _add_block(Memory* m, Py_ssize_t dim, double h, (Py_ssize_t, Py_ssize_t) places, Py_ssize_t k, Py_ssize_t width) noexcept nogil

@@ -45,7 +45,7 @@ def add_solids(m: Memory, dim: int, h: float) -> None:
         for one in range(m.faces_ptr[q], m.faces_ptr[q + 1]):
             for other in range(m.faces_ptr[q], m.faces_ptr[q + 1]):
                 face_block(m, dim, one, other)
-                _add_block(m, dim, h, m.faces_place[one], m.faces_place[other], 0, 1)
+                _add_block(m, dim, h, (m.faces_place[one], m.faces_place[other]), 0, 1)
 
 
 def _set_stress(m: Memory, h: float, share: float) -> None:
@@ -199,7 +199,7 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
         for b in range(n):
             k = width * dim * dim * a + b
             if m.solids_entry[at] < 0:
-                _add_block(m, dim, h, m.solids_place[base + a], m.solids_place[base + b], k, width)
+                _add_block(m, dim, h, (m.solids_place[base + a], m.solids_place[base + b]), k, width)
             else:
                 for j in range(dim):
                     entry = m.solids_entry[at + j]
@@ -210,11 +210,12 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
             at += dim
 
 
-def _add_block(m: Memory, dim: int, h: float, one: int, other: int, k: int, width: int) -> None:
+def _add_block(m: Memory, dim: int, h: float, places: tuple[int, int], k: int, width: int) -> None:
     """Add the block of two nodes in ``solid.K`` to the border of the Jacobian, for positions and spins of their frames.
 
     ``one`` and ``other`` are the nodes. The block begins at entry k; ``width`` is the distance between its entries.
     """
+    one, other = places
     s = 1 if dim == 2 else 3
     b = m.solids_frame[one]
     c = m.solids_frame[other]

@@ -1,7 +1,7 @@
 from ....numerics.loops.views cimport Mat, Vec, copy, fill, larger
 from ..mechanics.motion cimport inertia_products, momenta
 from ..memory.memory cimport Memory
-from ..memory.structures cimport Given, Kinds, Pair
+from ..memory.structures cimport Deformed, Given, Kinds, Momenta, Pair
 from .impulse cimport solve_impulse, factor_instant, subtract_impulse
 from .newton cimport solve_step
 from libc.math cimport fabs

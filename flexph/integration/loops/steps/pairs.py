@@ -14,7 +14,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, fill, larger
     from ..mechanics.motion import inertia_products, momenta
     from ..memory.memory import Memory
-    from ..memory.structures import Given, Kinds, Pair
+    from ..memory.structures import Deformed, Given, Kinds, Momenta, Pair
     from .impulse import factor_instant, solve_impulse, subtract_impulse
     from .newton import solve_step
     from .rows import refuse
@@ -104,7 +104,10 @@ def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
 def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
     """Compute the momenta of velocities v, w, du at the positions of the present state ``at`` into ``defect``."""
     inertia_products(m, dim, du, m.trial_c, m.trial_rate)
-    momenta(m, dim, w, m.at_u, du, m.at_Pu, m.trial_rate, m.defect_w, m.defect_du)
+    at = Deformed(m.at_u, m.trial_c, m.at_Pu)
+    moved = Deformed(du, m.trial_c, m.trial_rate)
+    out = Momenta(m.defect_w, m.defect_du)
+    momenta(m, dim, w, at, moved, out)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
             m.defect_v[b][i] = m.inertia_mass[b] * v[b][i]

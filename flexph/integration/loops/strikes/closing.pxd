@@ -1,8 +1,9 @@
-from ....contacts.loops.island_space cimport Island, LawSpace
+from ....contacts.loops.island_space cimport Island
 from ....contacts.loops.newton cimport TINY
 from ....numerics.loops.views cimport copy, larger, smaller
 from ..mechanics.rolling cimport has_fallen
 from ..memory.memory cimport Memory
+from ..memory.striking cimport Striking
 from ..steps.iterate cimport coordinate_size, is_open
 from ..memory.structures cimport Given
 from .bearings cimport friction_of, is_bearing, size_slips
@@ -50,11 +51,11 @@ cdef double POSITIONAL
 cdef Py_ssize_t TOLD
 cdef double NEWTON_CLOSED
 
-cdef Py_ssize_t solve_closing(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
-cdef double _solve_linearised(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t islands, (double, bint, bint) at) noexcept nogil
+cdef Py_ssize_t solve_closing(Memory* m, Py_ssize_t dim, Striking& s, Given given) noexcept nogil
+cdef double _solve_linearised(Memory* m, Py_ssize_t dim, Striking& s, Given given, Py_ssize_t islands, (double, bint, bint) at) noexcept nogil
 cdef double _extrapolate(Memory* m, double ratio, double before) noexcept nogil
 cdef bint _update_matrices(Memory* m, Py_ssize_t dim, int kinds, Given given) noexcept nogil
 cdef bint _is_at_rest(Memory* m, double scale) noexcept nogil
-cdef double _solve_laws(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Py_ssize_t islands, double weight, bint begins) noexcept nogil
-cdef double _solve_island(Memory* m, int kinds, LawSpace& law, Island& island, double weight, bint rests) noexcept nogil
+cdef double _solve_laws(Memory* m, Py_ssize_t dim, Striking& s, Py_ssize_t islands, double weight, bint begins) noexcept nogil
+cdef double _solve_island(Memory* m, Striking& s, Island& island, double weight, bint rests) noexcept nogil
 cdef double _law_defect(Memory* m, Py_ssize_t dim, int kinds, Given given, double scale) noexcept nogil

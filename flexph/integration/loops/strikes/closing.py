@@ -25,11 +25,12 @@ if not cython.compiled:
     from math import fabs
     from math import inf as INFINITY
 
-    from ....contacts.loops.island_space import Island, LawSpace
+    from ....contacts.loops.island_space import Island
     from ....contacts.loops.newton import TINY
     from ....numerics.loops.views import copy, larger, smaller
     from ..mechanics.rolling import has_fallen
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Given
     from ..steps.iterate import coordinate_size, is_open
     from ..steps.rows import fail
@@ -84,7 +85,7 @@ RESTING = cython.declare(cython.double, 1e-9)
 """Velocity of a body, divided by the scale of velocities, up to which it is at rest at the start of a step."""
 
 
-def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+def solve_closing(m: Memory, dim: int, s: Striking, given: Given) -> int:
     """Solve a step in which marked contacts may close, from guesses of mean velocities and impulses.
 
     Returns the number of iterations, −1 if it is not solved.
@@ -96,7 +97,7 @@ def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) 
     islands = find_islands(m, m.strike_may_close)
     if not are_apart(m) and m.strike_begin[islands] * dim > m.strike_response.shape[0]:
         return fail(m, TOO_MANY, 0, 0.0)
-    if not are_apart(m) and not begin_coupled(m, dim, kinds, given):
+    if not are_apart(m) and not begin_coupled(m, dim, s.kinds, given):
         return fail(m, DOUBTFUL, 0, 0.0)
     scale = velocity_scale(m, h)
     coarse = COARSE * m.joints_lengths[0] / (h * scale)
@@ -110,11 +111,11 @@ def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) 
     wanders = False
     for iteration in range(1, ITERATIONS + 1):
         renews = iteration <= RENEWED or size > FAST
-        defect = _solve_linearised(m, dim, kinds, law, given, islands, (weight, iteration == 1, renews))
+        defect = _solve_linearised(m, dim, s, given, islands, (weight, iteration == 1, renews))
         if not defect <= AFAR:
             return fail(m, LAWLESS, iteration, defect)
         size, previous = correct(m, scale), size
-        if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, dim, kinds, given):
+        if not are_apart(m) and m.joints_resisting.size > 0 and relations_stick(m, dim, s.kinds, given):
             least = INFINITY
             size = least
             continue
@@ -122,7 +123,7 @@ def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) 
         ends = size <= SETTLED or (expected <= SETTLED and defect <= SOLVED)
         wanders = wanders or size > 0.5 * previous
         if wanders and not ends and size <= NEAR:
-            if _law_defect(m, dim, kinds, given, scale) <= LAW:
+            if _law_defect(m, dim, s.kinds, given, scale) <= LAW:
                 return iteration
             ratio = _extrapolate(m, size / previous, ratio)
         if size > 0.5 * previous and not ends:
@@ -131,7 +132,7 @@ def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) 
                 weight = smaller(STIFFER * weight, STIFFEST)
                 since = iteration
         if ends:
-            missed = _law_defect(m, dim, kinds, given, scale)
+            missed = _law_defect(m, dim, s.kinds, given, scale)
             if missed <= LAW or (tries == TRIES and are_apart(m) and missed <= REDUNDANT):
                 return iteration
             if tries == TRIES:
@@ -149,7 +150,7 @@ def solve_closing(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) 
 
 
 def _solve_linearised(
-    m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, islands: int, at: tuple[float, bool, bool]
+    m: Memory, dim: int, s: Striking, given: Given, islands: int, at: tuple[float, bool, bool]
 ) -> float:
     """Solve the linearised contact laws of all islands for impulses and changes of velocities.
 
@@ -159,17 +160,17 @@ def _solve_linearised(
     begins = cython.declare(cython.bint)
     renews = cython.declare(cython.bint)
     weight, begins, renews = at
-    evaluate(m, dim, kinds, given)
-    if renews and not _update_matrices(m, dim, kinds, given):
+    evaluate(m, dim, s.kinds, given)
+    if renews and not _update_matrices(m, dim, s.kinds, given):
         return INFINITY
     if renews:
-        law.made[1] = 0
-    balance_bodies(m, dim, kinds, given.h)
+        s.law.made[1] = 0
+    balance_bodies(m, dim, s.kinds, given.h)
     if renews and not are_apart(m):
-        set_responses(m, dim, kinds, m.strike_begin[islands], given.h)
+        set_responses(m, dim, s.kinds, m.strike_begin[islands], given.h)
     if are_apart(m):
         copy(m.strike_impulse, m.strike_given)
-    defect = _solve_laws(m, dim, kinds, law, islands, weight, begins)
+    defect = _solve_laws(m, dim, s, islands, weight, begins)
     if not are_apart(m):
         update_stresses(m, dim, given.h)
     return defect
@@ -215,7 +216,7 @@ def _is_at_rest(m: Memory, scale: float) -> bool:
     return True
 
 
-def _solve_laws(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, weight: float, begins: bool) -> float:
+def _solve_laws(m: Memory, dim: int, s: Striking, islands: int, weight: float, begins: bool) -> float:
     """Solve the contact laws of all islands for impulses, and add the changes they cause; return the largest defect.
 
     ``weight`` is the proximal weight; ``begins`` is True in the first iteration.
@@ -228,25 +229,25 @@ def _solve_laws(m: Memory, dim: int, kinds: int, law: LawSpace, islands: int, we
     for k in range(m.strike_begin[islands]):
         c = m.strike_member[k]
         for i in range(dim):
-            scale = larger(scale, rate_size(m, dim, m.x_v, m.x_w, m.x_du, c, i))
+            scale = larger(scale, rate_size(m, m.x_v, m.x_w, m.x_du, c, i))
             if i > 0 or not is_bearing(m, c):
                 rubs = i == 0 or friction_of(m, c) > 0.0
                 free = larger(free, fabs(m.strike_rates[i][c] + rate_change(m, m.strike_change, c, i)) if rubs else 0.0)
-    if kinds > 0:
+    if s.kinds > 0:
         scale = larger(scale, size_slips(m, dim, m.x_v, m.x_w, m.x_du))
     if begins:
         m.strike_audit[FREE] = free
     scale = larger(larger(scale, free), m.strike_audit[FREE])
     rests = begins and _is_at_rest(m, scale)
     for i in range(islands):
-        island = prepare(m, dim, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
+        island = prepare(m, dim, s.law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, True)
         if island.contacts == 0:
             return INFINITY
-        worst = larger(worst, _solve_island(m, kinds, law, island, weight, rests))
+        worst = larger(worst, _solve_island(m, s, island, weight, rests))
     return worst
 
 
-def _solve_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+def _solve_island(m: Memory, s: Striking, island: Island, weight: float, rests: bool) -> float:
     """Solve the contact law of an island for its impulses, and add the changes they cause; return the defect.
 
     ``rests`` is True if the bodies are at rest at the start.
@@ -256,14 +257,14 @@ def _solve_island(m: Memory, kinds: int, law: LawSpace, island: Island, weight: 
         for k in range(count):
             c = m.strike_member[island.first + k]
             at = i * count + k
-            law.given[at] = m.strike_impulse[i][c]
-            law.x[at] = law.given[at]
-            law.b[at] = m.strike_rates[i][c] + rate_change(m, m.strike_change, c, i)
-    defect = solve_pressed(m, kinds, law, island, weight, rests)
+            s.law.given[at] = m.strike_impulse[i][c]
+            s.law.x[at] = s.law.given[at]
+            s.law.b[at] = m.strike_rates[i][c] + rate_change(m, m.strike_change, c, i)
+    defect = solve_pressed(m, s, island, weight, rests)
     for i in range(island.rows):
         for k in range(count):
             c = m.strike_member[island.first + k]
-            impulse = law.x[i * count + k]
+            impulse = s.law.x[i * count + k]
             add_impulse(m, island.first + k, i, impulse - m.strike_impulse[i][c])
             m.strike_impulse[i][c] = impulse
     return defect
@@ -293,7 +294,7 @@ def _law_defect(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> 
         if m.strike_may_close[c] > 0:
             missed = larger(missed, law_defect(m, dim, c))
             for i in range(dim):
-                scale = larger(scale, rate_size(m, dim, m.x_v, m.x_w, m.x_du, c, i))
+                scale = larger(scale, rate_size(m, m.x_v, m.x_w, m.x_du, c, i))
     if kinds > 0:
         scale = larger(scale, size_slips(m, dim, m.x_v, m.x_w, m.x_du))
         for c in range(m.contacts_kind.size, m.strike_may_close.size):

@@ -37,7 +37,7 @@ cdef void change_coupled(Memory* m, Py_ssize_t dim, int kinds, double h) noexcep
 cdef void set_responses(Memory* m, Py_ssize_t dim, int kinds, Py_ssize_t members, double h) noexcept nogil
 cdef void _fill_own(Memory* m, Py_ssize_t c) noexcept nogil
 cdef void _apply_unit_impulse(Memory* m, Py_ssize_t dim, Py_ssize_t c, Py_ssize_t r) noexcept nogil
-cdef void _set_response(Memory* m, Py_ssize_t dim, int kinds, Py_ssize_t c, Py_ssize_t r, Vec out, double h) noexcept nogil
+cdef void _set_response(Memory* m, Py_ssize_t dim, int kinds, (Py_ssize_t, Py_ssize_t) row, Vec out, double h) noexcept nogil
 cdef void _add_velocity(Memory* m, Py_ssize_t dim, Py_ssize_t b, Py_ssize_t a, double act) noexcept nogil
 cdef double rate_by_response(Memory* m, Py_ssize_t c, Py_ssize_t r, Vec response) noexcept nogil
 cdef void add_coupled_impulse(Memory* m, Py_ssize_t place, double impulse) noexcept nogil

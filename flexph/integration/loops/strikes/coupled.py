@@ -186,7 +186,7 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
             m.strike_own[k1][c] = 0.0
         for i in range(dim):
             if i == 0 or friction_of(m, c) > 0.0:
-                _set_response(m, dim, kinds, c, i, m.strike_response[k * dim + i], h)
+                _set_response(m, dim, kinds, (c, i), m.strike_response[k * dim + i], h)
         if is_bearing(m, c):
             _fill_own(m, c)
 
@@ -218,8 +218,9 @@ def _apply_unit_impulse(m: Memory, dim: int, c: int, r: int) -> None:
         m.defect_du[i] = m.strike_bend_act[c * dim + r][i]
 
 
-def _set_response(m: Memory, dim: int, kinds: int, c: int, r: int, out: Array, h: float) -> None:
+def _set_response(m: Memory, dim: int, kinds: int, row: tuple[int, int], out: Array, h: float) -> None:
     first = cython.declare(cython.Py_ssize_t)
+    c, r = row
     if is_bearing(m, c) and slip_of(m, c, r) < 0:
         fill(out, 0.0)
         return

@@ -1,8 +1,8 @@
-from ....contacts.loops.island_space cimport LawSpace
 from ....numerics.loops.views cimport larger
 from ..contact.gaps cimport gap_of, place_vectors
 from ..mechanics.motion cimport node_speeds
 from ..memory.memory cimport Memory
+from ..memory.striking cimport Striking
 from ..memory.structures cimport Given, Prescribed
 from .bodies cimport are_apart, set_inverse_masses
 from .coupled cimport factor_at
@@ -25,7 +25,7 @@ cdef Py_ssize_t OVER_PART
 cdef double RESOLUTION
 cdef double TOUCHING
 
-cdef Py_ssize_t solve_impacts(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Prescribed p, double size, Py_ssize_t known) noexcept nogil
+cdef Py_ssize_t solve_impacts(Memory* m, Py_ssize_t dim, Striking& s, Prescribed p, double size, Py_ssize_t known) noexcept nogil
 cdef bint _factor(Memory* m, Py_ssize_t dim, int kinds, Prescribed p) noexcept nogil
 cdef Given _at_start(Prescribed p) noexcept nogil
 cdef void prepare(Memory* m, Py_ssize_t dim) noexcept nogil

@@ -12,12 +12,12 @@ from ..memory.structures import OVER_PART as _OVER_PART
 if not cython.compiled:
     from math import fabs
 
-    from ....contacts.loops.island_space import LawSpace
     from ....numerics.loops.views import larger
     from ..contact.gaps import gap_of, place_vectors
     from ..mechanics.motion import node_speeds
     from ..memory.given import given_of
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Given, Prescribed
     from .bodies import are_apart, set_inverse_masses
     from .coupled import factor_at
@@ -41,7 +41,7 @@ RESTING = cython.declare(cython.double, 1e-11)
 skipped, and relative speed up to which a gap does not close."""
 
 
-def solve_impacts(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, size: float, known: int) -> int:
+def solve_impacts(m: Memory, dim: int, s: Striking, p: Prescribed, size: float, known: int) -> int:
     """Solve impacts until no contact with restitution closes in the step; return their number, −1 if one fails.
 
     ``size`` [m] is the extent of the mechanism, ``known`` the number of rows of history.
@@ -52,15 +52,15 @@ def solve_impacts(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed,
     h = given.h
     count = 0
     while count < STRIKES and _may_bounce(m, h, size):
-        if not solve_free(m, dim, kinds, given, known if count == 0 else 0):
+        if not solve_free(m, dim, s.kinds, given, known if count == 0 else 0):
             return -1
         _predict_positions(m, dim, h)
         before = count
         _mark_closing(m, dim, h, size, True)
-        if not are_apart(m) and _bounces(m) and not _factor(m, dim, kinds, p):
+        if not are_apart(m) and _bounces(m) and not _factor(m, dim, s.kinds, p):
             return -1
         while count < STRIKES and _bounces(m):
-            if not solve_impacts_of_islands(m, dim, kinds, law, _at_start(p)):
+            if not solve_impacts_of_islands(m, dim, s, _at_start(p)):
                 return -1
             count += 1
             find_rates(m)

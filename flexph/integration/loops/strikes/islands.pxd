@@ -15,9 +15,9 @@ cdef Py_ssize_t rows_of(Memory* m, Py_ssize_t dim, Py_ssize_t first, Py_ssize_t 
 cdef void assemble(Memory* m, LawSpace& law, Island& island) noexcept nogil
 cdef void _assemble_coupled(Memory* m, LawSpace& law, Py_ssize_t first, Py_ssize_t count, Py_ssize_t r) noexcept nogil
 cdef void _assemble(Memory* m, LawSpace& law, Py_ssize_t first, Py_ssize_t count, Py_ssize_t r) noexcept nogil
-cdef void _add_coupling(Memory* m, Mat D, Py_ssize_t own, Py_ssize_t other, Py_ssize_t k, Py_ssize_t l, Py_ssize_t count, Py_ssize_t r) noexcept nogil
+cdef void _add_coupling(Memory* m, Mat D, (Py_ssize_t, Py_ssize_t) sides, (Py_ssize_t, Py_ssize_t) places, Py_ssize_t r) noexcept nogil
 cdef double rate_change(Memory* m, Mat change, Py_ssize_t c, Py_ssize_t r) noexcept nogil
-cdef double rate_size(Memory* m, Py_ssize_t dim, Mat v, Mat w, Vec du, Py_ssize_t c, Py_ssize_t r) noexcept nogil
+cdef double rate_size(Memory* m, Mat v, Mat w, Vec du, Py_ssize_t c, Py_ssize_t r) noexcept nogil
 cdef void add_impulse(Memory* m, Py_ssize_t member, Py_ssize_t r, double impulse) noexcept nogil
 cdef void _add_impulse(Memory* m, Py_ssize_t c, Py_ssize_t r, double impulse, Mat change) noexcept nogil
 cdef double law_defect(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil

@@ -137,16 +137,19 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
             b = m.contacts_sides[own_side // 2][side]
             other = m.strike_head[b] if b >= 0 else -1
             while other >= 0:
-                _add_coupling(m, D, own_side, other, k, m.strike_mark[other // 2], count, r)
+                _add_coupling(m, D, (own_side, other), (k, m.strike_mark[other // 2]), r)
                 other = m.strike_link[other]
 
 
-def _add_coupling(m: Memory, D: Array, own: int, other: int, k: int, l: int, count: int, r: int) -> None:
+def _add_coupling(m: Memory, D: Array, sides: tuple[int, int], places: tuple[int, int], r: int) -> None:
     """Add the coupling of members k and l of an island, which share a body, to the compliance D.
 
     The coupling gives rates of member k, at its side with the index ``own``, by impulses of member l at ``other``.
     There are ``count`` members with r rows.
     """
+    own, other = sides
+    k, l = places
+    count = D.shape[0] // r
     for i in range(r):
         for j in range(r):
             total = 0.0
@@ -168,7 +171,7 @@ def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
     return total
 
 
-def rate_size(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int) -> float:
+def rate_size(m: Memory, v: Array, w: Array, du: Array, c: int, r: int) -> float:
     """Sum of the absolute values of the terms of rate r of contact c, at velocities v, w, du; 0 for bearings.
 
     For bearings see friction.rows.slip_size.
@@ -176,9 +179,8 @@ def rate_size(m: Memory, dim: int, v: Array, w: Array, du: Array, c: int, r: int
     if is_bearing(m, c):
         return 0.0
     total = 0.0
-    d = dim
     for i in range(m.strike_bend.size):
-        total += fabs(m.strike_bend_rate[c * d + r][i] * du[i])
+        total += fabs(m.strike_bend_rate[c * m.strike_impulse.shape[0] + r][i] * du[i])
     for side in range(2):
         b = m.contacts_sides[c][side]
         if b >= 0:

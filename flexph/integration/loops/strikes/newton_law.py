@@ -15,6 +15,7 @@ if not cython.compiled:
     from ....contacts.loops.island_space import Island, LawSpace
     from ....numerics.loops.views import fill, larger, part, smaller
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Given
     from ..steps.impulse import hold_joints, work_of_joints
     from ..steps.rows import refuse
@@ -51,26 +52,26 @@ ROUGH = cython.declare(cython.double, 1e-10)
 defect of a solved law, and defect above which an impact is not solved."""
 
 
-def solve_impacts_of_islands(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> bool:
+def solve_impacts_of_islands(m: Memory, dim: int, s: Striking, given: Given) -> bool:
     """Solve the impacts of the contacts marked as closing, with touching ones coupled to them; False if one fails.
 
     All bearings are included, as the impulses of the joints during the impact press them.
     """
-    if kinds > 0:
+    if s.kinds > 0:
         mark_bearings(m, CLOSES)
         scale_pressing(m, 0.0)
         for i in range(m.strike_impulse.shape[0]):
             fill(part(m.strike_given[i], m.contacts_kind.size, m.strike_given[i].shape[0]), 0.0)
             fill(part(m.strike_impulse[i], m.contacts_kind.size, m.strike_impulse[i].shape[0]), 0.0)
     islands = find_islands(m, m.strike_may_close)
-    if not begin_impulses(m, dim, kinds, m.strike_begin[islands]):
+    if not begin_impulses(m, dim, s.kinds, m.strike_begin[islands]):
         return False
-    scale = scale_of(m, dim, kinds, m.strike_begin[islands])
+    scale = scale_of(m, dim, s.kinds, m.strike_begin[islands])
     for i in range(islands):
-        island = prepare(m, dim, law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
-        if island.contacts == 0 or not _solve_impact(m, dim, kinds, law, island):
+        island = prepare(m, dim, s.law, (m.strike_begin[i], m.strike_begin[i + 1]), scale, False)
+        if island.contacts == 0 or not _solve_impact(m, dim, s, island):
             return False
-    end_impulses(m, dim, kinds, given.before, given, False)
+    end_impulses(m, dim, s.kinds, given.before, given, False)
     return True
 
 
@@ -120,7 +121,7 @@ def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
     scale = 1e-300
     for k in range(members):
         for i in range(dim):
-            scale = larger(scale, rate_size(m, dim, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
+            scale = larger(scale, rate_size(m, m.at_v, m.at_w, m.at_du, m.strike_member[k], i))
     if kinds > 0:
         scale = larger(scale, size_slips(m, dim, m.at_v, m.at_w, m.at_du))
     return scale
@@ -138,29 +139,29 @@ def add_changes(m: Memory) -> None:
         m.at_du[i] += m.strike_bend[i]
 
 
-def _solve_impact(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
+def _solve_impact(m: Memory, dim: int, s: Striking, island: Island) -> bool:
     """Solve the impact of an island for its impulses; False if its law is not solved."""
     size = island.rows * island.contacts
     for i in range(island.rows):
         for k in range(island.contacts):
-            law.y[i * island.contacts + k] = rate(m, m.strike_member[island.first + k], i)
-    _set_first_rates(m, law, island, True)
-    defect = solve_near(m, kinds, law, island)
-    move_rates(m, kinds, law, island, law.x, law.moved)
-    if energy_change(law, size) > 0.0:
+            s.law.y[i * island.contacts + k] = rate(m, m.strike_member[island.first + k], i)
+    _set_first_rates(m, s.law, island, True)
+    defect = solve_near(m, s, island)
+    move_rates(m, s, island, s.law.x, s.law.moved)
+    if energy_change(s.law, size) > 0.0:
         for i in range(size):
-            law.kept[i] = law.x[i]
-        _set_first_rates(m, law, island, False)
-        defect = larger(defect, solve_near(m, kinds, law, island))
-        _limit_energy(m, kinds, law, island)
+            s.law.kept[i] = s.law.x[i]
+        _set_first_rates(m, s.law, island, False)
+        defect = larger(defect, solve_near(m, s, island))
+        _limit_energy(m, s, island)
     if not defect <= ROUGH:
         return refuse(m, LAWLESS, 0)
     record_defect(m, defect * island.scale, island.scale)
-    _record(m, dim, law, island)
+    _record(m, dim, s.law, island)
     return True
 
 
-def solve_near(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
+def solve_near(m: Memory, s: Striking, island: Island) -> float:
     """Solve for the impulses of an island near those in ``law.x``; return the defect.
 
     The proximal weight grows until the law is solved. If no weight is large enough, weights are adapted from step to
@@ -168,12 +169,12 @@ def solve_near(m: Memory, kinds: int, law: LawSpace, island: Island) -> float:
     may slip a little.
     """
     weight = WEIGHT
-    defect = solve_pressed(m, kinds, law, island, WEIGHT, False)
+    defect = solve_pressed(m, s, island, WEIGHT, False)
     while defect > SOLVED and weight < HEAVIEST:
         weight *= HEAVIER
-        defect = solve_pressed(m, kinds, law, island, weight, False)
+        defect = solve_pressed(m, s, island, weight, False)
     if not defect <= ROUGH:
-        defect = solve_pressed(m, kinds, law, island, 0.0, False)
+        defect = solve_pressed(m, s, island, 0.0, False)
     return defect
 
 
@@ -199,26 +200,26 @@ def energy_change(law: LawSpace, size: int) -> float:
     return total
 
 
-def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island) -> None:
+def _limit_energy(m: Memory, s: Striking, island: Island) -> None:
     """Move the impulses ``law.x``, without restitution, towards ``law.kept``, as far as no energy is created."""
     size = island.rows * island.contacts
-    move_rates(m, kinds, law, island, law.x, law.moved)
-    at_rest = energy_change(law, size)
+    move_rates(m, s, island, s.law.x, s.law.moved)
+    at_rest = energy_change(s.law, size)
     for i in range(size):
-        law.kept[i] -= law.x[i]
+        s.law.kept[i] -= s.law.x[i]
     slope = 0.0
     curve = 0.0
     for i in range(size):
-        slope += law.kept[i] * (law.y[i] + law.moved[i])
-    move_rates(m, kinds, law, island, law.kept, law.moved)
+        slope += s.law.kept[i] * (s.law.y[i] + s.law.moved[i])
+    move_rates(m, s, island, s.law.kept, s.law.moved)
     for i in range(size):
-        curve += 0.5 * law.kept[i] * law.moved[i]
+        curve += 0.5 * s.law.kept[i] * s.law.moved[i]
     share = 1.0
     if at_rest + slope + curve > 0.0:
         root = slope * slope - 4.0 * curve * smaller(at_rest, 0.0)
         share = smaller(larger((-slope + sqrt(root)) / (2.0 * curve), 0.0), 1.0) if curve > 0.0 else 0.0
     for i in range(size):
-        law.x[i] += share * law.kept[i]
+        s.law.x[i] += share * s.law.kept[i]
 
 
 def add_impulse_changes(m: Memory, law: LawSpace, island: Island) -> None:

@@ -19,6 +19,7 @@ if not cython.compiled:
     from ....contacts.loops.newton import EXACT, SOLVED
     from ....numerics.loops.views import block, entries, fill, larger
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from .bearings import friction_of, is_bearing, slip_of
     from .law import multiply_compliance, solve_island
 
@@ -27,33 +28,33 @@ REPEATED = cython.declare(cython.Py_ssize_t, 12)
 """Limit of linearisations of |λ|, as in tests/samples/complementarity.py."""
 
 
-def solve_pressed(m: Memory, kinds: int, law: LawSpace, island: Island, weight: float, rests: bool) -> float:
+def solve_pressed(m: Memory, s: Striking, island: Island, weight: float, rests: bool) -> float:
     """Solve for the impulses of an island near those in ``law.x``, and for the joint impulses of its bearings.
 
     Returns the defect. ``weight`` is the proximal weight; ``rests`` is True if the bodies are at rest at the start.
     """
-    if kinds == 0:
-        return solve_island(law, island, weight, rests)
+    if s.kinds == 0:
+        return solve_island(s.law, island, weight, rests)
     if not _has_bearing(m, island):
-        return solve_island(law, island, weight, rests)
+        return solve_island(s.law, island, weight, rests)
     missed = INFINITY
     before = INFINITY
     for _ in range(REPEATED):
-        _set_joint_impulses(m, law, island)
-        _linearise(m, law, island)
-        missed = solve_island(law, island, weight, rests)
-        _set_joint_impulses(m, law, island)
-        missed = larger(missed, _largest_turn(m, law, island))
+        _set_joint_impulses(m, s.law, island)
+        _linearise(m, s.law, island)
+        missed = solve_island(s.law, island, weight, rests)
+        _set_joint_impulses(m, s.law, island)
+        missed = larger(missed, _largest_turn(m, s.law, island))
         if missed <= EXACT or (missed <= SOLVED and missed > 0.1 * before):
             break
         before = missed
     return missed
 
 
-def move_rates(m: Memory, kinds: int, law: LawSpace, island: Island, x: Array, out: Array) -> None:
+def move_rates(m: Memory, s: Striking, island: Island, x: Array, out: Array) -> None:
     """Write the changes of the rates by impulses x into ``out``; zero in the normal rows of bearings."""
-    multiply_compliance(law, island, x, out)
-    if kinds > 0:
+    multiply_compliance(s.law, island, x, out)
+    if s.kinds > 0:
         for k in range(island.contacts):
             if is_bearing(m, m.strike_member[island.first + k]):
                 out[k] = 0.0

@@ -116,7 +116,7 @@ def fill_rows(m: Memory, dim: int, c: int, h: float) -> None:
             n = m.contacts_node[c][2 * k + end]
             if n >= 0:
                 by = differentiate_side(m, dim, h, n, 1.0 if end == 0 else -1.0)
-                _add_node(m, dim, c, k, m.nodes_side[n], by, h)
+                _add_node(m, dim, (c, k), m.nodes_side[n], by, h)
                 if m.strike_bend.size > 0:
                     _add_bending(m, dim, c, k, end, h)
     if m.contacts_friction[c] > 0.0:
@@ -145,11 +145,12 @@ def _side(m: Memory, c: int, b: int) -> int:
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
-def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
-    """Add the contribution of a node of vector k (V, W or U) to the rows of contact c.
+def _add_node(m: Memory, dim: int, vector: tuple[int, int], b: int, by: int, h: float) -> None:
+    """Add the contribution of a node to the rows of a contact, whose number and that of V, W or U are ``vector``.
 
     It consists of the entries for the first ``by`` velocities of the node's side b.
     """
+    c, k = vector
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
     weight = _part_of_slip(m, c, k)
@@ -179,23 +180,24 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
     sign = 1.0 if end == 0 else -1.0
-    _add_shapes(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_act[first])
+    _add_shapes(m, dim, (n, 0), sign, m.touch_mean[c][k], m.strike_bend_act[first])
     if h == 0.0:
-        _add_shapes(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_rate[first])
+        _add_shapes(m, dim, (n, 0), sign, m.touch_mean[c][k], m.strike_bend_rate[first])
     else:
-        _add_shapes(m, dim, n, sign, m.touch_end[c][k], 1, m.strike_bend_rate[first])
+        _add_shapes(m, dim, (n, 1), sign, m.touch_end[c][k], m.strike_bend_rate[first])
     sign *= _part_of_slip(m, c, k)
     if sign != 0.0 and m.contacts_friction[c] > 0.0:
         for t in range(dim - 1):
-            _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_act[first + 1 + t])
-            _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_rate[first + 1 + t])
+            _add_shapes(m, dim, (n, 0), sign, m.touch_tangent[c][t], m.strike_bend_act[first + 1 + t])
+            _add_shapes(m, dim, (n, 0), sign, m.touch_tangent[c][t], m.strike_bend_rate[first + 1 + t])
 
 
-def _add_shapes(m: Memory, dim: int, n: int, sign: float, along: Array, at_end: int, out: Array) -> None:
-    """Add the shapes at node n, relative to the centre of mass, along a direction in world axes to ``out``.
+def _add_shapes(m: Memory, dim: int, node: tuple[int, int], sign: float, along: Array, out: Array) -> None:
+    """Add the shapes at a node, relative to the centre of mass, along a direction in world axes to ``out``.
 
-    The direction ``along`` is rotated to body axes by R̄⁻¹, or by R₁⁻¹ if ``at_end``.
+    ``node`` is its number, and 1 if the direction ``along`` is rotated to body axes by R₁⁻¹, 0 for R̄⁻¹.
     """
+    n, at_end = node
     b = m.nodes_body[n]
     for j in range(dim):
         local = 0.0

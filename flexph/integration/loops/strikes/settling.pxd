@@ -3,6 +3,7 @@ from ....contacts.loops.newton cimport TINY
 from ....numerics.loops.views cimport copy, larger, smaller
 from ..contact.gaps cimport gap_of
 from ..memory.memory cimport Memory
+from ..memory.striking cimport Striking
 from ..steps.iterate cimport coordinate_size
 from ..memory.structures cimport Given
 from .bearings cimport scale_pressing, is_bearing, bearings_begin_to_stick, mark_bearings, rate_at_end
@@ -30,10 +31,10 @@ cdef Py_ssize_t RUBBED
 cdef Py_ssize_t SETTLED
 cdef double TOUCHING
 
-cdef Py_ssize_t settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given) noexcept nogil
-cdef Py_ssize_t _settle(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t islands) noexcept nogil
+cdef Py_ssize_t settle(Memory* m, Py_ssize_t dim, Striking& s, Given given) noexcept nogil
+cdef Py_ssize_t _settle(Memory* m, Py_ssize_t dim, Striking& s, Given given, Py_ssize_t islands) noexcept nogil
 cdef bint _obeys(Memory* m, Py_ssize_t dim, Py_ssize_t first, Py_ssize_t last, double scale) noexcept nogil
-cdef bint _settle_island(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Island& island) noexcept nogil
-cdef void _limit_energy(Memory* m, int kinds, LawSpace& law, Island& island, double taken) noexcept nogil
+cdef bint _settle_island(Memory* m, Py_ssize_t dim, Striking& s, Island& island) noexcept nogil
+cdef void _limit_energy(Memory* m, Striking& s, Island& island, double taken) noexcept nogil
 cdef void _record(Memory* m, Py_ssize_t dim, LawSpace& law, Island& island) noexcept nogil
-cdef bint settle_part(Memory* m, Py_ssize_t dim, int kinds, LawSpace& law, Given given, Py_ssize_t iterations) noexcept nogil
+cdef bint settle_part(Memory* m, Py_ssize_t dim, Striking& s, Given given, Py_ssize_t iterations) noexcept nogil

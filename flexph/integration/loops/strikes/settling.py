@@ -21,6 +21,7 @@ if not cython.compiled:
     from ....numerics.loops.views import copy, larger, smaller
     from ..contact.gaps import gap_of
     from ..memory.memory import Memory
+    from ..memory.striking import Striking
     from ..memory.structures import Given
     from ..steps.iterate import coordinate_size
     from ..steps.rows import refuse
@@ -47,7 +48,7 @@ OBEYED = cython.declare(cython.double, 1e-12)
 """Tolerated relative defect of a law."""
 
 
-def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
+def settle(m: Memory, dim: int, s: Striking, given: Given) -> int:
     """Settle the velocities at the end of a step; return 1 if they changed, 0 if not, −1 if a law is not solved."""
     acts = cython.declare(cython.bint)
     set_levers(m, dim)
@@ -61,21 +62,21 @@ def settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given) -> int:
             m.strike_may_close[c] = CLOSES if acts else OPEN
             if acts and are_apart(m):
                 set_free_response(m, dim, c)
-    if kinds > 0:
+    if s.kinds > 0:
         mark_bearings(m, CLOSES if may_close(m) or bearings_begin_to_stick(m, dim) else OPEN)
         scale_pressing(m, 1.0)
     islands = find_islands(m, m.strike_may_close)
     if islands == 0:
         return 0
-    if not are_apart(m) and not factor_at(m, dim, kinds, given.after):
+    if not are_apart(m) and not factor_at(m, dim, s.kinds, given.after):
         return -1
-    return _settle(m, dim, kinds, law, given, islands)
+    return _settle(m, dim, s, given, islands)
 
 
-def _settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, islands: int) -> int:
-    if not begin_impulses(m, dim, kinds, m.strike_begin[islands]):
+def _settle(m: Memory, dim: int, s: Striking, given: Given, islands: int) -> int:
+    if not begin_impulses(m, dim, s.kinds, m.strike_begin[islands]):
         return -1
-    scale = scale_of(m, dim, kinds, m.strike_begin[islands])
+    scale = scale_of(m, dim, s.kinds, m.strike_begin[islands])
     settled = 0 if are_apart(m) else 1
     copy(m.strike_impulse, m.strike_given)
     for k in range(m.strike_begin[islands]):
@@ -83,19 +84,19 @@ def _settle(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, island
         for i in range(dim):
             m.strike_rates[i][c] = rate(m, c, i)
         scale = larger(scale, m.strike_impulse[0][c] * own_response(m, c, 0))
-    if kinds > 0:
+    if s.kinds > 0:
         rate_at_end(m)
     for i in range(islands):
         first = m.strike_begin[i]
         last = m.strike_begin[i + 1]
         if _obeys(m, dim, first, last, scale):
             continue
-        island = prepare(m, dim, law, (first, last), scale, False)
-        if island.contacts == 0 or not _settle_island(m, dim, kinds, law, island):
+        island = prepare(m, dim, s.law, (first, last), scale, False)
+        if island.contacts == 0 or not _settle_island(m, dim, s, island):
             return -1
         settled = 1
     if settled > 0:
-        end_impulses(m, dim, kinds, given.after, given, True)
+        end_impulses(m, dim, s.kinds, given.after, given, True)
     return settled
 
 
@@ -110,7 +111,7 @@ def _obeys(m: Memory, dim: int, first: int, last: int, scale: float) -> bool:
     return missed <= OBEYED * scale
 
 
-def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Island) -> bool:
+def _settle_island(m: Memory, dim: int, s: Striking, island: Island) -> bool:
     """Settle an island, only so far that settling and step create no energy; False if its law is not solved."""
     count = island.contacts
     taken = 0.0
@@ -119,20 +120,20 @@ def _settle_island(m: Memory, dim: int, kinds: int, law: LawSpace, island: Islan
         taken += m.strike_taken[c]
         for i in range(island.rows):
             at = i * count + k
-            law.given[at] = m.strike_given[i][c]
-            law.x[at] = law.given[at]
-            law.y[at] = 0.0 if i == 0 and is_bearing(m, c) else m.strike_rates[i][c]
-            law.b[at] = law.y[at]
-    defect = solve_near(m, kinds, law, island)
+            s.law.given[at] = m.strike_given[i][c]
+            s.law.x[at] = s.law.given[at]
+            s.law.y[at] = 0.0 if i == 0 and is_bearing(m, c) else m.strike_rates[i][c]
+            s.law.b[at] = s.law.y[at]
+    defect = solve_near(m, s, island)
     if not defect <= ROUGH:
         return refuse(m, LAWLESS, 0)
     record_defect(m, defect * island.scale, island.scale)
-    _limit_energy(m, kinds, law, island, taken)
-    _record(m, dim, law, island)
+    _limit_energy(m, s, island, taken)
+    _record(m, dim, s.law, island)
     return True
 
 
-def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island, taken: float) -> None:
+def _limit_energy(m: Memory, s: Striking, island: Island, taken: float) -> None:
     """Replace the impulses ``law.x`` by their change in settling, scaled down so that it creates no energy.
 
     The change may return the energy ``taken`` [J] that the step itself dissipated.
@@ -141,15 +142,15 @@ def _limit_energy(m: Memory, kinds: int, law: LawSpace, island: Island, taken: f
     curve = 0.0
     size = island.rows * island.contacts
     for at in range(size):
-        law.x[at] -= law.given[at]
-    move_rates(m, kinds, law, island, law.x, law.moved)
+        s.law.x[at] -= s.law.given[at]
+    move_rates(m, s, island, s.law.x, s.law.moved)
     for at in range(size):
-        slope += law.x[at] * law.y[at]
-        curve += law.x[at] * law.moved[at]
+        slope += s.law.x[at] * s.law.y[at]
+        curve += s.law.x[at] * s.law.moved[at]
     root = sqrt(slope * slope + 2.0 * larger(curve, 0.0) * larger(taken, 0.0))
     share = smaller(1.0, (root - slope) / larger(curve, TINY))
     for at in range(size):
-        law.x[at] *= share
+        s.law.x[at] *= share
 
 
 def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
@@ -171,12 +172,12 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
         record_impulses(m, c, law.x[k], friction_impulse(m, dim, c) - before, m.strike_opens[c] > 0)
 
 
-def settle_part(m: Memory, dim: int, kinds: int, law: LawSpace, given: Given, iterations: int) -> bool:
+def settle_part(m: Memory, dim: int, s: Striking, given: Given, iterations: int) -> bool:
     """Settle the velocities at the end of a recorded part of a step; False if a law is not solved.
 
     ``iterations`` is the number of iterations of the part, which is added to the results.
     """
-    settled = settle(m, dim, kinds, law, given)
+    settled = settle(m, dim, s, given)
     if settled < 0:
         return False
     m.run_step_audit[0] = m.strike_audit[BALANCE]

@@ -35,7 +35,7 @@ def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: 
         row += 1
     row += d
     for e in range(m.nodes_ptr[n], m.nodes_ptr[n + 1]):
-        _write_coordinate_row(m, dim, h, n, e, sign, row)
+        _write_coordinate_row(m, dim, h, (n, e), sign, row)
         row += 1
     for e in range(m.nodes_others_ptr[n], m.nodes_others_ptr[n + 1]):
         _write_frame_rows(m, dim, h, sign * m.nodes_others_weight[e], row)
@@ -89,8 +89,9 @@ def _write_spin_row(m: Memory, dim: int, n: int, a: int, sign: float, row: int) 
             m.system_W[row][i] = sign * moved[i]
 
 
-def _write_coordinate_row(m: Memory, dim: int, h: float, n: int, e: int, sign: float, row: int) -> None:
+def _write_coordinate_row(m: Memory, dim: int, h: float, entry: tuple[int, int], sign: float, row: int) -> None:
     """Write the row of B and W of node n for one flexible coordinate, by entry e of the shapes of the node."""
+    n, e = entry
     b = m.nodes_body[n]
     for i in range(dim):
         m.system_B[row][i] = 0.0

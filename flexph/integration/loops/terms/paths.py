@@ -74,7 +74,7 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
     set_shapes(m, c, s1, -1, m.path_chord)
     add_chord(m, c, s0, s1, m.path_chord)
     set_shapes(m, c, s1, -1, m.path_change)
-    add_chord_change(m, c, s0, s1, m.path_chord, m.path_slope, m.path_change)
+    add_chord_change(m, c, s0, s1)
     for k in range(m.path_used[c][0], m.path_used[c][1]):
         m.path_mean[k] = 0.5 * (m.path_mean[k] + m.path_last[k])
     sum_products(m, c, end, m.path_last, m.path_apart[c])

@@ -16,7 +16,7 @@ cdef double length_of(Memory* m, Py_ssize_t c, Py_ssize_t e) noexcept nogil
 cdef void add_shapes(Memory* m, Py_ssize_t c, double s, Py_ssize_t order, double share, Vec out) noexcept nogil
 cdef void _add_coefficients(Memory* m, Py_ssize_t c, Py_ssize_t e, double share, Vec out) noexcept nogil
 cdef void add_chord(Memory* m, Py_ssize_t c, double s0, double s1, Vec out) noexcept nogil
-cdef void add_chord_change(Memory* m, Py_ssize_t c, double s0, double s1, Vec chord, Vec slope, Vec out) noexcept nogil
+cdef void add_chord_change(Memory* m, Py_ssize_t c, double s0, double s1) noexcept nogil
 cdef void _take_piece(Memory* m, Py_ssize_t c, Py_ssize_t e, Vec product) noexcept nogil
 cdef (double, double, double, double) _evaluate_at(Memory* m, Py_ssize_t c, double t) noexcept nogil
 cdef double foot(Memory* m, Py_ssize_t c, Vec product) noexcept nogil

@@ -110,19 +110,19 @@ def add_chord(m: Memory, c: int, s0: float, s1: float, out: Array) -> None:
         _add_coefficients(m, c, e, 1.0 if first == last else (b - a) / (high - low), out)
 
 
-def add_chord_change(m: Memory, c: int, s0: float, s1: float, chord: Array, slope: Array, out: Array) -> None:
-    """Add the derivative of the difference quotient Δc/Δs with respect to s₁ to ``out``.
+def add_chord_change(m: Memory, c: int, s0: float, s1: float) -> None:
+    """Add the derivative of the difference quotient Δc/Δs with respect to s₁ to ``path.change``.
 
-    ``chord`` is Δc/Δs, ``slope`` the derivative of the coefficients at s₁.
+    ``path.chord`` is Δc/Δs, ``path.slope`` the derivative of the coefficients at s₁.
     """
     least = length_of(m, c, 0)
     for e in range(1, count_pieces(m, c)):
         least = smaller(least, length_of(m, c, e))
     if fabs(s1 - s0) < NEAR * least:
-        add_shapes(m, c, s1, 2, 0.5, out)
+        add_shapes(m, c, s1, 2, 0.5, m.path_change)
         return
     for k in range(m.curves_point[c], m.curves_point[c + 1]):
-        out[k] += (slope[k] - chord[k]) / (s1 - s0)
+        m.path_change[k] += (m.path_slope[k] - m.path_chord[k]) / (s1 - s0)
 
 
 def _take_piece(m: Memory, c: int, e: int, product: Array) -> None:

@@ -1,5 +1,5 @@
 from ....contacts.loops.island_space cimport LawSpace
-from ..memory.structures cimport Between
+from .structures cimport Between
 
 cdef struct Striking:
     LawSpace law

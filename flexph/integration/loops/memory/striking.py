@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....contacts.loops.island_space import LawSpace
-from ..memory.structures import Between
+from .structures import Between
 
 
 class Striking(NamedTuple):
