@@ -103,7 +103,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
     groups = _by_element(strains, np.hstack([v, w])) + [np.hstack([v, w])[own].ravel() for own in frames.groups]
     touched = unknowns_of(contacts, nodes, (v, w, c, m))
     if not frames.is_pile:
-        groups += touched
+        groups += {id(own): own for own in touched}.values()
     wheels = [(products_of_slip(slips, slip), touched[k][touched[k] >= 0]) for k, slip in loaded_wheels(contacts)]
     if frames.is_wide:
         groups += [

@@ -188,10 +188,17 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
     """Unknowns that each compliant contact couples, with entries −1 for unknowns that do not exist.
 
     ``numbers`` are the numbers of the unknowns ṙ̄, ω̄, φ̄u̇̄ and of flexible coordinates. Two faces of a skin may share
-    the force of a ball, so that the contact of a ball with the first face couples the unknowns of all faces.
+    the force of a ball, so that the contact of a ball with the first face couples the unknowns of all faces. Contacts
+    of the same rigid bodies have the same array.
     """
     v, w, c, m = numbers
-    own = [
+    node = contacts.node[~contacts.rigid]
+    is_bent = (np.diff(nodes.ptr) > 0) | (np.diff(nodes.others_ptr) > 0)
+    key = np.append(np.where(is_bent, nodes.body.max(initial=0) + 1 + np.arange(is_bent.size), nodes.body), -1)[node]
+    key.sort(axis=1)
+    key[:, 1:][key[:, 1:] == key[:, :-1]] = -1  # each body once
+    _, first, place = np.unique(np.sort(key, axis=1), axis=0, return_index=True, return_inverse=True)
+    distinct = [
         np.concatenate(
             [np.zeros(0, dtype=np.int64)]
             + [
@@ -204,8 +211,9 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
                 )
             ]
         )
-        for contact_nodes in contacts.node[~contacts.rigid]
+        for contact_nodes in node[first]
     ]
+    own = [distinct[k] for k in place.ravel().tolist()]
     skin = contacts.skin[~contacts.rigid]
     for k in np.unique(skin[skin >= 0]).tolist():
         faces = np.flatnonzero(skin == k).tolist()

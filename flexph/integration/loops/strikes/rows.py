@@ -10,6 +10,7 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....kernels.contacts.gap_arrays import FACE as _FACE
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -23,6 +24,7 @@ if not cython.compiled:
     from .bearings import slip_of
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+FACE = cython.declare(cython.Py_ssize_t, _FACE)
 ALIKE = cython.declare(cython.double, 0.75)
 """Cosine between a tangent before and after, below which the tangents have jumped."""
 
@@ -150,15 +152,23 @@ def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) ->
     """
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
+    weight = _part_of_slip(m, c, k)
     for i in range(by):
         entry = dot(dim, m.system_B[i], m.touch_mean[c][k])
         act[0][i] += entry
         rate[0][i] += entry if h == 0.0 else dot(dim, m.system_W[i], m.touch_end[c][k]) / h
-        if k == 0 and m.contacts_friction[c] > 0.0:
+        if weight != 0.0 and m.contacts_friction[c] > 0.0:
             for t in range(dim - 1):
-                along = dot(dim, m.system_B[i], m.touch_tangent[c][t])
+                along = weight * dot(dim, m.system_B[i], m.touch_tangent[c][t])
                 act[1 + t][i] += along
                 rate[1 + t][i] += along
+
+
+def _part_of_slip(m: Memory, c: int, k: int) -> float:
+    """Coefficient of vector k (V, W or U) of contact c in the vector along which it slips."""
+    if m.contacts_kind[c] == FACE:
+        return m.touch_part[c][k]
+    return 1.0 if k == 0 else 0.0
 
 
 def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
@@ -174,7 +184,8 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
         _add_shapes(m, dim, n, sign, m.touch_mean[c][k], 0, m.strike_bend_rate[first])
     else:
         _add_shapes(m, dim, n, sign, m.touch_end[c][k], 1, m.strike_bend_rate[first])
-    if k == 0 and m.contacts_friction[c] > 0.0:
+    sign *= _part_of_slip(m, c, k)
+    if sign != 0.0 and m.contacts_friction[c] > 0.0:
         for t in range(dim - 1):
             _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_act[first + 1 + t])
             _add_shapes(m, dim, n, sign, m.touch_tangent[c][t], 0, m.strike_bend_rate[first + 1 + t])
