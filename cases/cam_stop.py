@@ -91,7 +91,7 @@ def run(
 
 
 def heights(result: Result) -> Array:
-    """Height of the follower's flat face above its height with the cam's centre level with the shaft, (k,) [m]."""
+    """Height (k,) [m] of the follower's flat face; zero on a cam whose centre is level with its shaft."""
     return result.solution.position("follower.face")[:, 1] - RADIUS
 
 
@@ -114,9 +114,10 @@ def loss(spin: float) -> float:
 def hop(spin: float) -> float:
     """Upper bound of the hop of the follower after it is set down [m], for a guide of any clearance.
 
-    However small the clearance is, the follower leans on the cam and lands on a corner of its foot, b off its middle. A
-    plastic impact there leaves b²/(k² + b²) of its energy for a hop. This does not vanish with the clearance, so that
-    the closed form of the lift holds only while the cam carries the follower, and after the hops have ended.
+    However small the clearance is, the follower leans on the cam and lands on a corner of its foot, at the distance b
+    from its middle. A plastic impact there leaves b²/(k² + b²) of its energy for a hop, with the radius of gyration k.
+    This does not vanish with the clearance, so that the closed form of the lift holds only while the cam carries the
+    follower, and after the hops have ended.
     """
     speed, gyration = spin * math.sqrt(ECCENTRICITY**2 - REST**2), (HALF_WIDTH**2 + HALF_LENGTH**2) / 3.0
     return HALF_WIDTH**2 / (gyration + HALF_WIDTH**2) * speed**2 / (2.0 * GRAVITY)

@@ -113,9 +113,9 @@ def timoshenko(count: int = 3) -> Array:
 
 
 def softened() -> fem.Section:
-    """Section of the shank with a smaller second moment, to match Timoshenko's first frequency.
+    """Section of the shank with a reduced second moment, for an Euler-Bernoulli beam.
 
-    An Euler-Bernoulli beam of this section has that frequency.
+    The first frequency of this beam is that of a Timoshenko beam with the section of the shank.
     """
     factor = float(timoshenko(1)[0] / euler_bernoulli(1)[0]) ** 2
     return fem.Section(area=SHANK.area, second_moment=factor * SHANK.second_moment)

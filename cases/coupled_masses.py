@@ -59,7 +59,10 @@ def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHa
 
 @dataclass(frozen=True)
 class Oscillation:
-    """Dirac structure of mass and spring, its angles [rad] to the published (3.15) by two derivations, and a run."""
+    """Dirac structure of mass and spring, a run, and angles [rad] between the structure and the published one (3.15).
+
+    The ``distances`` are these angles, by the name of the derivation of the structure.
+    """
 
     structure: DiracStructure
     distances: dict[str, float]
@@ -83,7 +86,10 @@ def run_spring(
 
 
 def write_spring(result: Oscillation, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: the pattern of the structure, the motion; return the summary numbers."""
+    """Write to ``folder``: a picture of the matrices of the structure, and a table of the motion.
+
+    Return the summary numbers.
+    """
     trajectory = result.trajectory
     write_table(
         folder / "motion.csv", {"t_s": trajectory.times, "q_m": trajectory["q"][:, 0], "p_Ns": trajectory["p"][:, 0]}
@@ -150,7 +156,7 @@ def coupled(*, driven: bool = True) -> PortHamiltonian:
 def _mass(name: str, *, driven: bool) -> DiracStructure:
     """Dirac structure of one mass with q̇ = v and ṗ = F; the effort of its ports is v.
 
-    The ports are F and, if ``driven``, an external force, whose sum moves the mass.
+    The ports are F and, if ``driven``, an external force; the sum of both moves the mass.
     """
     forces = [f"F{name}", *(["force"] if driven else [])]
     size = 2 + len(forces)
@@ -191,7 +197,10 @@ def run_coupled(
 
 
 def write_coupled(result: Coupling, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: the report, the pattern of the equations, the motion; return the summary numbers."""
+    """Write to ``folder``: the report on the composed system, a picture of its equations, and a table of the motion.
+
+    Return the summary numbers.
+    """
     trajectory = result.trajectory
     columns = {"t_s": trajectory.times} | {name: trajectory[name][:, 0] for name in ("q1", "p1", "q2", "p2")}
     write_table(folder / "motion.csv", columns)

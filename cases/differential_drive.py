@@ -247,7 +247,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw_path(result: Result, path: Path, stations: int = 10) -> None:
-    """Draw the path of O', and the robot with its heading at equal distances on the path."""
+    """Draw the path of the middle O' of the axle, and the robot with its heading at equal distances on the path."""
     figure = new_figure(9.0, 4.8)
     axes = figure.subplots()
     zeta = result.positions["mechanism"]

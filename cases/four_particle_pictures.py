@@ -69,7 +69,7 @@ def draw_constraints(result: Result, path: Path) -> None:
 
 
 def draw_undamped(result: Result, path: Path) -> None:
-    """Draw [dg] fig. 5: the Hamiltonian without dissipation, and the drift of both momenta, for both gradients."""
+    """Draw [dg] fig. 5: the Hamiltonian without dissipation and the drift of momenta, for both discrete gradients."""
     figure = new_figure(11.0, 4.4)
     energy, moved = figure.subplots(1, 2)
     for colour, (method, trajectory) in zip(("C0", "C2"), result.undamped.items(), strict=True):

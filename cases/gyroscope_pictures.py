@@ -78,7 +78,7 @@ def draw_rates(result: Result, path: Path) -> None:
 
 
 def draw_kept(result: Result, path: Path) -> None:
-    """Draw the energy balance of every step, defects of R or q, and differences of the runs."""
+    """Draw the energy balance of every step, |RᵀR − 1| or the deviation of |q| from one, and differences of runs."""
     figure = new_figure(8.0, 6.5)
     least = np.finfo(float).eps / 16.0
     between = [kept for kept in result.runs if kept != "angles" and "angles" in result.runs]

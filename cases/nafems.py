@@ -275,7 +275,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def draw(shown: Shown, name: str, path: Path) -> None:
-    """Draw the first six modes: a membrane moved, or the middle or upper surface of a plate."""
+    """Draw the first six modes: a membrane by its deformed mesh, a plate by its coloured middle or upper surface."""
     view = shown.body.view
     assert view is not None
     figure = new_figure(11.0, 6.0)

@@ -42,7 +42,7 @@ def mindlin(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Arra
 
 
 def thin_ritz(edges: str, count: int) -> Array:
-    """Frequencies ω/t of a thin square, clamped or free, by Rayleigh-Ritz.
+    """Lowest ``count`` frequencies ω/t of a thin square with edges ``clamped`` or ``free``, by Rayleigh-Ritz.
 
     The functions are (x(1 − x))^k times Legendre polynomials in both directions, k = 2 clamped, k = 0 free; the three
     rigid motions of the free plate are left out.
@@ -56,10 +56,10 @@ def thin_ritz(edges: str, count: int) -> Array:
 
 
 def thick_ritz(thickness: float, count: int, correction: float = 5.0 / 6.0) -> Array:
-    """Frequencies ω of a clamped square with shear and rotary inertia, by Rayleigh-Ritz.
+    """Lowest ``count`` frequencies ω of a clamped square with shear and rotary inertia, by Rayleigh-Ritz.
 
-    The functions are x(1 − x) times Legendre polynomials. Below a thickness of about 1e-3 the large stiffness in shear
-    leaves few correct digits, and below 1e-4 none.
+    ``correction`` is the shear correction factor. The functions are x(1 − x) times Legendre polynomials. Below a
+    thickness of about 1e-3 the large stiffness in shear leaves few correct digits, and below 1e-4 none.
     """
     t, G, nu = thickness, _products(1), POISSON
     shear, bend, a = _shear(t, correction), t**3, 0.5 * (1.0 - nu)

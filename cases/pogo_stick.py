@@ -1,8 +1,8 @@
 """A bouncing pogo-stick: a massless foot under a spring and a damper, with ground contact ([survey] example 5.2).
 
-In flight the spring relaxes against the damper, in contact both carry the mass. Both motions have closed forms, and
-so do the instants of touch-down and take-off, up to one root of a function each. [survey] states no data; they are
-chosen here.
+In flight the spring relaxes against the damper, in contact both carry the mass. Both motions have closed forms; the
+instants of touch-down and take-off are roots of these functions of time, computed numerically. [survey] states no data;
+they are chosen here.
 """
 
 from __future__ import annotations
@@ -117,9 +117,9 @@ def mode_by_force(contact: float) -> PHDAE:
 
 
 def pogo_stick_by_force() -> SwitchingPHDAE:
-    """Switching system with take-off when the ground force would be tensile.
+    """Switching system in which the foot takes off when the ground force λ falls to zero, since it cannot be tensile.
 
-    λ = −k(x − x₀) − d p/m is −d times the rate of (5.4).
+    In contact λ = −k(x − x₀) − d p/m, which is −d times the rate of the guard in :func:`pogo_stick`.
     """
     return SwitchingPHDAE(
         {FLIGHT: mode_by_force(0.0), CONTACT: mode_by_force(1.0)},

@@ -105,9 +105,10 @@ def solve(times: Array, damping: float, cord: Cord = "spring", method: str = "pa
 
 
 def newton(times: Array, damping: float, cord: Cord = "spring") -> Array:
-    """Positions of a and b (k, 2, 3) by Newton's equations without λ and knot, by a Runge-Kutta method to 1e-12.
+    """Positions of a and b (k, 2, 3) by Newton's equations without multipliers, by a Runge-Kutta method to 1e-12.
 
-    The cord has the length L = ℓ₁ + ℓ₂ and the force V'(ℓ₁) = V'(ℓ₂) + d ℓ̇₂, which determine ℓ̇₂.
+    The knot of a cord, which has no mass, is eliminated: the cord has the length L = ℓ₁ + ℓ₂ and the force V'(ℓ₁) =
+    V'(ℓ₂) + d ℓ̇₂, which determine ℓ̇₂.
     """
     masses = np.array([*MASSES.values()])
     knot = cord == "knot"

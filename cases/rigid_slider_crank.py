@@ -143,7 +143,10 @@ def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callabl
 
 
 def of_one_freedom(times: Array, torque: float, load: float) -> Array:
-    """Reference φ, φ̇, φ₂ and x_B (k, 4) at ascending times, by a Runge-Kutta method of order 8, tolerance 1e-12."""
+    """Reference motion (k, 4) at ascending times, by a Runge-Kutta method of order 8 with the tolerance 1e-12.
+
+    Its columns are the angle φ of the crank, its spin φ̇, the angle φ₂ of the rod and the position x_B of the slider.
+    """
     motor, push = loads(torque, load)
 
     def rates(t: float, y: Array) -> list[float]:
@@ -212,7 +215,7 @@ def gap(run: Trajectory) -> Array:
 
 
 def pin_force(run: Trajectory) -> Array:
-    """Force on the crank in C at all times except the first and last (k − 1, 2) [N].
+    """Force on the crank in its pin C at all times except the first and last (k − 1, 2) [N].
 
     Multipliers belong to midpoints of steps and alternate about their mean; neighbours are averaged.
     """
@@ -305,7 +308,7 @@ def draw_motion(result: Result, exact: Array, path: Path, frames: int = 6) -> No
 
 
 def draw_pin(result: Result, path: Path) -> None:
-    """Draw the distance of the coupled points, with position or velocity couplings; energy; force in the pin."""
+    """Draw the gap in the pin with positions or only velocities coupled, the energy balance and the pin force."""
     figure = new_figure(9.0, 7.5)
     apart, energy, pin = figure.subplots(3, 1, sharex=True)
     times, least = result.coupled.times, np.finfo(float).eps / 16.0

@@ -99,9 +99,10 @@ def exact_amplitudes(count: int) -> list[float]:
 
 
 def exact_first_impact() -> float:
-    """Time of the first impact in closed form [s]: ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from θ₀ = α/2 to zero.
+    """Time of the first impact in closed form [s]: ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from zero to θ₀ = α/2.
 
-    The variable u² = α − θ − α/2 removes the singularity at the start.
+    The block starts at rest with the tilt θ₀; at the tilt α it would stand on one corner in balance. The variable u² =
+    α − θ − α/2 removes the singularity at the start.
     """
     start = 0.5 * ALPHA
 

@@ -63,7 +63,10 @@ def _save(figure: Any, times: Array, path: Path) -> None:
 
 
 def draw_rod(solution: Solution, instant: int, path: Path) -> None:
-    """Draw the von Mises stress on the flat side of the rod, in the bent shape, and both ends on separate scales."""
+    """Draw the von Mises stress on the flat side of the deformed rod at a saved time, and both ends enlarged.
+
+    The two ends share one colour scale, the whole rod has another.
+    """
     from matplotlib.collections import PolyCollection
     from matplotlib.tri import Triangulation
 

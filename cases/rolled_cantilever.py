@@ -73,7 +73,10 @@ def figures(result: Result) -> dict[str, Any]:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: a table of the distances, and the cantilever at all moments; return the summary numbers."""
+    """Write to ``folder``: distances of the tip from the exact circle, and a picture of the cantilever.
+
+    The picture shows its axis under all end moments. Return the summary numbers.
+    """
     write_table(folder / "tips.csv", {"turn": result.turns, "distance_over_length": away(result)})
     pairs = zip(result.turns, result.states, strict=True)
     lines = {f"{turn:g} of a turn": axis_of(result.mechanism, state.x) for turn, state in pairs}

@@ -136,7 +136,10 @@ def euro() -> Mechanism:
 
 
 def rounds(tilt: float) -> float:
-    """Rate Ω = √(4g/(r sin α)) at which the point of contact moves round while the centre rests [rad/s]."""
+    """Rate Ω = √(4g/(r sin α)) at which the point of contact moves round while the centre rests [rad/s].
+
+    α is the ``tilt`` [rad].
+    """
     return math.sqrt(4.0 * GRAVITY / (EURO_RADIUS * math.sin(tilt)))
 
 

@@ -3,10 +3,10 @@
 A crank (0.08 m, 0.12 kg) turns about an axle parallel to x through (0, 0.1, 0.12) m and moves, by a rod (0.3 m,
 0.5 kg), a slider of 2 kg on the x axis. Initially the crank points along +z, the slider is at 0.2 m, and the
 crank turns at 6 rad/s without a drive. g = 9.81 m/s² along −z, 5 s. The published curves are the position of the
-slider and the angle of the crank. They depend on unspecified data, taken here as
+slider and the angle of the crank. They depend on data that the library does not specify, assumed here:
 
 - the crank turns in the positive sense about +x, so that the slider starts at +0.24 m/s;
-- its mass centre lies in the middle between axle and pin, its 1e-4 kg m² are about that centre;
+- the mass centre of the crank lies in the middle between axle and pin, and its 1e-4 kg m² are about that centre;
 - the cross of the universal joint has one axis along the rail, fixed in the slider, and the other one in the rod,
   across the rod and the rail;
 - the inertia of the slider, which does not turn, has no effect.

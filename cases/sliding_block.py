@@ -1,6 +1,7 @@
 """A block that slides down a slope and stops: set-valued Coulomb friction at its corners.
 
-With μ = 0.3 and a slope of ½μ it decelerates by g(μ cos − sin) until it sticks, and then remains at rest.
+With μ = 0.3 and a slope of the angle α, tan α = ½μ, it decelerates by g(μ cos α − sin α) until it sticks, and then
+remains at rest.
 """
 
 from __future__ import annotations

@@ -209,7 +209,7 @@ def _has_system(name: str) -> bool:
 
 
 def _load(name: str) -> Case[Any]:
-    """Load the case with a name; end the command with a message if this fails."""
+    """Load the case ``name``; end the command with a message if this fails."""
     cases = find_cases()
     if name not in cases:
         raise click.UsageError(no_case(name, cases))
@@ -233,7 +233,7 @@ def _raise_interruption(error: BaseException) -> None:
 
 
 def _command(name: str, case: Case[Any]) -> click.Command:
-    """Command that runs the case with a name, with an option for each of its parameters."""
+    """Command that runs the case ``name``, with an option for each of its parameters."""
 
     def callback(out: Path, **given: Any) -> None:
         values = {parameter.name: given.pop(parameter.name) for parameter in case.parameters}

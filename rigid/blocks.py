@@ -64,7 +64,7 @@ class Block:
         return PositionMap.of_terms(self.whole[0], ((self.positions, given),))
 
     def port(self, name: str) -> ExternalPort:
-        """Convert the port of the system with a name into a port of the block system."""
+        """Port of the block system for the port ``name`` of this system."""
         given = self.system.ports[name]
         return ExternalPort(self.columns(given.matrix), None if given.position is None else self.map(given.position))
 
@@ -80,7 +80,7 @@ def blocks(systems: Mapping[str, MultibodySystem]) -> tuple[Block, ...]:
 
 
 def terms(placed: Sequence[Block]) -> dict[str, Any]:
-    """Keyword arguments with which :class:`MultibodySystem` makes the block system of all blocks.
+    """Keyword arguments of :class:`MultibodySystem` for the block system of all blocks.
 
     Names of parts, ports and constraints begin with the name of their system, as in ``crank.position``.
     """
@@ -138,7 +138,7 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
-    """Potential of one system, as a function of the stacked positions of which it uses those of this system.
+    """Potential of one system as a function of the stacked positions, on whose entries for this system it depends.
 
     A potential that is not a function of invariants becomes one: its invariants are its positions. Gonzalez' gradient
     with respect to them does not involve the positions of other systems.

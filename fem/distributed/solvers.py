@@ -1,4 +1,7 @@
-"""Static responses and lowest modes of a distributed solid, by a MUMPS factor or by multigrid."""
+"""Static responses and lowest modes of a distributed solid, by a MUMPS factor or by multigrid.
+
+Arrays (own, …) have a row for each of the coordinates that the rank owns.
+"""
 
 from __future__ import annotations
 
@@ -218,13 +221,16 @@ def _mass_operator(system: System) -> Any:
 
 
 class _MeanAxes:
-    """Python context of a PETSc matrix for the mass operator M − WWᵀ."""
+    """Python context of a PETSc matrix for the mass M − WWᵀ of motion relative to mean axes.
+
+    W are the momenta of the rigid motions.
+    """
 
     def __init__(self, system: System) -> None:
         self._system = system
 
     def mult(self, _: Any, x: Any, y: Any) -> None:
-        """Compute y = (M − WWᵀ)x."""
+        """Compute y = (M − WWᵀ)x, W the momenta of the rigid motions, and write it into the PETSc vector ``y``."""
         system = self._system
         system.mass.mult(x, y)
         y.array[:] -= system.momenta @ total(system.comm, system.momenta.T @ x.array_r)

@@ -52,7 +52,7 @@ class PrismElement:
         raise NotImplementedError
 
     def rule(self, order: int) -> tuple[Array, Array]:
-        """Points (3, q) and weights (q,) of a quadrature rule."""
+        """Points (3, q) and weights (q,) of a quadrature rule, exact for polynomials up to the degree ``order``."""
         raise NotImplementedError
 
 
@@ -63,7 +63,10 @@ class _Wedge(PrismElement):
         return _products(at, powers), np.stack(slopes, axis=1)
 
     def rule(self, order: int) -> tuple[Array, Array]:
-        """Points (3, q) and weights (q,): a rule of the triangle at Gauss points of the height."""
+        """Points (3, q) and weights (q,): a rule of the triangle times a Gauss rule along the height.
+
+        Each of the two rules is exact for polynomials up to the degree ``order``.
+        """
         plane, areas = get_quadrature(RefTri, order)
         height, lengths = get_quadrature(RefLine, order)
         points = np.vstack([np.tile(plane, height.shape[1]), np.repeat(height[0], plane.shape[1])])
@@ -80,7 +83,10 @@ class _Pyramid(PrismElement):
         return _products(q, powers), np.stack([*slopes, (i + j - k) * _products(q, steeper)], axis=1)
 
     def rule(self, order: int) -> tuple[Array, Array]:
-        """Points (3, q) and weights (q,): Gauss points of the square, Gauss-Jacobi points (weight u²) of the height."""
+        """Points (3, q) and weights (q,): Gauss points of the square, Gauss-Jacobi points (weight u²) along the height.
+
+        The rule is exact for polynomials up to the degree ``order`` in ξ, η and u.
+        """
         from scipy.special import roots_jacobi
 
         count = order // 2 + 1

@@ -18,7 +18,11 @@ _NO_CELLS, _NO_FACETS = np.zeros((0, 2), dtype=int), np.zeros((0, 3), dtype=int)
 
 
 def node_numbers(name: str, given: object, mesh: SolidMesh) -> Array:
-    """Indices (k,) of nodes from their numbers in the given mesh; raises ValueError for unknown numbers."""
+    """Indices (k,) of nodes of ``mesh`` from their numbers in the mesh from which it was made.
+
+    ``name`` is what error messages call the region. Raises ValueError for numbers that no cell has, and for anything
+    other than integers.
+    """
     numbers = np.unique(np.atleast_1d(np.asarray(given)))
     if numbers.ndim != 1 or not numbers.size or numbers.dtype.kind not in "iu":
         raise ValueError(

@@ -18,9 +18,10 @@ from .flat import PlaneAxes, each, rotation_of_tensors
 
 
 def placed(body: Body, plane: PlaneAxes) -> Body:
-    """Body with its frame in the axes of the file: a point X of the plate is at ``o + A X``.
+    """Body with its frame in the axes of the file instead of those of the plate.
 
-    The flexible coordinates, and with them the elastic energy, are unchanged.
+    A point X in the axes of the plate is at o + A X in those of the file, with the ``origin`` o and the ``axes`` A of
+    ``plane``. The flexible coordinates, and with them the elastic energy, are unchanged.
     """
     if plane.is_plain:
         return body

@@ -23,8 +23,8 @@ from ..meshes.solid_mesh import Points, SolidMesh
 class NodePairs(NamedTuple):
     """All p pairs of nodes (a, b) that share a cell, in ascending order of a, then of b.
 
-    ``second`` (p,) is b; ``first`` is the first pair of each node a. ``places`` has, for each block, the numbers (k,
-    n·n) of the pairs of the n nodes of each cell.
+    ``second`` (p,) is b; ``first`` (N + 1,) is the first pair of each node a and, as the last entry, p. ``places`` has,
+    for each block, the numbers (k, n·n) of the pairs of the n nodes of each cell.
     """
 
     second: Array
@@ -149,7 +149,7 @@ class SolidModel(Memo):
 
     @once
     def compliances(self) -> Array:
-        """Compliances of the materials over the components of the body, (materials, c, c)."""
+        """Compliances of all materials, (materials, c, c), for the c stress components of the body."""
         name = lambda k: "material" if len(self.materials) == 1 else f"material {k!r}"  # noqa: E731
         return np.array([checked_compliance(name(k), m, self.plane) for k, m in self.materials.items()])
 
@@ -160,7 +160,7 @@ class SolidModel(Memo):
 
     @once
     def mass(self) -> Any:
-        """Nodal mass m (N, N), the same in all directions: M = m ⊗ 1."""
+        """Mass matrix m (N, N) of the N nodes for motion in one direction, equal for all directions: M = m ⊗ 1."""
         pairs = node_pairs(self.mesh)
         values = np.zeros(len(pairs.second))
         for b, block in enumerate(self.mesh.blocks):
@@ -197,7 +197,7 @@ class SolidModel(Memo):
 
     @once
     def point_counts(self) -> list[int]:
-        """Number of stress points in all cells of each block."""
+        """Number of stress points in each block of cells, summed over its cells."""
         return [len(b.nodes) * len(table(b.kind.name, b.kind.stress)[2]) for b in self.mesh.blocks]
 
     @once
@@ -220,12 +220,18 @@ class SolidModel(Memo):
 
     @once
     def strain(self) -> Any:
-        """Strain operator D (p·c, N·d): volume times strain at each point, in Voigt order, shear strains doubled."""
+        """Sparse strain operator D (p·c, N·d) from the displacements of the N nodes to volume times strain.
+
+        Strains are at the p stress points, with c components in Voigt order and shear strains doubled.
+        """
         return self._rows([(c, i, j, 1.0) for c, i, j in TERMS[self.dim]], self.components)
 
     @once
     def compliance(self) -> Any:
-        """Compliance C (p·c, p·c): volume times compliance at each point, block diagonal."""
+        """Sparse block-diagonal compliance C (p·c, p·c): at each stress point the volume times the compliance.
+
+        The compliance is (c, c) and that of the material there.
+        """
         blocks = self.weights[:, None, None] * self.compliances[self.material_of[self.cell_of_point]]
         return block_diagonal(blocks)
 

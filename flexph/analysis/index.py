@@ -175,11 +175,11 @@ class _Split:
         self.slopes = np.where(np.abs(slopes) > np.abs(combination) @ lost, slopes, 0.0)
 
     def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
-        """Round-off of the slopes of c ``along`` given directions, from the magnitudes of the terms of c.
+        """Round-off of the derivatives of c along the columns of ``along``, from the magnitudes of the terms of c.
 
-        ``whole`` are the slopes along these directions, ``others`` those along the remaining ones, ``away``.
-        Differences move each state by a part of its size, so that the error grows with the sum of the terms divided by
-        that size.
+        ``whole`` are these derivatives, ``others`` those along the columns of ``away``; both matrices together span
+        all states. Differences move each state by a part of its size, so that the error is proportional to the sum of
+        the terms divided by that size.
         """
         moved, rest = (np.abs(way.T) @ self.view.sizes for way in (along, away))
         terms = np.abs(whole) @ np.maximum(np.abs(along.T @ self.view.x), STEP * moved)
@@ -187,7 +187,7 @@ class _Split:
         return 1e1 * self.noise * (terms + np.abs(self.c(self.view.x)))[:, None] / moved
 
     def matrix(self, x: Array) -> Array:
-        """Jacobian ∂c/∂x₂ at another state, without the entries that are round-off at this one."""
+        """Jacobian ∂c/∂x₂ at a state x, without the entries that are round-off at the state of the split."""
         if not self.mask.any():
             return np.zeros(self.mask.shape)
         return np.where(self.mask, self._along(x, self.view.V2), 0.0)

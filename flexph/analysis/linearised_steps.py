@@ -4,8 +4,9 @@ They are central differences of steps along free motions, the variations of posi
 
 Differences are of fourth order. A step is solved to round-off ε, so that a displacement of 1e-3 of the size of the
 mechanism gives derivatives to about 1e-12. Steps are polynomial equations except for the laws of springs, dampers
-and drives; where these are too nonlinear for such a displacement, a shorter one is used. Steps begin where the joints
-are closed: a displacement along a variation opens them with its square, and is corrected by as much.
+and drives; where these are too nonlinear for such a displacement, a shorter one is used. Joints are
+closed at the start of a step: a displacement along a variation opens them by an amount of second order, and a
+correction closes them.
 """
 
 from __future__ import annotations
@@ -64,10 +65,11 @@ class LinearisedSteps:
         self.sizes = Variations(sizes, sizes * pace)
 
     def step(self, start: StepStart, time: float, given: Variations) -> tuple[StepStart, Variations]:
-        """End of a step to a time [s], and the variations of this end for given variations of the start.
+        """Take a step to a time [s]; return its end, and the variations of the end for given ones of the start.
 
-        Each displacement of REACHES is tried. The sum of all variations is differenced as well, with a smaller
-        displacement, to check linearity. Raises StepFailed, and ArithmeticError if no displacement is small enough.
+        The displacements REACHES are tried from the largest on, until the step is linear: the variation of the end for
+        the sum of all given variations, by a smaller displacement, must be the sum of the variations of the end. Raises
+        StepFailed, and ArithmeticError if the step is not linear for any displacement.
         """
         table = self.blocks.table(np.array([start.time, time]))
         end = self.blocks.step(start, time, table).end
@@ -99,8 +101,8 @@ class LinearisedSteps:
     def _along(self, step: _Step, displaced: Array, faster: Array, *, reach: float) -> Variations:
         """Variation of the end of a step for one variation of its start, by differences of fourth order.
 
-        The variation of the start are displacements and velocity changes, ``displaced`` and ``faster`` (n_v,);
-        ``reach`` is the largest displacement, relative to the size of the mechanism.
+        The variation of the start has the displacements ``displaced`` (n_v,) and the velocity changes ``faster``
+        (n_v,); ``reach`` is the largest displacement, relative to the size of the mechanism.
         """
         start, end = step.start, step.end
         a, size = self.arrays, max(np.abs(x / s).max() for x, s in zip((displaced, faster), self.sizes, strict=True))
@@ -130,7 +132,7 @@ class LinearisedSteps:
         return c
 
     def _end(self, step: _Step, c: Configuration) -> Configuration:
-        """End of a step that begins at another configuration c, with the same prediction of the solution."""
+        """Configuration at the end of the step if it begins at c; its iteration starts from the same prediction."""
         x, start = flat(self.blocks.mechanism, c), step.start
         state = EvaluatedState(x, (c, partial(derive, self.arrays)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c

@@ -130,7 +130,9 @@ class Port:
 
 @dataclass(frozen=True, eq=False)
 class LoadPort:
-    """Load port for a force density that is constant on each of k elements and acts on its mean displacement.
+    """Load port for a force density that is constant on each of k elements.
+
+    The force of an element acts on its mean displacement.
 
     Parameters
     ----------
@@ -215,7 +217,7 @@ class Body(Described, Memo):
     sections : mapping
         Surfaces through the body by name, see :func:`flexph.results.section_forces`.
     buckling : tuple of BucklingLoad
-        Buckling loads of modes that its strain does not describe.
+        Critical loads of buckling modes that the model of the body does not describe.
     stiffening : AxialStiffening, optional
         Axial force and rigidities of a slender body.
     unshifted : Body, optional

@@ -138,9 +138,9 @@ def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Arra
 
 
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Frame and port of a name ``body.port``, as :func:`find_port`, also for load ports.
+    """Index of the frame and port of a name ``body.port``, as from :func:`find_port`, for load ports, too.
 
-    A load port is represented by the centre of mass, as a section that moves with the frame of the body.
+    For a load port the result is a port at the centre of mass, whose section turns with the frame of the body.
     """
     index, body, port = split_port(name, bodies)
     if isinstance(body, Body) and port in body.loads and port not in body.ports:

@@ -1,4 +1,4 @@
-"""Dirac structure of a circuit from Kirchhoff's laws and its two-ports, and the system on it.
+"""Dirac structure of a circuit from Kirchhoff's laws and its two-ports, and its port-Hamiltonian system.
 
 It is [survey] example 2.1 in the form of sec. 2.5, a derivation independent of the tree of the graph.
 """
@@ -45,7 +45,7 @@ def to_structure(elements: Mapping[str, Element], edges: tuple[Edge, ...], incid
 
 
 def to_port_hamiltonian(elements: Mapping[str, Element], D: DiracStructure) -> PortHamiltonian:
-    """System on a Dirac structure; see :meth:`flexph.circuits.Circuit.port_hamiltonian`."""
+    """Port-Hamiltonian system with the Dirac structure D; see :meth:`flexph.circuits.Circuit.port_hamiltonian`."""
     energies = {name: element.energy for name, element in elements.items() if isinstance(element, Storage)}
     storing = Storing(len(energies), dict(enumerate(energies.values())))
     resistors = {name: element for name, element in elements.items() if isinstance(element, Resistor)}

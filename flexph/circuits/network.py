@@ -72,7 +72,10 @@ class Circuit(Model):
         return to_structure(self.elements, self.edges, self.incidence)
 
     def port_hamiltonian(self) -> PortHamiltonian:
-        """System on :attr:`structure`: energies, resistive relations, and sources as ports ([survey] sec. 2.5)."""
+        """Port-Hamiltonian system of the circuit: its Dirac :attr:`structure`, stored energies and resistive relations.
+
+        Its external ports are the sources ([survey] sec. 2.5).
+        """
         return to_port_hamiltonian(self.elements, self.structure)
 
     @checked
@@ -107,7 +110,7 @@ class Circuit(Model):
 
     @property
     def nodal_names(self) -> list[str]:
-        """Nodes whose potential is unknown."""
+        """Names of the nodes whose potential is unknown."""
         return [node for node in self.nodes if node not in self.references]
 
     def linear(self) -> LinearPHDAE:
@@ -211,7 +214,7 @@ class Circuit(Model):
     def along(self, trajectory: SwitchingTrajectory, inputs: Mapping[str, Input] | None = None) -> list[dict[str, Any]]:
         """Voltages and currents by element, each (k + 1,), at the instants of a run of :meth:`switching`.
 
-        Those of a two-port belong to its first pair of nodes.
+        For a two-port they are those of its first pair of nodes.
 
         Parameters
         ----------
@@ -265,7 +268,9 @@ class Circuit(Model):
 
     @checked
     def potentials(self, states: Any, inputs: Mapping[str, Any] | None = None) -> dict[str, Array]:
-        """Potential e of each node relative to ground (behind transformers relative to the first node there).
+        """Potential e of each node relative to ground.
+
+        Nodes that only a transformer or gyrator couples to ground have potentials relative to the first of them.
 
         Parameters
         ----------

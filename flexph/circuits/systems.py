@@ -45,7 +45,7 @@ class Storing:
         return z
 
     def slopes(self, x: Array) -> Array:
-        """Diagonal ∂z/∂x (n, n)."""
+        """Diagonal matrix ∂z/∂x (n, n)."""
         diagonal = self.stiff.copy()
         for k, energy in self.general.items():
             diagonal[k] = energy.stiffness(float(x[k]))
@@ -58,7 +58,7 @@ class Storing:
 
     @property
     def sample(self) -> Array:
-        """Sample state: stored states at the scales of their energies, algebraic states at one."""
+        """Sample state: charges and fluxes at their typical values ``Energy.scale``, algebraic states one."""
         states = np.ones(self.stiff.size)
         for k, energy in self.stored.items():
             states[k] = energy.scale

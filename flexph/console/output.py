@@ -106,7 +106,10 @@ def verdicts(checks: Sequence[tuple[str, Any]]) -> Table:
 
 
 def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
-    """Table with the number of all checks, and of passed checks, of each kind, and of all that were compared."""
+    """Table of numbers of checks: a row for each of ``kinds``, and one for all checks that were compared with a value.
+
+    Columns are the number of checks and the number of passed ones, "-" if a check of the kind was not compared.
+    """
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:

@@ -60,7 +60,7 @@ Factor = tuple[str, Any]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
-    """Add the points and directions between which the vectors of gaps lead to ``places``, as new keys.
+    """Add the points and directions at the ends of the vectors of gaps to ``places``, as new keys.
 
     Their values are consecutive indices; keys that exist keep theirs. The ports of groups of balls are added, too.
     """
@@ -78,7 +78,7 @@ def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]
 def contact_arrays(
     bodies: Mapping[str, AnyBody], connections: Sequence[Connection], places: Mapping[BodyVector, int], dim: int
 ) -> Contacts:
-    """Contact arrays of all connections that touch, with single gaps and groups of balls.
+    """Arrays of all contacts and stops among the connections, as single gaps and groups of balls.
 
     ``places`` are the indices of the nodes. In the state, the friction anchors of groups follow those of single gaps.
     """
@@ -102,7 +102,7 @@ def contact_arrays(
 def _arrays(
     gaps: list[Owned], places: Mapping[BodyVector, int], given: tuple[Moves, dict[Any, int]], dim: int, first: int
 ) -> Contacts:
-    """Contact arrays of single gaps, each given with its connection and the index of this.
+    """Contact arrays of single gaps, each given with its connection and the connection's index.
 
     ``given`` are the motions of the ports, and the numbers of the time factors of friction by :func:`factor_key`.
     ``first`` is the index of the first anchor in the state, after all springs.
@@ -196,7 +196,7 @@ def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
 
 
 def _rows_of(group: GapGroup, dim: int) -> int:
-    """Largest number of friction anchors of a group, which limits the table of them; 0 if its law has none.
+    """Largest number of friction anchors of a group, the length of their table; 0 if its law has none.
 
     n discs without overlap touch in at most 3n − 6 pairs, n balls in about 7.5n.
     """
@@ -376,14 +376,15 @@ def refuse_contacts(
 ) -> None:
     """Raise ValueError for a connection that an analysis does not support, such as a contact, with its name.
 
-    ``what`` is the analysis. Contacts and Coulomb friction are never supported; ``has_curves`` if points on curves are,
-    ``has_slips`` if slipping wheels are, ``at_rest`` if contacts are that are closed at edges and faces.
+    ``what`` is the analysis. Contacts and Coulomb friction are never supported, except that contacts closed at edges
+    and faces are with ``at_rest``. Points on curves are supported with ``has_curves`` only, slipping wheels with
+    ``has_slips``.
     """
     for connection in connections:
         if not at_rest and _is_closed(connection):
             raise ValueError(
                 f"{what} does not support contacts closed at edges, in grooves or on skins, and {connection.name!r} is "
-                "one: take equilibrium, linearize or spectrum at a state"
+                "one: use equilibrium, linearize or spectrum at a state"
             )
         if connection.touches:
             raise ValueError(f"{what} does not support contacts, and {connection.name!r} is one: leave it out")

@@ -25,7 +25,8 @@ APART = 0.75
 def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
     """Pairs of parts by which two shapes touch: balls, edges or whole shapes, each pair with a gap of its own.
 
-    The shapes are in the order of a contact. Raises ValueError for two capsules without a radius.
+    As in a contact, the first shape is a ball, a pin, a rim or, of larger shapes, a box, capsule or mesh.
+    Raises ValueError for two capsules without a radius.
     """
     if isinstance(first, Skin) or isinstance(second, Skin):
         return _parts_of_skins(first, second)
@@ -50,7 +51,7 @@ def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
     """Pairs of parts by which a skin touches another shape: balls with the skin, and its corners with the shape.
 
-    The balls are the other shape itself, the corners of boxes, meshes and skins, or the ends of capsules.
+    The balls are the other shape itself if it is one, else its corners, or the ends of a capsule.
     """
     pairs: list[tuple[Shape, Shape]] = []
     for one, other in ((first, second), (second, first)):
@@ -101,8 +102,10 @@ def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
 def _rounded(first: Box, second: Box) -> tuple[Box, Box]:
     """Copies of two boxes whose edges have different radii; plates without thickness are returned unchanged.
 
-    Where boxes of equal lengths lie on each other, the centres of the smaller roundings are then outside of those of
-    the larger ones, and four corners carry the boxes instead of sixteen corners and edges in the same four places.
+    A corner is a ball whose centre is one radius inside of the faces. Where two boxes of equal lengths lie on each
+    other, the corners with the larger radius stand on the flat part of the other box and carry. Those with the smaller
+    radius are beyond it and do not touch. With equal radii, sixteen corners and edges would touch in the same four
+    places.
     """
     if not (first.encloses and second.encloses):
         return first, second

@@ -35,7 +35,7 @@ class Shape(ABC):
 
     @property
     def reach(self) -> float:
-        """Radius of the shape around its port [m]; 0 for shapes without one."""
+        """Bounding radius [m] of the shape about its centre, or its axis if it is long; 0 for shapes without one."""
         return 0.0
 
 
@@ -70,7 +70,7 @@ class Sphere(Shape):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the sphere around its port."""
+        """Radius [m] of the sphere."""
         return self.radius
 
 
@@ -94,7 +94,7 @@ class Edge(Shape):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the ball around the centre of the edge that contains it."""
+        """Bounding radius [m] of the edge about its centre."""
         return math.hypot(*self.half) + self.radius
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
@@ -144,7 +144,7 @@ class Rim(Shape):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the rim around its port."""
+        """Bounding radius [m] of the rim about its port."""
         return self.radius + self.crown
 
 
@@ -243,7 +243,7 @@ class Round(Shape):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the cylinder around its axis."""
+        """Radius [m] of the cylindrical surface."""
         return self.radius
 
 

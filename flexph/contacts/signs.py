@@ -36,7 +36,7 @@ class Ball(Sign):
     dim: int
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the ball at all k times, for signs of a size [m]."""
+        """Surface of the ball at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         radius = WITHIN * self.radius or POINT * size
         disc = self.dim == 2 and self.radius > 0.0
         shape = cylinder_shape(0.5 * radius, radius, axis=_OUT) if disc else sphere_shape(radius)
@@ -53,7 +53,7 @@ class Disc(Sign):
     crown: float
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the disc at all k times, for signs of a size [m]."""
+        """Surface of the disc at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         breadth = 2.0 * self.crown or 0.1 * self.radius
         return carried(cylinder_shape(breadth, WITHIN * self.radius, axis=self.axis), places, self.port)
 
@@ -67,7 +67,7 @@ class Slab(Sign):
     touching: tuple[Touching, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the slab at all k times, for signs of a size [m]."""
+        """Surface of the slab at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         axes, flat = axes_along(self.normal), len(self.normal) == 2
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if flat:  # slightly thicker than discs
@@ -89,7 +89,7 @@ class Pipe(Sign):
     hollow: bool = False
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the cylinder at all k times, for signs of a size [m]."""
+        """Surface of the cylinder at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         axes = axes_along(_OUT if self.axis is None else self.axis)
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if self.axis is None:
@@ -110,14 +110,17 @@ class Barriers(Sign):
     offsets: tuple[float, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the plates at all k times, for signs of a size [m]."""
+        """Surface of the plates at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         plates = [box_shape((0.4 * size, 3.0 * size, 3.0 * size), centre=(x, 0.0, 0.0)) for x in self.offsets]
         return carried(merged_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
 
 
 @dataclass(frozen=True)
 class Spokes(Sign):
-    """Bars from a joint at angles [rad] from a first direction towards a second, in the section of a port."""
+    """Bars from a port that show angles [rad], such as the limits of a joint, in the axes of a section.
+
+    Angles are measured from the first of the ``directions`` towards the second.
+    """
 
     port: PortName
     section: PortName
@@ -125,7 +128,7 @@ class Spokes(Sign):
     directions: tuple[Direction, Direction] = ((1.0, 0.0), (0.0, 1.0))
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the bars at all k times, for signs of a size [m]."""
+        """Surface of the bars at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         first, second = (np.pad(np.array(d), (0, 3 - len(d))) for d in self.directions)
         bar = box_shape((6.0 * size, 0.4 * size, 2.0 * size), centre=(3.0 * size, 0.0, 0.0))
         bars = []

@@ -80,9 +80,9 @@ class Box(Surface):
 
     A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar. With
     ``round`` its edges and corners are round. Edges touch capsules and edges of other boxes. Where two sharp boxes
-    touch, edges of the first are round, with 1/100 of the shortest length of both as radius, and corners too if both
-    have a length in common. If two boxes have equal ``round``, the second gets half of it, so that flush edges do not
-    touch in addition to the corners.
+    touch, edges of the first are round, with 1/100 of the shortest length of both as radius. So are its corners if a
+    length of one box equals a length of the other. If the radii of two boxes are nearly equal, the second box gets half
+    the radius of the first, so that flush edges do not touch in addition to the corners.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class Box(Surface):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the box around its port."""
+        """Bounding radius [m] of the box about its port."""
         return 0.5 * float(np.linalg.norm(self.size))
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
@@ -260,7 +260,7 @@ class Capsule(Surface):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the capsule around its port."""
+        """Bounding radius [m] of the capsule about its port."""
         return 0.5 * self.length + self.radius
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
@@ -368,7 +368,7 @@ class Mesh(Surface):
 
     @property
     def reach(self) -> float:
-        """Radius [m] of the mesh around its port."""
+        """Bounding radius [m] of the mesh about its port."""
         return float(np.linalg.norm(self.points, axis=1).max())
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:

@@ -132,7 +132,7 @@ class ControllerStepper(Protocol):
         """Derivatives of the mean outputs (m, l) and rates (l, l) of a step with respect to the forces of l laws."""
 
     def rates(self, x: Array) -> Array:
-        """Rates (l,) at a state x of the ports that laws close; states without energy do not contribute."""
+        """Rates (l,) of the ports that laws close, at a state x; states without energy do not contribute."""
 
 
 def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllerStepper:
@@ -190,7 +190,7 @@ class LinearSteps:
         return change[: self._open], change[self._open :]
 
     def rates(self, x: Array) -> Array:
-        """Rates (l,) at a state x of the ports that laws close; states without energy do not contribute."""
+        """Rates (l,) of the ports that laws close, at a state x; states without energy do not contribute."""
         stored = np.where(self.moving[: self._size], x, 0.0)
         return np.asarray(stored @ self.B[: self._size, self._open :])
 

@@ -166,7 +166,7 @@ def kirchhoff(incidence: Any, names: Sequence[str] = ()) -> DiracStructure:
 
 
 def _product_of(rows: Array, ports: dict[str, slice]) -> DiracStructure:
-    """Structure ``{(f, e) : A f = 0, e ∈ im Aᵀ}`` with A = ``rows``."""
+    """Dirac structure ``{(f, e) : A f = 0, e ∈ im Aᵀ}`` with A = ``rows``."""
     zero = DiracStructure.from_presymplectic(np.zeros((rows.shape[1],) * 2), ports)  # e = 0, f free
     exchanged = DiracStructure(zero.E, zero.F, ports).constrained(rows)  # of (e, f) in place of (f, e)
     return DiracStructure(exchanged.E, exchanged.F, ports)

@@ -52,7 +52,7 @@ class Layout:
 
     @property
     def admits(self) -> bool:
-        """True if all relations admit every effort."""
+        """True if all resistive relations admit every effort: f is a function of e."""
         return all(r.admits_efforts for r in self.relations.values())
 
     @property

@@ -200,9 +200,9 @@ def _ports(solution: Solution, body: str) -> list[str]:
 class _Frame(NamedTuple):
     """Motion of a body and forces on it at a saved time, in body axes.
 
-    ``R``: rotation; ``omega``: spin; ``u``, ``du``: flexible coordinates and their rates; ``sigma``: stresses σ;
-    ``forces`` (6 + n,): those conjugate to the velocity of the centre of mass, the spin and ``du``; ``densities``:
-    distributed loads of the mechanism.
+    ``R``: rotation matrix from body axes to world axes; ``omega``: spin; ``u``, ``du``: flexible coordinates (n,) and
+    their rates; ``sigma``: stresses σ; ``forces`` (6 + n,): those conjugate to the velocity of the centre of mass, the
+    spin and ``du``; ``densities``: distributed loads of the mechanism.
     """
 
     R: Array

@@ -48,9 +48,11 @@ class Points(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Points of a body in the frames: indices ``places`` (P,) of the view's points, and cells (c, n) of the P points.
+    """Points of a body at which frames have data, and the cells (c, n) that connect them.
 
-    ``corners`` (P,): index of each point among the nodes of all cells, one cell after another.
+    ``places`` (P,): index of each of these points among the points of the view; one of its points can occur several
+    times, once for each cell or material. ``cells``: node indices among the P points. ``corners`` (P,): index of each
+    point among the nodes of all cells, one cell after another; empty if the points are just those of the view.
     """
 
     places: Array

@@ -43,10 +43,11 @@ class Gradient:
     value : float
         Value Φ of the functional.
     by : mapping
-        Derivative dΦ/dp by each parameter.
+        Derivatives dΦ/dp with respect to the parameters, by name.
     by_input : mapping
-        Derivatives by the inputs of each port in the middle of each step, (N, d), or of each part of a step that an
-        impact divides; of each substep of Exact4, (6N, d); at the s nodes of each step of ExactGauss, (sN, d).
+        Derivatives with respect to the inputs of each port, by its name: those in the middle of each step (N, d), or
+        of each part of a step that an impact divides, or of each substep of Exact4 (6N, d); for ExactGauss those at
+        the s nodes of each step (sN, d).
     defect : float
         Largest defect of the transposed systems, relative to their right-hand sides.
     solution : Solution
@@ -84,13 +85,15 @@ def gradient(
         Function of the named parameters that returns the mechanism and its start, and as a third value the inputs of
         :func:`flexph.integrate` if there are any. It must be smooth: joints, meshes and signs of modes must not change.
     parameters : dict
-        Values of the parameters; the steps of the differences are 1e-5 and 1e-3 of each, or these for zero.
+        Values of the parameters, by name. Steps of the differences are 1e-5 and 1e-3 of the absolute value; for a value
+        of zero they are 1e-5 and 1e-3 themselves.
     times : array or callable
         Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps. Or a function of the
-        named parameters that returns them, for derivatives by the time of a run: let inputs change with it in ``make``.
+        named parameters that returns them, for derivatives with respect to a time of the run, such as its end; ``make``
+        must then change the inputs accordingly.
     functional : Functional
-        :class:`Last`, :class:`Integral` or :class:`MeanSquare` of a sensor of states, or of the force or torque of a
-        joint in the middles of steps.
+        :class:`Last`, :class:`Integral`, :class:`MeanSquare`, :class:`Increase` or :class:`Peak` of a sensor of states,
+        or of the force or torque of a joint in the middles of steps.
     method : Exact, Exact4, ExactGauss or Decaying
         :class:`~flexph.methods.Exact` without tolerance; :class:`~flexph.methods.Exact4`, whose substeps are computed
         a second time; or :class:`~flexph.methods.ExactGauss` with at most 1000 unknowns in a step, or
@@ -105,14 +108,14 @@ def gradient(
     Returns
     -------
     Gradient
-        Value, derivatives by parameters and by inputs, and the run.
+        Value, derivatives with respect to parameters and inputs, and the run.
 
     Raises
     ------
     ValueError
-        For rigid contacts with friction, that remain closed or strike together, joints that stick, dependent
-        constraints, large bodies, sensors of runs, parameters or sensors that are not smooth, and a step without an
-        adjoint.
+        For rigid contacts that have friction, stay closed or strike at the same time; joints that stick, dependent
+        constraints, large bodies; sensors of whole runs, parameters or sensors that are not smooth; and a step without
+        an adjoint.
     IntegrationError
         If the run fails.
 
@@ -164,7 +167,7 @@ def gradients(
     Returns
     -------
     dict
-        :class:`Gradient` by name, all with the same run.
+        A :class:`Gradient` for each functional, by name, all with the same run.
 
     Examples
     --------
@@ -207,7 +210,8 @@ def gradients(
 def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional]) -> None:
     """Raise ValueError for runs whose steps cannot be computed again segment by segment.
 
-    These are runs by other methods than Exact, with contacts or dry friction, and functionals of sensors of steps.
+    Such are runs by methods other than Exact, runs with contacts or dry friction, and runs of which a functional reads
+    a sensor of steps.
     """
     steps = [own.quantity for own in functionals.values() if own.quantity.of_steps is not None]
     for of, found in (
@@ -221,7 +225,7 @@ def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional])
 
 
 def _gradient(run: GradientRun, adjoint: Adjoint, by: Mapping[str, float]) -> Gradient:
-    """Gradient of a functional, from its adjoint and the derivatives ``by`` parameters."""
+    """Gradient of a functional, from its adjoint and its derivatives ``by`` with respect to the parameters, by name."""
     by_step = adjoint.weights.inputs.by_step
     by_input = {port: by_step[:, part] for port, part in run.problem.mechanism.network.input_slices.items()}
     return Gradient(adjoint.value, by, by_input, adjoint.defect, run.solution)

@@ -91,7 +91,8 @@ def _by_small_steps(
 ) -> Found | None:
     """Derivatives from samples ``steps`` with small changes of parameters.
 
-    None unless their sum is the derivative along the direction ``along``, in which all parameters change at once.
+    None unless their sum, weighted by the changes of the parameters along the direction ``along``, is the derivative
+    along this direction, in which all parameters change at once.
     """
     adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}

@@ -49,7 +49,7 @@ class ForwardSensitivities:
     values : mapping
         Readings of each sensor, (N + 1,) or (N + 1, c).
     by : mapping
-        ``by[sensor][parameter]``, in the shape of the readings.
+        Derivatives ``by[sensor][parameter]`` with respect to the parameter, in the shape of the readings.
     defect : float
         Largest defect of the linear systems of the steps, relative to their right-hand sides.
     solution : Solution
@@ -85,7 +85,8 @@ def forward_sensitivities(
         Values of the parameters, at least one.
     times : array or callable
         Times (N,) or (N + 1,) [s] as for :func:`flexph.integrate`; they are the ends of all steps. Or a function of the
-        named parameters that returns them; readings then have the derivatives of the steps, not of a time.
+        named parameters that returns them; derivatives are then those of the reading at the end of each step, which
+        moves with the parameters.
     sensors : dict
         Smooth sensors of states by name.
     progress : bool

@@ -60,7 +60,7 @@ class Last(Functional):
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value Φ of the last reading."""
+        """Value Φ = s_N: the last of the readings."""
         return float(readings[-1])
 
     def slopes(self, times: Array, readings: Array) -> Array:
@@ -150,7 +150,7 @@ class Increase(Functional):
     """
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value Φ of the last reading minus the first one."""
+        """Value Φ = s_N − s₀: the last reading minus the first one."""
         return float(readings[-1] - readings[0])
 
     def slopes(self, times: Array, readings: Array) -> Array:

@@ -105,20 +105,20 @@ def origin_of(
 
 
 def size_of(value: float) -> float:
-    """Size of a parameter with a value: its absolute value, or 1 for zero."""
+    """Size of a parameter that has the given value: the absolute value, or 1 for zero."""
     return abs(value) or 1.0
 
 
 def step_of(value: float) -> float:
-    """Step of the differences of sixth order with respect to a parameter with a value."""
+    """Step by which a parameter that has the given value is changed for differences of sixth order."""
     return STEP * size_of(value)
 
 
 def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[int] = STEPS) -> dict[int, Sample]:
-    """Samples by number of steps k, with each parameter in ``changes`` changed by k times its change.
+    """Data of the run for changed parameters, by number of steps k.
 
-    Arrays that are equal to those of the origin are the same objects. Raises ValueError if a change makes other arrays
-    or functions.
+    Each parameter changes by k times its step in ``changes``. Arrays that are equal to those of the origin are the same
+    objects. Raises ValueError if a change makes other arrays or functions.
     """
     samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:
@@ -216,7 +216,7 @@ class SmallSteps(NamedTuple):
     def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
         """Derivatives of a functional with respect to each parameter.
 
-        None if one by enlarged steps is not smooth.
+        None if differences of sixth order, which are taken for enlarged steps, show that it is not a smooth function.
         """
         by = {}
         for name, step in self.steps.items():
@@ -335,10 +335,11 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
 def sixth_order(
     weights: Weights, samples: Mapping[int, Sample], size: float, here: Sample
 ) -> tuple[float, float, float]:
-    """Derivative of a functional by differences of sixth order, its error, and the largest terms.
+    """Derivative of a functional by differences of sixth order, its error, and the size of its terms.
 
-    Steps are of ``size``. ``here`` is the sample without a step. The estimated error is the difference from fourth
-    order, plus that between the second difference of 3 steps and 9 times that of one step.
+    ``size`` is the step of the parameter, ``here`` the sample without a change. The estimated error is the difference
+    from fourth order, plus that between the second difference of 3 steps and 9 times that of one step. The last value
+    is the largest sum of absolute values of the terms of a difference, divided by the step.
     """
     changes = [change_of(weights, samples[k], samples[-k]) for k in ORDER_SIX]
     fine = sum(weight * own for weight, (own, _) in zip(ORDER_SIX.values(), changes, strict=True)) / size

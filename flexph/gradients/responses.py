@@ -104,7 +104,10 @@ class Responses:
         return values
 
     def derivatives(self, **parameters: float) -> tuple[Values, ByParameter]:
-        """Values at parameters by name, and their derivatives by name of the value and parameter."""
+        """Run the mechanism at given parameters.
+
+        Return the values by name, and their derivatives by names of value and parameter.
+        """
         functionals = {name: own for name, own in self.values.items() if isinstance(own, Functional)}
         histories = {name: own for name, own in self.values.items() if isinstance(own, Quantity)}
         plain: dict[str, Any] = {k: own for k, own in self.values.items() if k not in {**functionals, **histories}}
@@ -143,7 +146,7 @@ class Responses:
 
 
 def _of_history(functional: Functional, name: str, found: ForwardSensitivities) -> tuple[float, dict[str, Any]]:
-    """Value of a functional and its derivatives by parameter, from the sensitivities of its sensor.
+    """Value of a functional and its derivatives by name of the parameter, from the sensitivities of its sensor.
 
     ``found`` are the readings at all times with their derivatives.
     """

@@ -172,7 +172,7 @@ def _compliance(
 def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
     """Pairs of directions, as a function of time [s], that a driven angle makes coincide.
 
-    They are the direction of the first section from which the angle is measured, and its wanted place in the second
+    They are the direction of the first section from which the angle is measured, and its wanted direction in the second
     section.
     """
     x = frame_about(axes[0])[0]
@@ -183,7 +183,7 @@ def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
 def _row_of(rotation: Motion, index: int) -> Callable[[float], Axes]:
     """Pairs of directions, as a function of time [s], that a driven rotation makes coincide.
 
-    They are the axis ``index`` of the first section, and its wanted place in the second section.
+    They are the axis ``index`` of the first section, and its wanted direction in the second section.
     """
     return lambda t: (
         unit_axis(index, 3),

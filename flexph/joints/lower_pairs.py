@@ -98,7 +98,7 @@ def hinge(
 
     def axes_in(dim: int) -> Axes | None:
         if dim == 2 and axis is not None:
-            raise ValueError("a hinge has no axis= in the plane, where it turns about the normal: leave axis= out")
+            raise ValueError("a hinge has no axis in the plane, where it turns about the normal: leave axis= out")
         return None if dim == 2 else spatial_axes(unit_axes(axis, second_axis), dim, "a hinge")
 
     unit_axes(axis, second_axis)

@@ -82,8 +82,8 @@ def scale_both(m: Any, rows: Array, columns: Array) -> Any:
 def body_levers(a: Arrays, inverse: Array, lever: Array) -> Array:
     """Velocities of the nodes for unit spins of their bodies, (k, s, d).
 
-    ``lever`` (k, d) are the levers of the nodes in world axes. In space the world spin of a body with the spin ω is Ω =
-    inverseᵀ ω, with ``inverse`` (b, d, d); in the plane it is ω.
+    ``lever`` (k, d) are the lever arms of the nodes in world axes. In space ``inverse`` (b, d, d) are the transposes of
+    the matrices that turn the spins ω of the bodies into world spins, Ω = inverseᵀ ω; in the plane Ω = ω.
     """
     levers = unit_sweeps(lever)
     return levers if a.dim == 2 else np.matmul(inverse.take(a.node_body, axis=0), levers)

@@ -300,7 +300,7 @@ def one_sided(stiffness: float, *, side: Literal["tension", "compression"], beyo
     stiffness : float
         k > 0 [N/m or N m/rad].
     side : {"tension", "compression"}
-        Where it acts: beyond that extension, or below it.
+        ``tension``: the force acts at extensions above ``beyond``; ``compression``: below.
     beyond : float
         Extension at which the force begins [m or rad].
 
@@ -502,8 +502,8 @@ def scheduled(law: float | ElasticLaw | Relation, factor: Callable[[float], floa
     Returns
     -------
     ElasticLaw or ScheduledRelation
-        For ``law=`` of springs; of a relation for ``damping=`` of :func:`flexph.spring_damper` and
-        :func:`flexph.torsion_spring`.
+        An elastic law for ``law=`` of springs; from a relation, one for ``damping=`` of
+        :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`.
 
     Raises
     ------
@@ -561,9 +561,9 @@ def controlled(law: float | ElasticLaw | Relation) -> ElasticLaw | ScheduledRela
     Returns
     -------
     ElasticLaw or ScheduledRelation
-        For ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`; of a relation for their
-        ``damping=`` and for ``friction=`` of joints. ``Exact`` and ``Decaying`` take it with steps of given lengths,
-        and stiffness also ``Exact4``.
+        An elastic law for ``law=`` of :func:`flexph.spring_damper` and :func:`flexph.torsion_spring`; from a relation,
+        one for their ``damping=`` and for ``friction=`` of joints. The methods ``Exact`` and ``Decaying`` integrate
+        both with steps of given lengths, ``Exact4`` elastic laws only.
 
     Raises
     ------

@@ -25,7 +25,7 @@ class ForceLaw(Remade):
     Parameters
     ----------
     function : callable
-        F of x, v and t.
+        Function F(x, v, t) of the extension, its rate and the time.
     """
 
     function: Callable[[float, float, float], float]
@@ -42,12 +42,12 @@ class ForceLaw(Remade):
         return value
 
     def stiffness(self, extension: float, time: float = 0.0, rate: float = 0.0) -> float:
-        """Derivative ∂F/∂x, by central differences."""
+        """Derivative ∂F/∂x at an extension, a rate and a time, by central differences."""
         step = REACH * max(abs(extension), 1.0)
         return (self.force(extension + step, rate, time) - self.force(extension - step, rate, time)) / (2.0 * step)
 
     def damping(self, extension: float, rate: float = 0.0, time: float = 0.0) -> float:
-        """Derivative ∂F/∂v, by central differences."""
+        """Derivative ∂F/∂v with respect to the rate at an extension, a rate and a time, by central differences."""
         step = REACH * max(abs(rate), 1.0)
         return (self.force(extension, rate + step, time) - self.force(extension, rate - step, time)) / (2.0 * step)
 

@@ -51,10 +51,10 @@ def _mirrored(powers: tuple[float, ...]) -> tuple[float, ...]:
 def _outside(
     function: Callable[[float], float], lower: float, upper: float, order: int, offset: float
 ) -> Callable[[float], float]:
-    """Function of q from a function of the distance beyond a limit, of an elastic law with stops.
+    """Energy, force or stiffness of a coordinate q with two stops, from the ``function`` of one stop.
 
-    Zero between the limits. ``order`` is that of the derivative: 0 for the energy, 1 force, 2 stiffness. The energy is
-    zero at the limits with ``offset`` subtracted.
+    Zero between the limits. The function depends on the distance beyond a limit. ``order`` is 0 if it is the energy, 1
+    force, 2 stiffness. ``offset`` is subtracted from the energy, so that it is zero at the limits.
     """
     sign, away = -1.0 if order == 1 else 1.0, offset if order == 0 else 0.0
 

@@ -90,7 +90,7 @@ class Relation:
     def resistance(self, rate: Any) -> Any:
         """Quotient ρ(s)/s ≥ 0 at one rate s or many, an entry of the matrix R ([dg] definition 2).
 
-        At rest its limit ρ'(0).
+        At rest it is the limit ρ'(0).
         """
         s = np.asarray(rate, dtype=float)
         unit = self._unit
@@ -101,7 +101,7 @@ class Relation:
     def resistance_slope(self, rate: Any) -> Any:
         """Derivative of ρ(s)/s with respect to s, at one rate s or many.
 
-        Zero at rest, as for every odd smooth relation.
+        It is zero at rest, as for every odd smooth relation.
         """
         s = np.asarray(rate, dtype=float)
         unit = self._unit

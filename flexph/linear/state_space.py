@@ -127,13 +127,13 @@ class StandardForm:
     Parameters
     ----------
     J : array
-        (n, n).
+        Structure matrix (n, n), skew-symmetric.
     R : array
-        (n, n).
+        Dissipation matrix (n, n), symmetric.
     Q : array
-        (n, n).
+        Hessian of the energy, (n, n), symmetric.
     B : array
-        (n, m).
+        Input matrix (n, m).
     lift : array
         Matrix from x to the states that ``parts`` names.
     ports : mapping

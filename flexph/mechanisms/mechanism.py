@@ -439,11 +439,12 @@ class Mechanism(Model):
     ) -> tuple[Mechanism, State]:
         """Replace the contacts that are closed at an equilibrium by joints and springs.
 
-        Return this mechanism and its state. They give the contact forces and the small motions. A closed rigid contact
-        becomes a constraint ``NAME: normal``, a compliant one a spring ``NAME``. Points on planes with friction stick:
-        constraints ``NAME: friction: tangent 1``. Contacts of several gaps have numbers, ``NAME: 2``. Further faces of
-        a skin that carry a ball are constraints of equal gaps, ``NAME: 2: share``. A mechanism whose contacts touch at
-        edges, in grooves or on skins takes statics and small motions, but no runs.
+        Return the new mechanism and its state. Its multipliers and springs give the contact forces, and it can be
+        linearised for small motions. A closed rigid contact becomes a constraint ``NAME: normal``, a compliant one a
+        spring ``NAME``. Points on planes with friction stick: constraints ``NAME: friction: tangent 1``. Contacts of
+        several gaps have numbers, ``NAME: 2``. Further faces of a skin that carry a ball are constraints of equal gaps,
+        ``NAME: 2: share``. A mechanism with contacts closed at edges, in grooves or on skins has statics and small
+        motions, but no runs.
 
         Parameters
         ----------

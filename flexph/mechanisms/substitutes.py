@@ -103,7 +103,7 @@ class Touch:
     def law(self) -> ElasticLaw:
         """Elastic law of a compliant contact as a function of the extension m − m₀.
 
-        Without force where the gap is open.
+        It has no force while the gap is open.
         """
         own, sign = self.gap.law, self.gap.sign
         if not isinstance(own, Hertz):

@@ -59,7 +59,11 @@ def samples(points: Array, facets: Facets) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=16)
 def _rule(kind: str) -> tuple[Array, Array, Array]:
-    """Shape functions (q, n), their gradients (q, n, d) and weights (q,) at the Gauss points of a facet type."""
+    """Shape functions (q, n), their gradients (q, n, d) and weights (q,) at the Gauss points of a facet type.
+
+    q is the number of Gauss points, n that of nodes, d the dimension of the facet; gradients are with respect to
+    reference coordinates.
+    """
     corners = REFERENCE[SHAPE[kind]]
     nodes = np.array([corners[list(node)].mean(axis=0) for node in NODES[kind]])
     dim = corners.shape[1]

@@ -25,8 +25,8 @@ Members = dict[int, Array]
 def cell_groups(mesh: meshio.Mesh) -> dict[str, Members]:
     """Groups of cells by name.
 
-    A group is given by indices of its cells in each block. They are numbered groups (gmsh: physical groups), groups of
-    equal integers of other cell data, and cell sets.
+    A group is given by indices of its cells in each block. The groups are the numbered groups of the mesh (gmsh:
+    physical groups), groups of equal integers of other cell data, and cell sets.
     """
     groups: dict[str, Members] = {}
     none = np.zeros(0, dtype=int)

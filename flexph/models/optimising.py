@@ -127,7 +127,7 @@ class FiguresOfRun:
         return own
 
     def __call__(self, **settings: float) -> dict[str, Any]:
-        """Summary numbers of the run with the given settings by path."""
+        """Summary numbers, by name, of the run with ``settings``: values by path in the file."""
         return self.model.with_settings(settings).run(self.entry.run).figures()
 
 

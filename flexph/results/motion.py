@@ -174,7 +174,10 @@ class MotionByName:
         return (at.shape @ self.deformation(body).T).T
 
     def _port(self, port: str) -> tuple[str, Port, int | None]:
-        """Name of the body of a port, the port itself, and the index of its node or frame; None if there is one."""
+        """Name of the body of a port, the port itself, and the index of its node or frame in a body of several.
+
+        The index is None for a body with a single frame.
+        """
         (index, at), name = find_port(port, self.mechanism.bodies), str(port).partition(".")[0]
         several = isinstance(self.mechanism.bodies[name], FramedBody)
         return name, at, index - first_frame(name, self.mechanism.bodies) if several else None

@@ -152,7 +152,10 @@ class Chain:
         return True
 
     def _is_tree(self) -> bool:
-        """True if the bodies that two joints move are nested or disjoint, and never the same."""
+        """True if the joints form a tree, judged by the set of bodies that each joint moves.
+
+        Of any two of these sets, one must contain the other or they must be disjoint, and no two may be equal.
+        """
         sets = self.moved.astype(int)
         common, sizes = sets @ sets.T, sets.sum(axis=1)
         nested = (common == 0) | (common == np.minimum.outer(sizes, sizes))

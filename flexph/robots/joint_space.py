@@ -134,7 +134,10 @@ class JointSpace:
         return np.where(self.turning, difference - turns, difference)
 
     def unit_velocities(self, here: Equations) -> Array:
-        """Rigid velocities (n_v, n) at unit rate of each coordinate; raises SingularPose."""
+        """Rigid velocities (n_v, n) at unit rate of each coordinate.
+
+        Raises SingularPose if the coordinates do not determine the velocities at this pose.
+        """
         count = here.gap.size
         return self._solved(here.rows, np.vstack([np.zeros((count, len(self.names))), np.eye(len(self.names))]))
 
@@ -303,7 +306,10 @@ def _check_bodies(mechanism: Mechanism) -> None:
 
 
 def _is_joint(connection: Connection, mechanism: Mechanism) -> bool:
-    """True for a joint of positions and directions, False for drives; raises ValueError for constraints of rates."""
+    """True for a joint of positions and directions, or a gear that drives a rotor; False for drives and forces.
+
+    Raises ValueError for other constraints of rates.
+    """
     if not connection.rows or connection.is_driven:
         return False
     for row in connection.rows:
@@ -318,9 +324,10 @@ def _is_joint(connection: Connection, mechanism: Mechanism) -> bool:
 
 
 def _turns(gear: Connection, mechanism: Mechanism) -> bool:
-    """True if a gear drives a rotor, a body whose other joints are with the ground only.
+    """True if a gear drives a rotor: a body with other joints, all of which connect it with the ground.
 
-    Its rotation about a fixed axis has an angle, the integral of the rate along any path.
+    The angle of such a body about its fixed axis is the integral of its rate, along any path; a gear, which constrains
+    rates, then determines angles.
     """
     bodies = [port.partition(".")[0] for port in gear.ports if isinstance(port, str)]
     others = [c.ports for c in mechanism.connections if c.rows and c is not gear]

@@ -21,9 +21,10 @@ MET = 1e-11
 
 
 class Target(NamedTuple):
-    """Target of inverse kinematics: port, index of its body, and position (d,) of the port at home.
+    """Target of inverse kinematics: position and rotation that a port must reach.
 
-    ``position`` (d,) and ``rotation`` (d, d) are those to be reached, None if free.
+    ``body``: index of the body of the port; ``at_home`` (d,): position of the port at the home pose. ``position`` (d,)
+    and ``rotation`` (d, d) are those to be reached, None if free.
     """
 
     port: str
@@ -80,7 +81,7 @@ def placed(space: JointSpace, port: str, at: Placed, unit_velocities: Array) -> 
 
 
 def _rotation_vector(turn: Array) -> Array:
-    """Rotation vector (s,) of a rotation (d, d)."""
+    """Rotation vector of a rotation matrix (d, d): the angle (1,) [rad] for d = 2, a vector (3,) for d = 3."""
     if len(turn) == 2:
         return np.array([float(planar_angle(turn))])
     vector: Array = scipy.spatial.transform.Rotation.from_matrix(turn).as_rotvec()

@@ -175,7 +175,7 @@ def _owner_of(connection: Connection) -> tuple[str, Hashable]:
 
 
 def _deforms(motion: Rows, connection: Connection) -> bool:
-    """True if the deformation of a body moves symbols of a connection, so that they depend on its scale."""
+    """True if the deformation of a body, which may be enlarged in pictures, moves symbols of a connection."""
     return not connection.touches and PortPlaces(motion, 1, connection.ports[0]).deformed(connection.ports)
 
 

@@ -32,7 +32,7 @@ def write_scene(path: str | Path, scene: Scene) -> Path:
     Parameters
     ----------
     path : path
-        Path of the file.
+        Path of the file to be written.
     scene : Scene
         The scene.
 
@@ -62,7 +62,7 @@ def read_scene(path: str | Path) -> Scene:
     Parameters
     ----------
     path : path
-        File written by one of these functions.
+        File written by :func:`write_scene`, or run saved by :meth:`flexph.Solution.save`.
 
     Returns
     -------

@@ -148,7 +148,7 @@ class Part:
 
     @property
     def moves(self) -> bool:
-        """True if the part has points for each time."""
+        """True if the part has its own points at each time, False if it is at rest."""
         return len(self.points) > 1
 
     @property

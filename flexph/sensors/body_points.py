@@ -114,9 +114,9 @@ def inside(view: View, body: str, at: Sequence[float]) -> Array:
 
 
 def _half_widths(view: View) -> Array:
-    """Half widths (3,) [m] of the swept section of a body along its axes: largest distance from its line.
+    """Half widths (3,) [m] of the swept section of a body along its axes, zeros for a body without a swept section.
 
-    Else zeros.
+    They are the largest distances of its outline from the line of the body.
     """
     if view.sweep is None:
         return np.zeros(3)

@@ -198,7 +198,7 @@ class _LastState:
     def of(self, x: Array) -> tuple[Configuration, Array, Array]:
         """Configuration of a flat state, with the arms and positions of the contact nodes.
 
-        From the cache for the last state.
+        For the last state they come from the cache.
         """
         if self.last is None or not np.array_equal(self.last[0], x):
             a, c = self.mechanism.network.arrays, configuration(self.mechanism, x.copy())

@@ -135,7 +135,7 @@ class Panel:
     def gradients(self, name: str, component: int, states: Array) -> Array | None:
         """Gradients (k, n) of a component of the sensor ``name`` with respect to flat states (k, n).
 
-        None if Python reads it.
+        None if the sensor is read in Python.
         """
         if name not in self._readings or self._loop is None:
             return None

@@ -30,8 +30,8 @@ Reading = Callable[[Array], Any]
 class LastStep(NamedTuple):
     """Data of the last step, except its end state, for sensors of steps.
 
-    They are the multipliers, the flows in the order of the accounts, and the length [s]; ``before`` is the flat state
-    at the start of the step.
+    They are the multipliers, the works, impulses and losses (flows) in the order of the accounts, and the length [s];
+    ``before`` is the flat state at the start of the step.
     """
 
     multipliers: Array
@@ -82,7 +82,7 @@ class Quantity:
     of_rate : callable, optional
         With ``of_state``, if it has a rate: function from a mechanism to the reading of the rate.
     of_run : callable, optional
-        Instead of both: function from a finished run to the values at the saved times.
+        Instead of measures and ``of_state``: function from a finished run to the values at the saved times.
     of_step : callable, optional
         Instead of measures or ``of_state``: function from a mechanism and the anchors of its start to the reading of
         the last step by sampled controllers.
@@ -177,7 +177,7 @@ def joint_rate(
     axis: Sequence[float] | None = None,
     second_axis: Sequence[float] | None = None,
 ) -> Quantity:
-    """Rate [rad/s] of :func:`joint_angle`.
+    """Rate [rad/s] at which the angle :func:`joint_angle` of two sections changes.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def rate_of(quantity: Quantity) -> Quantity:
 
 
 def no_measures(dim: int) -> tuple[Measure, ...]:
-    """Measures of quantities that are computed from states, runs or steps instead: none."""
+    """Empty tuple, as quantities that are computed from states, runs or steps have no measures."""
     return ()
 
 

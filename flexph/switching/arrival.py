@@ -72,7 +72,7 @@ class Instant:
 
 
 class Arrival(NamedTuple):
-    """Change of mode with its effects, and the solver ``branch`` for the algebraic states of the new mode."""
+    """Result of a change of mode: its record, and the solver ``branch`` for the algebraic states of the new mode."""
 
     switch: ModeChange
     branch: Branch
@@ -220,7 +220,8 @@ LOOSE = 1e-10
 class Impulsive(NamedTuple):
     """State (n,) after impulses of algebraic costates, and the impulses.
 
-    ``impulse`` (n,) is E(x⁺ − x⁻), ``costate`` (n,) is ∫z dt, and ``free`` (k, n) are quantities that do not change.
+    ``impulse`` (n,) is E(x⁺ − x⁻), ``costate`` (n,) is ∫z dt, and ``free`` (k, n) has the rows a of the quantities a·x
+    that do not change.
     """
 
     state: Array
@@ -245,7 +246,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
         ``U₁ᵀE(x⁺)V₁ V₁ᵀ(x⁺ − x⁻) = G μ,   −Gᵀz₁(x⁺) + NᵀU₂ᵀB u = 0``.
 
     The second equation holds because finite costates cannot balance it: A₂₂N = 0 makes it a condition on z₁ = U₁ᵀz.
-    Impulses thus act only in the constraint directions, and the states ``a`` with a·E⁻¹G = 0 keep their value
+    Impulses thus act only in the constraint directions, and the quantities a·x with a·E⁻¹G = 0 keep their value
     (``free``): the charge of capacitors that a switch connects, the momentum that an impact leaves free. For ẋ = J∇H +
     Gλ, 0 = Gᵀ∇H it is x⁺ = x⁻ + Gμ; the energy lost, H(x⁻) − H(x⁺) + uᵀBᵀU₂Nμ = H(x⁻) − H(x⁺) − ∇H(x⁺)·(x⁻ − x⁺), is
     not negative if H is convex, and x⁺ is then the nearest consistent state in energy. Matrices are evaluated at x⁺.

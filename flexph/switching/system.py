@@ -59,18 +59,19 @@ class Mode:
 class SwitchingPHDAE(Remade):
     """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a switching mode s and one common H(x).
 
-    ``modes`` has by name a :class:`PHDAE` or :class:`Mode`, all with the same states and Hamiltonian ([survey] sec. 5);
-    E, J, R, B, z and ports may differ. H is compared at random states near the samples. ``transitions`` end modes
-    (:class:`Transition`), and so do functions ``valid`` that become negative.
+    ``modes`` maps names to :class:`PHDAE` or :class:`Mode`, all with the same states and Hamiltonian ([survey] sec. 5);
+    E, J, R, B, z and ports may differ. H is compared at random states near the sample states of the modes. A mode ends
+    by one of the ``transitions`` (:class:`Transition`), or when one of its functions ``valid`` becomes negative.
 
     If several modes may follow (candidates of a transition or of a mode), the consistent state of each is computed.
     Candidates are possible if such a state exists and their functions ``valid`` are still ≥ 0 after a small step. Of
     these, the mode that loses the least energy follows, or the first one if losses are equal. Thus an ideal diode
-    conducts rather than interrupt a current.
+    conducts rather than interrupts a current.
 
     ``limit`` is the largest number of switches between two given times of a run: more indicate a Zeno point, where
-    switches accumulate. Ports of one name have one width in all modes, and parts are the same. During a run a switch to
-    a mode without a consistent state, or one that gains energy, raises ArithmeticError (see :func:`flexph.integrate`).
+    switches accumulate. A port has the same width in all modes that have it; parts are the same in all modes. A switch
+    to a mode without a consistent state, or one that gains energy, ends a run with ArithmeticError (see
+    :func:`flexph.integrate`).
     Raises ValueError for unknown modes and for differing Hamiltonians.
     """
 
@@ -109,7 +110,7 @@ class SwitchingPHDAE(Remade):
 
     @property
     def ports(self) -> Mapping[str, int]:
-        """Widths of all ports, including those of some modes only."""
+        """Widths of all ports, including those that only some modes have."""
         return {name: p.stop - (p.start or 0) for mode in self.modes.values() for name, p in mode.system.ports.items()}
 
     @property

@@ -40,7 +40,8 @@ class GradientPair(NamedTuple):
     def defect(self, x: Array, floor: Array) -> float:
         """Relative defect of the pair at x, see :meth:`flexph.PHDAE.gradient_defect`.
 
-        A state below its entry of ``floor`` (n,) counts as small, and is varied by a step for this size.
+        Differences vary a state by a step relative to its size, which is at least its entry of ``floor`` (n,) unless
+        the state carries a share of the energy.
         """
         analytic = self.E(x).T @ self.z(x)
         size = np.maximum(np.abs(x), floor)
@@ -314,7 +315,7 @@ class PHDAE(NamedPorts, Remade):
                 raise ValueError(f"inconsistent start: {what}")
 
     def floor(self, x: Array) -> Array:
-        """Size below which each state counts as small: 1e-3 of its part, or of all states if the part is zero.
+        """Size below which each state counts as small: 1e-3 of the largest state of its part, or of all if it is zero.
 
         A part also counts as zero if it is round-off of the other states, or of an earlier part that contains it.
         """

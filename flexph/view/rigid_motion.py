@@ -17,7 +17,11 @@ MOST = 400
 
 
 class RigidMotion(NamedTuple):
-    """Rigid motion x(t) ≈ c(t) + R(t) X: rotations R (k, 3, 3), centres c (k, 3) and base points X (p, 3)."""
+    """Rigid motion x(t) ≈ c(t) + R(t) X that is fitted to p moving points of a body at k times.
+
+    It has ``rotations`` R (k, 3, 3) from the axes of the body to those of the world, ``centres`` c (k, 3), and
+    ``base``, the points X (p, 3) relative to the centre in the axes of the body.
+    """
 
     rotations: Array
     centres: Array
@@ -92,7 +96,7 @@ def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
 def _piece(part: Part, own: Array, tolerance: float) -> Part:
     """Part with the points of indices ``own`` only.
 
-    It has one time only if none of them moves by more than ``tolerance`` [m].
+    It has one time only if none of them moves by more than ``tolerance`` [m] and none has a deformation.
     """
     cells = part.cells[np.isin(part.cells[:, 0], own)]
     points, deformation = (

@@ -189,7 +189,7 @@ FIXED = -1
 
 
 class Points(NamedTuple):
-    """Points by name, in 2 or 3 dimensions, with their positions in the sample.
+    """Points by name, in 2 or 3 dimensions, with their positions in the sample state.
 
     ``place`` (p·dim,) are the stacked positions of all points [m]; ``parts`` are the slices of the points in it.
     """
@@ -200,7 +200,7 @@ class Points(NamedTuple):
 
     @classmethod
     def of(cls, masses: Any, positions: Numbers) -> Points:
-        """Number the points of ``masses`` in its order, with their positions (p, dim) [m].
+        """Points in the order of the mapping ``masses``, with their positions (p, dim) [m].
 
         Raises ValueError for a wrong type or shape.
         """

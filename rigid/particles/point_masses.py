@@ -134,7 +134,8 @@ def particle_system(
     dashpots : sequence, optional
         :class:`Drag`, and :class:`Dashpot` with a relation that is ``viscous``, ``quadratic`` or ``coulomb``.
     ports : mapping of str to str, optional
-        Points by names of ports, for forces [N]. By default each point is a port of its name.
+        Point on which each port acts, by name of the port; inputs are forces [N]. By default each point has a port
+        of its name.
 
     Returns
     -------
@@ -218,10 +219,10 @@ def known_terms(
 
 
 def _lines(points: Points, kind: str, given: list[tuple[Any, int, tuple[float, ...]]], parameters: int) -> LineArrays:
-    """Arrays of springs, rods or dampers: names, numbers and fixed parts of their ends, kinds and parameters of laws.
+    """Arrays of springs, rods or dampers: their names, the points at their ends, offsets by fixed ends, and their laws.
 
-    ``given`` has the connection, the number of its law and the parameters of the law, which are filled with zeros up to
-    the number ``parameters``.
+    ``given`` has for each of them the connection, the number of its law and the parameters of the law. The parameters
+    are filled with zeros up to the number ``parameters``.
     """
     names = tuple(named_line(kind, connection) for connection, _, _ in given)
     ends = [points.between(name, c.first, c.second) for name, (c, _, _) in zip(names, given, strict=True)]

@@ -40,7 +40,7 @@ class Force:
     axes: Literal["world", "body"] = "world"
 
     def ports(self, name: str, body: BodyAxes) -> dict[str, ExternalPort]:
-        """One port {name: port} of a body for this force, with B (n_kin, 1 or dim); in world axes with a position."""
+        """One port {name: port} of a body for this force, with B (n_kin, 1 or dim); in world axes it has a position."""
         point = vector(f"port {name!r}: at", self.at, body.dim)
         rows = _rows(name, self.along, axes=self.axes, dim=body.dim)
         if self.axes == "body":

@@ -73,7 +73,7 @@ class Rolling:
         )
 
     def caution(self, name: str, body: BodyAxes) -> Callable[[Array], str | None] | None:
-        """Function of ζ that returns a warning if the disc nearly lies flat, else None; no function in the plane."""
+        """Function of ζ that returns a warning if the disc nearly lies flat, else None. In the plane: None."""
         if body.dim == 2 or self.axis is None:
             return None
         axis, n = unit("axis", self.axis, 3), unit("normal", self.normal, 3)
@@ -112,8 +112,8 @@ class _Disc:
     def height(self) -> PositionMap:
         """Height constraint c (1,), as a linear function of r plus a function of the orientation.
 
-        The discrete Jacobian of a sum treats each term in its own positions: lengths and rotations are not mixed, and
-        steps do not depend on the unit of length.
+        The discrete Jacobian of a sum is computed term by term, so that lengths and rotations are not mixed and steps
+        do not depend on the unit of length.
         """
         span, of = self.body.parts["orientation"], PositionMap(self._turned_height, self._turned_slope)
         terms: list[tuple[slice, PositionMap]] = [(span, of)]

@@ -103,7 +103,10 @@ class StepPositions:
 
 
 def of_map(given: PositionMap, positions: StepPositions, discrete: Array, w: Array, g: Array) -> Slopes:
-    """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot), at fixed w and g."""
+    """Derivatives ``∂(D̄ w)/∂ζ₁`` and ``∂(D̄ᵀ g)/∂ζ₁`` of a discrete Jacobian D̄ (k, n_pot), at fixed w and g.
+
+    They are added up over the terms of a map that is a sum (:meth:`PositionMap.of_terms`).
+    """
     if not given.terms:
         return _of_jacobian(given, positions, discrete, w, g)
     n = positions.end.size
@@ -119,7 +122,7 @@ def of_map(given: PositionMap, positions: StepPositions, discrete: Array, w: Arr
 
 
 def _of_jacobian(given: PositionMap, positions: StepPositions, discrete: Array, w: Array, g: Array) -> Slopes:
-    """Derivatives as in :func:`of_map` for a map p without terms, D̄ = p'(midpoint) + m Δᵀ/ΔᵀΔ.
+    """Derivatives as in :func:`of_map` for a map p that is not a sum of terms, D̄ = p'(midpoint) + m Δᵀ/ΔᵀΔ.
 
     Δ = ζ₁ − ζ₀, and the defect is m = (D̄ − p'(midpoint)) Δ. The first summand contributes half of the derivatives of
     p' at the midpoint, the second the correction with ``∂m/∂ζ₁ = p'(ζ₁) − p'(midpoint) − ½ p''Δ``.
@@ -170,7 +173,7 @@ class StepMeans(NamedTuple):
     """Means over a step: velocity ϖ̄, matrices Z̄, Ḡ, C̄ and Ā, and the discrete gradient ∇̄V of each potential.
 
     ``share`` is ∂ϖ̄/∂ϖ₁. ``discrete`` are the discrete Jacobians of the position constraints, then of the velocity
-    constraints that have a position.
+    constraints that are rates of a position map.
     """
 
     positions: StepPositions
@@ -208,7 +211,7 @@ class StepSlope:
     ``efforts`` (n_pot,) are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative.
     ``of_forces`` is the derivative of the forces that act on velocities directly, ``of_rows`` that of the constraint
     rows C̄ϖ̄ and Āϖ̄ at constant ϖ̄ and Z̄ϖ̄. ``held`` are the discrete Jacobians D̄ of the rows that are rates of
-    positions, else zero.
+    position maps, and zero for the other rows.
     """
 
     def __init__(self, system: SystemModel, means: StepMeans) -> None:
@@ -255,9 +258,10 @@ class StepSlope:
             self.of_efforts += of_potential(potential, self.positions, discrete)
 
     def constraints(self, multipliers: Array) -> None:
-        """Add the efforts ``D̄ᵀλ`` and ``D̄ᵀμ`` of constraints with a position, and all derivatives of constraints.
+        """Add the efforts ``D̄ᵀλ`` and ``D̄ᵀμ`` of constraints at position level, and derivatives of all constraints.
 
-        These are the derivatives with respect to ζ₁ of the efforts, of the forces ``−Āᵀμ`` of the other velocity
+        At position level are the position constraints, and the velocity constraints that are rates of a position map.
+        The derivatives with respect to ζ₁ are those of these efforts, of the forces ``−Āᵀμ`` of the other velocity
         constraints, and of the constraint rows. ``multipliers`` are (λ, μ).
         """
         discrete, s, row = iter(self.means.discrete), self.system, 0
@@ -275,7 +279,7 @@ class StepSlope:
             row = rows.stop
 
     def ports(self, u: Array) -> None:
-        """Add the efforts of ports with a position, and the derivatives of the forces ``B̄u`` of all ports.
+        """Add the efforts of ports that have a position map p, and the derivatives of the forces ``B̄u`` of all ports.
 
         Derivatives are with respect to ζ₁; ``u`` are the inputs.
         """

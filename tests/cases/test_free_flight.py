@@ -60,9 +60,10 @@ def test_energy_momenta_and_joints_are_kept(bodies, strain):
 
 
 # at 1 ms axial motions are not resolved: end velocities alternate, and after 10 s by how much is a matter of round-off;
-# rods of linear strain are compressed by more than they would buckle under: what is kept does not depend on that
+# rods of linear strain are compressed by more than they would buckle under, and sections turn by more than 0.07 rad:
+# what is kept does not depend on that
 @pytest.mark.filterwarnings("ignore:velocities leave the constraints:flexph.ValidityWarning")
-@pytest.mark.filterwarnings("ignore:.*mean axial compression:flexph.ValidityWarning")
+@pytest.mark.filterwarnings("ignore:.*(mean axial compression|deflection is off by about):flexph.ValidityWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize("bodies", [1, 5])
 @pytest.mark.parametrize("strain", ["linear", "von_karman"])

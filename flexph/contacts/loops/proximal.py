@@ -1,4 +1,7 @@
-"""Compiled solution for impulses near a guess with a dense D: Newton's method, then interior points and sweeps."""
+"""Compiled proximal method for contact impulses, with a dense D: Newton's method, then interior points and sweeps.
+
+If the impulses are not unique, those near a guess are found.
+"""
 
 from __future__ import annotations
 
@@ -61,8 +64,8 @@ def _take_proximal_steps(p: Cone, x: Array, best: float, weight: float, space: S
 def solve_proximal(p: Cone, x: Array, weight: float, rests: bool, space: Space, point: Array) -> float:
     """Solve for impulses near those in x, in place; return their relative defect.
 
-    With ``rests``, plane contacts get impulses that hold the bodies at rest, if there are such. If the weight is 0, the
-    weights adapt themselves; impulses of nearly redundant contacts may then be far from the given ones.
+    With ``rests``, plane contacts get impulses that hold the bodies at rest, if such impulses exist. If the weight is
+    0, the weights adapt themselves; impulses of nearly redundant contacts may then be far from the given ones.
     """
     in_plane = cython.declare(cython.bint)
     m = x.size
@@ -146,7 +149,7 @@ def _solve_by_sweeps(p: Cone, x: Array, best: float, weight: float, space: Space
 def _solve_from_inside(p: Cone, weight: float, held: bool, space: Space, point: Array) -> float:
     """Write the impulses of the interior point method into ``space.kept``; return their defect.
 
-    With ``held`` slips are zero, as in a state of rest. ``point`` (2, m) is work space.
+    With ``held``, slips are zero, as in a state of rest. ``point`` (2, m) is work space.
     """
     defect = interior(p, space.kept, weight, held, space, point)
     if defect < INFINITY:

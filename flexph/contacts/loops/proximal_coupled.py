@@ -1,4 +1,8 @@
-"""Compiled solution for impulses near a guess in body velocities: Newton's method, interior points, sweeps, paths."""
+"""Compiled proximal method for contact impulses, in body velocities.
+
+Newton's method comes first, then interior points, sweeps and path following. If the impulses are not unique, those near
+a guess are found.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +98,7 @@ def _is_at_rest(p: Coupled, x: Array, s: Chain) -> bool:
 def _solve_from_inside(p: Coupled, weight: float, held: bool, s: Chain) -> float:
     """Write the impulses of the interior point method into the row KEPT; return their defect.
 
-    With ``held`` slips are zero, as in a state of rest.
+    With ``held``, slips are zero, as in a state of rest.
     """
     kept = part(s.vectors[KEPT], 0, p.b.size)
     interior_coupled(p, kept, weight, held, s)
@@ -177,9 +181,10 @@ def _solve_by_sweeps(p: Coupled, x: Array, best: float, s: Chain) -> float:
 def proximal_coupled(p: Coupled, x: Array, weight: float, rests: bool, s: Chain) -> float:
     """Solve for impulses near those in x, in place; return their relative defect.
 
-    With ``rests``, plane contacts get impulses that hold the bodies at rest, if there are such. The interior point
-    method and paths need polyhedral cones, as in the plane or without friction. In space, sweeps are used only far from
-    the solution, and the calling iteration corrects the remaining defect.
+    With ``rests``, plane contacts get impulses that hold the bodies at rest, if such impulses exist. The interior point
+    method and path following need polyhedral friction cones, and are used in the plane or without friction only. With
+    friction in space, sweeps are used only far from the solution, and the calling iteration corrects the remaining
+    defect.
     """
     have_edges = cython.declare(cython.bint)
     have_edges = p.rows < 3

@@ -1,6 +1,8 @@
 """Compiled solution of controller laws (dry friction, limits) within a step; see flexph.control.laws.
 
-A law f(s) closes a port of a controller. Its rate s falls linearly with its force: the line s = free − slope·f.
+A law f(s) closes a port of a controller. The rate s of the port falls linearly with the force: the line
+s = free − slope·f. A law is *met alone* at its point in common with this line, while the forces of all other laws are
+constant.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ def compute_rates(a: Coupling) -> None:
 
 
 def store_rates(a: Coupling) -> None:
-    """Write the mean rates of a trial at the ports that laws close behind the defects of the inputs."""
+    """Write the mean rates of a trial at the ports of laws into ``a.defect``, behind the defects of the inputs."""
     c, w, q = a.linear, a.laws, a.tried.size
     for k in range(w.column.size):
         a.defect[q + k] = 0.0
@@ -54,8 +56,8 @@ def store_rates(a: Coupling) -> None:
 def linearise_laws(a: Coupling) -> float:
     """Write the lines of all laws, by linearisation about a trial.
 
-    Returns the distance of the trial's rates from the points at which each law alone is met, relative to the largest
-    rate.
+    Returns the largest difference between a rate of the trial and the rate at which its law is met alone, relative to
+    the largest rate and times HOLDS where a law holds its rate; infinite if a law fails.
     """
     w, q, m = a.laws, a.tried.size, a.laws.column.size
     left = cython.declare(cython.double)

@@ -96,7 +96,7 @@ class SegmentedRun:
         return np.concatenate([self.segments.again(int(k))[0][rows[of == k] - k * length] for k in np.unique(of)])
 
     def numbers(self, rows: Index) -> Index:
-        """Indices of times of the run among the ends of all steps: the same."""
+        """Indices ``rows`` of times of the run as indices among the ends of all steps: they are the same."""
         return rows
 
     def jumps(self, problem: Problem) -> Array:

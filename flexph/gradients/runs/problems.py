@@ -156,10 +156,9 @@ def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
 
 
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
-    """Times at which steps take their inputs, and the first and last time of the run.
+    """Times at which steps take their inputs, and the pair (first, last) of times of the run.
 
-    Outside of these two times inputs are constant. The latter are None for collocation, whose nodes are within the
-    steps.
+    Outside of the pair inputs are constant. It is None for collocation, whose nodes are within the steps.
     """
     if isinstance(method, ExactGauss):
         return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None

@@ -4,8 +4,9 @@ With the step up to the time τ of an impact, x₁(τ), and all that follows as 
 
     a₁ = ∂Φ/∂x₁ + λ ∂g/∂x₁,   λ = −(∂Φ/∂τ + ∂Φ/∂x₁·x₁′)/(∂g/∂x₁·x₁′),
 
-so that the derivative by τ vanishes. A sweep back over the step with ∂Φ/∂x₁ and one with ∂g/∂x₁ give both products:
-derivatives by τ as its end and by the rows of its table that depend on τ.
+so that the derivative of the whole with respect to τ vanishes. Both products with x₁′ = dx₁/dτ follow from two sweeps
+back over the step, one with ∂Φ/∂x₁ and one with ∂g/∂x₁: τ is the end of the step and changes those rows of its table
+that depend on time.
 """
 
 from __future__ import annotations

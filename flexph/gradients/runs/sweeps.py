@@ -34,8 +34,8 @@ class Varied(NamedTuple):
 class ByNumbers(NamedTuple):
     """Derivatives of a functional with respect to the numbers of a run, and the largest relative defect of the sweep.
 
-    ``arrays`` are those with respect to constants, start and table of steps, ``inputs`` those of steps, and ``jumps``
-    those of impacts (:meth:`StruckRun.jumps`).
+    ``arrays`` are those with respect to constants, start and table of steps, ``inputs`` those with respect to the
+    inputs of steps, and ``jumps`` those with respect to the defects of impacts (:meth:`StruckRun.jumps`).
     """
 
     arrays: list[Array]
@@ -79,7 +79,7 @@ def refuse_bent(of: Backward) -> None:
 
 
 class Sums(NamedTuple):
-    """Sums of a backward sweep: the adjoint of a state, and derivatives by tables of steps and constants.
+    """Sums of a backward sweep: the adjoint of a state, and derivatives with respect to tables of steps and constants.
 
     They are those of the steps after this state.
     """
@@ -157,7 +157,7 @@ class Sweeps:
 
 
 def weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:
-    """Derivatives of a functional with respect to all states of a piece, from those at the times of which it depends.
+    """Derivatives of a functional with respect to all states of a piece, from those at the times on which it depends.
 
     They are zero at other times.
     """

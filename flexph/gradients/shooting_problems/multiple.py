@@ -282,10 +282,7 @@ class SegmentedProblem:
         parameters: Mapping[str, float],
         solution: Solution,
     ) -> tuple[list[Change], Varied]:
-        """Derivatives of the data of a segment with respect to each parameter, and varied constants.
-
-        The latter depend on parameters.
-        """
+        """Derivatives of the data of a segment with respect to each parameter, and the constants that vary."""
         quantities = {name: own.quantity for name, own in self.base.functionals.items()}
         sensors = {name: (own, solution.states) for name, own in quantities.items()}
         origin = origin_of(of[0], parameters, of[1], problem, sensors)

@@ -185,7 +185,7 @@ class JudgedPairs(NamedTuple):
 
 
 class StrikeBlocks(BlockStepper):
-    """Block stepper for mechanisms with rigid contacts; pairs of steps are chosen by their error if asked."""
+    """Block stepper for mechanisms with rigid contacts; with a tolerance, pairs of steps are chosen by their error."""
 
     def __init__(self, scheme: Scheme) -> None:
         self._has_warned = False

@@ -161,10 +161,10 @@ def _constants_of_decaying(mechanism: Model, near: Index) -> Constants:
 
 
 def with_near(mechanism: Model, k: Constants, near: Index, *, decaying: bool) -> Constants:
-    """Arrays of constants ``k`` with only the contacts whose numbers are in ``near``.
+    """Constants ``k``, with only the contacts whose numbers are in ``near``.
 
-    For piles and rigid contacts the order of the unknowns stays the same, else it is made anew. ``decaying`` is True
-    for steps that lose energy.
+    For piles and rigid contacts the unknowns keep their order; otherwise the order is computed again for these
+    contacts. ``decaying`` is True for steps that lose energy.
     """
     if not mechanism.once(NearPairs).orders:
         return k._replace(contacts=contacts_of(mechanism, near))

@@ -109,7 +109,7 @@ class Follower(Protocol):
         """Prepare for a run of a mechanism with these energy accounts; return the follower."""
 
     def before(self, run: Any) -> None:
-        """See the start of a run before its first step; the call may last until the user continues."""
+        """Look at a run before its first step; the call may last until the user continues."""
 
     def block_limit(self, times: Array, reached: int) -> int:
         """Largest number of steps in the next block, which begins at ``times[reached]``.
@@ -118,7 +118,7 @@ class Follower(Protocol):
         """
 
     def after(self, run: Any) -> bool:
-        """See the steps that were finished since the last call; return True to end the run."""
+        """Look at the steps that were finished since the last call; return True to end the run."""
 
 
 class Unfollowed:

@@ -84,7 +84,7 @@ def cartesian_spring_damper(
 
 
 def _directions(axes: Any, dim: int) -> list[Direction]:
-    """Directions e_i in the world: its axes, turned by ``axes`` (an angle in the plane, else a matrix)."""
+    """Directions e_i in the world: the world's axes, turned by ``axes`` (an angle in the plane, else a matrix)."""
     if axes is None:
         return [axis(i, dim) for i in range(dim)]
     turned = rotation(check.number("axes", axes)) if dim == 2 else rotation_matrix("axes", axes)

@@ -49,7 +49,8 @@ def rolling_disc(
     axis : array_like, optional
         Axis of the disc in the axes of the section; in space only.
     normal : array_like, optional
-        Unit normal n of the ground, or in the section of the body; by default y in the plane and z in space.
+        Unit normal n of the plane, in world axes or, on a body, in the axes of its section; by default y in two
+        dimensions and z in space.
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -171,13 +172,14 @@ def wheel(
     port : str
         Centre of the wheel, on the body that spins.
     ground : str or Ground
-        Position of the plane on which it rolls, of the ground, in space also a port of a body.
+        Position of the plane on which the wheel rolls: one of the ground, in space also a port of a body.
     radius : float, optional
         Radius r [m], in space only.
     axis : array_like, optional
         Axle a in the axes of the section, in two dimensions only; by default (0, 1).
     normal : array_like, optional
-        Unit normal n of the plane in space, in the section of a body the same as in the world; by default z.
+        Unit normal n of the plane, in space only; on a body its components in the section must be those in the world.
+        By default z.
     height : bool
         True if the wheel holds the height of its centre.
     name : str, optional

@@ -305,7 +305,8 @@ def railway_wheel(
     chassis : str
         Port of the body that carries the axle and does not spin.
     rail : Ground
-        Place of the rail: the wheel is in the middle of its tread where its centre lies above it.
+        Position of the rail. Where the centre of the wheel is above it, the wheel touches the rail with the middle of
+        its tread.
     radius : float
         Radius r₀ [m] in the middle of the tread.
     conicity : float

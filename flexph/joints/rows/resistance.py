@@ -69,7 +69,7 @@ def resists_sliding(
 def resists_along_curve(friction: Friction, *, pressing: int) -> tuple[tuple[Slip, ...], Bearing | None]:
     """Friction of a port against sliding along its curve: slips, or for dry friction the sliding faces.
 
-    Without friction there is none of both. The multipliers of the first ``pressing`` rows of the joint are its force.
+    Both are empty without friction. The multipliers of the first ``pressing`` rows of the joint are its force.
     """
     if friction == 0.0:
         return (), None

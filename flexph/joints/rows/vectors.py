@@ -60,7 +60,7 @@ class BodyVector:
 class Vector:
     """World vector ``plus − minus + fixed``, of two body vectors and one fixed in the world.
 
-    None for a part that is zero.
+    Each of them may be None.
     """
 
     plus: BodyVector | None = None
@@ -80,9 +80,9 @@ class Product:
 class Weighed:
     """Term w Π_by Π̇ of a constraint on velocities, with a product Π_by as a weight; over a step w Π̄_by ΔΠ.
 
-    Π̄_by is the mean of both ends. Its force acts on Π alone. An ``angular`` term is divided by ρ² = Π² + Π_by²: one of
-    the two terms of an angle, see :func:`turning`. A term of a slip may have one more factor, the mean of the product
-    ``also``.
+    Π̄_by is the mean of the values at both ends of the step. The force of the term acts on Π alone. An ``angular`` term
+    is divided by ρ² = Π² + Π_by²: one of the two terms of an angle, see :func:`turning`. A term of a slip may have one
+    more factor, the mean of the product ``also``.
     """
 
     product: Product

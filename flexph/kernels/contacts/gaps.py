@@ -191,8 +191,9 @@ def _shaped(c: Contacts, k: int, before: Array, after: Array) -> tuple[float, fl
 def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured:
     """Gaps to faces at the start and the end of a step, their discrete gradients and their gradients at the end.
 
-    ``numbers`` are those of the gaps, ``before`` and ``after`` their vectors (4, c, d). Where a ball is inside several
-    faces of the same body, only the gap to the closest of them is negative; the others are set to zero.
+    ``numbers`` are the numbers of these gaps, ``before`` and ``after`` their vectors V, W, U, D (4, c, d). Where a ball
+    is inside several faces of the same body, only the gap to the closest of them is negative; the others are set to
+    zero.
     """
     near, bent = _near_faces(c, numbers, before, after)
     d0, d1 = np.sqrt(near[:, :, 0]).T

@@ -1,8 +1,10 @@
 """Tolerances of the Newton iteration of a step and of its initial guess.
 
-The size of a correction δ for defects r is √(|δ|·|r|), the root of an energy, relative to that of the motion. The
-iteration ends when the next correction is expected to be round-off (``settles``), or when it no longer improves
-(``stagnates``) and is small, or the step is balanced. The Jacobian is kept until convergence is slow (``is_slow``).
+The size of a correction δ for defects r is √(|δ|·|r|), the root of an energy, relative to the root of the energy of the
+motion. The iteration ends when the next correction is expected to be round-off (``settles``). It also ends when the
+corrections no longer decrease (``stagnates``), if the last one is small or if momenta and constraints balance up to
+round-off (``stagnated`` and ``balanced`` of :class:`Tolerances`). The Jacobian is kept until convergence is slow
+(``is_slow``).
 """
 
 from __future__ import annotations
@@ -61,8 +63,8 @@ class Tolerances(NamedTuple):
     closed
         Constraint error, relative to the scale of the constraint, up to which a constraint holds; far above round-off.
     first_reduction
-        Smallest reduction assumed for the following iterations after the first one of a Jacobian, which converges
-        quadratically; the next ones converge linearly.
+        Least ratio of successive corrections that is expected to continue after the second one with a Jacobian: the
+        first iteration with it converges quadratically, the next ones linearly.
     slow, many
         Limits above which the Jacobian is renewed: reduction by one iteration, and number of further iterations at that
         rate.

@@ -38,7 +38,7 @@ UNEVEN = 10.0
 class Krylov(NamedTuple):
     """Krylov space of (K + s M)⁻¹M: orthonormal ``basis`` (n, k), and its Ritz values 1/(ω² + s), descending.
 
-    ``vectors`` (k, k) are the Ritz vectors in the basis, ``residuals`` (k,) their norms of residuals.
+    ``vectors`` (k, k) are the Ritz vectors in the basis, ``residuals`` (k,) the norms of their residuals.
     """
 
     basis: Array

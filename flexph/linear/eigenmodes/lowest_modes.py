@@ -102,7 +102,7 @@ def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[Condens
 def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     """Lowest modes from the mixed matrix of M, C and D, which keeps more digits than K.
 
-    None if these are nearly all modes. The shift follows from a first result for the lowest ω².
+    None if the modes that are needed are nearly all motions. The shift follows from a first result for the lowest ω².
     """
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE

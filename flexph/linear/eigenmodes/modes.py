@@ -28,7 +28,7 @@ DENSE_LIMIT = 600
 class Eigenmodes(Labelled):
     """Undamped free vibrations x(t) = Re(shape e^{iωt}).
 
-    Energy-normalised: shapeᴴE shape = 2 (½ kinetic, ½ elastic).
+    Shapes are normalised by energy: shapeᴴE shape = 2, of which one half is kinetic and one half elastic.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ class CountedPencil(Pencil, Protocol):
 
 
 class _Strained:
-    """Base of pencils with the strain operator D."""
+    """Base class of pencils with the strain operator D."""
 
     d: Any
 

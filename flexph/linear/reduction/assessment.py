@@ -34,7 +34,8 @@ class Certificate:
     energy : float
         Lowest eigenvalue of E, scaled to a unit diagonal; positive if E ≻ 0.
     constraints : float, optional
-        ‖G V‖/‖G‖ of the full system, ‖G V − Ĝ‖/‖G‖ if constraints were kept, None without constraints.
+        ‖G V‖/‖G‖ with the constraints G of the full system and the basis V of the reduced one; ‖G V − Ĝ‖/‖G‖ if
+        constraints Ĝ were kept; None without constraints.
     passivity : float
         Negative part of the lowest eigenvalue of H(iω) + H(iω)ᴴ on the grid, relative to the largest ‖H‖.
     """

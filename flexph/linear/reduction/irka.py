@@ -32,7 +32,7 @@ class Tangents:
     def moved_from(self, other: Tangents) -> float:
         """Largest distance of the points from those of ``other``, relative to their size.
 
-        Infinite if their numbers differ.
+        It is infinite if their numbers differ.
         """
         if len(self.points) != len(other.points):
             return np.inf

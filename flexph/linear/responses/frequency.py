@@ -29,7 +29,7 @@ class FrequencyResponse(Labelled):
     omega : array
         (k,) [rad/s], ascending.
     values : array
-        Complex (k, p, m), in the unit of output divided by input.
+        Complex responses H (k, p, m) of the p outputs to the m inputs at k frequencies, in units of output over input.
     outputs : tuple of str
         Names of the p outputs.
     inputs : tuple of str
@@ -71,7 +71,7 @@ class FrequencyResponse(Labelled):
     def phase(self) -> Array:
         """Phase arg H(iω) [rad], (k, p, m) at k frequencies for p outputs and m inputs.
 
-        Continuous along the frequencies.
+        It is continuous along the frequencies.
         """
         return np.unwrap(np.angle(self.values), axis=0)
 

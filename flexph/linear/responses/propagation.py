@@ -141,7 +141,7 @@ NOTHING = 1e-9
 
 
 def affordable(states: int, times: Array) -> bool:
-    """True if exact steps between the given times take at most seconds for a system of ``states`` states."""
+    """True if exact steps between the given times take no more than some seconds for a system of ``states`` states."""
     lengths = np.sort(np.diff(times, prepend=0.0))
     different = int(np.sum(np.diff(lengths, prepend=0.0) > SAME * times[-1]))
     return states <= ALWAYS or (states <= LARGEST and different * float(states) ** 3 <= WORK)

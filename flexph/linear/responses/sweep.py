@@ -242,9 +242,9 @@ def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], A
 
 
 def _distance(tracked: list[Array], poles: Array) -> Array:
-    """Distances (count, m) of poles from tracked ones, extrapolated linearly to the next value.
+    """Relative distances (count, m) of poles from tracked ones, at most one each.
 
-    Relative, at most one.
+    The tracked poles are extrapolated linearly to the next value.
     """
     ahead = tracked[-1] if len(tracked) < 2 else 2.0 * tracked[-1] - tracked[-2]
     return np.minimum(np.abs(ahead[:, None] - poles) / np.abs(tracked[-1])[:, None], 1.0)

@@ -28,7 +28,7 @@ class TimeResponse(Labelled):
     times : array
         (k,) [s].
     values : array
-        (k, p, m).
+        Responses (k, p, m) of the p outputs to the m inputs at k times.
     outputs : tuple of str
         Names of the p outputs.
     inputs : tuple of str

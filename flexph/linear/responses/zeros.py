@@ -113,7 +113,7 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
 def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
     """Matrices QᵀAQ, QᵀB, CQ in coordinates in which the directions ``held`` come first.
 
-    Q by Householder reflections.
+    Q is a product of Householder reflections.
     """
     (reflectors, weights), _ = qr(held, mode="raw")
     for k, weight in enumerate(weights):
@@ -130,9 +130,9 @@ class DampingRatios(NamedTuple):
     Attributes
     ----------
     omega : array
-        ω (k,).
+        Natural frequencies ω (k,) [rad/s].
     ratio : array
-        ζ (k,).
+        Damping ratios ζ (k,).
     """
 
     omega: Array

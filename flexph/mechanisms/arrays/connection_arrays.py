@@ -323,8 +323,8 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody])
 def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
     """Fields of :class:`Springs` for the spring-dampers whose damping force is a nonlinear relation of the rate.
 
-    They are the indices among all ``ordered`` measures, the relations, and their slopes at rate 0. ``relation_factors``
-    are the indices of those whose relation has a factor of time, with this factor.
+    They are the indices of these among all ``ordered`` measures, their relations ρ(s), and the derivatives dρ/ds at s =
+    0. ``relation_factors`` has the index and the factor of each relation with a factor of time.
     """
     own = [(i, m.relation, m.damping) for i, m in enumerate(ordered) if m.relation is not None]
     return {

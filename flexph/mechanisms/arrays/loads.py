@@ -109,8 +109,9 @@ def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
 def direction_shape(port: Port, direction: Array) -> Any:
     """Derivative (d, n) of a direction fixed in the section at a port with respect to the deformation u of its body.
 
-    Sparse. The direction is n + (ψu) × n in body axes, with ``direction`` n (d,) in the undeformed body and ψ the mode
-    shapes of the rotation at the port. Raises ValueError for the port of a point mass, which has no rotation.
+    The direction is n + (ψu) × n in body axes, with ``direction`` n (d,) in the undeformed body and ψ the mode shapes
+    of the rotation at the port. The result is sparse. Raises ValueError for the port of a point mass, which has no
+    rotation.
     """
     if port.rotation is None:
         raise ValueError(
@@ -126,9 +127,10 @@ def direction_shape(port: Port, direction: Array) -> Any:
 def number_loads(
     connections: Sequence[Connection], places: dict[BodyVector, int], bodies: Mapping[str, AnyBody]
 ) -> list[Input]:
-    """Add the points on which forces act, and the section axes with which forces and loads turn, to ``places``.
+    """Number the points on which forces act, and the section axes with which forces and loads turn.
 
-    Returns the inputs on load ports, whose points are numbered later.
+    Return the load inputs. New points and axes are added to ``places``, which maps them to their numbers. Points of the
+    returned inputs, which act on load ports, are numbered later.
     """
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):

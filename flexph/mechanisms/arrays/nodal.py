@@ -236,9 +236,10 @@ LINE = 1e-9
 class RigidMotion:
     """Rigid motions of the B bodies of a mechanism, in which all frames of a nodal body move as one.
 
-    ``centres`` (B, d) and ``spins`` (B, s) are the positions of the velocities of the bodies in a vector (size,), −1
-    for bodies that do not turn. Spins are in the axes of the first frame of a body. ``lines`` (size,) is a small
-    inertia [kg m²] for straight cables, whose inertia about their line is zero.
+    They are given by one vector (size,) of velocities of all bodies. ``centres`` (B, d) and ``spins`` (B, s) are the
+    indices of the velocities and spins of each body in this vector, −1 for bodies that do not turn. Spins are in the
+    axes of the first frame of a body. ``lines`` (size,) is a small inertia [kg m²] for straight cables, whose inertia
+    about their line is zero.
     """
 
     def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:

@@ -17,7 +17,7 @@ from ...numerics.rotations import cross, entries, entry_count, from_entries
 
 
 class Coordinates(NamedTuple):
-    """Positions of r, ρ, u in q and of ṙ, ω, u̇ in v, and the matrices basis_e that give rotations R = Σ_e ρ_e basis_e.
+    """Indices of r, ρ, u in q and of ṙ, ω, u̇ in v, and the matrices basis_e that give rotations R = Σ_e ρ_e basis_e.
 
     There are t turning bodies, and e entries of each rotation; ``turned[s, f]`` (e,) are the entries of basis_f [e_s]×,
     with which the spin about axis s changes the entry f.

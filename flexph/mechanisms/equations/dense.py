@@ -203,7 +203,7 @@ class Matrices:
     def dissipation(self) -> Array:
         """Symmetric dissipation matrix R (n, n) of ``E ẋ = (J − R) z + B u``, from damping and resistance.
 
-        Read-only.
+        The array is read-only.
         """
         f, a = self.f, self.a
         if not (a.stress_damping.any() or f.has_resistance):
@@ -236,7 +236,7 @@ class Matrices:
     def costate(self) -> Array:
         """Costate z (n,) of ``E ẋ = (J − R) z + B u``: ∂H/∂q, velocities, stresses, spring forces and multipliers.
 
-        Read-only.
+        The array is read-only.
         """
         f, s = self.f, self.a.n.shape[0]
         z = self.x.copy()
@@ -269,10 +269,11 @@ def strain_viscosity(a: Arrays) -> Array:
 
 
 def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -> None:
-    """Write the blocks between deformation rates and spins into a matrix over the velocities (in place).
+    """Write the entries that couple deformation rates and spins into a matrix over the velocities, in place.
 
-    ``values`` (s, n) go to the rows of u̇ and columns of the spins of its body; times ``below``, to the transposed
-    ones.
+    ``values`` (s, n) are the entries for each spin component of a body and each of its deformation rates. They are
+    written in the row of the rate and the column of the spin; multiplied by ``below``, in the row of the spin and the
+    column of the rate.
     """
     u = np.arange(k.velocities - k.flexible, k.velocities)
     for own, row in zip(k.own, values, strict=True):

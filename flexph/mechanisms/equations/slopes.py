@@ -118,7 +118,10 @@ class Slopes:
         out[f.v, f.v][k.spin[:, :, None], k.spin[:, None, :]] -= 2.0 * across
 
     def _add_spatial(self, out: Array, w: Array) -> None:
-        """Add ∂(p_r × ω)/∂(u, ω, u̇) = −[ω]× ∂p_r at the ω of w."""
+        """Add the derivatives of p_r × ω with respect to u, ω, u̇ at constant ω to ``out``, in place; in space only.
+
+        They are −[ω]× ∂p_r, with p_r the angular momenta of the bodies at the state, and ω the entries of w for spins.
+        """
         f, k, a, p = self.f, self.k, self.a, self.p
         turn = np.zeros((len(a.mass), 3, 3))
         turn[a.turning] = spin_skew(w[f.v][k.spin])
@@ -256,8 +259,9 @@ class Slopes:
     def _add_torques(self, out: Array, torque: Array) -> None:
         """Add the derivative of section torques with respect to the entries ρ of rotations to ``out``, in place.
 
-        In space only. World torques τ (t, 3) act as Rᵀτ on the spins and as ψᵀRᵀτ on the deformations, with ψ the mode
-        shapes of the rotations. ``out`` (n_v, n_q) are derivatives of forces on velocities with respect to coordinates.
+        It is for mechanisms in space. World torques τ (t, 3) act as Rᵀτ on the spins and as ψᵀRᵀτ on the deformations,
+        with ψ the mode shapes of the rotations. ``out`` (n_v, n_q) are derivatives of forces on velocities with respect
+        to coordinates.
         """
         a, k = self.a, self.k
         place = np.searchsorted(a.turning, a.torque_body)

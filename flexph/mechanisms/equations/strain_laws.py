@@ -28,7 +28,10 @@ class StrainLaws:
         return entries
 
     def sample(self, stresses: Array, product: Array) -> Array:
-        """Stresses (m,) with the strains of the rows with a law in their place, from the values ``product`` (p,)."""
+        """Array (m,) of the stresses, in which strain rows with a law have their strains instead.
+
+        The strains follow from the values ``product`` (p,) of the products V·W.
+        """
         if not self.a.strains.laws:
             return stresses
         values, own = stresses.copy(), np.zeros(stresses.size)

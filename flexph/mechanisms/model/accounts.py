@@ -137,8 +137,8 @@ class AccountRows(Memo):
     def _losses(self) -> tuple[str, ...]:
         """Names of the losses in the ledger, in the order of its rows.
 
-        Also store the indices at which kinds of losses begin. They are those of bodies, dampers, slips, bearings with
-        impacts, compliant and rigid contacts, and of joined joints.
+        They are those of bodies, dampers, slips, bearings, impacts of bearings, compliant and rigid contacts, and of
+        joined joints. The indices at which kinds of losses begin are stored as attributes.
         """
         slips = [c.name for c in self.mechanism.connections for _ in c.form.slips]
         self.slipping, contacts = len(slips), self._contacts

@@ -176,7 +176,7 @@ def refuse_redundant(at: Checked, remedy: str = "allow redundant='least_norm'") 
 def explain_redundancy(mechanism: Model, G: Any) -> str:
     """Text on each redundant constraint and the constraints that imply it.
 
-    Empty if the constraint matrix G has full rank.
+    The text is empty if the constraint matrix G has full rank.
     """
     if has_full_rank(G):
         return ""

@@ -51,9 +51,10 @@ def move(mechanism: Model, centres: Array, rotations: Array, step: Array) -> tup
 
 
 def moved(mechanism: Model, c: Configuration, step: Array) -> Configuration:
-    """Configuration with other positions, after rigid increments and changes of u, one vector ``step`` (n_v,).
+    """Configuration after a displacement ``step`` (n_v,): rigid increments of all frames and changes of u.
 
-    The rigid increments are shortened so that no rotation about an axis exceeds half a radian.
+    Velocities are unchanged. The rigid increments are shortened so that no rotation about an axis exceeds half a
+    radian.
     """
     rigid = mechanism.layout.velocities - mechanism.layout.flexible
     centres, rotations = move(mechanism, c.r, c.R, step[:rigid])
@@ -168,7 +169,7 @@ class VelocityRows(NamedTuple):
     entries: Array
 
     def full_rows(self, width: int) -> Array:
-        """Matrix (rows, width) with all columns."""
+        """Matrix (rows, width) with all columns; those that are not stored are zero."""
         rows = np.zeros((len(self.entries), width))
         rows[:, self.columns] = self.entries
         return rows
@@ -253,11 +254,12 @@ def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array)
 
 
 def rate_doubt(a: Arrays, d: Derived, doubts: tuple[Array, Array]) -> float:
-    """Relative rate [1/s] of constraints below which it may be round-off in the rates of drives.
+    """Relative rate [1/s] up to which the rates of constraints may be round-off of the rates of drives.
 
-    The largest of all rows. Rates are divided by the size of the constraint. ``doubts`` is the result of
-    :meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`, round-off of coefficients and offsets. Round-off inside
-    a drive is estimated by that of a value of the size of the constraint. Zero if nothing is driven.
+    It is the largest of all rows, each rate divided by the size of its constraint, and zero if nothing is driven.
+    ``doubts`` are the errors of the rates of coefficients and offsets due to round-off
+    (:meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`). Round-off inside a drive is estimated by that of a
+    value of the size of the constraint.
     """
     coefficient, offset = doubts
     if not (coefficient.any() or offset.any()):

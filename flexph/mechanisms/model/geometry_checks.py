@@ -75,7 +75,7 @@ def is_surface(mechanism: Model, row: int) -> bool:
 
 
 def check_curves(mechanism: Model, on_curves: Sequence[OnCurve]) -> None:
-    """Raise ValueError if a port is beyond an end of its curve."""
+    """Raise ValueError, naming port and joint, if a port that slides on a curve is beyond an end of the curve."""
     for curve, at in zip(mechanism.network.arrays.curves, on_curves, strict=True):
         if curve.is_beyond(at.places[1]):
             raise ValueError(

@@ -195,8 +195,8 @@ class Model(Memo, Remade):
 def extent(mechanism: Model, centres: Array, rotations: Array) -> float:
     """Size of the mechanism [m] with bodies at given centres and rotations, undeformed; 1 if all lengths are zero.
 
-    It is the largest component of a distance of bodies, a node position in its body, or a vector between points of
-    joints.
+    It is the largest component of the vectors between centres of mass, of the positions of nodes in their bodies, and
+    of the vectors between points of joints.
     """
     a = mechanism.network.arrays
     vector = vectors(a, centres, node_arms(a, rotations, np.zeros(mechanism.layout.flexible)))

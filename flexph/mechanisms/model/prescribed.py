@@ -46,7 +46,7 @@ def values_at(function: Callable[[Any], Any], times: Array, size: int) -> Array:
 def _values_by_array(function: Callable[[Any], Any], times: Array) -> Array | None:
     """Values (times,) of a function that accepts arrays of times; None if it does not.
 
-    It counts as one that does if its values equal single evaluations bit by bit at some of the times.
+    A function accepts arrays if its values equal single evaluations bit by bit, as tested at some of the times.
     """
     some = np.linspace(0, times.size - 1, SAMPLES).astype(int)
     try:

@@ -246,7 +246,7 @@ def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
 
 
 def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
-    """Warnings about buckling of the first floating frame of the body ``name`` that may buckle."""
+    """Warnings about buckling of the first floating frame of the body ``name`` that may buckle; empty if none may."""
     at = mechanism.layout.parts.get(f"{name}.stress", slice(0, 0)).start
     for frame in nodes_of(mechanism.bodies[name]):
         doubts = _buckling(name, frame, times, states[:, at : at + frame.stress_size]) if frame.size else []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ControlledFactor(NamedTuple):
     """Factor 1 + u of a stiffness, mass or friction, set by an input u of a run.
 
-    ``name`` is that of the part, ``kind`` and ``number`` give the column of its value (see
+    ``name`` is that of the spring, joint, contact or body. ``kind`` and ``number`` give the column of its value (see
     :func:`flexph.kernels.arrays.timed_columns`), ``port`` and ``entry`` are the indices of the input port and of the
     input.
     """
@@ -198,7 +198,7 @@ class References:
     def at_times(self, times: Array) -> Array:
         """Rows of prescribed values of the k steps between k + 1 times, (k, columns).
 
-        A single row of zeros if nothing varies.
+        There is a single row of zeros if nothing varies.
         """
         if not self.moves:
             return self._still[None]

@@ -71,9 +71,9 @@ class State:
     time : float
         Time [s].
     x : array
-        Positions, velocities and stresses in the layout of the mechanism, without multipliers.
+        Positions, velocities, stresses and spring forces in the layout of the mechanism, without multipliers.
     multipliers : array
-        Multipliers (g,).
+        Multipliers (g,) of the constraints, in the order of ``Mechanism.constraint_names``.
     anchors : Anchors
         Offsets of joints and free lengths of springs, measured in the assembled pose.
     memory : array
@@ -137,7 +137,7 @@ class State:
 def _named(bodies: tuple[str, ...], count: int | None) -> str:
     """Text with the names of the bodies, for a ``repr``.
 
-    Without names ``"a mechanism"``, or their ``count`` if it is given.
+    Without names it is ``"a mechanism"`` or, if their number ``count`` is given, the number of bodies.
     """
     return listed(bodies) or ("a mechanism" if count is None else f"{count} bodies")
 

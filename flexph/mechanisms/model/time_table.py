@@ -179,9 +179,9 @@ class TimeTable:
         return bool(self._driven) or self.references.moves
 
     def prescribed(self, time: float) -> Prescribed:
-        """Coefficients and offsets of the constraint rows at a time [s], their rates and the round-off of these.
+        """Coefficients and offsets of the constraint rows at a time [s], their rates and the round-off of these rates.
 
-        Read-only.
+        The arrays are read-only.
         """
         if not self._driven:
             return self._constant

@@ -120,10 +120,11 @@ def project(
 
 
 def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Array | None, Array]]:
-    """Yield the metrics of successive projections of velocities: for rigid motions first, then for all velocities.
+    """Yield mass matrices for successive projections of velocities: first of rigid motions, then of all velocities.
 
-    Each consists of the mass matrix of the leading velocities, that of the coordinates, the ``directions`` (n_v, n) of
-    the coordinates, None if these are the leading velocities, and the units of the coordinates.
+    Each result has the mass matrix of the first velocities of v, which change, and the mass matrix of the coordinates
+    of these changes. Then follow the ``directions`` (n_v, n) of the coordinates, None if these are the velocities
+    themselves, and the units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion
     unit = displacement_sizes(a, lever(a))

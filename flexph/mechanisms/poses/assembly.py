@@ -132,6 +132,6 @@ def places_of(
 
 
 def _columns(mechanism: Model) -> tuple[Array, Array]:
-    """Columns of the velocities of the centres (b, d) and of the spins (b, s) of all bodies in a rigid motion."""
+    """Indices of the velocities (b, d) and spins (b, s) of all bodies in the vector of a rigid motion."""
     rigid = mechanism.rigid_motion
     return mechanism.network.arrays.columns[:2] if rigid is None else (rigid.centres, rigid.spins)

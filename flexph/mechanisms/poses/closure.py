@@ -232,7 +232,8 @@ class Closure:
     def _matrix(self, here: _PoseValues, size: int) -> tuple[Any, Array | None]:
         """Derivative of the gaps, relative to a length, with respect to the velocities or to rigid motions of bodies.
 
-        The second value has the rigid motions as columns, (n_v, columns); None if the derivative is that by velocities.
+        The second value has the rigid motions as columns, (n_v, columns); it is None if the derivative is with respect
+        to the velocities.
         """
         directions = None if self.rigid is None else self.rigid.frame_velocities(*here.at)
         columns, rows = size if directions is None else len(directions), self.units(self.length)

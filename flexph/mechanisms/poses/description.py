@@ -44,7 +44,7 @@ class Rank(NamedTuple):
 def rank_at(mechanism: Model, pose: Pose) -> Rank:
     """Redundant constraints of a mechanism at a pose, the number of its freedoms and a basis of them.
 
-    Drives do not move.
+    Drives count as locked.
     """
     G = _rates(mechanism, pose)
     if not G.shape[0]:

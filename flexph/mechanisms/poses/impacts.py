@@ -36,9 +36,10 @@ LARGE = 300
 
 
 def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
-    """Changes of velocity M⁻¹Gᵀμ above the joint impulses μ, (n_v + g, k), which change the rates G v by given defects.
+    """Joint impulses μ that change the constraint rates G v by given defects, and the velocity changes M⁻¹Gᵀμ.
 
-    They satisfy G M⁻¹Gᵀμ = ``defects`` (g, k), with the mass matrix M at the deformation u.
+    The result (n_v + g, k) has the changes of velocity in its first rows and the impulses in the others. They satisfy G
+    M⁻¹Gᵀμ = ``defects`` (g, k), with the mass matrix M at the deformation u.
     """
     rhs = np.zeros((sum(G.shape), defects.shape[1]))
     rhs[G.shape[1] :] = defects

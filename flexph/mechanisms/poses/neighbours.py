@@ -68,7 +68,7 @@ class FreeMotions(NamedTuple):
         return Variations(np.hstack([moved, zero]), np.hstack([self.faster, self.pace * moved]))
 
     def coordinates(self, given: Variations) -> Array:
-        """Coordinates α above β, (2k, m), of m given variations."""
+        """Coordinates of m given variations, one column each (2k, m): α in the first k rows, β in the last k."""
         displaced, faster = (self.basis.T @ (part / self.sizes[:, None]) for part in given)
         return np.vstack([displaced, faster / self.pace])
 

@@ -175,7 +175,7 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """Positions of entries in the map of :func:`_velocities`, which are the same at all poses.
+    """Indices of entries in the map of :func:`_velocities`, which are the same at all poses.
 
     ``bodies`` (k,) have velocities, and ``columns`` (k,) are the indices of the first one of each among the states.
     ``same_row`` and ``same_column`` are rows and columns of entries that are equal in body and world axes.

@@ -118,7 +118,8 @@ def _differ(one: Supports, other: Supports, bounds: Supports) -> bool:
 def _damper_size(basis: Basis) -> Array:
     """Upper bound |S|ᵀ(c + ρ')|S| of the damping of spring-dampers, (n, n) over the free motions.
 
-    It holds in any axes. S are the rates of the springs, c their damping coefficients, ρ' slopes of their relations.
+    It holds in any axes. S are the rates of the springs, c their damping coefficients, ρ' the derivatives of their
+    relations with respect to the rate.
     """
     a, c = basis.given.mechanism.network.arrays, basis.c
     d = derive(a, c)

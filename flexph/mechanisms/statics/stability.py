@@ -48,7 +48,7 @@ GROWTH = 1e-6
 
 
 class Softest(NamedTuple):
-    """Least ω² of the small motions about an equilibrium, and the shape of its velocities (n_v,).
+    """Least ω² of the small motions about an equilibrium, and the shape (n_v,) of the motion with this ω².
 
     ω² is zero if it is round-off, and infinite for a mechanism that cannot move.
     """
@@ -225,7 +225,10 @@ def _unbalanced_stiffness(mechanism: Model, c: Configuration, left: Array) -> An
 
 
 def is_minimum(given: Problem, c: Configuration) -> bool:
-    """True if an equilibrium is a minimum of the energy; also, untested, with more than ``MANY`` velocities."""
+    """True if an equilibrium is a minimum of the energy.
+
+    Mechanisms with more than ``MANY`` velocities are not tested: the result is True.
+    """
     return given.mechanism.layout.velocities > MANY or softest_motion(given, c).square >= 0.0
 
 

@@ -123,7 +123,7 @@ def is_rigid_motion(mechanism: Model, state: State) -> bool:
 
 
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
-    """Steady motion (v₀, Ω) without v₀, with a spin along gravity, that fits given velocities best.
+    """Steady rotation with v₀ = 0 and a spin Ω along gravity that fits given velocities best, as one vector (v₀, Ω).
 
     ``matrix`` maps (v₀, Ω) to velocities, of which ``given`` are wanted. Raises ValueError without gravity in space.
     """

@@ -151,7 +151,10 @@ def system_of(motion: Moving) -> Reduced:
 
 
 def _period(motion: Moving) -> float:
-    """Time [s] of the slowest turn of the frame or of a body or, without spins, of a displacement by the size."""
+    """Time [s] of the slowest turn of the frame or of a body.
+
+    Without spins, of a displacement by the mechanism's size.
+    """
     (spin, velocity), size = motion.given.steady, float(motion.sizes.max())
     speeds = [float(np.linalg.norm(spin)), *np.linalg.norm(motion.own, axis=1)]
     turns = [2.0 * np.pi / speed for speed in speeds if speed > 0.0]

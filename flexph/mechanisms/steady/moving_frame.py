@@ -117,7 +117,7 @@ def _swept(spin: Array, velocity: Array, time: float) -> Array:
 def _spin_products(spin: Array, c: Configuration) -> Array:
     """Products Ω × ω (b, s) of the world's spin vector Ω with the spins ω of the bodies, in body axes.
 
-    Zero in the plane.
+    They are zero in the plane.
     """
     if c.r.shape[1] == 2:
         return np.zeros_like(c.omega)

@@ -109,7 +109,7 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k.
+        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
 
         Unknown numbers are left out.
         """

@@ -34,7 +34,7 @@ class Places(Protocol):
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices (k,) of points in the mesh of the nodes ``numbers`` of instance k.
+        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
 
         Unknown numbers are left out.
         """

@@ -44,7 +44,10 @@ class _Cylinder:
 
 
 def proposed_ports(faces: Sequence[dict[str, Any]], scale: float) -> tuple[ProposedPort, ...]:
-    """Ports of the faces of one part, with lengths in ``scale`` [m], sorted by kind, size and position."""
+    """Ports at the faces of one part in [m], sorted by kind, size and position, and named by kind and number.
+
+    Lengths of the ``faces`` are in the unit ``scale`` [m].
+    """
     places = [*_round(faces), *_balls(faces), *_planes(faces)]
     ordered = sorted(places, key=_order)
     counts: dict[str, int] = {}

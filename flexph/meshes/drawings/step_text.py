@@ -92,7 +92,10 @@ def materials(held: dict[int, str]) -> dict[str, FileMaterialName]:
 
 
 def _product(held: dict[int, str], number: int, depth: int = 6) -> str | None:
-    """Name of the product of the entity ``number``, found by following references between the entities ``held``."""
+    """Name of the product to which the entity ``number`` leads by references; None if none is found.
+
+    ``held``: text of each relevant entity by its number. At most ``depth`` references are followed in a row.
+    """
     text = held.get(number, "")
     if text.startswith("PRODUCT(") or text.startswith("PRODUCT ("):
         strings = STRING.findall(text)

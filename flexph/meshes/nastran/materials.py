@@ -88,7 +88,11 @@ def _replaced(card: Card, values: Mapping[int, float]) -> Card:
 
 
 def _curve(table: Card, k: int, curves: Mapping[str, Card]) -> tuple[list[float], list[float]]:
-    """Temperatures, ascending, and values of a TABLEM1 card that a field of MATT1 names."""
+    """Temperatures, ascending, and values at them, from the card TABLEM1 that field ``k`` of the card ``table`` names.
+
+    ``curves`` are the cards TABLEM1 of the file by number. Raises ValueError if there is no such card, and for a card
+    with logarithmic axes or without ascending pairs.
+    """
     card = curves.get(table.field(k))
     if card is None:
         raise ValueError(f"{table.name} ({table.place}) must name TABLEM1 cards of the file, got {table.field(k)!r}")

@@ -51,7 +51,10 @@ class _Deck:
         self.others: dict[int, None] = {}
 
     def take(self, data: DataSet) -> None:
-        """Sort a data set."""
+        """Add the contents of a data set to the nodes, elements, groups, unit or systems of the deck, by its number.
+
+        Of a data set with another number, only the number is kept.
+        """
         if data.number in NODE_SETS:
             self._take_nodes(data)
         elif data.number == ELEMENTS:
@@ -69,7 +72,11 @@ class _Deck:
             self.others.setdefault(data.number)
 
     def contents(self) -> MeshContents:
-        """The contents of the file."""
+        """Mesh of the nodes and elements with its groups, unsupported parts, and unit of the file.
+
+        The notes name the data sets that are not read. Raises ValueError for nodes in a coordinate system that is not
+        the global one.
+        """
         wrong = sorted(self.systems & set(self.turned))
         if wrong:
             raise ValueError(

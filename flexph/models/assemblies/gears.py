@@ -227,7 +227,10 @@ def proposed_gears(
 
 
 def _towards(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
-    """Ratio of a meshing between the groups of another, ``known``, in the order of the wheels of ``known``."""
+    """Ratio of ``meshing``, inverted if its wheels are in the other order than those of ``known``.
+
+    Both are meshings between the same two groups. The order of the wheels is the order of these groups.
+    """
     return meshing.ratio if groups[meshing.first] == groups[known.first] else 1.0 / meshing.ratio
 
 

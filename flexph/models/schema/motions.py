@@ -77,8 +77,8 @@ def _pieces(times: list[float], coefficients: list[list[float]]) -> Motion:
 class Pieces(Profile):
     """A motion of consecutive polynomials in the time since the begin of each.
 
-    ``times`` are the limits between them. ``coefficients`` has a list for each polynomial, of the factors of the powers
-    of time.
+    ``times``: begin of the first one, limits between them, and end of the last one. ``coefficients``: a list for each
+    polynomial, of the factors of the powers of time, from power 0 on.
     """
 
     makes: ClassVar = staticmethod(_pieces)

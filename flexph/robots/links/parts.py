@@ -202,7 +202,10 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """For each of the bodies ``own``, positions (3,) of its other links and of the shapes of all its links."""
+    """For each of the bodies ``own``, positions (3,) of its other links and of the shapes of all its links, by name.
+
+    They are in the frame of the body. ``carried`` gives the body of each link, and the pose of the link in it.
+    """
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():
         if carrier not in (WORLD, name):

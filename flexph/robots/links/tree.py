@@ -59,9 +59,11 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """Law of each follower, combined along chains so that its leader follows no joint.
+    """Law of each follower by its name, combined along chains so that its leader follows no joint.
 
-    Fixed joints have no leader; a follower of a fixed joint has the constant coordinate ``offset``.
+    Laws of fixed joints are ignored; a follower of a fixed joint has the constant coordinate ``offset``. Raises
+    ValueError for a law that names an unknown joint, leads back to its own joint, or involves a joint with several
+    degrees of freedom.
     """
     by_name = {joint.name: joint for joint in joints}
     resolved: dict[str, Mimic] = {}

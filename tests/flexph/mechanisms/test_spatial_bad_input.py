@@ -217,7 +217,7 @@ def test_ground_comes_second(make):
 
 
 JOINTS_OF_SPACE = {
-    "hinge": (lambda: hinge("bar.root", GROUND, axis=Z), "a hinge has no axis= in the plane"),
+    "hinge": (lambda: hinge("bar.root", GROUND, axis=Z), "a hinge has no axis in the plane"),
     "spherical": (lambda: spherical("bar.root", GROUND), "exists in three dimensions only; in the plane use hinge"),
     "universal": (
         lambda: universal("bar.root", GROUND, axis=Z, second_axis=(1, 0, 0)),

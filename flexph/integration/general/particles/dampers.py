@@ -56,7 +56,7 @@ def relation_scale(kind, law):
 
 
 def resistance(kind, law, rate):
-    """Resistance ρ(s)/s of a relation at a rate s [m/s]; near rest its limit ρ'(s)."""
+    """Resistance ρ(s)/s of a relation at a rate s [m/s]; near rest the slope ρ'(s), which has the same limit."""
     if fabs(rate) > SMALL_RATE * relation_scale(kind, law):
         return relation_force(kind, law, rate) / rate
     return relation_slope(kind, law, rate)

@@ -262,7 +262,7 @@ def _anchor_energy(m: Memory, dim: int, c: int, is_start: bool) -> float:
 
 
 def add_surface_outputs(m: Memory, dim: int, out: Array) -> None:
-    """Add the friction along moving surfaces to ``out``, the outputs, for surfaces whose speed is an input."""
+    """Add the outputs of moving surfaces whose speed is an input to ``out``: the friction along their motion."""
     for c in range(m.contacts_kind.size):
         if m.contacts_driven[c] >= 0 and is_active(m, c):
             for t in range(dim - 1):

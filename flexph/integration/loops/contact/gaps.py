@@ -333,7 +333,10 @@ def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, floa
 
 
 def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
-    """Compute the gradients of the gap between a plane and the rim of a disc, over a step and at its end."""
+    """Compute the gradients of the gap between a plane and the rim of a disc with respect to V, W and U.
+
+    One is that over the step, the other that at its end.
+    """
     v0 = m.touch_first
     v1 = m.touch_last
     mean = m.touch_mean[c]
@@ -353,7 +356,7 @@ def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
 
 
 def _differentiate_axial(m: Memory, dim: int, c: int) -> None:
-    """Compute the gradients of the distance from an axis, over a step and at its end.
+    """Compute the gradients of the distance from an axis with respect to V and W, over a step and at its end.
 
     The direction of the axis is no unit vector if its section bends.
     """

@@ -67,7 +67,10 @@ def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
 
 
 def _store_rate(m: Memory, dim: int, c: int, h: float) -> None:
-    """Store the gradient of the gap of contact c at the end of the step, with the columns of its unknowns."""
+    """Store the gradient of the gap of contact c with respect to its unknowns, at the end of the step.
+
+    The columns of these unknowns are stored with it.
+    """
     differentiate_contact(m, dim, c, h)
     count = m.touch_begin[5]
     m.touch_begin[6] = count
@@ -197,7 +200,7 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, v: int, w
 
 
 def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add the derivative of the direction of the force of contact c to the Jacobian.
+    """Add the change of the force of contact c by the change of its direction to the Jacobian.
 
     Returns by how much this reduces the slope F' of the force.
     """
@@ -233,10 +236,10 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the derivative of the direction of the force on a ball at a surface to the Jacobian.
+    """Add the change of the force on a ball at a surface by the change of its direction to the Jacobian.
 
-    It is due to the change of the coordinates V·Wᵢ of the ball in the axes of the surface; the discrete gradient n of
-    the distance has the derivatives ``touch.bent`` with respect to these.
+    The direction changes with the coordinates V·Wᵢ of the ball in the axes of the surface; ``touch.bent`` has the
+    derivatives of the discrete gradient n of the distance with respect to these.
     """
     first = _first_row(m)
     v0 = m.touch_first
@@ -356,7 +359,7 @@ def _part_of(m: Memory, c: int, vector: int, other: int) -> float:
 
 
 def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the derivative of the direction of the force on the rim of a disc to the Jacobian.
+    """Add the change of the force on the rim of a disc by the change of its direction to the Jacobian.
 
     ``push`` is the force times h.
     """

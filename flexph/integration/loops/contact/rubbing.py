@@ -186,7 +186,10 @@ def friction_coefficient(m: Memory, c: int) -> float:
 
 
 def set_friction(m: Memory, dim: int, c: int, h: float) -> None:
-    """Compute the friction of contact c along its tangents, its derivatives, and its anchor at the end of the step."""
+    """Compute the friction of contact c along its tangents, and its derivatives with respect to slip and normal force.
+
+    If the contact has an anchor, compute the anchor at the end of the step, too.
+    """
     if m.contacts_anchor[c] >= 0:
         _set_anchored_friction(m, dim, c)
         return
@@ -203,9 +206,9 @@ def set_friction(m: Memory, dim: int, c: int, h: float) -> None:
 
 
 def _set_anchored_friction(m: Memory, dim: int, c: int) -> None:
-    """Compute the friction of a contact that sticks by an anchor, and its derivatives.
+    """Compute the friction of a contact that sticks by an anchor, and the anchor at the end of the step.
 
-    Also set the anchor at the end of the step.
+    Also the derivatives of the friction with respect to slip and normal force.
     """
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]

@@ -118,7 +118,7 @@ def _multiply_block(dim: int, T: Array, row: int, k: int) -> None:
 def _subtract_product(dim: int, T: Array, row: int, k: int, column: int) -> None:
     """Subtract the product of the blocks of T at (row, k) and (k, column) from the block at (row, column).
 
-    Locals, here and below, tell the compiler that no store changes what is read again.
+    Local variables, here and below, tell the compiler that no store changes what is read again.
     """
     for i in range(row, row + dim):
         t = T[i]

@@ -144,7 +144,10 @@ def _measure_angle(s: Memory, k: int, angle: int) -> None:
 
 
 def _measure_rope(m: Memory, g: Scheme, h: float, k: int, r: int) -> None:
-    """Compute the rate of the length of rope r, which is spring k, at the nodes, and its derivatives."""
+    """Compute the rates of the length of rope r, which is spring k, at the nodes.
+
+    Also the derivatives of this length with respect to the products.
+    """
     for i in range(g.stages.size):
         stage(g.stages, i).trial_extension[k] = 0.0
     for span in range(m.ropes_span[r], m.ropes_span[r + 1]):
@@ -376,9 +379,9 @@ def slopes_of_laws(m: Memory, g: Scheme, h: float, given: AtNodes) -> None:
 
 
 def _set_rope_slopes(s: Memory, k: int) -> None:
-    """Correct the derivatives of the law of rope k for its damping.
+    """Correct the slopes of the force of rope k, with respect to its length and its rate, for the damping.
 
-    A slack rope has no damping; the law has no slope either if damping cancels the tension.
+    A slack rope has no damping; if damping cancels the tension, the force has no slope at all.
     """
     damping = s.trial_tension[k] - s.trial_law[k]
     s.stage_law_slope[k][2] = 0.0

@@ -82,7 +82,7 @@ def _forces(m: Memory, dim: int, contact: int) -> None:
 
 
 def add_forces_on_nodes(m: Memory, dim: int) -> None:
-    """Add the forces on products, as forces on the nodes of their vectors."""
+    """Convert the forces on products to forces on the nodes of their vectors, and add them."""
     for p in range(m.trial_force.size):
         first = m.joints_first[p]
         second = m.joints_second[p]

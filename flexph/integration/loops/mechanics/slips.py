@@ -113,7 +113,7 @@ def record_slips(m: Memory, h: float, out: Array) -> None:
 
 
 def add_slips(m: Memory, dim: int, h: float) -> None:
-    """Add the derivatives of the friction forces against slips to the Jacobian."""
+    """Add the derivatives of the friction forces against slips with respect to the unknowns to the Jacobian."""
     for slip in range(m.slips_lost.size):
         first = m.slips_first[slip]
         count = m.slips_first[slip + 1] - first
@@ -152,7 +152,7 @@ def _add_loads(m: Memory, dim: int, h: float, slip: int) -> None:
 
 
 def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
-    """Add the derivatives of slip term i to the rows of component k of its slip, and those of its gain."""
+    """Add the derivatives of slip term i to the rows of component k of its slip, and those of the gain of the term."""
     p = m.slips_product[i]
     q = m.slips_by[i]
     change = m.end_product[p] - m.at_product[p]

@@ -57,9 +57,9 @@ class Inertia(NamedTuple):
 
 
 class Elastic(NamedTuple):
-    """Strain rows D_i(u) = strain_i + G_i u, which give the strain rates D u̇ of the stresses (m).
+    """Strain rows D_i(u) = strain_i + G_i u of all stresses (m), with their stiffness C⁻¹, compliance C, and damping.
 
-    Also their stiffness C⁻¹, compliance C, and damping.
+    Their product D u̇ with the rates of the flexible coordinates u is the vector of the strain rates.
     """
 
     ptr: Unsigned  # (m + 1,)

@@ -146,7 +146,7 @@ class Memory:
         return one
 
     def constant_spans(self) -> list[slice]:
-        """Slices of the fields of floats that are not empty among the constant floats."""
+        """Slices of the constant floats, one for each field of constant floats that is not empty."""
         fields = self.table[:CONSTANTS][REAL[:CONSTANTS]]
         firsts, sizes = fields[:, 0].tolist(), fields[:, 1:].prod(axis=1).tolist()
         return [slice(first, first + size) for first, size in zip(firsts, sizes, strict=True) if size]

@@ -44,9 +44,9 @@ def _strain_at_start(m: Memory) -> None:
 
 
 def strain(m: Memory, dim: int, h: float) -> None:
-    """Compute the stresses σ₁ = C⁻¹ε at the end of a step, the mean stresses σ̃, and the gradients of strains.
+    """Compute the stresses σ₁ = C⁻¹ε at the end of a step, the mean stresses σ̃, and the changes of the stresses.
 
-    Also the changes of the stresses over the step.
+    Also the gradients of the strains with respect to their products.
     """
     _place_columns(dim, m.end_r, m.end_R, m.nodal_end_column)
     _set_vectors(m, dim, m.nodal_end_column, m.nodal_end_vector)
@@ -67,7 +67,7 @@ def strain(m: Memory, dim: int, h: float) -> None:
 
 
 def _evaluate_laws(m: Memory, h: float) -> None:
-    """Compute the stresses of rows with an elastic law, over the step and at its end, and their derivatives.
+    """Compute the stresses of rows with an elastic law, over the step and at its end, and their slopes.
 
     Damping has the stiffness of the undeformed body.
     """

@@ -66,7 +66,7 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 def _turn_frame(m: Memory, b: int) -> None:
     """Compute the derivatives of the directors of frame b with respect to its spin: B in the mean, W at the end.
 
-    B has R̄⁻ᵀ and the mean levers.
+    B has vectors of R̄⁻ᵀ, crossed with the mean directors.
     """
     for c in range(3):
         k = 4 * b + 1 + c

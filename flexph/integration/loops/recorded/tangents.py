@@ -41,9 +41,9 @@ UNRELIABLE = cython.declare(cython.double, 1e-14)
 
 
 def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, last: int) -> int:
-    """Compute the derivatives of the states after ``first`` up to ``last``, step by step, from those at ``first``.
+    """Compute the derivatives of the states from ``first`` to ``last`` with respect to all parameters, step by step.
 
-    Returns the number of the step that failed, or −1.
+    Those of state ``first`` are given. Returns the number of the step that failed, or −1.
     """
     failed = -1
     forget_programs()
@@ -100,9 +100,9 @@ def _set(out: Array, first: int, row: Array) -> int:
 
 
 def _advance(m: Memory, f: Forward, end: Array) -> float:
-    """Compute the derivatives of the end and of the residual for the present derivatives of the unknowns.
+    """Compute the derivatives of the end and of the residual that follow from the present ones of the unknowns.
 
-    The latter are in ``missed``; returns the largest of them.
+    Those of the residual are in ``missed``; returns the largest of them.
     """
     b = f.run
     _set(b.adjoint, m.at_state.size, f.unknowns)
@@ -118,7 +118,7 @@ def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
 
 
 def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
-    """Solve for the derivatives of the unknowns with the factored Jacobian and iterative refinement.
+    """Solve for the derivatives of the unknowns with the factored Jacobian and iterative refinement, for one parameter.
 
     Returns False if that does not converge. The derivatives of the end are written into ``end``.
     """
@@ -143,7 +143,7 @@ def _correct(m: Memory, dim: int, f: Forward, h: float, end: Array) -> bool:
 
 
 def _solve(m: Memory, f: Forward, end: Array) -> bool:
-    """Solve for the derivatives of the unknowns by the dense matrix, formed column by column.
+    """Solve for the derivatives of the unknowns with the dense matrix r_y, formed column by column, for one parameter.
 
     Returns False if the matrix is singular or too large.
     """

@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def begin_row(m: Memory) -> None:
-    """Store the state to which the next step returns if it fails, and set its sums to zero."""
+    """Store the state to which the next step returns if it fails, and set the sums of the step to zero."""
     copy(m.run_now, m.run_back)
     fill(m.run_step, 0.0)
     fill(m.run_failure, 0.0)

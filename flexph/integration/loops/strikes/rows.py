@@ -84,7 +84,10 @@ def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
 
 
 def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
-    """Compute the gap of contact c at the end of a step, its gradients and slip, and the forces of its impulses."""
+    """Compute the gap of contact c at the end of a step, its gradients and its slip, and its impulses as forces.
+
+    A force here is an impulse over h; gap and slip are stored over h, too, as rates.
+    """
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
     place_vectors(m, dim, c, m.end_r, m.end_arm, m.touch_last)
@@ -145,7 +148,7 @@ def _side(m: Memory, c: int, b: int) -> int:
 def _add_node(m: Memory, dim: int, c: int, k: int, b: int, by: int, h: float) -> None:
     """Add the contribution of a node of vector k (V, W or U) to the rows of contact c.
 
-    It is over the first ``by`` velocities of the node's side b.
+    It consists of the entries for the first ``by`` velocities of the node's side b.
     """
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]

@@ -78,7 +78,7 @@ def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, flo
 def _linear_slope(m: Memory, i: int, z: float, slip: float) -> float:
     """Derivative (z₁ − z̄)/s of the mean z̄ with respect to the slip s ≥ 0, without cancellation for short slips.
 
-    The latter holds on one side of zero.
+    For a step in which z passes through zero the quotient is computed as it stands.
     """
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]

@@ -368,7 +368,10 @@ class _Rest:
         return of_spins + self.added @ du if self._adds else of_spins
 
     def weighted(self, stack: Any) -> Any:
-        """Sum 2M + 2hω̄N − ½h²ω₀ω₁K over stacked inertia matrices, or over those of their shifts."""
+        """Sum 2M + 2hω̄N − ½h²ω₀ω₁K over the stacked inertia matrices M, N_a and K_ab, or over those of the shifts.
+
+        ω₀ and ω₁ are the spins at the two ends of the step, ω̄ their mean.
+        """
         n, s, h, w0, w1 = len(self._before[0]), len(self._before), self.h, self._before, self._after
         weighted = 2.0 * stack[:n]
         for i in range(s):
