@@ -60,9 +60,10 @@ Factor = tuple[str, Any]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
-    """Add the points and directions at the ends of the vectors of gaps to ``places``, as new keys.
+    """Add the nodes of all gaps, points and directions of bodies, to the dictionary ``places`` from nodes to indices.
 
-    Their values are consecutive indices; keys that exist keep theirs. The ports of groups of balls are added, too.
+    New nodes get consecutive indices, nodes that ``places`` already has keep their index. The ports of groups of balls
+    are added, too.
     """
     for connection in connections:
         for gap in connection.form.gaps:
@@ -167,10 +168,10 @@ def _group(
     dim: int,
     first: int,
 ) -> Group:
-    """Arrays of a group of balls.
+    """Arrays of a group of balls, given with its connection and the connection's index.
 
-    They follow from the gaps between neighbours in the list of its balls. ``first`` is the index of the first anchor of
-    the group in the state.
+    Nodes and bodies of the balls are taken from gaps between each ball and the next one in the list. ``given`` is that
+    of :func:`_arrays`. ``first`` is the index of the first anchor of the group in the state.
     """
     i, connection, group = owned
     gaps = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
@@ -256,7 +257,7 @@ def _keyed_factors(connections: Sequence[Connection]) -> list[tuple[Any, Factor]
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
-    """Numbers of entries in the state of friction anchors, by their names, in the order of the state.
+    """Numbers of entries that friction anchors have in the state, by names of these entries, in the order of the state.
 
     A single anchor has d names with one entry each, such as ``floor: anchor 1 x``; the anchors of a group have one
     name, such as ``discs: anchors``. In a state, anchors follow the springs.
@@ -361,7 +362,10 @@ def has_slipping_wheel(connection: Connection) -> bool:
 
 
 def _is_closed(connection: Connection) -> bool:
-    """True if a connection stands for a contact at rest by the distance of its gap."""
+    """True if a connection is the substitute, in a mechanism at rest, for a closed contact at an edge or face.
+
+    Such a connection is a spring on the distance of the gap, or a constraint of this distance.
+    """
     form = connection.form
     return any(m.distance for m in form.measures) or any(isinstance(row.law, Distances) for row in form.rows)
 
@@ -376,9 +380,9 @@ def refuse_contacts(
 ) -> None:
     """Raise ValueError for a connection that an analysis does not support, such as a contact, with its name.
 
-    ``what`` is the analysis. Contacts and Coulomb friction are never supported, except that contacts closed at edges
-    and faces are with ``at_rest``. Points on curves are supported with ``has_curves`` only, slipping wheels with
-    ``has_slips``.
+    ``what`` is the name of the analysis. Contacts and Coulomb friction are never supported. With ``at_rest`` the
+    analysis supports connections that replace closed contacts at edges and faces, with ``has_curves`` points on curves,
+    and with ``has_slips`` slipping wheels.
     """
     for connection in connections:
         if not at_rest and _is_closed(connection):

@@ -35,8 +35,8 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
         Boxes, capsules and meshes also touch planes, cylinders, holes and each other: by the corners of boxes, the ends
         of capsules and the nodes of meshes, and in space by the edges of boxes and capsules, of which one has a radius.
-        Their forces add up where several of them touch. A skin is touched by balls on its faces, and touches all these
-        shapes by its corners.
+        Where several of these parts are in contact, their forces add up. A skin is touched by balls on its faces, and
+        touches all these shapes by its corners.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional

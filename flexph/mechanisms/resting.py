@@ -3,7 +3,8 @@
 Soft springs in place of rigid contacts show which of them close. These become constraints. Then contacts that pull are
 released, and open ones with penetration are closed, one after the other, until all conditions hold. Points that touch
 in the pose are held there by friction, up to its bound. Points that touch later have an equilibrium without friction,
-which is one for any friction; if there is none, friction holds them along the tangents where they are in the pose.
+which is an equilibrium for any coefficient of friction; if there is none, friction holds them where they are in the
+pose.
 """
 
 from __future__ import annotations
@@ -118,7 +119,10 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 def _rest_on_surfaces(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, **options: Any
 ) -> Rested:
-    """Equilibrium near a pose, with given faces of skins; ``options`` are those of :func:`_rest`."""
+    """Equilibrium near a pose, with surfaces replaced by their closest faces until the gaps of both agree.
+
+    ``options`` are those of :func:`_rest`.
+    """
     if not has_surfaces(mechanism):
         return _rest(mechanism, pose, inputs, time=time, **options)
     size = extent(mechanism, pose.centres, pose.rotations)
@@ -154,7 +158,7 @@ def _touched_edges(mechanism: Mechanism, c: Configuration, size: float) -> set[i
 
 
 def _nearby(features: Sequence[Feature | None], size: float) -> set[int]:
-    """Numbers of the nearest of these surfaces that are no boxes, up to the gap ``NEARBY``."""
+    """Numbers of the ``NEAREST`` closest surfaces other than boxes, with gaps up to ``NEARBY`` times ``size``."""
     others = ((own.gap, k) for k, own in enumerate(features) if own is not None and not own.is_box)
     near = sorted((gap, k) for gap, k in others if gap <= NEARBY * size)
     return {k for _, k in near[:NEAREST]}

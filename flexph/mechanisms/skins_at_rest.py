@@ -45,7 +45,7 @@ PULLS = 1e-9
 
 
 class Near(NamedTuple):
-    """Face near a ball: number of its gap, the gap [m], and the closest point of the face from the ball (d,)."""
+    """Face near a ball: number of its gap, the gap [m], and the vector (d,) from the ball to the closest point."""
 
     number: int
     gap: float
@@ -70,7 +70,7 @@ def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near
 
 
 def apart(faces: list[Near], size: float) -> list[Near]:
-    """Faces in their order, without those whose closest point is that of one before."""
+    """Faces in the given order, except those whose closest point is the closest point of an earlier face."""
     own: list[Near] = []
     for face in faces:
         if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in own):
@@ -79,13 +79,16 @@ def apart(faces: list[Near], size: float) -> list[Near]:
 
 
 def each_alone(mechanism: Mechanism, sets: Sets, stiffness: float) -> Mechanism:
-    """Mechanism in which each face of the sets carries the ball on its own, rigid ones with a stiffness [N/m]."""
+    """Mechanism in which each face of a set acts as a contact of its own; rigid ones get a stiffness [N/m]."""
     soft = KelvinVoigt(stiffness)
     return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k, law=soft if _is_rigid(gap) else gap.law))
 
 
 def together(mechanism: Mechanism, sets: Sets) -> Mechanism:
-    """Mechanism in which only the faces of the sets touch, the first of each set first."""
+    """Mechanism in which each ball touches only the faces of its set, the first of which acts as a contact.
+
+    The other faces of a set have the same gap.
+    """
     return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k) if _is_rigid(gap) else gap)
 
 
@@ -108,7 +111,7 @@ def _with(mechanism: Mechanism, sets: Sets, changed: Callable[[int, Gap], Gap]) 
 
 
 def numbers(near: dict[Key, list[Near]]) -> Sets:
-    """Sets of all these faces, in the order of their numbers."""
+    """Sets with the numbers of all faces near each ball, ascending."""
     return {key: tuple(sorted(face.number for face in faces)) for key, faces in near.items()}
 
 
@@ -119,7 +122,10 @@ def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) 
 
 
 def carrying_sets(mechanism: Mechanism, rested: Rested, size: float) -> Sets:
-    """Faces that carry each ball with the forces of an equilibrium in which they need not have equal gaps."""
+    """Faces that carry each ball at an equilibrium, found from the forces on the balls.
+
+    The equilibrium may be one in which these faces do not have equal gaps yet.
+    """
     forces, near = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration)
     return {key: _carrying(apart(faces, size), forces[key]) for key, faces in near.items()}
 

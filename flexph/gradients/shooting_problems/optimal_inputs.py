@@ -55,8 +55,8 @@ class OptimalControl(NamedFields):
     evaluations : int
         Number of runs.
     gaps : mapping
-        For multiple shooting, distances between segments by name with the time in the first guess. They are relative to
-        the size of the mechanism, or of the motion that the conditions need if this is smaller.
+        For multiple shooting, distances between segments by names ``gap at T s`` with the times T of the first guess.
+        They are relative to the size of the mechanism, or of the motion that the conditions need if this is smaller.
     """
 
     inputs: Mapping[str, tuple[Array, Array]]
@@ -348,10 +348,10 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
 
 
 def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
-    """Sizes (n,) by which the unknowns are divided: that of their bounds, else of the first guess, else 1.
+    """Sizes (n,) by which the unknowns are divided: the size of their bounds, else of the first guess, else 1.
 
-    That of the duration is its guess. ``first`` is the vector of unknowns of the guess, ``ends`` the lower and upper
-    bounds.
+    The size of the duration is its first guess. ``first`` is the vector of unknowns of the guess, ``ends`` the lower
+    and upper bounds.
     """
     values, parameters = problem.split(first)
     guess = problem.joined(

@@ -43,7 +43,10 @@ class Search:
     failed: bool = False
 
     def asked(self, z: Array) -> Evaluation:
-        """Functionals and gaps at the scaled unknowns z; if the run fails there, those of the last run that did not."""
+        """Functionals and gaps at the scaled unknowns z, from the cache if they were evaluated there.
+
+        If the run fails at z, they are those of the last run that did not fail.
+        """
         if self.found is None or self.at is None or not np.array_equal(z, self.at):
             try:
                 self.found, self.failed = self.problem.evaluated(z * self.size), False
@@ -108,9 +111,10 @@ class Search:
     def size_inputs(self, unknown: Array, z: Array) -> None:
         """Set the sizes of those inputs for which neither bounds nor a first guess give one, as the guess is zero.
 
-        The size of a table is the largest, over all conditions that the guess violates, of the least change that meets
-        the condition to first order; without such conditions that by which the cost would vanish. So a search does not
-        depend on the units of its inputs. ``unknown`` is a mask of the unknowns without a size.
+        For each condition that the guess violates, the least change of the table is computed that satisfies the
+        condition to first order. The size of the table is the largest of these changes or, if they are negligible, the
+        least change with which the cost would vanish. So a search does not depend on the units of its inputs.
+        ``unknown`` is a mask of the unknowns without a size.
         """
         base, start = self.problem.base, 0
         for own in base.tables.values():
@@ -215,10 +219,10 @@ class Closed(NamedTuple):
 
 
 def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> tuple[float, list[str]]:
-    """Least violation of linearised conditions within the bounds, and names of those that oppose each other.
+    """Least violation of linearised conditions within the bounds, and names of the conditions that oppose each other.
 
-    For residuals c and slopes C it is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of inequalities, by
-    linear programming; conditions with a multiplier there oppose each other.
+    For residuals c and slopes C the violation is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of
+    inequalities, by linear programming; conditions with a multiplier there oppose each other.
     """
     rows, ends, names = [], [], []
     for own in conditions:

@@ -25,7 +25,7 @@ def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) ->
 def _products(
     m: Memory, dim: int, both: bool, u: Array, du: Array, space: Array, rates: Array, out: Array, more: Array
 ) -> None:
-    """Write the inertia products of u into ``out``, and those of u̇ into ``more`` if ``both``.
+    """Write the inertia products of u into ``out``; if ``both``, write those of u̇ = ``du`` into ``more``.
 
     The shifts φ̄u and φ̄u̇ are read from ``space`` and ``rates``.
     """
@@ -83,8 +83,9 @@ def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
 def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: Array, p_r: Array, p_u: Array) -> None:
     """Write the momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centres of mass.
 
-    ``w`` are the spins ω of the bodies, ``u`` and ``du`` the flexible coordinates and their rates u̇, ``Pu`` and ``Pdu``
-    the inertia products (with M, N and K) of these two.
+    n + N u couples spins with flexible rates (see memory.data.Inertia). ``w`` are the spins ω of the bodies, ``u`` and
+    ``du`` the flexible coordinates and their rates u̇, ``Pu`` and ``Pdu`` the inertia products (with M, N and K) of
+    these two.
     """
     s = 1 if dim == 2 else 3
     for b in range(m.inertia_mass.size):
@@ -108,7 +109,8 @@ def momenta(m: Memory, dim: int, w: Array, u: Array, du: Array, Pu: Array, Pdu: 
 def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array) -> None:
     """Write the arms R (X + φu − φ̄u) of all nodes from the centres of their bodies into ``arm``.
 
-    Directions have no term φ̄u, which is read from ``space``.
+    X are the undeformed positions in the axes of the body and φ the shapes of a node. Directions have no term φ̄u,
+    which is read from ``space``.
     """
     d = dim
     for k in range(m.nodes_body.size):

@@ -41,9 +41,9 @@ def closing_time(
 ) -> float:
     """Earliest time [s] at which a gap closes between ``begin`` and ``end``; NaN if a part of the step is not solved.
 
-    It is among the gaps that were open and are closed at ``end``. The least of these gaps is searched for its zero.
-    If it is not open at ``begin`` (just after a bounce), the interval is halved towards ``begin`` until the gap is
-    open at a time; ``begin`` is returned if it is not open at any of these times, down to the fraction ``shortest``
+    Only gaps that were open and are closed at ``end`` are considered; the search is for the zero of the least of them.
+    If the least gap is not open at ``begin`` (just after a bounce), the interval is halved towards ``begin`` until it
+    is open at a time; ``begin`` is returned if it is not open at any of these times, down to the fraction ``shortest``
     of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as closed.
     """
     first = begin
@@ -70,7 +70,8 @@ def closing_time(
 def _closing_time(m: Memory, dim: int, kinds: int, law: LawSpace, p: Prescribed, begin: float, at: Bracket) -> float:
     """Time at which the least gap is zero, within the bracket ``at``, by Brent's method; NaN if a part is not solved.
 
-    For each trial the part of the step from ``begin`` up to it is solved. The iterates are those of SciPy's brentq.
+    For each trial the part of the step from ``begin`` up to it is solved. The iterates are equal to those of SciPy's
+    brentq.
     """
     a = at.first
     fa = at.before

@@ -30,9 +30,9 @@ ALIKE = cython.declare(cython.double, 0.75)
 
 
 def set_levers(m: Memory, dim: int) -> None:
-    """Set the levers of nodes and the inverse rotations of bodies to those of the present state ``at``.
+    """Set the levers of nodes and the inverse rotations of bodies from the present state ``at``.
 
-    They are ``trial.lever`` and ``trial.inverse``.
+    They are written into ``trial.lever`` and ``trial.inverse``.
     """
     copy(m.at_arm, m.trial_lever)
     for b in range(m.inertia_mass.size):
@@ -86,7 +86,7 @@ def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
 def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
     """Compute the gap of contact c at the end of a step, its gradients and its slip, and its impulses as forces.
 
-    A force here is an impulse over h; gap and slip are stored over h, too, as rates.
+    A force here is an impulse divided by h; gap and slip are divided by h, too, and stored as rates.
     """
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -141,7 +141,7 @@ def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> in
 
 
 def _side(m: Memory, c: int, b: int) -> int:
-    """Index of the rows of contact c for the velocities of side b, which is one of its two."""
+    """Index of the rows of contact c for the velocities of side b, one of the two sides of the contact."""
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
@@ -174,7 +174,7 @@ def _part_of_slip(m: Memory, c: int, k: int) -> float:
 def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
     """Add the entries of the flexible coordinates to the rows of contact c, for a node of its vector k (V, W or U).
 
-    ``end`` is 0 for the node at its tip, 1 for that at its foot.
+    ``end`` is 0 for the node at the tip of the vector, 1 for the node at its foot.
     """
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
