@@ -260,7 +260,7 @@ def end_forces(solution: Solution) -> Array:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the largest error of the end angles, from a run and one with half its step."""
+    """Order of convergence of the largest error of the end angles, from a run and a run with half the step."""
     errors = [float(np.abs(result.angles[-1] - ANGLES_END).max()) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 

@@ -46,8 +46,8 @@ def clamped_beam(elements: int) -> LinearPHDAE:
 class Reduced:
     """System reduced by one method: its order, its relative errors, the time [s] and its response H(iω).
 
-    ``hinf``, ``h2`` and ``energy`` are the relative errors in the band, ``certificate`` is True if the certificate of
-    the structure holds.
+    ``hinf`` and ``h2`` are the relative errors of H in the frequency band, ``energy`` that of the stored energy in a
+    step response. ``certificate`` is True if the reduced system preserves the structure.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Result:
 def reductions_of(order: int) -> dict[str, Callable[[LinearPHDAE], LinearPHDAE]]:
     """Functions that reduce a system to ``order`` states, by the names of their methods.
 
-    That of pyMOR is included if it is installed.
+    The method of pyMOR is included if this package is installed.
     """
     reductions: dict[str, Callable[[LinearPHDAE], LinearPHDAE]] = {
         "Krylov, points sought": lambda system: reduce(system, order, band=BAND),
@@ -112,7 +112,8 @@ def run(
 def measured(name: str, way: Callable[[LinearPHDAE], LinearPHDAE], system: LinearPHDAE, omega: Array) -> Reduced:
     """Reduce a system by the method ``way``; return it with its errors and its computing time.
 
-    Errors are in the response at ``omega`` (k,) [rad/s]. The time is the shortest of several repetitions.
+    Errors are those of :class:`Reduced`, with the frequencies ``omega`` (k,) [rad/s]. The time is the shortest of
+    several repetitions.
     """
     seconds = np.inf
     for _ in range(REPEATS):

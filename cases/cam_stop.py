@@ -91,7 +91,7 @@ def run(
 
 
 def heights(result: Result) -> Array:
-    """Height of the follower's flat face above its height with the cam's centre level with the shaft, (k,) [m]."""
+    """Height (k,) [m] of the follower's flat face; zero on a cam whose centre is level with its shaft."""
     return result.solution.position("follower.face")[:, 1] - RADIUS
 
 

@@ -125,7 +125,7 @@ def strands(solution: Solution) -> tuple[Array, Array]:
 def means(solution: Solution) -> dict[str, float]:
     """Means over the second half of the run: ratio of the speeds, and difference of the tensions [N].
 
-    The difference is the magnitude of the mean of the tension of the upper strand less that of the lower one.
+    The difference is |T₁ − T₂| of the mean tensions T₁ of the upper and T₂ of the lower strand.
     """
     late = solution.times.size // 2
     upper, lower = strands(solution)

@@ -20,7 +20,7 @@ def at_most(quantity: str, bound: float, computed: SupportsFloat, *, source: str
 
 
 def not_comparable(quantity: str, reference: float, computed: SupportsFloat, *, source: str) -> Check:
-    """Entry, not a check, that shows a computed number beside a published one that belongs to other data."""
+    """Entry that is shown with the checks, but not checked: a computed number and a published one for other data."""
     return Check(quantity, source, reference, float(computed), kind="not comparable", tolerance=None)
 
 

@@ -1,7 +1,8 @@
 """A capacitor whose voltage is held at zero: one solution for a finite C, many for C = ∞ ([survey] example 4.5).
 
-``Q̇ = φ/L + λ, φ̇ = −Q/C, 0 = Q/C``: λ is the current of a port whose voltage is zero, and bᵀ∂²H b = 1/C decides. The
-text prints φ̇ = Q/C, with which J would not be skew. Values are chosen here; [survey] states none.
+``Q̇ = φ/L + λ, φ̇ = −Q/C, 0 = Q/C``: λ is the current of a port whose voltage is zero. It is determined unless
+bᵀ∂²H b = 1/C is zero. [survey] prints φ̇ = Q/C, with which J would not be skew, and states no values; they are chosen
+here.
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ def graph(capacitance: float) -> Circuit:
 class Row:
     """Results for one capacitance.
 
-    ``decides`` is bᵀ∂²H b. ``current`` is the port current λ over −φ₀/L, ``flux_change`` the largest relative change of
-    φ and ``charge`` the largest |Q|; they are NaN without a unique motion. ``report`` says which is the case.
+    ``decides`` is bᵀ∂²H b, which decides whether the motion is unique. ``current`` is the port current λ over −φ₀/L,
+    ``flux_change`` the largest relative change of φ and ``charge`` the largest |Q|, all NaN without a unique motion.
+    ``report`` is "one solution", or the reason why there is not one.
     """
 
     capacitance: float
@@ -63,8 +65,8 @@ class Row:
 class Result:
     """Results for all capacitances, and two motions for C = ∞ from the same start.
 
-    ``charges`` are Q(t) of both motions by name at ``times``, ``residual`` is that of the equations. ``infeasible`` is
-    the message that refuses a start with charge on the capacitor.
+    ``charges`` are Q(t) of both motions by name at ``times``, ``residual`` is the largest residual of the
+    equations in both. ``infeasible`` is the message that refuses a start with charge on the capacitor.
     """
 
     rows: tuple[Row, ...]

@@ -8,8 +8,8 @@ energy is the largest one that is stored in the arm and its servos; braking does
 With the exact gradients of the run the search takes 26 runs. Searches without derivatives had 2000 runs each
 (``benchmarks/co_design.py``). COBYQA with a tolerance of 1e-4 ended after 623 of them, at an objective that is 0.07 %
 larger (``WITHOUT_DERIVATIVES``); with the tolerance of the gradients it ended after 365 at one that is 3 % larger. A
-differential evolution took all 2000, and its best feasible objective is 80 % larger. The first is repeated by
-``flexph run co-design --method COBYQA --tolerance 1e-4 --runs 2000 --out …``.
+differential evolution took all 2000, and its best feasible objective is 80 % larger. The first of these
+three is repeated by ``flexph run co-design --method COBYQA --tolerance 1e-4 --runs 2000 --out …``.
 """
 
 from __future__ import annotations

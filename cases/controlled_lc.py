@@ -129,7 +129,7 @@ def drift(trajectory: Trajectory, driven: int) -> float:
 def off_input(trajectory: Trajectory, voltage: float, driven: int) -> float:
     """Largest |φ₁ + φ₂ − Σ h u| divided by the largest flux, with the steps h and the voltage u of the source.
 
-    In the scheme u in the middle of a step is its mean over the step.
+    The scheme takes u in the middle of a step as the mean over the step.
     """
     u = np.array([source(voltage, float(trajectory.times[driven]))(t) for t in trajectory.output_times])
     given = np.append(0.0, np.cumsum(u * np.diff(trajectory.times)))

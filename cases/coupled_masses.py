@@ -59,7 +59,10 @@ def mass_spring(mass: float = MASSES[0], stiffness: float = STIFFNESS) -> PortHa
 
 @dataclass(frozen=True)
 class Oscillation:
-    """Dirac structure of mass and spring, its angles [rad] to the published (3.15) by two derivations, and a run."""
+    """Dirac structure of mass and spring, a run, and angles [rad] between the structure and the published one (3.15).
+
+    The ``distances`` are these angles, by the name of the derivation of the structure.
+    """
 
     structure: DiracStructure
     distances: dict[str, float]
@@ -153,7 +156,7 @@ def coupled(*, driven: bool = True) -> PortHamiltonian:
 def _mass(name: str, *, driven: bool) -> DiracStructure:
     """Dirac structure of one mass with q̇ = v and ṗ = F; the effort of its ports is v.
 
-    The ports are F and, if ``driven``, an external force, whose sum moves the mass.
+    The ports are F and, if ``driven``, an external force; the sum of both moves the mass.
     """
     forces = [f"F{name}", *(["force"] if driven else [])]
     size = 2 + len(forces)

@@ -254,7 +254,7 @@ def checks() -> Iterable[Check]:
 
 
 def order(coarse: Result, fine: Result) -> float:
-    """Order of convergence of the velocity of the pin at the end, from a run and one with half its step."""
+    """Order of convergence of the velocity of the pin at the end, from a run and a run with half the step."""
     errors = [float(np.linalg.norm(result.velocity[-1] - VELOCITY)) for result in (coarse, fine)]
     return math.log2(errors[0] / errors[1])
 

@@ -104,7 +104,10 @@ def drift(momentum: Array) -> float:
 
 
 def largest_turn(solution: Solution) -> float:
-    """Largest component of the rotation of any section relative to its body frame [rad]; the model needs it small."""
+    """Largest component of the rotation of any section relative to its body frame [rad].
+
+    The model is valid for small rotations of this kind.
+    """
     turned = [
         np.abs(body.section_rotation @ solution.deformation(name).T).max()
         for name, body in solution.mechanism.bodies.items()
@@ -193,7 +196,7 @@ ZERO = {"energy_residual_max_rel": 1e-11, "joint_drift_max_m": 1e-11, "orthogona
 
 
 def zeros(numbers: dict[str, float], what: str) -> Iterable[Check]:
-    """Checks that all ``numbers`` are zero to round-off, each with its name and ``what``, which says the run."""
+    """Checks that all ``numbers`` are zero to round-off, each with its name and ``what``, the name of the run."""
     for name, value in numbers.items():
         tolerance = ZERO.get(name, 1e-11)
         yield vanishes(f"{name}, {what}", value, tolerance)

@@ -65,7 +65,7 @@ def solve(step: float, end: float, eta: float, method: str) -> Trajectory:
 
 
 def as_far_as_it_goes(step: float, end: float, eta: float, method: str) -> Trajectory:
-    """Run as of :func:`solve`, or its finished part if a step has no solution."""
+    """Run of :func:`solve`, up to the last step that has a solution."""
     try:
         return solve(step, end, eta, method)
     except IntegrationError as error:

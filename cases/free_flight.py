@@ -60,7 +60,7 @@ class Result:
 
 
 def plastic(young: float = YOUNG) -> fem.Material:
-    """Polyethylene, with its own or another Young's modulus [Pa]."""
+    """Material of the flexible bodies: polyethylene with the Young's modulus ``young`` [Pa]."""
     return fem.Material(young=young, density=DENSITY, poisson=POISSON)
 
 

@@ -40,7 +40,7 @@ SLOWEST, FASTEST = 4.0, 40.0  # [rad/s]
 class Result(NamedTuple):
     """Exponents of a rotor with three or more blades over its speed, and growth of one with two blades.
 
-    ``exponents`` are seen in the world, ``closed`` are those of Coleman and Feingold, both at ``speeds``. ``growth``
+    ``exponents`` are those in world axes, ``closed`` those of Coleman and Feingold, both at ``speeds``. ``growth``
     [1/s] is also over the stiffness ratios k_y/k_x, ``ratios``.
     """
 

@@ -37,7 +37,7 @@ Which = Literal["all", "angles", "matrix", "quaternion"]
 
 @dataclass(frozen=True)
 class Result:
-    """Runs of the gyroscope by kind of coordinates, rates over the torque, and errors over the distance from the lock.
+    """Runs of the gyroscope by kind of coordinates, rates by torque, and errors by distance from gimbal lock.
 
     Start values are ``torque`` [N m], ``spin`` [rad/s] and the angle β ``tilt`` [rad]; ``rates`` and ``lock`` are
     tables.

@@ -36,9 +36,9 @@ STEPS = 4  # of a period
 
 @dataclass(frozen=True)
 class Result:
-    """A run with the sampled controller, and the angle at its samples that the linear system predicts.
+    """A run with the sampled controller, and the angle that the linear system predicts at the sampling times.
 
-    ``mark`` is the resolution of the encoder [rad], ``period`` that of sampling [s].
+    ``mark`` is the resolution of the encoder [rad], ``period`` the sampling period [s].
     """
 
     solution: Solution
@@ -83,7 +83,7 @@ def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
 def solve(period: float, delay: int, marks: int, end: float, *, steps: int = STEPS) -> Result:
     """Run from the undeformed rest state up to ``end`` [s], with ``steps`` steps in each period of the controller.
 
-    ``marks`` are those of the encoder on a turn, 0 for exact angles.
+    ``marks`` is the number of marks of the encoder on a turn, 0 for exact angles.
     """
     mechanism, count = link(), round(end / period)
     start = mechanism.consistent_state(mechanism.assemble({"hub": (0.0, 0.0, 0.0)}))
@@ -114,7 +114,7 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest delay, in calls of the controller, with which a pole of the loop is unstable, or ``most`` if none is."""
+    """Smallest delay, in calls of the controller, that makes the loop unstable; ``most`` if none below it does."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 

@@ -197,7 +197,7 @@ def oil_frequency(angle: float) -> float:
 def swing(result: Result) -> float:
     """Frequency of the arm's swing after the valve has closed [rad/s], from the zeros of its angular velocity.
 
-    It is NaN if there are too few.
+    It is NaN if there are too few zeros.
     """
     times, angle = result.solution.times, angle_of(result)
     rate = np.gradient(angle, times)

@@ -111,7 +111,7 @@ def completions(problem: Problem, count: int, end: float, method: str = "dirac")
 def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, Any]]:
     """Table of errors and orders of convergence of all methods on both problems.
 
-    Errors are of x₁ and x₂ at the time ``end``, and of x₂ at its stage in the last step.
+    Errors are of x₁ and x₂ at the time ``end``, and of x₂ at the stage of the last step.
     """
     rows = []
     for name, make in PROBLEMS.items():
@@ -165,7 +165,7 @@ def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str
 class Result:
     """Runs of the published example by the discrete gradient pair and the Dirac form, and tables of orders and errors.
 
-    ``dirac`` are by completing constraint.
+    ``dirac`` are the runs of the Dirac form, by the name of the completing constraint.
     """
 
     pair: Trajectory

@@ -167,10 +167,10 @@ def exact_frequencies(beams: int, count: int) -> Array:
 
 
 def _end_loads(beta: Array, beams: int) -> Array:
-    """Determinant (k,) of bending moment and shear force at the free end, for wave numbers βL (k,).
+    """Determinant (k,) of bending moments and shear forces at the free end, for wave numbers βL (k,).
 
-    It is zero at a frequency of the chain. It is that of the two motions that the clamp permits, made orthonormal from
-    beam to beam.
+    Its columns are for the two motions that the clamp permits, made orthonormal from beam to beam. At a frequency of
+    the chain it is zero.
     """
     quartic = beta**4
     pieces = max(1, 16 // beams)  # of each beam: the series of a piece converges if it holds less than a wave

@@ -48,9 +48,9 @@ LEFT = joint_angle("port.root", "hub.left")
 
 @dataclass(frozen=True)
 class Result:
-    """A run of the satellite, the spin of the stowed satellite [rad/s], and the data of each of its springs.
+    """A run of the satellite, the spin of the stowed satellite [rad/s], and the data of each spring.
 
-    They are ``stiffness`` [N m/rad] and ``preload``, the angle [rad] at the latch.
+    The data are the ``stiffness`` [N m/rad] and the ``preload``, the angle [rad] of the spring at the latch.
     """
 
     solution: Solution

@@ -56,7 +56,10 @@ def lowest_square(mechanism: Mechanism, pose: Pose, factor: float) -> float:
 
 
 def buckling_factor(elements: int, order: int) -> float:
-    """Load factor at which the lowest frequency of the strip vanishes, from its equilibrium under a factor of one."""
+    """Load factor at which the lowest frequency of the strip vanishes.
+
+    The search begins in the equilibrium under the load factor one.
+    """
     mechanism, pose = strip(elements, order)
     inputs = {"load": [0.0, -UNIT, 0.0]}
     return mechanism.buckling(mechanism.equilibrium(pose, inputs=inputs), inputs=inputs).factor

@@ -46,7 +46,7 @@ Z, Y = (0.0, 0.0, 1.0), (0.0, 1.0, 0.0)
 class Result:
     """A run of the robot with a kind of wheels up to the time ``end`` [s].
 
-    Both determine the commanded motion.
+    The kind of wheels and the time determine the commanded motion.
     """
 
     solution: Solution
@@ -163,7 +163,7 @@ def slide(wheels: Wheels, velocity: tuple[float, float, float], creep: float = 1
 
 
 def figures(result: Result) -> Mapping[str, Any]:
-    """Summary numbers: final position of the robot, its distance from that without slip, and energy lost by slip."""
+    """Summary numbers: final pose of the robot, its distance from the pose without slip, and energy lost by slip."""
     poses, ledger = result.poses, result.solution.ledger
     ideal = kinematic(result.wheels, result.end, result.solution.times)
     return {

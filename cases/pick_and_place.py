@@ -49,7 +49,7 @@ STIFFNESS, DAMPING = 36.0, 12.0  # [1/s²], [1/s]
 class Result:
     """A run of the arm, its kinematics, the motion ``wanted`` of its joints, and the time ``down`` [s].
 
-    At ``down`` the block is put down.
+    This is the time at which the block is put down.
     """
 
     solution: Solution
@@ -212,7 +212,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def at_rest(result: Result) -> float:
-    """Distance [m] of the block just before it is put down from where it would be in equilibrium.
+    """Distance [m] between the block just before it is put down and its position in equilibrium.
 
     The equilibrium is that of the arm with the same joint angles held.
     """

@@ -3,8 +3,8 @@
 Source of the experiment and of its data: E. H. Dowell, J. J. Traybar, D. H. Hodges, An experimental-theoretical
 correlation study of non-linear bending and torsion deformations of a cantilever beam, J. Sound Vib. 50 (1977) 533; the
 same data in O. A. Bauchau et al., Validation of flexible multibody dynamics beam formulations using benchmark problems,
-Multibody Syst. Dyn. 37 (2016) 29. Its measured displacements are printed as points in figures, not as numbers: none are
-compared with here. Closed forms hold where the weight acts in one of the two planes of the strip.
+Multibody Syst. Dyn. 37 (2016) 29. The measured displacements are printed as points in figures, not as numbers, so
+that none are used here. Closed forms hold where the weight acts in one of the two planes of the strip.
 """
 
 from __future__ import annotations

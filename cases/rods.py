@@ -39,7 +39,7 @@ def drift(values: Array) -> float:
 
 
 def kept(solution: Solution, since: float = 0.0) -> dict[str, float]:
-    """Largest errors of what the scheme conserves, by name, and its numbers of iterations.
+    """Largest errors of what the scheme conserves, and mean and largest number of iterations of a step, by name.
 
     Changes of the momenta count from the time ``since`` on only, when no load acts any more.
     """

@@ -38,7 +38,7 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 class Result(NamedTuple):
     """Exponents of the symmetric rotor over its speed, and growth of asymmetric rotors.
 
-    ``exponents`` (k, 8) are those across the axis, seen in the world, ``closed`` the same in closed form. ``growth``
+    ``exponents`` (k, 8) are for motions across the axis, in world axes, ``closed`` the same in closed form. ``growth``
     (k, r) [1/s] is at the speeds ``band`` and for the asymmetries (J₁ − J₂)/(J₁ + J₂), ``shares``.
     """
 

@@ -41,7 +41,7 @@ Cells = Literal["hexahedron", "tetra"]
 def bar(cells: str, degree: int, across: int) -> Body:
     """Solid bar along x with ``across`` cells over its height and ten times as many along it.
 
-    Its ports are ``root``, rigid and held, and ``tip``, a mean.
+    The port ``root`` is rigid and held, the port ``tip`` is the mean motion of the end.
     """
     mesh = fem.box_mesh((LENGTH, SIDE, SIDE), (10 * across, across, across), simplices=cells == "tetra")
     ports = {"root": fem.Tie("left", "rigid"), "tip": fem.Tie("right", "mean")}

@@ -86,7 +86,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """Runs with the solid rod and with its beam, and what is compared of both.
+    """Runs with the solid rod and with the equivalent beam, and the quantities that are compared.
 
     ``midpoint`` (k,) are deflections of the middle divided by the length, ``peaks`` the largest von Mises stresses of
     the solid, ``frequencies`` (3,) those of bending on hinges [rad/s].

@@ -86,8 +86,8 @@ def solve(elements: int, steps: int, dim: int = 3) -> Solution:
 def solve_linear(elements: int, steps: int, dim: int = 3) -> tuple[Solution, str]:
     """Run with linear strain from rest until the tip lags by more than the length, after which it diverges.
 
-    The run consists of pieces, each from the final state of the one before. The second result is the reason of its end,
-    or the failure of a step, and the first warning.
+    The run consists of pieces, each from the final state of the one before. The second result is a text: the lag of the
+    tip or the error of a step that ended the run, and the first warning.
     """
     mechanism = spin_up(elements, "linear", dim)
     start = mechanism.consistent_state(mechanism.assemble({"beam": (0.0, 0.0, 0.0)}))

@@ -122,8 +122,8 @@ def draw(result: Spin, path: Path) -> None:
 def level(size: float, axis: int, part: float) -> Array:
     """Line (k, 3) of equal energy around the axis with the index ``axis``, on the sphere |p| = ``size``.
 
-    The axis is that of the smallest or the largest moment of inertia. ``part`` is from 0 to 1, for the line through the
-    axis of the middle one.
+    The axis is that of the smallest or the largest moment of inertia. ``part`` is 0 for this axis itself and 1 for
+    the line through the axis of the middle moment of inertia.
     """
     a, b = (i for i in range(3) if i != axis)
     # 2H − |p|²/I of the axis is Σ p_j² (1/I_j − 1/I_axis) over the other two
@@ -216,7 +216,7 @@ def pendulum() -> KinematicSystem:
 class CasimirReports:
     """Reports on the Casimirs of several systems by name, and the total flux of the circuit over time.
 
-    The flux is of a run with other elements.
+    The flux is that of a run with other values of capacitance and inductances.
     """
 
     reports: dict[str, Analysis]

@@ -41,7 +41,7 @@ SMALL_TURN = 1e-5  # Δθ below which L′ serves for ΔL/Δθ: it errs by (Δθ
 def _rotor() -> Array:
     """Inductances L_rr (3, 3) [H] of field and damper windings among each other, with equal numbers of turns.
 
-    L_fd is L_ad of the base.
+    The mutual inductance of field and damper in the d axis is the per-unit L_ad times the base inductance.
     """
     base, p = Z_ROTOR / OMEGA, PER_UNIT
     mutual, d, q = p["L_ad"] * base, (p["L_ad"] + p["L_1d"]) * base, (p["L_aq"] + p["L_1q"]) * base

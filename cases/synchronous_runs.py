@@ -57,8 +57,8 @@ Inputs = Mapping[str, Callable[[float], Any] | float]
 class Steady:
     """A steady operation of the generator at the network voltage PEAK·cos(ωt).
 
-    ``state`` is that at t = 0 in currents. ``field_voltage`` [V], ``shaft_torque`` [N m] and ``load_angle`` [rad] hold
-    it.
+    ``state`` is the state in currents at t = 0. ``field_voltage`` [V] and ``shaft_torque`` [N m] are constant inputs
+    that maintain the operation, ``load_angle`` [rad] is the angle δ of :func:`angles`.
     """
 
     state: Array

@@ -44,7 +44,7 @@ MOST = 300  # iterations
 
 @dataclass(frozen=True)
 class Result:
-    """The fastest slew, and a run of the arm with it that goes on for half as long without torque."""
+    """The fastest slew, and a run of the arm with it that goes on without torque for half the time of the slew."""
 
     optimum: OptimalControl
     solution: Solution

@@ -46,8 +46,9 @@ IDEAL = {
 class RegionReport:
     """A named region of a mesh, with its numbers of cells or facets and of nodes.
 
-    ``kind`` is volume, surface or nodes, in the plane area or edge. ``measure`` is the volume [m³], area [m²] or length
-    [m] of the region, by its dimension.
+    ``kind`` is "volume" (in the plane an area), "surface" (in the plane an edge) or "nodes", otherwise the reason
+    why the region is none of these. ``measure`` is the volume [m³], area [m²] or length [m] of the region, zero for
+    nodes.
     """
 
     name: str
@@ -161,7 +162,7 @@ def _shell_notes(held: MeshContents, plane: PlaneAxes, unit: float) -> list[str]
 
 
 def _units(held: MeshContents, request: MeshRequest) -> list[str]:
-    """Notes on the units of a file if none was requested, and a line for each coupling that the file defines."""
+    """Notes on the units of a file, unless the request has a unit, and a line for each coupling of the file."""
     return [*(unit_notes(held) if request.unit is None else []), *(c.words() for c in held.couplings.values())]
 
 
@@ -181,10 +182,10 @@ def _piece_notes(mesh: SolidMesh) -> list[str]:
 
 
 def _refuse_mixed(held: MeshContents, plane: bool, *, mixed: bool) -> None:
-    """Raise ValueError for the masses of a file, which a report with these options cannot include.
+    """Raise ValueError if a report cannot include the masses of a file.
 
-    These are masses on a ``plane`` mesh, whose mass is per thickness, and, if ``mixed``, masses in units of the file
-    beside a given density in kg/m³.
+    That is so for a ``plane`` mesh, whose mass is per thickness, and if ``mixed``: the masses are in units of the file,
+    but the given density is in kg/m³.
     """
     names = ", ".join(f"{mass.name} ({mass.place})" for mass in held.masses())
     if plane:
@@ -206,8 +207,8 @@ def _materials(
 ) -> tuple[Mapping[str, Elastic], Array]:
     """Materials by region for the mass of a report, and the index (cells,) of the material of each cell.
 
-    All cells have ``density`` or, if None, density one, unless ``own`` has the densities of the file by region;
-    ``unit`` [m] is the unit of length of the file. Elastic constants are placeholders.
+    Densities are ``own``, those of the file by region, if it is given; otherwise all cells have ``density``, or one if
+    that is None, too. ``unit`` [m] is the unit of length of the file. Elastic constants are placeholders.
     """
     make = lambda rho: Material(young=1.0, density=rho, poisson=0.0)  # noqa: E731
     if own is None:

@@ -267,9 +267,9 @@ class SupportEntry(Entry):
 
 
 def _region_or(entry: Any) -> Any:
-    """Type of an entry that is a region of a mesh, or a mapping with more options of the kind ``entry``.
+    """Type of a value of a model file that is a region of a mesh, or a mapping of the type ``entry``.
 
-    A region is a name or node numbers.
+    A region is a name or node numbers; the mapping has a region and further options.
     """
     words = f"the name of a region of the mesh, node numbers, or {entry.names()}"
     return by_shape(words, scalar=Word | int, sequence=list[int], mapping=entry)

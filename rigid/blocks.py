@@ -29,8 +29,8 @@ from .system.terms import (
 class Block:
     """One system within a block system, with its name and its slices of the stacked positions and velocities.
 
-    Stacked positions are those of all systems, one after the other. ``whole`` are the numbers of all stacked positions
-    and of all stacked velocities.
+    Stacked positions are those of all systems, one after the other. ``whole`` has the number of stacked positions
+    and the number of stacked velocities.
     """
 
     name: str
@@ -42,14 +42,14 @@ class Block:
     def columns(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
         """Extend a matrix (n_kin, k) of the system by zero rows for the velocities of all other systems.
 
-        If the matrix is a function of the system's positions, so is the result, of the stacked positions.
+        A function of the system's positions becomes a function of the stacked positions.
         """
         return self._placed(matrix, self.velocities, slice(None))
 
     def rows(self, matrix: MatrixFunction | Array) -> MatrixFunction | Array:
         """Extend a matrix (k, n_kin) of the system by zero columns for the velocities of all other systems.
 
-        If the matrix is a function of the system's positions, so is the result, of the stacked positions.
+        A function of the system's positions becomes a function of the stacked positions.
         """
         return self._placed(matrix, slice(None), self.velocities)
 
@@ -138,10 +138,10 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 
 
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
-    """Potential of one system as a function of the stacked positions, on whose entries for this system it depends.
+    """Potential of one system as a function of the stacked positions; only the entries of this system matter.
 
-    A potential that is not a function of invariants becomes one: its invariants are its positions. Gonzalez' gradient
-    with respect to them does not involve the positions of other systems.
+    A potential that is not a function of invariants is converted to one, with the system's positions as invariants.
+    Gonzalez' gradient with respect to them does not involve the positions of other systems.
     """
     own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
     count = len(inner.values(b.system.sample))

@@ -22,7 +22,7 @@ End = str | Ground | None
 
 
 class _Port(NamedTuple):
-    """Port of one of the systems, given by its block and its name; its text is the full name, such as ``crank.C``."""
+    """Port named ``port`` of the system in ``block``. Its text is the full name, such as ``crank.C``."""
 
     block: Block
     port: str
@@ -62,8 +62,8 @@ def interconnect(
         Pairs of ports ``"crank.C"``, ``"rod.C"`` of equal width. Instead of a second port, ``None`` or
         :data:`flexph.GROUND` fixes the first one at its initial position, ``GROUND.at(x, y)`` at a given position.
     sample : array_like, optional
-        Stacked positions of all systems, at which these conditions are checked; by default the samples of the systems,
-        at which couplings need not be closed.
+        Stacked positions of all systems, at which the rows are checked to be independent; by default the samples of the
+        systems. Coupled ports may be apart there.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def _check_once(pairs: Sequence[tuple[_Port, _Port | Ground]]) -> None:
 def _check_independent(whole: MultibodySystem, coupled: Sequence[VelocityConstraint]) -> None:
     """Raise ValueError if rows of couplings depend on each other or on other constraints at the sample.
 
-    If they do not, their rank is constant near the sample.
+    The rank of independent rows is constant near the sample.
     """
     rank, names = whole.once(independence).dependent(whole.sample)
     if any(name.startswith(repr(c.name)) for name in names for c in coupled):

@@ -1,4 +1,7 @@
-"""Resolution of velocity constraints: multibody systems in independent velocities."""
+"""Resolution of velocity constraints: multibody systems in independent velocities.
+
+Symbols as in :class:`rigid.MultibodySystem`; S is the basis of the allowed velocities ϖ = S ν.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +47,10 @@ def resolve(
         Z_r = Z S,  M_r = SᵀM S,  G_r = SᵀG S + SᵀM Ṡ,  B_r = SᵀB,  τ_d,r = Sᵀτ_d(ζ, Sν)
 
     The columns of S span all velocities that the resolved constraints allow, so that no allowed motion is lost:
-    r = n_kin − rank A for these constraints. Without any, S is a change of velocities. M_r must be constant; then SᵀM Ṡ
-    is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is unchanged. Position constraints, the potential and
-    positions of ports are unchanged; other velocity constraints become A S.
+    r = n_kin − rank A for these constraints. Without resolved constraints, S is a change of variables for the
+    velocities. M_r must be constant; then SᵀM Ṡ is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is
+    unchanged. Position constraints, the potential and positions of ports are unchanged; other velocity constraints
+    become A S.
 
     Resolved constraints hold in the mean of each step. Positions that they preserve are accurate to the order of the
     method only.
@@ -186,7 +190,7 @@ def _check_derivative(system: MultibodySystem, basis: Any, derivative: Rate, pla
 
 
 def _differences(basis: Any, zeta: Array, along: Array, part: float = 1.0) -> tuple[Array, float]:
-    """Time derivative Ṡ of the basis by central differences along given rates of the positions, and their time step.
+    """Time derivative Ṡ of the basis by central differences along given rates of positions, and the time step used.
 
     The rates are ``along`` (n_pot,); ``part`` is a factor of the time step.
     """

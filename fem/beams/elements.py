@@ -60,7 +60,7 @@ class Field:
 
     @property
     def dofs(self) -> np.ndarray:
-        """Coordinate numbers of each element, (elements, local): first of its two nodes, then interior ones."""
+        """Numbers (elements, local) of the coordinates of each element: those at both nodes, then interior ones."""
         first = np.arange(self.elements)[:, None]
         nodes = self.nodal * first + np.arange(2 * self.nodal)
         return np.hstack([nodes, self.nodal * (self.elements + 1) + self.inside * first + np.arange(self.inside)])

@@ -50,9 +50,9 @@ class Component:
     angle: bool = False
 
     def power(self, derivative: int = 0) -> int:
-        """Exponent k of the factor h^k by which a matrix for unit elements becomes that for elements of length h.
+        """Exponent k of the factor h^k from a matrix for elements of length one to that for elements of length h.
 
-        The matrix gives the derivative of the field in x of the order ``derivative``.
+        The matrix gives the derivative of order ``derivative`` of the field with respect to x.
         """
         return -derivative - self.angle
 
@@ -65,9 +65,9 @@ class LineMesh(Memo):
     θ_x). Full coordinates are all lengths, node by node: (u_x, u_y, hu_y') in the plane, (u_x, u_y, hu_y', u_z, hu_z',
     hθ_x) in space; then u_x at the middle of each element for quadratic fields. h is the element length.
 
-    The condition ``reference`` removes some of them, None keeps all. The coordinates that remain are u (size,), the
-    kept ones; the full coordinates are ``basis @ u``. Stress coordinates are field by field: N, M_z, in space also M_y,
-    T.
+    The condition ``reference`` removes some of the full coordinates, None keeps all. Those that remain are
+    the kept coordinates u (size,); the full coordinates are ``basis @ u``. Stress coordinates are field by field: N,
+    M_z, in space also M_y, T.
     """
 
     length: float
@@ -242,9 +242,9 @@ def _stresses(unit: LineMesh, local: tuple[float, ...]) -> dict[str, sparse.csr_
 
 
 def _over_all(own: dict[str, sparse.csr_array]) -> dict[str, sparse.csr_array]:
-    """Matrices over the stress coordinates of all fields, from matrices over those of one field each.
+    """Extend matrices over the stress coordinates of one field each to the stress coordinates of all fields.
 
-    ``own`` are these matrices by the names of the fields. Columns of the other fields are filled with zeros.
+    ``own`` are the matrices by the names of the fields. Their new columns are zero.
     """
     blank = {name: sparse.csr_array(rows.shape) for name, rows in own.items()}
     return {name: sparse.hstack([*({**blank, name: rows}).values()]).tocsr() for name, rows in own.items()}

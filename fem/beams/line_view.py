@@ -28,7 +28,7 @@ _FORCES = {
 def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float]) -> View:
     """View of a beam in one frame: straight pieces of its axis to draw, with the stresses at their middles.
 
-    ``rigidities`` are those of :func:`line_stresses`, by field.
+    ``rigidities`` are EA, EI_z, in space also EI_y and GJ, by field.
     """
     count = CELLS * mesh.elements
     return View(

@@ -153,7 +153,7 @@ def _rigidities(material: Material, section: Section, dim: int) -> dict[str, flo
 
 
 def _inertia(mesh: LineMesh, density: float, section: Section) -> Inertia:
-    """Mass integrals of a beam: of its mass on the axis and, in space, of the rotation of its sections about it."""
+    """Mass integrals of a beam: of the mass on the axis and, in space, of the rotation of sections about the axis."""
     d, h, line_density, unit = mesh.dim, mesh.step, density * section.area, mesh.unit.once(unit_inertia)
     first, second, lever = np.zeros(d), np.zeros((d, d)), np.zeros((d, d, mesh.size))
     first[0], second[0, 0] = line_density * h**2 * unit.length_first, line_density * h**3 * unit.length_second
@@ -176,7 +176,7 @@ def _section_spin(mesh: LineMesh, density: float, section: Section) -> tuple[np.
     """Fields ``spin`` (s, s), ``spin_shape`` (s, n) and ``spin_pair`` (n, n) of the inertia of a beam.
 
     See :class:`flexph.bodies.Inertia`. They are the integrals of the kinetic energy ½∫ρI_p(Ω_x + θ̇_x)² dx with the
-    polar moment I_p, and zero in the plane (s = 1, in space s = 3).
+    polar moment I_p, in space (s = 3); in the plane (s = 1) they are zero.
     """
     s, unit = spins(mesh.dim), mesh.unit.once(unit_inertia)
     spin, shape, pair = np.zeros((s, s)), np.zeros((s, mesh.size)), unit.turn_pair
@@ -251,7 +251,8 @@ class UnitElasticity(NamedTuple):
 
     With the stress functions ψ of all fields in sequence: ``compliance`` ∫ψψᵀ dx, ``strain`` ∫ψ εᵀ dx, ε the linear
     strains for unit coordinates. Von Kármán's strain also needs, at the quadrature points, the ``slopes`` of the
-    transverse fields for unit coordinates and the ``weights`` w ψ of the axial stress.
+    transverse fields for unit coordinates and the ``weights`` w ψ of the axial stress, w those of the quadrature.
+    ``sizes`` are the numbers of stress coordinates of the fields.
     """
 
     compliance: Any

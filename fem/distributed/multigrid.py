@@ -94,9 +94,9 @@ def prolongation(system: System) -> Any:
 
 
 def _rows(part: Part) -> Array:
-    """Index (n,) of the first displacement, among those of the nodes, that each of the n coordinates of a part moves.
+    """Index (n,) of the first nodal displacement that each of the n coordinates of a part moves.
 
-    A coordinate of a free node moves only one.
+    A coordinate of a free node moves only this one.
     """
     columns = sparse.csc_array(part.shapes)
     return columns.indices[columns.indptr[:-1]]

@@ -72,7 +72,7 @@ class Partition:
 def cut(model: SolidModel, basis: Any, count: int) -> Partition:
     """Partition of a solid into ``count`` parts.
 
-    ``basis`` (N·d, n) are the displacements of its N nodes for unit values of its n coordinates.
+    ``basis`` (N·d, n) are the displacements of the N nodes of the solid for unit values of its n coordinates.
     """
     mesh, d = model.mesh, model.dim
     centres = np.vstack([mesh.points[b.corners()].mean(axis=1) for b in mesh.blocks])

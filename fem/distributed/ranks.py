@@ -41,7 +41,10 @@ def world() -> Any:
 
 @contextmanager
 def ending_all(comm: Any) -> Iterator[None]:
-    """Context that ends the whole MPI job with the error message of this rank, as all others would wait forever."""
+    """Context that ends the whole MPI job if an exception is raised in it, with the error message of this rank.
+
+    Otherwise the other ranks would wait forever.
+    """
     try:
         yield
     except BaseException as error:

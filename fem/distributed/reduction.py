@@ -62,8 +62,8 @@ class Choices:
 class Solid(NamedTuple):
     """The whole solid, on rank 0: its model, ports and partition.
 
-    ``basis`` (N·d, n) are the displacements of its N nodes for unit values of its n coordinates, in which the ports are
-    given.
+    ``basis`` (N·d, n) are the displacements of the N nodes for unit values of the n coordinates of the solid. The
+    matrices of the ``ports`` refer to these coordinates.
     """
 
     model: SolidModel
@@ -121,7 +121,7 @@ def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
 def _shares(
     count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
 ) -> tuple[Solid, list[Share]]:
-    """Read and partition the solid: the solid, for rank 0, and the data for each of the ``count`` ranks.
+    """Read and partition the solid; return it, for rank 0, and the data for each of the ``count`` ranks.
 
     ``ties`` are the regions of the ports by name, and the reference. Raises ValueError for what cannot be reduced under
     MPI, such as masses at nodes.
@@ -159,8 +159,8 @@ def _shares(
 def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
     """Indices of the coordinates to hold, so that the body cannot move rigidly.
 
-    They are the coordinates of the port that is the ``reference``. For ``mean_axis`` they are one for each of the
-    motions ``rigid`` (n, r). Raises ValueError for a reference port that is not tied rigidly.
+    They are the coordinates of the port that is the ``reference``. For ``mean_axis`` there is one for each of
+    the rigid motions ``rigid`` (n, r). Raises ValueError for a reference port that is not tied rigidly.
     """
     port = check.lookup("reference", reference, {MEAN_AXIS: None, **ports})
     if port is None:

@@ -91,7 +91,7 @@ class System:
         return SolidElasticity(self.part.model, self.displacements(vectors))
 
     def energies(self, vectors: Array) -> Array:
-        """Matrix VᵀKV (k, k) of ``vectors`` V (own, k), summed over the strains of the cells of all ranks."""
+        """Matrix VᵀKV (k, k) of ``vectors`` V (own, k), from the strains of the cells, summed over all ranks."""
         return total(self.comm, self.elasticity(vectors).energies(np.eye(vectors.shape[1])))
 
     def _scatter(self) -> tuple[Any, Any, Any]:

@@ -105,7 +105,7 @@ def element_notes(contents: MeshContents) -> list[str]:
 
 
 def warn_of_elements(contents: MeshContents) -> None:
-    """Warn if stiffnesses differ from those of the program for which a mesh file is written."""
+    """Warn if elements of a file are stiffer or softer here than in the program for which the file is written."""
     notes = [note for kind in contents.types for note in differences(kind)]
     if notes:
         text = f"{'; '.join(notes)}: fem.solid integrates fully (docs/guide/solids.md has the size of the difference)"
@@ -113,7 +113,7 @@ def warn_of_elements(contents: MeshContents) -> None:
 
 
 def law_notes(contents: MeshContents) -> list[str]:
-    """Notes on properties of used materials that are ignored, which are all but density and elasticity."""
+    """Notes on the ignored properties of used materials, that is, all but density and elasticity."""
     known = {key.upper(): (key, material) for key, material in contents.materials.items()}
     used = [known[name.upper()] for _, name in contents.sections if name.upper() in known]
     return [

@@ -46,7 +46,10 @@ class Isotropic(Hyperelastic):
         raise NotImplementedError
 
     def of_tensor(self, C: Array) -> tuple[Array, Array, Array]:
-        """Energy ψ and its derivatives with respect to C by the chain rule: ∂I₁ = 1, ∂I₂ = I₁ − C, ∂J = ½JC⁻¹."""
+        """Energy ψ, stress 2 ∂ψ/∂C and tangent 4 ∂²ψ/∂C² by the chain rule, from ψ(I₁, I₂, J).
+
+        The invariants have the derivatives ∂I₁/∂C = 1, ∂I₂/∂C = I₁ 1 − C and ∂J/∂C = ½JC⁻¹.
+        """
         A, inverse = C - ONE, _inverse(C)
         stretch = np.trace(A, axis1=1, axis2=2)
         area = 0.5 * (stretch**2 - np.einsum("kij,kji->k", A, A))

@@ -149,8 +149,8 @@ class StoredEnergy(Hyperelastic):
     Raises
     ------
     ValueError
-        If ``derivative`` is not the derivative of ``energy`` (the message has the deviation), and if the solid has
-        stress at zero strain or is unstable there.
+        If ``derivative`` is not the derivative of ``energy`` (the message has the deviation), or a function returns
+        another shape; where a body is made, if it has stress at zero strain or is unstable there.
     """
 
     energy: Callable[[Array], Array]

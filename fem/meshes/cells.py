@@ -65,8 +65,9 @@ class Cell(Memo):
     """A kind of cell: its shape, its degree, its nodes as means of corners, and its element in scikit-fem.
 
     ``stress`` and ``mass`` are orders of quadrature; stresses are values at the points of the rule ``stress``. On
-    simplices their number is that of the coefficients of a polynomial of one degree less, so that stresses and strains
-    are in one space. Other cells have the points of the full rule, which is equivalent to displacement elements.
+    simplices there are as many points as a polynomial of one degree less than the shape functions has coefficients, so
+    that stresses and strains are in one space. Other cells have the points of the full rule: they are equivalent to
+    displacement elements.
     """
 
     name: str
@@ -94,7 +95,7 @@ class Cell(Memo):
 
     @once
     def _order(self) -> list[int]:
-        """Index in the node order of scikit-fem of each node of this cell, by equal positions."""
+        """Indices of the nodes of this cell in the node order of scikit-fem, found by their positions."""
         theirs = np.array(self.element().doflocs)
         apart = np.abs(self.positions[:, None] - theirs[None]).max(axis=2)
         order: list[int] = apart.argmin(axis=1).tolist()

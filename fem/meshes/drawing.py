@@ -56,8 +56,8 @@ def node_values(mesh: SolidMesh, shown: Drawing, own: list[Array], *, firsts: Ar
 
     A piece is a part of the cells of a block. ``own``, ``firsts`` and ``corners`` have one entry for each block.
     ``own`` (nodes, q) or (k, nodes, q) are the values, at all nodes of a cell, of the Lagrange polynomials of its
-    stress points. ``firsts`` is the number of the first stress point. ``corners`` (k, corners) are the numbers of the
-    corner values of the smooth field, which is averaged at other nodes.
+    stress points. ``firsts`` is the number of the first stress point of the block. ``corners`` (k, corners) are the
+    numbers of the corner values of the smooth field; at other nodes the field is a mean of these.
     """
     values = []
     for b, local in shown.pieces:

@@ -151,7 +151,7 @@ def refuse_twins(mesh: SolidMesh) -> None:
 def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
     """Raise ValueError for surface cells, in the plane lines, that are no facets of the body.
 
-    They would be lost.
+    Such cells would be lost.
     """
     before: dict[str, int] = {}
     for name, nodes in parts:
@@ -179,7 +179,7 @@ Part = tuple[str, Array]
 def meshio_sets(given: meshio.Mesh, parts: list[Part], chosen: list[Part]) -> dict[str, NamedSet]:
     """Named sets of a meshio mesh, by name, from its groups of cells and its groups of nodes.
 
-    If both have a name, it is that of the cells.
+    A group of nodes is left out if a group of cells has the same name.
     """
     named = {name: _cell_set(members, parts, chosen) for name, members in cell_groups(given).items()}
     for name, numbers in point_groups(given).items():

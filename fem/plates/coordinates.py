@@ -40,7 +40,7 @@ class LocalRows(NamedTuple):
     def add_to(self, moments: Array, weights: Array) -> None:
         """Add the integrals of the field to ``moments`` (r, n), row by row, over all n coordinates.
 
-        ``weights`` (k, q, r) at the points are those of the r integrals.
+        ``weights`` (k, q, r) are the weights of the points in each of the r integrals.
         """
         local = np.einsum("kqr,kqa->rka", weights, self.values, optimize=True)
         for row, own in zip(moments, local, strict=True):

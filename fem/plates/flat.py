@@ -99,9 +99,10 @@ def _normals(points: Array, block: meshio.CellBlock) -> Array:
 
 
 def _refuse_bent(mesh: meshio.Mesh, blocks: list[meshio.CellBlock], normals: Array) -> None:
-    """Raise ValueError that a mesh is folded or curved, with angles between normals of its cells.
+    """Raise ValueError that a mesh is folded or curved, with angles between the normals of cells.
 
-    They are the largest between neighbours, and between any cell and the first one. ``normals`` are those of all cells.
+    The message has the largest angle between neighbours, and between any cell and the first one. ``normals`` are those
+    of all cells.
     """
     rows, columns, start = [], [], 0
     for block in blocks:

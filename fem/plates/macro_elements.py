@@ -121,7 +121,8 @@ def _centre(corners: Array) -> Array:
 def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
     """Bernstein coefficient (k, 4c) next to the corner x_i of a piece, on the edge to the point x: w + ∇w·(x − x_i)/3.
 
-    ``unit`` selects the coordinates of the cell; ``corner`` is i, ``start`` is x_i and ``to`` is x.
+    It is given as a linear form of the coordinates of the cell, whose unit vectors are the rows of ``unit``. ``corner``
+    is i, ``start`` is x_i and ``to`` is x.
     """
     lever = (to - start) / 3.0
     return unit[3 * corner] + lever @ unit[3 * corner + 1 : 3 * corner + 3]

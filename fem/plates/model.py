@@ -73,7 +73,7 @@ class PlateModel(PlateCoordinates):
     def curvature(self) -> Any:
         """Sparse matrix (3p, size) to the curvature κ = −sym ∇β at the moment points, times their areas.
 
-        Its components are (κ_xx, κ_yy, 2κ_xy), point by point.
+        Rows are for (κ_xx, κ_yy, 2κ_xy), point by point.
         """
         blocks = []
         for b, cells, points, area in self.moment_points:
@@ -96,7 +96,7 @@ class PlateModel(PlateCoordinates):
     def membrane(self) -> Any:
         """Sparse matrix (3p, size) to the strain of the middle surface at the membrane-force points, times their areas.
 
-        Its components are (ε_xx, ε_yy, 2ε_xy), point by point.
+        Rows are for (ε_xx, ε_yy, 2ε_xy), point by point.
         """
         return self.widened(self.solid.strain)
 
@@ -207,7 +207,9 @@ def _thickness(mesh: SolidMesh, given: Any) -> Array:
 
 
 def straightened(mesh: SolidMesh) -> SolidMesh:
-    """Mesh whose nodes on edges are exactly in the middle, for a mesh where they are so to round-off.
+    """Copy of a mesh in which the nodes between corners are exactly in the middle of edges and cells.
+
+    In the given mesh they may be off by round-off only.
 
     Raises ValueError for curved edges, middle nodes off the middle, and quadrilaterals that are not convex.
     """

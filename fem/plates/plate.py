@@ -236,7 +236,7 @@ def _body(
 
 
 def _model(given: GivenPlate, *, theory: Theory, rotary: bool, correction: float) -> PlateModel:
-    """Model of a plate from what was read of it: mesh of degree 2, thicknesses and materials.
+    """Stiffness model of a plate, on a mesh of degree 2, from the mesh, materials and thicknesses that were read.
 
     Raises ValueError for Reissner-Mindlin theory without rotary inertia.
     """

@@ -40,10 +40,10 @@ def read_plate(
     omit: Sequence[str],
     request: MeshRequest,
 ) -> GivenPlate:
-    """Mesh of a plate in axes of its plane, with the given material and thickness, by default from its file.
+    """Read the mesh of a plate in axes of its plane, with the given material and thickness, by default from the file.
 
-    Raises ValueError for further contents that change mass or stiffness, for shells that are not flat, have layers or
-    an offset, and if material or thickness is neither given nor in the file.
+    Raises ValueError for a file with other contents that change mass or stiffness, for shells that are not flat, have
+    layers or an offset, and if material or thickness is neither given nor in the file.
     """
     if isinstance(mesh, skfem.Mesh):
         if request != MeshRequest(flat=True):
@@ -101,9 +101,10 @@ def _refuse_layers(region: str, shell: Any) -> None:
 
 
 def _materials(held: MeshContents, plane: PlaneAxes) -> dict[str, Elastic]:
-    """Materials of a file by its regions of cells, turned to axes of the plate.
+    """Materials of a file by the regions of cells, in axes of the plate.
 
-    Raises ValueError for materials that are not isotropic in a plane with other axes than those of the file.
+    Raises ValueError for shells with layers, and for materials that are not isotropic if the axes of the plate are not
+    those of the file.
     """
     for region, shell in held.shells.items():
         _refuse_layers(region, shell)

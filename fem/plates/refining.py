@@ -23,10 +23,10 @@ Drawn = Callable[[CellSizes], PlateModel]
 
 
 def refined_plate(model: PlateModel, plane: PlaneAxes, to: Refinement, build: Build, *, drawn: Drawn | None) -> Refined:
-    """Refine the mesh of a plate until it meets the criterion ``to``; the result is the last body and all rounds.
+    """Refine the mesh of a plate until it meets the criterion ``to``; return the last body and all rounds.
 
-    Cells are bisected. If ``drawn`` is given, it meshes the drawing of the plate again with given cell sizes, and is
-    used instead. ``build`` makes the body from the model and its plane.
+    Cells are bisected, unless ``drawn`` is given, a function that meshes the drawing of the plate again with given cell
+    sizes. ``build`` makes the body from the model and its plane.
     """
     if drawn is None:
         simplices_of_degree_one(model.mesh)  # refuses others

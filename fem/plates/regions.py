@@ -81,9 +81,9 @@ def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Arr
 
 
 def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Array, Array]]:
-    """Nodes as samples of weight one, each in the first cell that has it, as all fields are continuous.
+    """Nodes as sample points of weight one, each in one of its cells, which is enough as all fields are continuous.
 
-    They are a list of (block, cells (k,), points (k, 1, 2), weights (k, 1)).
+    The samples are a list of (block, cells (k,), points (k, 1, 2), weights (k, 1)).
     """
     left, sampled = np.array(nodes), []
     for b, block in enumerate(model.mesh.blocks):

@@ -71,10 +71,10 @@ def support_rows(model: PlateModel, name: str, support: Any) -> Any:
 
 
 def _clamped_rows(model: PlateModel, corners: Array, edges: Array) -> Any:
-    """Sparse matrix of the combinations of coordinates that hold β = ∇w − γ at zero.
+    """Sparse matrix from all coordinates to the components of β = ∇w − γ that a clamped support sets to zero.
 
-    They are for both components at the corners ``corners``, and at the middles of ``edges``, along which w = 0 already
-    holds.
+    They are both components at the ``corners`` and at the middles of the ``edges``; the slope of w along an edge is
+    left out, as w = 0 there already.
     """
     slopes, across = _units(model, model.at_corners(corners)[:, 1:].ravel()), _units(model, model.at_edges(edges))
     if model.theory == "kirchhoff":

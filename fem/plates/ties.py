@@ -29,7 +29,7 @@ def free_coordinates(
 ) -> tuple[Any, dict[str, Tied]]:
     """Sparse matrix (size, n) from the free coordinates of a plate to all coordinates, and its ports by name.
 
-    The n free coordinates are those that supports and rigid regions leave. The ports are given in them.
+    The n free coordinates are those that supports and rigid regions leave. The matrices of ports are for these.
     """
     given = given_ties(ports)
     for name, t in given.items():
@@ -183,9 +183,9 @@ def without_rigid_motion(
 ) -> Any:
     """Sparse matrix (n, n') from coordinates without rigid motion to the free coordinates of a plate.
 
-    Supports (``held``), mean axes or a held port, the ``reference``, remove the rigid motion. Mean axes of a large
-    plate are a low-rank correction, see :func:`fem.solids.ties.referred`. Raises ValueError for supports that leave a
-    rigid motion, and for supports with a reference.
+    If ``held``, supports remove the rigid motion, otherwise the ``reference``: a port that is held, or mean_axis, also
+    for None. For mean axes of a large plate see :func:`fem.solids.ties.referred`. Raises ValueError for supports that
+    leave a rigid motion, and for supports with a reference.
     """
     if held:
         if reference is not None:

@@ -62,7 +62,7 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
 
 
 def _starts(model: PlateModel) -> tuple[int, int, int]:
-    """Indices of the first moment and the first shear force among the stress coordinates, and the number of these."""
+    """Index of the first moment, index of the first shear force, and number of all stress coordinates."""
     moments = 3 * len(model.solid.weights)
     shear = moments + 3 * len(model.moment_areas)
     return moments, shear, shear + 2 * len(model.shear_areas)
@@ -94,7 +94,7 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
     """Stress tensor at the upper (``side`` 1) or lower face (−1), z = ½ side t, at the moment points.
 
-    Its weights are areas times t/6, with which its energy is that of bending.
+    The weights of the points are areas times t/6: with these both faces together have the energy of bending.
     """
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)
@@ -129,10 +129,10 @@ def _membrane_values(model: PlateModel) -> Any:
 
 
 def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
-    """For each block, weights (k, nodes, q) that extrapolate from moment points to nodes, and the first moment point.
+    """Weights (k, nodes, q) that extrapolate from moment points to nodes, by block, and the first points of the blocks.
 
     Polynomials are fitted on each piece of a cell. A node of several pieces takes the mean of their values. The second
-    result also has the number of all moment points, as its last entry.
+    result has the number of the first moment point of each block and, as its last entry, the number of all of them.
     """
     polynomials, counts = [], []
     for b, (deflection, _) in enumerate(model.macros):

@@ -77,8 +77,8 @@ def bisected(mesh: SolidMesh, marked: Array) -> Bisected:
 def _refined_set(mesh: SolidMesh, own: NamedSet, cuts: _Cuts, parents: Array) -> NamedSet:
     """Named set of a mesh, transferred to the bisected mesh.
 
-    It has the children of its cells and of its facets, its nodes, and the new nodes on edges of boundary facets with
-    all corners in the set. ``parents`` is the parent of each new cell.
+    The new set has the children of the cells and facets of the set ``own``, the nodes of ``own``, and the new nodes on
+    edges of boundary facets with all corners among these. ``parents`` is the parent of each new cell.
     """
     cells = np.flatnonzero(np.isin(parents, own.cells[:, 1])) if len(own.cells) else np.zeros(0, dtype=int)
     width, facets = mesh.dim, own.facets

@@ -108,7 +108,7 @@ def _polynomials(barycentric: Array, count: int) -> Array:
 
 
 class Errors(NamedTuple):
-    """Energies (cells, k), by cells, of the differences between smooth and computed stresses, k states of stress.
+    """Energies (cells, k), by cells, of the differences between smooth and computed stresses, for k states of stress.
 
     ``bare`` are the numbers of the cells that have no well-posed patch at any corner.
     """
@@ -120,7 +120,7 @@ class Errors(NamedTuple):
 def stress_errors(mesh: SolidMesh, material: Array, points: StressPoints, *, sigma: Array, compliance: Any) -> Errors:
     """Energies ∫ (σ* − σ) : S (σ* − σ), by cells, of one kind of stress, σ* the smooth stress.
 
-    ``sigma`` (m, k) are k columns of all stress coordinates of a body, ``compliance`` (m, m) is its C. ``material``
+    ``sigma`` (m, k) are k columns of all stress coordinates of a body, ``compliance`` (m, m) is C. ``material``
     (cells,) is the material index of each cell; stresses may jump between materials.
     """
     c, samples, k = points.components, points.samples, sigma.shape[1]

@@ -89,16 +89,16 @@ def cable(
         ``one_sided`` is slack in compression, ``scheduled`` changes with time. For a law of bending in
         space use :func:`fem.rod`.
     flow : Flow, optional
-        Fluid that flows through the cable, a hose, :class:`fem.Flow`.
+        Fluid that flows through the cable as through a hose, see :class:`fem.Flow`.
 
     Returns
     -------
     NodalBody
         With the ports ``root``, ``tip`` and the given ones, for spherical joints (hinges in the plane), springs between
         points, distances and forces; and the load port ``load``, a force per length [N/m] in world axes for each
-        element. A port has one direction, the slope r'. It serves joints whose first port is that of the cable: a
-        ``weld`` or ``torsion_spring`` in the plane, and in space a ``hinge`` whose ``axis`` is along the cable, which
-        clamps it. ``view.stresses`` contains the tension.
+        element. A port has one direction, the slope r'. With this direction it can be the first port of a ``weld``
+        or ``torsion_spring`` in the plane, and in space of a ``hinge`` whose ``axis`` is along the cable: the hinge
+        clamps the slope. ``view.stresses`` contains the tension.
 
     Raises
     ------
@@ -220,11 +220,10 @@ def _strain(
 ) -> DirectorStrain:
     """Strain energy of a cable as rows of products of vectors, in the initial shape ``places`` (N, dim).
 
-    The rows are w E at the tension points, then |r''|²/|r'|², a constant, and r'·r''/|r'|² at each Gauss point. The
-    energy ½EI w K² = ½EI w (|r''|²/|r'|² − (r'·r''/|r'|²)²) of a Gauss point of weight w is linear in the first of
-    these three: its stress ½EI w is a constant state, and the stress of the second row is the value of the first. The
-    product of both is the energy, a quadratic form like the others, of an indefinite compliance; the third row
-    subtracts its part. The sum of all is not negative.
+    The rows are w E at the tension points, then a = |r''|²/|r'|², b = ½EI w and c = r'·r''/|r'|² at each Gauss point
+    of weight w. With the constant row b the bending energy ½EI w K² = ½EI w (a − c²) is a quadratic form of the rows,
+    a b − ½EI w c². Stress of row a is the constant b, stress of row b is a. The compliance of the three rows is
+    indefinite, but the bending energy is not negative.
 
     ``stiffness`` are EA and EI, ``laws`` are by index: 0 tension, 1 bending. With a law of tension the tension rows are
     w (|r'| − 1) instead. With a law of bending the bending rows are w (J r')·r''/|r'|², one at each Gauss point.

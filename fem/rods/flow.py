@@ -21,11 +21,11 @@ from .hermite import HermiteLine
 @checked
 @dataclass(frozen=True)
 class Flow:
-    """Fluid that flows through a rod or cable, a hose, from ``root`` to ``tip``, or a belt that runs through it.
+    """Mass that moves along a rod or cable from ``root`` to ``tip``: fluid in a hose, or the material of a belt.
 
-    Its mass m per length moves along the curve y(s) at the speed u, with the kinetic energy ½∫m|ẏ + uy'|² ds. It enters
-    at the root and leaves at the tip along the slope there, with its momentum. With T the kinetic energy of velocities
-    ẏ, the fluid's included, and V all other energy,
+    The moving mass m per length has the speed u along the curve y(s), and the kinetic energy ½∫m|ẏ + uy'|² ds. It
+    enters at the root and leaves at the tip along the slope there, with its momentum. With T the kinetic energy of the
+    velocities ẏ of the rod and of the moving mass, and V all other energy,
 
         d/dt(T + V − ½∫m u²|y'|² ds) = −m u [ẏ·(ẏ + uy')]  from root to tip,
 

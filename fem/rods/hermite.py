@@ -1,8 +1,9 @@
 """Cubic Hermite curves, from positions and slopes at the borders of elements, and equivalent mass points.
 
 The mass matrix of such a curve couples its positions and slopes. Any positive mass matrix M = BᵀB belongs to points
-z = S⁻¹Bq with masses s², s = B1̂, where 1̂ is a translation of the whole curve: their kinetic energy is that of the
-curve and a translation of the curve translates them, so that momenta, weight and inertia of the curve are also theirs.
+z = S⁻¹Bq with masses s², S = diag(s), s = B1̂, where 1̂ is a translation of the whole curve. The points have the
+kinetic energy of the curve, and are translated with it, so that momenta, weight and inertia are also those of the
+curve.
 """
 
 from __future__ import annotations

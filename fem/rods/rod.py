@@ -100,7 +100,7 @@ def rod(
         stiffness of the section: forces against strains, moments against curvatures [1/m], with V the energy per
         length. ``one_sided`` is slack in compression, ``scheduled`` changes with time.
     flow : Flow, optional
-        Fluid that flows through the rod, :class:`fem.Flow`; its mass has no rotary inertia.
+        Fluid that flows through the rod, see :class:`fem.Flow`; the mass of the fluid has no rotary inertia.
 
     Returns
     -------
@@ -199,7 +199,7 @@ def _placed(mesh: RodMesh, curve: Curve | None, dim: int) -> tuple[Array, Array]
 def _on_curve(curve: Curve, s: float, dim: int) -> tuple[Array, Array]:
     """Position (d,) [m] and directors (d, d), as columns, of a user's curve at ``s``.
 
-    Raises ValueError if the function returns something else.
+    Raises ValueError if the function does not return these.
     """
     given = check.value_of("the curve of a rod", curve, float(s))
     if not isinstance(given, tuple | list) or len(given) != 2:

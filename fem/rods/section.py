@@ -149,7 +149,7 @@ def _of_material(material: Material, section: Section, factors: tuple[float, flo
 def _across(section: Section, dim: int) -> tuple[float, float, float]:
     """Second moment about y, torsion constant and polar moment of a section [m⁴].
 
-    Rods in the plane use none of them: for these an unknown one is that of a section with I_y = I_z.
+    Rods in the plane use none of the three: there an unknown constant is that of a section with I_y = I_z.
     """
     if dim == 3:
         constants = ("second_moment_y", "torsion_constant", "polar_moment")

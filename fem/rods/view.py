@@ -80,9 +80,9 @@ def rod_view(
 
 
 def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool]:
-    """Corners (N, q, 2) [m] of the sections at all N nodes; True if they are outlines of known Young's modulus.
+    """Corners (N, q, 2) [m] of the sections at all N nodes; True if outlines and Young's moduli are known.
 
-    Otherwise they are those of boxes with the radii of gyration of the sections.
+    Otherwise the corners are those of boxes with the radii of gyration of the sections.
     """
     if sections[0].corners and len({len(own.corners) for own in sections}) == 1:
         return np.array([own.corners for own in sections]), all(own.young is not None for own in sections)

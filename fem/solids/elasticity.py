@@ -24,7 +24,8 @@ KEPT = 4_000_000
 class SolidElasticity(LocalElasticity):
     """Elastic energy of a solid with linear strain in coordinates u, with nodal displacements ``shapes @ u``.
 
-    ``shapes`` is (N·d, n).
+    ``shapes`` is (N·d, n). The stresses are C⁻¹D₀u with the compliance C and the strain operator D₀ at u = 0, which
+    here is D at every u.
     """
 
     model: SolidModel
@@ -88,7 +89,7 @@ class SolidElasticity(LocalElasticity):
     def stress_basis(self, vectors: Array) -> Any:
         """Stresses C⁻¹D₀V (m, k) for displacements ``vectors`` V (n, k), as a matrix or an operator.
 
-        It is an operator, which evaluates them on request, if the matrix would be large.
+        If the matrix would be large, the result is an operator, which computes the stresses on request.
         """
         basis = StressBasis(self, vectors)
         return basis if self.size * vectors.shape[1] > KEPT else basis @ np.eye(vectors.shape[1])

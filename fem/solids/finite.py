@@ -59,8 +59,8 @@ def finite_solid(
 class _Nodes:
     """Nodes of a body of finite strain, and the mesh nodes that they move.
 
-    They are the rigid regions, by port, with their centres, and all other mesh nodes, the free ones. Ports at a single
-    node are listed separately.
+    They are the rigid regions, by port, with origins at the ports, and all other mesh nodes, the free ones. Ports at a
+    single node are listed separately.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ def lumped_masses(model: SolidModel) -> Array:
 
 
 def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
-    """Rigid bodies of the rigid regions, with origins at their centres and the lumped masses of their nodes."""
+    """Rigid bodies of the rigid regions, with origins at the ports and the lumped masses of the nodes."""
     masses, d, frames = lumped_masses(model), model.dim, []
     for (name, numbers), origin in zip(nodes.rigid.items(), nodes.origins, strict=True):
         arms, own = model.mesh.points[numbers] - origin, masses[numbers]
@@ -173,8 +173,9 @@ def _green_strain(
 ) -> DirectorStrain:
     """Strain energy of a body of finite strain, whose strains are E = ½(FᵀF − 1) at its stress points, times volume.
 
-    They are in Voigt order. The vectors are the columns of F, g_I = ∂x/∂X_I; the energy is ½ E : D : E, and the stress
-    is the second Piola-Kirchhoff stress. ``places`` are the positions of the nodes; ``given`` are damping and laws.
+    Strains are in Voigt order. They are products of the columns of F, g_I = ∂x/∂X_I. The energy is ½ E : D : E with the
+    moduli D, or that of a law, and the stress is the second Piola-Kirchhoff stress. ``places`` are the positions of
+    the nodes; ``given`` are damping and laws.
     """
     d, c, count = model.dim, model.components, len(model.weights)
     first, second = np.zeros(c, dtype=int), np.zeros(c, dtype=int)

@@ -63,8 +63,8 @@ class LinkSolid(FlexibleLink):
     modes : int
         Number of modes of the link with its joints held, in addition to the static responses of the joints.
     reach : float, optional
-        Distance from a joint to the nodes that are tied to it [m]; by default up to the nearest node, and the length of
-        a cell.
+        Distance from a joint to the nodes that are tied to it [m]; by default that of the nearest node plus the length
+        of a cell.
     damping : Damping, optional
         Structural damping.
 
@@ -141,7 +141,7 @@ class LinkSolid(FlexibleLink):
     def _tie(self, points: Array, place: Array, size: float) -> Tie:
         """Rigid tie of all nodes within ``reach`` of the joint at ``place`` (3,) [m], for a mesh with nodes ``points``.
 
-        By default reach is the distance of the nearest node and the cell length ``size``.
+        By default ``reach`` is the distance of the nearest node plus the cell length ``size``.
         """
         reach = self.reach or float(np.linalg.norm(points - place, axis=1).min()) + size
         middle = np.asarray(place)[:, None]

@@ -23,8 +23,8 @@ from ..meshes.solid_mesh import Points, SolidMesh
 class NodePairs(NamedTuple):
     """All p pairs of nodes (a, b) that share a cell, in ascending order of a, then of b.
 
-    ``second`` (p,) is b; ``first`` is the first pair of each node a. ``places`` has, for each block, the numbers (k,
-    n·n) of the pairs of the n nodes of each cell.
+    ``second`` (p,) is b; ``first`` (N + 1,) is the first pair of each node a and, as the last entry, p. ``places`` has,
+    for each block, the numbers (k, n·n) of the pairs of the n nodes of each cell.
     """
 
     second: Array

@@ -126,9 +126,9 @@ def oriented(model: SolidModel, places: Array) -> Oriented:
 def _is_turned(called: str, side: Oriented, wanted: Array | None, *, outward: bool) -> bool:
     """True if a patch of facets is oriented against the normal that the section is to have.
 
-    That is the normal ``wanted``, else the outward one if ``outward``, else, for a closed patch, the one out of it,
-    else the nearest axis. Raises ValueError for a wanted normal along the patch, or of a closed one; ``called`` is the
-    section in messages.
+    That is the normal ``wanted``; else, if ``outward``, the normal out of the cells of the facets; else, for a closed
+    patch, the normal out of the volume that it encloses; else the nearest axis. Raises ValueError if ``wanted`` is
+    along the patch, or given for a closed one; ``called`` is the section in messages.
     """
     if wanted is not None:
         along = float(side.normal @ wanted)

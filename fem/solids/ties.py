@@ -28,8 +28,8 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
     """Sparse matrix (n, n') from coordinates without rigid motion to the n coordinates of a body.
 
     The ``reference`` removes the rigid motion: a port that is held, or mean_axis. Mean axes of a large body would fill
-    its matrices: there d + s single coordinates are held here, and :func:`flexph.bodies.mean_axes.about_mean_axes` adds
-    a low-rank correction. Raises ValueError for an unknown port.
+    the matrices: in such a body d + s single coordinates are held instead, and
+    :func:`flexph.bodies.mean_axes.about_mean_axes` adds a low-rank correction. Raises ValueError for an unknown port.
     """
     if reference == "mean_axis":
         if basis.shape[1] > FILLED:
@@ -214,7 +214,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
 def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
     """Weights of a tie in ascending order of the node numbers of its region; None without weights.
 
-    Raises ValueError for a repeated node, or another number of weights; ``name`` is the port in messages.
+    Raises ValueError for a repeated node, or unless there is one weight for each; ``name`` is the port in messages.
     """
     if tie.weights is None or isinstance(tie.region, str) or callable(tie.region):
         return tie.weights
@@ -290,8 +290,8 @@ def refuse_shared(nodes: Mapping[str, Array]) -> None:
 def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
     """Sparse matrix (N·d, n) from the coordinates of free nodes and rigid regions to nodal displacements.
 
-    ``rigid`` has nodes and centre of each rigid region by port. The mapping has, by port, the matrices (d, n) and (s,
-    n) from the coordinates to displacement and rotation of its region.
+    ``rigid`` has, by port, the nodes of each rigid region and the position of the port. The mapping has, by port, the
+    matrices (d, n) and (s, n) from the coordinates to displacement and rotation of the region at the port.
     """
     points, d, s = model.mesh.points, model.dim, spins(model.dim)
     held = np.zeros(len(points), dtype=bool)

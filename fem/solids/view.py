@@ -205,9 +205,9 @@ def finite_view(model: SolidModel, weights: Any, laws: tuple[PointLaw, ...]) -> 
 
 
 def current_tensors(model: SolidModel, laws: tuple[PointLaw, ...]) -> dict[str, CurrentTensor]:
-    """Stress tensors of the current state by name: Cauchy stress, and the second Piola-Kirchhoff stress if needed.
+    """Stress tensors of the current state by name: Cauchy stress and, in some bodies, second Piola-Kirchhoff stress.
 
-    The second is needed where it is a nonlinear function of the states.
+    The latter is included for laws in plane strain only, where it is a nonlinear function of the states.
     """
     drawn = drawing(model.mesh).drawn
     place = (model.positions, model.weights, model.cell_of_point, drawn)

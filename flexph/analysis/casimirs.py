@@ -32,7 +32,7 @@ class CasimirReport:
     linear : array
         Covectors (r, k) of the linear Casimirs αᵀx₁.
     names : tuple of str
-        Names of the states x₁.
+        Names of the differential states x₁.
     dimension : int
         Dimension of the co-distribution at the state.
     flag : tuple of int
@@ -125,8 +125,8 @@ def _readable_covectors(basis: Array, scales: Array) -> Array:
 def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
     """Orthonormal covectors, as columns, that lie in the co-distributions at all nearby states.
 
-    The second value is True if the co-distributions at these states have equal dimension. States are added until two in
-    a row leave the covectors unchanged, as an intersection by chance becomes smaller with each state.
+    The second value is True if the co-distributions at these states have equal dimension. Random states are added until
+    two in a row leave the covectors unchanged.
     """
     rng, sizes = np.random.default_rng(1), SPREAD * view.sizes
     common, same, unchanged, off = here, True, 0, np.zeros((0, len(here)))
@@ -143,7 +143,7 @@ def _constant_part(view: SystemView, here: Array) -> tuple[Array, bool]:
 def _derived_flag(view: SystemView, dimension: int) -> tuple[list[int], bool]:
     """Dimensions of the derived flag of the co-distribution ([survey] sec. 4.3), and True if it is complete.
 
-    ``dimension`` is that of the co-distribution.
+    ``dimension`` is the dimension of the co-distribution.
     """
     here = codistribution(view, view.x)
     pivots = echelon(here)[1]
@@ -246,7 +246,8 @@ def in_words(terms: Iterable[tuple[float, str]]) -> str:
 def quadratic_casimirs(view: SystemView, linear: Array, most: int) -> tuple[QuadraticCasimir, ...]:
     """Up to ``most`` quadratic Casimirs that are independent of the linear ones (r, k) and of their products.
 
-    ∇C = Q x₁ + b lies in the co-distribution at as many nearby states as there are coefficients.
+    The gradient Q x₁ + b of C = ½ x₁ᵀQ x₁ + bᵀx₁ lies in the co-distribution at as many nearby states as there are
+    coefficients.
     """
     r = len(linear)
     if r > WIDEST or most <= 0:

@@ -1,4 +1,4 @@
-"""Systems on their constrained state space: kinematic constraints, and linear algebraic ones of index one.
+"""Systems on their constrained state space, with kinematic constraints, or linear algebraic ones of index one.
 
 See [survey] eq. (4.12)-(4.17) and sec. 4.1.1.
 """
@@ -98,7 +98,7 @@ class ReducedKinematics:
         return np.linalg.solve(scaled, p / size) / size
 
     def momenta(self, q: Array, p: Array) -> Array:
-        """Momenta p = M S v (n,) on the constrained state space, from p̃ (n − k,), the argument ``p``."""
+        """Momenta p = M S v (n,) with the mass matrix M on the constrained state space, from ``p``, p̃ (n − k,)."""
         return self.system.mass(q) @ (self.basis(q) @ self.velocity(q, p))
 
     def structure(self, x: Array) -> Array:
@@ -176,12 +176,12 @@ def change_chart(system: KinematicSystem, x: Array) -> tuple[KinematicSystem, Ar
     system : KinematicSystem
         A mechanical system with constraints on its velocities.
     x : array
-        State (2n − k,) of :func:`eliminate_kinematics` of it.
+        State (2n − k,) of the system that :func:`eliminate_kinematics` returns.
 
     Returns
     -------
     tuple[KinematicSystem, array]
-        The system with the sample q, for :func:`eliminate_kinematics`, and the state (q, p̃') of that.
+        The system with the sample q, for :func:`eliminate_kinematics`, and the state (q, p̃') in its chart.
 
     Examples
     --------

@@ -50,8 +50,8 @@ class IndexReport:
     undetermined : int
         Number of algebraic states that are not determined.
     smallest : float
-        Ratio of the smallest singular value to the largest, of the matrix of (4.2) or of its higher levels, with
-        rows and columns scaled to one.
+        Ratio of the smallest singular value to the largest, of the matrix of [survey] eq. (4.2) or of higher levels.
+        Rows and columns are scaled to largest entries of one.
     exceeded : bool
         True if the index is higher than ``index``; ``freedom`` is then an upper bound.
     """
@@ -177,9 +177,9 @@ class _Split:
     def _round_off(self, whole: Array, others: Array, *, along: Array, away: Array) -> Array:
         """Round-off of the derivatives of c along the columns of ``along``, from the magnitudes of the terms of c.
 
-        ``whole`` are these derivatives, ``others`` those along the columns of ``away``; both matrices together span
-        all states. Differences move each state by a part of its size, so that the error is proportional to the sum of
-        the terms divided by that size.
+        ``whole`` are these derivatives, ``others`` the derivatives along the columns of ``away``; both matrices
+        together span all states. Differences move each state by a part of its size, so that the error is proportional
+        to the sum of the terms divided by that size.
         """
         moved, rest = (np.abs(way.T) @ self.view.sizes for way in (along, away))
         terms = np.abs(whole) @ np.maximum(np.abs(along.T @ self.view.x), STEP * moved)
@@ -206,9 +206,9 @@ class _Split:
         return weights
 
     def next_level(self, kept: Array) -> _Conditions:
-        """Equations of the next level: those that determine algebraic states, and time derivatives of the others.
+        """Equations of the next level: the rows that determine algebraic states, and rates of the other equations.
 
-        The others are those combinations without algebraic states whose indices are ``kept``.
+        The rates are the time derivatives of the combinations without algebraic states that have the indices ``kept``.
         """
 
         def value(x: Array) -> Array:

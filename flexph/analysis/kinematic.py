@@ -43,7 +43,7 @@ class KinematicSystem:
     inputs : callable or array
         B (n, m); none by default.
     mass_slopes : callable, optional
-        Derivatives of M, (n, n, n); the last index is that of q.
+        Derivatives of M, (n, n, n); the last index counts the entries of q.
     basis : callable, optional
         A basis S (n, n − k) of ker Aᵀ.
     basis_slopes : callable, optional

@@ -69,7 +69,7 @@ def limit_load(
     mechanism : Mechanism
         Mechanism with external ports.
     pose : Pose
-        Pose at rest; with contacts those that touch in it.
+        Pose at rest; contacts are closed where the bodies touch in this pose.
     inputs : mapping
         Values or functions of time by external port, at λ = 1.
     time : float

@@ -65,7 +65,7 @@ class LinearisedSteps:
         self.sizes = Variations(sizes, sizes * pace)
 
     def step(self, start: StepStart, time: float, given: Variations) -> tuple[StepStart, Variations]:
-        """Take a step to a time [s]; return its end, and the variations of the end for given ones of the start.
+        """Take a step to a time [s]; return its end, and its variations for the variations ``given`` of the start.
 
         The displacements REACHES are tried from the largest on, until the step is linear: the variation of the end for
         the sum of all given variations, by a smaller displacement, must be the sum of the variations of the end. Raises
@@ -132,7 +132,10 @@ class LinearisedSteps:
         return c
 
     def _end(self, step: _Step, c: Configuration) -> Configuration:
-        """Configuration at the end of the step if it begins at c; its iteration starts from the same prediction."""
+        """Configuration at the end of the step if it begins at c.
+
+        The iteration starts from the prediction of the undisplaced step.
+        """
         x, start = flat(self.blocks.mechanism, c), step.start
         state = EvaluatedState(x, (c, partial(derive, self.arrays)), start.state.defect)
         return self.blocks.step(start._replace(state=state), step.end.time, step.table).end.state.c

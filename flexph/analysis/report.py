@@ -38,7 +38,7 @@ class Analysis:
     Attributes
     ----------
     state : array
-        Consistent state next to the given one, at which the system was analysed; the given one if there is none.
+        Consistent state next to the given one, at which the system was analysed; the given state if none was found.
     note : str
         Reason why no consistent state was found; empty if one was found.
     constant : bool
@@ -211,7 +211,7 @@ def _reported(conditions: Conditions | None, x: Array) -> Inconsistency | None:
 
 
 def _constraint_slopes(here: SystemView) -> Array:
-    """Derivatives (k, r), by differential states, of those algebraic equations that contain no algebraic state."""
+    """Derivatives (k, r), by the differential states, of the algebraic equations that contain no algebraic state."""
     if not here.V2.shape[1]:
         return np.zeros((0, here.V1.shape[1]))
     whole = here.equations.split.U2.T @ here.flow_slope(here.x)

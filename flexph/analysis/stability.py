@@ -1,4 +1,7 @@
-"""Equilibria, and their stability by the energy-Casimir method ([survey] sec. 4.4)."""
+"""Equilibria, and their stability by the energy-Casimir method ([survey] sec. 4.4).
+
+Cₖ are the Casimirs and μₖ their multipliers; x₁ are the differential states.
+"""
 
 from __future__ import annotations
 
@@ -72,8 +75,8 @@ class StabilityReport:
     def verdict(self) -> Literal["no equilibrium", "unstable", "asymptotically stable", "stable", "undecided"]:
         """Verdict on a state: no equilibrium, asymptotically stable, stable, unstable, or undecided.
 
-        A strict extremum of H + Σ μₖCₖ makes an equilibrium stable, a growing motion of the linearised system unstable;
-        otherwise it is undecided.
+        A strict minimum of H + Σ μₖCₖ makes an equilibrium stable, without dissipation also a strict maximum; a growing
+        motion of the linearised system makes it unstable. Otherwise it is undecided.
         """
         if not self.is_equilibrium:
             return "no equilibrium"
@@ -141,7 +144,7 @@ def _rest(view: SystemView) -> float:
 def _second_variation(
     view: SystemView, constraints: Array, casimirs: CasimirReport
 ) -> tuple[Array, Array, float, Array]:
-    """Second variation of H + Σ μₖCₖ on the directions that Casimirs and constraints allow, and what it is made of.
+    """Second variation of H + Σ μₖCₖ on the directions that Casimirs and constraints allow, with these directions.
 
     Returns the gradients α of the Casimirs, a basis of the directions, the relative distance of ∇H from the span of α,
     and the second variation on this basis, all in scaled states x₁/scales. α are the gradients of all Casimirs, or of

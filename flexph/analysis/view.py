@@ -1,4 +1,8 @@
-"""Evaluation of a system for the analysis: differential states, their rates, algebraic equations and probe states."""
+"""Evaluation of a system for the analysis: differential states, their rates, algebraic equations and probe states.
+
+V₁ᵀx are the differential and V₂ᵀx the algebraic states of x, the rows with U₁ᵀ and U₂ᵀ the differential and algebraic
+equations, as in :class:`flexph.discretisation.descriptor_split.Split`.
+"""
 
 from __future__ import annotations
 
@@ -123,11 +127,11 @@ class SystemView(Memo):
         return self.derivative(lambda at: self.equations.flow(self.time, at), x)
 
     def algebraic_slopes(self, x: Array) -> Array:
-        """Jacobian ``∂g/∂x`` (n − r, n), as :meth:`flow_slope`."""
+        """Jacobian ``∂g/∂x`` (n − r, n) of the algebraic equations, from given derivatives or by differences."""
         return self.equations.split.U2.T @ self.flow_slope(x)
 
     def algebraic_slope(self, x: Array) -> Array:
-        """Jacobian ``∂g/∂x₂`` (n − r, n − r) by the algebraic states, as :meth:`flow_slope`."""
+        """Jacobian ``∂g/∂x₂`` (n − r, n − r) of the algebraic equations by the algebraic states x₂ = V₂ᵀx."""
         if self.system.exact_derivatives is not None:
             return self.algebraic_slopes(x) @ self.V2
         return self.derivative(self.algebraic, x, self.V2)

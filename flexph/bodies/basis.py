@@ -36,8 +36,9 @@ def body_basis(
 ) -> Array:
     """Basis T (n, k) of the deformation of a body, ``u = T û``, with TᵀMT = m, TᵀKT = diag(mω²), ascending.
 
-    M is the mass matrix of the deformation with P at rest, K = D₀ᵀC⁻¹D₀ the stiffness at u = 0. û are lengths [m], the
-    root mean square displacements weighted by the mass. T spans, in this order (dependent vectors are left out):
+    M is the mass matrix of the deformation with P at rest, K = D₀ᵀC⁻¹D₀ the stiffness at u = 0, m the mass of the body,
+    and ω are angular frequencies. The coordinates û are lengths [m]: root mean square displacements, weighted by mass.
+    T spans, in this order (dependent vectors are left out):
 
     - ``static``: the static responses to unit forces and torques at named ports (equivalently, to unit displacements
       and rotations: constraint modes), and to uniform loads at named load ports;

@@ -173,9 +173,10 @@ class NodalLoad:
     """Load port of a body of several frames, for a force density that is constant on each of k elements.
 
     The densities give the forces ``weights @ densities`` on p points; ``weights``, sparse (p, k), are lengths, areas or
-    volumes. The points belong to the ``nodes`` (p,), at ``positions`` (p, d) [m] from their origins. ``normals`` (k, d)
-    are the mean outward normals of undeformed surfaces. ``shapes``, sparse (p·d, n), are the displacements of points of
-    flexible frames for unit coordinates. ``faces`` are the quadrature points of deforming faces.
+    volumes. ``nodes`` (p,) are the indices of the frames to which the points belong, ``positions`` (p, d) [m] the
+    vectors from the origins of these frames to the points. ``normals`` (k, d) are the mean outward normals of
+    undeformed surfaces. ``shapes``, sparse (p·d, n), are the displacements of points of flexible frames for unit
+    coordinates. ``faces`` are the quadrature points of deforming faces.
     """
 
     nodes: Array
@@ -332,8 +333,8 @@ class Body(Described, Memo):
         """Rigid body whose mass and inertia change with time, ``m(t) = a(t) m`` and ``J(t) = a(t) J``.
 
         Mass leaves or arrives with the velocity of the body at that point, so that it exerts no force: with forces f
-        and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. Its momentum and energy leave or arrive with
-        it. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does the work
+        and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. The momentum and the energy of this mass leave
+        or arrive with it. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does the work
 
             (a₁ − a₀) ½ (H₀ + H₁),   H = ½ m |v|² + ½ ω·J ω − m g·r,
 

@@ -97,7 +97,7 @@ class SectionStress:
 
     @cached_property
     def _by_ring(self) -> tuple[Array, Array, Array]:
-        """Order (s,) of the sections by drawn outline, and first position and number of those of each outline."""
+        """Order (s,) of the sections by drawn outline; position of the first section and count for each outline."""
         order = np.argsort(self.ring, kind="stable")
         _, first, count = np.unique(self.ring[order], return_index=True, return_counts=True)
         return order, first, count
@@ -153,9 +153,9 @@ class NodeValues:
     """Maps from stress points to the n nodes of each of c consecutive drawn cells.
 
     ``first`` is the index of the first stress point of these cells, which have q points each. ``own`` (n, q) or (c, n,
-    q) maps the values at the points of a cell to those of their interpolating polynomial at the nodes. ``corners`` (c,
-    k) are the indices of the corners of each cell in the smooth field, and ``smooth`` (n, k) interpolates from them to
-    the nodes.
+    q) maps the values at the stress points of a cell to the values, at its nodes, of the polynomial through them.
+    ``corners`` (c, k) are the indices of the corners of each cell in the smooth field, and ``smooth`` (n, k)
+    interpolates from them to the nodes.
     """
 
     first: int

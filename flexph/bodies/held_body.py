@@ -63,8 +63,8 @@ class HeldBody(Memo):
     def _factor(self) -> tuple[Any, Array, Array]:
         """Sparse factor of the scaled matrix [[0, D₀ᵀ], [D₀, −C]], and the scales of rows (m,) and columns (n,) of D₀.
 
-        Rows of D₀ are multiplied by their scale, so that compliances are 1. Columns are divided by theirs, which makes
-        them unit vectors. Raises ValueError if a deformation has no stress.
+        Rows of D₀ are multiplied by the scales of rows, so that compliances are 1. Columns are divided by the scales of
+        columns, so that they are unit vectors. Raises ValueError if a deformation has no stress.
         """
         C = sparse.csr_array(self.elastic.compliance)
         row = 1.0 / np.sqrt(C.diagonal())
@@ -173,8 +173,8 @@ class HeldBody(Memo):
     def pair_strains(self, vectors: Array) -> Array:
         """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors (n, k), with their slopes s_i, (m, pairs).
 
-        Vectors are scaled by their response to forces of one size, i.e. by 1/ω² for vectors that are lengths, so that
-        low modes count most (for the crank-slider, this needs fewer derivatives than vectors of equal energy).
+        Vectors are scaled by their response to forces of equal magnitude, i.e. by 1/ω² if the vectors are modes in [m],
+        so that low modes count most (for the crank-slider, this needs fewer derivatives than vectors of equal energy).
         """
         stretch = self.strain @ vectors
         energy = np.einsum("mk,mk->k", stretch, self.elastic.stiffness_of_stress @ stretch)
@@ -238,8 +238,8 @@ def inertia_forces(body: Body) -> tuple[Array, Array]:
 
         ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b
 
-    The motions are d accelerations, s angular accelerations, and s(s + 1)/2 products of spins (centrifugal loads); the
-    signs of the loads are left open. These are all inertia forces of the undeformed body, as a spin about another point
+    The motions are d accelerations, s angular accelerations, and s(s + 1)/2 products of spins (centrifugal loads). The
+    signs of the loads are arbitrary. These are all inertia forces of the undeformed body, as a spin about another point
     differs by an acceleration. On a coordinate with the mass M_kk they are at most √M_kk times the bound
     (Cauchy-Schwarz inequality).
     """

@@ -54,8 +54,8 @@ def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
 
         v_P = v_P' + R(0) A u̇,  ω = ω' + A_r u̇
 
-    ``bodies`` are the bodies about mean axes, by the names of their parts in the system. Only the ``lift`` changes, so
-    that the matrices stay sparse.
+    ``bodies`` are the bodies about mean axes, by name; the names of the parts of the system begin with these. Only the
+    matrix ``lift`` changes, which maps the vector x of the system to its named states, so that E, J and R stay sparse.
     """
     size = system.size if system.lift is None else system.lift.shape[0]
     change = sparse.eye_array(size, format="csr")

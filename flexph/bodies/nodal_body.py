@@ -151,7 +151,7 @@ class NodalBody(Described, Memo):
     frames : tuple of Body
         Nodes: first those that turn, then points without rotation.
     places : array
-        Origins of the nodes (N, d) [m] in the axes of the undeformed body, to which their own axes are parallel.
+        Origins of the nodes (N, d) [m] in the axes of the undeformed body; the axes of all nodes are parallel to these.
     elasticity : DirectorStrain
         Elastic energy of the strains; for solids its vectors are the columns of the deformation gradient, point by
         point.
@@ -300,10 +300,10 @@ def turning_of(body: AnyBody) -> int:
 
 
 def strain_places(points: Array, turning: int) -> tuple[Array, Array]:
-    """Points and directions of nodes on which strains depend: the node (k,) of each, and its undeformed value (k, d).
+    """Points and directions of nodes on which strains depend: index of the node (k,), and undeformed value (k, d).
 
-    ``points`` (N, d) are the nodes, of which the first ``turning`` turn. These come first, each with its point and its
-    directions, the axes; the points of all other nodes follow.
+    ``points`` (N, d) are the undeformed nodes. The first ``turning`` of them can turn, and have d + 1 entries each: the
+    point, then the axes of the node as directions. All other nodes follow with one entry each, the point.
     """
     d = points.shape[1]
     directions = np.tile(np.vstack([np.zeros((1, d)), np.eye(d)]), (turning, 1))

@@ -127,7 +127,8 @@ class SplitBody(Described, Memo):
     def frames_of(self, positions: Array, shape: Any) -> Array:
         """Indices (p,) of the frames to which points at ``positions`` (p, d) belong.
 
-        It is the frame whose coordinates move the point, by its ``shape`` (p·d, n), or else the one at its position.
+        A point belongs to the frame whose flexible coordinates displace it by ``shape`` (p·d, n). A point that no
+        coordinate displaces belongs to the frame at its position along x.
         """
         rows = sparse.csr_array(shape)
         owner = np.searchsorted(self.places[:, 0], positions[:, 0], side="right") - 1

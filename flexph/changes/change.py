@@ -285,7 +285,7 @@ def rupture(
 
 
 class Tension(Quantity):
-    """Sensor of the tension at which a part breaks, at once if the tension is larger at the start."""
+    """Tension sensor of a rupture; a part whose tension is larger at the start breaks at the start."""
 
 
 def tension_of(part: str, s: float | None) -> Tension:

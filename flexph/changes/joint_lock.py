@@ -15,9 +15,9 @@ from ..joints.rows.vectors import Ground, PortName, Product, along, axis, betwee
 def joint_lock(joint: Connection, bodies: Mapping[str, AnyBody], name: str) -> Connection:
     """Connection that fixes the relative position and rotation of the ports of a joint.
 
-    With the vector V from one port to the other and the directions d of the section of a port, the constraints are V·d
-    = const, and those of the relative rotation if both ports have sections. All are products of world vectors, so that
-    linear and angular momentum are conserved.
+    With the vector V from one port to the other and the directions d of the section of a port, the constraints are
+    V·d = const. If both ports have sections, the relative rotation is constrained as well. All are products of world
+    vectors, so that linear and angular momentum are conserved.
 
     Raises ValueError if neither port has a section.
     """

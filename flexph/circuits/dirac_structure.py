@@ -1,6 +1,8 @@
 """Dirac structure of a circuit from Kirchhoff's laws and its two-ports, and its port-Hamiltonian system.
 
 It is [survey] example 2.1 in the form of sec. 2.5, a derivation independent of the tree of the graph.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
 """
 
 from __future__ import annotations

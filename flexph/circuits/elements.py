@@ -190,7 +190,7 @@ def _energy(name: str, law: float | Energy, unit: str) -> Energy:
 
 @dataclass(frozen=True)
 class Resistor:
-    """Resistor ``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); linear resistors are "either".
+    """Resistor ``i = ρ(v)`` (voltage-controlled) or ``v = ρ(i)`` (current-controlled); ``control`` tells which.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class Resistor:
     relation : Relation
         Function ρ.
     control : {"voltage", "current", "either"}
-        Argument of ρ.
+        Argument of ρ; "either" for linear resistors.
     kind : {"resistor"}
         Kind of element.
     """

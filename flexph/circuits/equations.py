@@ -1,4 +1,7 @@
-"""Equations of a circuit in the efforts of its tree: tree voltages and link currents ([survey] eq. (2.26))."""
+"""Equations of a circuit in the efforts of its tree: tree voltages and link currents ([survey] eq. (2.26)).
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,7 @@ class Constraint:
     gyrators : tuple of str
         Gyrators in the constraint.
     weights : mapping
-        Weights of the equations by their states, for the kind "gyrator".
+        Weight of each equation in the sum of the kind "gyrator", by the name of the state in whose row it is.
     """
 
     kind: str
@@ -94,10 +97,10 @@ class Effort:
 class Assembly:
     """Equations ``E ẋ = (J − R(x)) z + B u`` of a circuit, assembled from its tree and elements.
 
-    ``entries`` are those (row, column, value) of J, ``storages`` the storage elements by state, ``losses`` the entries
-    of R, ``efforts`` the voltages of tree edges and currents of links. If ``names`` are given, such as those of all
-    modes of a circuit with switches, states have their indices in ``names``, and states that this circuit does not use
-    are held at zero, 0 = −x.
+    ``entries`` are the entries (row, column, value) of J, ``storages`` the storage elements by state, ``losses`` the
+    entries of R, ``efforts`` the voltages of tree edges and currents of links. If ``names`` are given, such as the
+    state names of all modes of a circuit with switches, states have their indices in ``names``, and states that this
+    circuit does not use are held at zero, 0 = −x.
     """
 
     tree: Tree

@@ -1,4 +1,7 @@
-"""Data of a circuit: elements between nodes, its graph and tree, voltages and currents from its states and inputs."""
+"""Data of a circuit: elements between nodes, its graph and tree, voltages and currents from its states and inputs.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 
@@ -86,14 +89,14 @@ class Readings:
         return currents - along @ (np.linalg.pinv(self._A @ along) @ (self._A @ currents))
 
     def of(self, rows: Array, states: Array, inputs: Array) -> Array:
-        """Values of rows (k, n + m) of costates and inputs, for states (..., n) and inputs (..., m)."""
+        """Products of ``rows`` (k, n + m) with costates and inputs (z, u), for states (..., n) and inputs (..., m)."""
         storing = Storing(self.assembly.size, energies(self.assembly))
         z = np.apply_along_axis(storing.costates, -1, states)
         wide = np.broadcast_to(inputs, (*z.shape[:-1], inputs.shape[-1]))
         return np.concatenate([z, wide], axis=-1) @ rows.T
 
     def under(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> Array:
-        """Values of rows (k, n + m) for states (..., n) and inputs by source, as given by a user.
+        """Products of ``rows`` (k, n + m) with costates and inputs, for states (..., n) and inputs by source.
 
         Missing inputs are zero.
 
@@ -110,7 +113,7 @@ class Readings:
         return self.of(rows, x, u)
 
     def by_element(self, rows: Array, states: Any, inputs: Mapping[str, Any] | None) -> dict[str, Array]:
-        """Values of rows, one for each edge, by element (...); two-ports have two values (..., 2)."""
+        """Products of ``rows``, one for each edge, by element (...); two-ports have two values (..., 2)."""
         values, read = self.under(rows, states, inputs), {}
         for name, element in self.assembly.elements.items():
             columns = [k for k, edge in enumerate(self.assembly.tree.edges) if edge.name == name]
@@ -181,7 +184,10 @@ class Model(Memo):
 
     @once
     def edges(self) -> tuple[Edge, ...]:
-        """Pairs of terminals, two for two-ports. Raises ValueError while positions are missing."""
+        """Edges of the graph: the pair of terminals of each element, both pairs of a two-port.
+
+        Raises ValueError while positions of switches or diodes are missing.
+        """
         missing = [name for name in self.switches if name not in self.positions]
         if missing:
             raise ValueError(f"{', '.join(map(repr, missing))} must have positions, see circuit.at({{name: closed}})")

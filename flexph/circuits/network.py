@@ -1,4 +1,7 @@
-"""Circuits and their port-Hamiltonian systems."""
+"""Circuits and their port-Hamiltonian systems.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +145,7 @@ class Circuit(Model):
         time : float
             Time [s].
         inputs : mapping, optional
-            Inputs by source at this time, in addition to those of the sources.
+            Inputs by source at this time, in place of the values of these sources.
 
         Returns
         -------
@@ -200,7 +203,7 @@ class Circuit(Model):
         Parameters
         ----------
         inputs : mapping, optional
-            Inputs of the run by source, in addition to those of the sources; diodes depend on them.
+            Inputs of the run by source, in place of the values of these sources; diodes depend on them.
         positions : sequence of mapping, optional
             Modes to include, by positions of switches (closed is True); by default all.
 

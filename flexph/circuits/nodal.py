@@ -1,4 +1,7 @@
-"""Equations of a circuit in node potentials and currents ([survey] eq. (2.27))."""
+"""Equations of a circuit in node potentials and currents ([survey] eq. (2.27)).
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 

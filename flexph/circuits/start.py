@@ -81,10 +81,10 @@ def _states(elements: Mapping[str, Element], places: Mapping[int, str], efforts:
 
 
 def _completed(assembly: Assembly, efforts: Array, fixed: list[str], u: Array) -> Array:
-    """Voltages and currents of storage elements that satisfy all constraints, from given ones.
+    """Voltages and currents of storage elements that satisfy all constraints, from the given ``efforts``.
 
-    Those of the ``fixed`` elements are unchanged, all others are as small as possible; ``u`` are the inputs. Raises
-    ValueError if the fixed ones violate a constraint.
+    The values of the ``fixed`` elements are unchanged, all other values are as small as possible; ``u`` are the inputs.
+    Raises ValueError if the fixed values violate a constraint.
     """
     count = len(efforts)
     if not assembly.constraints:

@@ -1,4 +1,7 @@
-"""Switching systems of circuits with switches and diodes, with a mode for each combination of positions."""
+"""Switching systems of circuits with switches and diodes, with a mode for each combination of positions.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Systems of a circuit: PHDAE in charges and fluxes, LinearPHDAE in voltages and currents."""
+"""Systems of a circuit: PHDAE in charges and fluxes, LinearPHDAE in voltages and currents.
+
+Q are charges, φ fluxes, v voltages and i currents of elements, e potentials of nodes.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ class Storing:
 
 
 def resistances(size: int, losses: Sequence[Loss]) -> tuple[Array | Callable[[Array], Array], bool]:
-    """Matrix R of the losses, or R as a function of the state x, and True if it is constant."""
+    """Matrix R of the losses, or R as a function of the state x; the second value is True if R is constant."""
     constant = np.zeros((size, size))
     varying = [loss for loss in losses if loss.constant is None]
     for loss in losses:

@@ -1,4 +1,4 @@
-"""Kirchhoff's laws of a circuit: its incidence matrix, and a tree whose efforts determine all others.
+"""Kirchhoff's laws of a circuit: its incidence matrix and a tree of its graph.
 
 [survey] eq. (2.24)-(2.26): currents with A i = 0 and voltages v = Aᵀe form a Dirac structure. The voltages of tree
 edges and the currents of the other edges (links) are independent: ``v_links = Mᵀ v_tree, i_tree = −M i_links``, a skew
@@ -125,7 +125,7 @@ def _parts(nodes: Sequence[str], pairs: Iterable[tuple[str, str]], first: str) -
 
 
 def normal_tree(edges: tuple[Edge, ...], A: Array, elements: Mapping[str, Element]) -> Tree:
-    """Tree that prefers tree edges in the ORDER of roles; A (nodes without references, edges).
+    """Tree for which edges are preferred in the ORDER of their roles; A (nodes without references, edges).
 
     Raises ValueError, with names, for loops of voltage sources and cutsets of current sources.
     """

@@ -1,6 +1,7 @@
 """Equations of a general system with their hidden conditions, and consistent initial states.
 
-It also has residuals and rates for solver libraries; multipliers of index 2 follow from the rates of the constraints.
+Solver libraries use these residuals and rates. Multipliers of index 2 follow from the rates of the constraints.
+
 Imports: discretisation, numerics, systems.
 """
 

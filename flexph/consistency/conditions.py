@@ -1,4 +1,8 @@
-"""Consistency conditions of a general system: its algebraic equations and, for index 2, their rates."""
+"""Consistency conditions of a general system: its algebraic equations and, for index 2, their rates.
+
+V₁ᵀx are the differential and V₂ᵀx the algebraic states of x, the rows with U₁ᵀ and U₂ᵀ the differential and algebraic
+equations, as in :class:`flexph.discretisation.descriptor_split.Split`.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,8 @@ ITERATIONS = 20
 def nearest_zero(function: Callable[[Array], Array], unknowns: int) -> Array:
     """Zero y of a function (k,) of ``unknowns`` variables that is nearest to y = 0.
 
-    Newton's method with steps of least norm finds a zero, Gauss-Newton steps from there reduce its norm. If the latter
-    do not converge, it is a zero near the nearest.
+    Newton's method with steps of least norm finds a zero, Gauss-Newton steps from there reduce its norm. If the
+    Gauss-Newton steps do not converge, the zero of least norm that they found is returned.
     """
     y, one, best = np.zeros(unknowns), np.eye(unknowns), np.zeros(unknowns)
     for iteration in range(3 * ITERATIONS):
@@ -170,12 +174,12 @@ class Conditions:
         return own + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
 
     def rate(self, x: Array) -> Array:
-        """Rate ẋ (n,) with Eẋ = f, zero for algebraic states."""
+        """Rate ẋ (n,) from Eẋ = (J − R)z + (B − P)u, zero for algebraic states."""
         own: Array = self.split.V1 @ self.equations.rate(self.time, x)
         return own
 
     def for_algebraic(self, x: Array) -> Array:
-        """Residuals (Qᵀg, h) of the conditions that determine the algebraic states, as many as these."""
+        """Residuals (Qᵀg, h) of the conditions that determine the algebraic states, one for each of them."""
         return np.concatenate([self.Q.T @ self.equations.algebraic(self.time, x), self.hidden(x)])
 
     def report(self, x: Array) -> Inconsistency:

@@ -1,4 +1,8 @@
-"""Residual ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives; sizes of states."""
+"""Residual ``F(t, x, ẋ) = E(x)ẋ − (J − R)z − (B − P)u`` of a general system, its derivatives; sizes of states.
+
+V₁ᵀx are the differential and V₂ᵀx the algebraic states of x, the rows with U₁ᵀ and U₂ᵀ the differential and algebraic
+equations, as in :class:`flexph.discretisation.descriptor_split.Split`.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +52,8 @@ OF_START = 1e-3
 class Equations:
     """System under given inputs, split into differential and algebraic equations.
 
-    ``span`` is the time interval [s] in which inputs may be evaluated. E must be semi-explicit, unless a state ``at``
-    is given: E is then split at this state, and ``varies`` is True. Raises ValueError otherwise.
+    ``span`` is the time interval [s] in which inputs may be evaluated. An E without a constant
+    split is split at the state ``at``, and ``varies`` is True; without ``at`` ValueError is raised.
     """
 
     def __init__(self, system: PHDAE, forcing: Forcing, span: tuple[float, float], *, at: Array | None = None) -> None:
@@ -74,7 +78,7 @@ class Equations:
         """Sum of the magnitudes |J − R||z| + |B − P||u| (n,) of the terms of each equation.
 
         The magnitude of a costate is at least its change if the states change by a thousandth of their sizes, and at
-        least ``least`` times that of the largest costate.
+        least ``least`` times the magnitude of the largest costate.
         """
         system = self.system
         z, u = system.z(x), np.abs(self.forcing.at(t))
@@ -187,7 +191,8 @@ def slope(function: Callable[[float], Any], t: float, span: tuple[float, float],
 def sizes(system: PHDAE, x: Array) -> Array:
     """Size of each state: the larger of its value and the value with the energy |H(x)|, ``½ ∂²H/∂x_i² size² = |H|``.
 
-    States without energy have the size of the largest entry of their part, a thousandth of the largest of all, or one.
+    States without energy have the size of the largest entry of their part; if that is zero, a thousandth of the largest
+    of all states; if all are zero, one.
     """
     size, around = np.abs(x), np.zeros(x.size)
     rest = ROUND_OFF * float(size.max(initial=0.0))
@@ -208,8 +213,8 @@ def sizes(system: PHDAE, x: Array) -> Array:
 def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
     """Sizes of states, with algebraic states raised to a share of the value that balances their equations.
 
-    The value of a multiplier near zero, round-off or the error of a rate, is not its size. If the other terms are
-    round-off too, the state gets the size of the other states in its part.
+    The value of a multiplier near zero may be round-off, or the error of a rate, and is then not its size. If the other
+    terms of its equation are round-off, too, the state gets the largest size in its part.
     """
     raised = np.maximum(size, OF_BALANCE * balances(system, x, size))
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
@@ -254,12 +259,12 @@ def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, 
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:
-    """Size of each of k states at which it balances the other terms of an equation, the largest one of n equations.
+    """Size (k,) at which each of k states balances the other terms of an equation, the largest for n equations.
 
     ``columns`` (n, k) are the magnitudes of the derivatives of the equations with respect to the states, ``terms`` (n,
-    k) those of the other terms; the result (k,) is their largest quotient. Only algebraic equations that contain the
-    state count. A multiplier is in none of them: for it, the ``differential`` equations (n,) with the strongest
-    dependence count.
+    k) the magnitudes of the terms without the state; the result is the largest quotient of both. Only algebraic
+    equations that contain the state count. A multiplier of index 2 is in none of them: for it the equations count that
+    depend on it most. ``differential`` (n,) is True for differential equations.
     """
     inside = np.where(differential[:, None], 0.0, columns)
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)

@@ -1,4 +1,8 @@
-"""Consistent initial values of general systems of index 1 and 2, also where E(x) has a varying range or null space."""
+"""Consistent initial values of general systems of index 1 and 2, also where E(x) has a varying range or null space.
+
+V₁ᵀx are the differential and V₂ᵀx the algebraic states of x, the rows with U₁ᵀ and U₂ᵀ the differential and algebraic
+equations, as in :class:`flexph.discretisation.descriptor_split.Split`.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,9 @@ from .equations import Equations, sizes, with_algebraic
 class VaryingConditions:
     """Conditions ``U₂(x)ᵀf = 0`` with ``U₂(x)ᵀE(x) = 0`` near a state, f = (J − R)z + Bu.
 
-    The equations are projected onto U₂ of that state, ``g(x) = U₂(x₀)ᵀ P(x) f(x)`` with the projector P(x) = U₂U₂ᵀ,
-    which is as smooth as E. If the null space of E is constant, its states are algebraic; otherwise none are. A rank
-    that changes near the state raises :class:`Undetermined`.
+    The equations are projected onto U₂ at a reference state x₀, ``g(x) = U₂(x₀)ᵀ P(x) f(x)`` with the projector P(x) =
+    U₂U₂ᵀ, which is as smooth as E. If the null space of E is constant, the states in it are algebraic; otherwise none
+    are. A rank that changes near the state raises :class:`Undetermined`.
     """
 
     def __init__(self, equations: Equations, time: float, x: Array) -> None:

@@ -14,7 +14,7 @@ import click
 def analyses(given: Any) -> dict[str, Any]:
     """Reports of :func:`flexph.analyze` on a system, or on a pair (system, inputs by port).
 
-    For a switching system there is one for each of its modes, by the name of the mode; otherwise the key is "".
+    A switching system has a report for each of its modes, by the name of the mode; otherwise the key is "".
     """
     from flexph.analysis import analyze
     from flexph.switching import SwitchingPHDAE

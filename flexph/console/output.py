@@ -1,4 +1,4 @@
-"""Robust output of the command line: unknown characters, write errors, tables, and references by tag."""
+"""Robust output of the command line: unknown characters, write errors, tables, and literature references by tag."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def explained(*texts: str) -> Iterable[str]:
 
 
 def epilog(*texts: str) -> str | None:
-    """Text for the end of a help page with the papers for the tags in ``texts``, or for all tags without texts.
+    """Text for the end of a help page: the papers for the tags in ``texts``, or for all tags if no text is given.
 
     None if no tag occurs.
     """

@@ -60,9 +60,10 @@ Factor = tuple[str, Any]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
-    """Add the points and directions at the ends of the vectors of gaps to ``places``, as new keys.
+    """Add the nodes of all gaps, points and directions of bodies, to the dictionary ``places`` from nodes to indices.
 
-    Their values are consecutive indices; keys that exist keep theirs. The ports of groups of balls are added, too.
+    New nodes get consecutive indices, nodes that ``places`` already has keep their index. The ports of groups of balls
+    are added, too.
     """
     for connection in connections:
         for gap in connection.form.gaps:
@@ -110,12 +111,14 @@ def _arrays(
     moves, frictions = given
     for _, connection, gap in gaps:
         _check_restitution(connection, gap, moves)
+        _check_face(connection, gap, moves)
     laws, shapes = [gap.law for _, _, gap in gaps], np.empty(len(gaps), dtype=object)
     shapes[:] = [gap.shape for _, _, gap in gaps]
     place = lambda vector, end: -1 if getattr(vector, end) is None else places[getattr(vector, end)]  # noqa: E731
     vectors = [(*gap.vectors, *[Vector()] * (VECTORS - len(gap.vectors))) for _, _, gap in gaps]
     ends = [[[place(v[k], end) for v in vectors] for k in range(VECTORS)] for end in ("plus", "minus")]
-    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds([c for _, c, _ in gaps]))}
+    owners = list({id(c): c for _, c, _ in gaps}.values())
+    zero, timed = (0.0,) * dim, {id(speed): k for k, (_, speed) in enumerate(surface_speeds(owners))}
     numbers = lambda name: np.array([float(getattr(law, name, 0.0)) for law in laws])  # noqa: E731
     return Contacts(
         kind=np.array([KINDS[gap.kind] for _, _, gap in gaps]),
@@ -165,10 +168,10 @@ def _group(
     dim: int,
     first: int,
 ) -> Group:
-    """Arrays of a group of balls.
+    """Arrays of a group of balls, given with its connection and the connection's index.
 
-    They follow from the gaps between neighbours in the list of its balls. ``first`` is the index of the first anchor of
-    the group in the state.
+    Nodes and bodies of the balls are taken from gaps between each ball and the next one in the list. ``given`` is that
+    of :func:`_arrays`. ``first`` is the index of the first anchor of the group in the state.
     """
     i, connection, group = owned
     gaps = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
@@ -254,7 +257,7 @@ def _keyed_factors(connections: Sequence[Connection]) -> list[tuple[Any, Factor]
 
 
 def anchor_sizes(connections: Sequence[Connection], dim: int) -> dict[str, int]:
-    """Numbers of entries in the state of friction anchors, by their names, in the order of the state.
+    """Numbers of entries that friction anchors have in the state, by names of these entries, in the order of the state.
 
     A single anchor has d names with one entry each, such as ``floor: anchor 1 x``; the anchors of a group have one
     name, such as ``discs: anchors``. In a state, anchors follow the springs.
@@ -340,13 +343,29 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
                 )
 
 
+def _check_face(connection: Connection, gap: Gap, moves: Moves) -> None:
+    """Raise ValueError for a rigid contact with a face whose corners are on several bodies or frames of nodes."""
+    if gap.kind != "face" or not isinstance(gap.law, Rigid):
+        return
+    corners = [vector.minus for vector in gap.vectors[:1]] + [vector.plus for vector in gap.vectors[1:]]
+    ports = [corner.port for corner in corners if corner is not None]
+    if len({moves(port).body for port in ports}) > 1:
+        raise ValueError(
+            f"{connection.name}: an impulse of a Rigid contact acts on two bodies, and the corners {ports} of a face "
+            "are on several frames: use a solid of strain='linear', whose nodes are in one frame, or a compliant law"
+        )
+
+
 def has_slipping_wheel(connection: Connection) -> bool:
     """True if a connection is a slipping wheel, i.e. has friction against a slip that is not along a curve."""
     return any(terms for slip in connection.form.slips for terms in slip.components)
 
 
 def _is_closed(connection: Connection) -> bool:
-    """True if a connection stands for a contact at rest by the distance of its gap."""
+    """True if a connection is the substitute, in a mechanism at rest, for a closed contact at an edge or face.
+
+    Such a connection is a spring on the distance of the gap, or a constraint of this distance.
+    """
     form = connection.form
     return any(m.distance for m in form.measures) or any(isinstance(row.law, Distances) for row in form.rows)
 
@@ -361,9 +380,9 @@ def refuse_contacts(
 ) -> None:
     """Raise ValueError for a connection that an analysis does not support, such as a contact, with its name.
 
-    ``what`` is the analysis. Contacts and Coulomb friction are never supported, except that contacts closed at edges
-    and faces are with ``at_rest``. Points on curves are supported with ``has_curves`` only, slipping wheels with
-    ``has_slips``.
+    ``what`` is the name of the analysis. Contacts and Coulomb friction are never supported. With ``at_rest`` the
+    analysis supports connections that replace closed contacts at edges and faces, with ``has_curves`` points on curves,
+    and with ``has_slips`` slipping wheels.
     """
     for connection in connections:
         if not at_rest and _is_closed(connection):

@@ -52,7 +52,7 @@ class BroadPhase(NamedTuple):
 
     @property
     def searched(self) -> Array:
-        """Indices of the single gaps that a search may leave out."""
+        """Indices of the single gaps among which a search selects; all other single gaps are in every result."""
         return np.concatenate([self.pair, self.walls, self.bounded])
 
     @property
@@ -87,7 +87,8 @@ class BroadPhase(NamedTuple):
     def _near_surfaces(self, points: Array, reach: float) -> Array:
         """Indices of gaps to surfaces, edges and faces that may be at most ``reach`` [m]; nodes at points (k, d).
 
-        If one face of a skin is among them, so are its other faces up to ``FURTHER`` times the reach.
+        If one face of a skin is among them, so are all faces of the skin whose gaps may be at most ``FURTHER`` times
+        the reach.
         """
         if not self.bounded.size:
             return self.bounded
@@ -106,10 +107,11 @@ def broad_phase(
 ) -> BroadPhase:
     """Broad phase of given contacts.
 
-    It searches among pairs of moving spheres with rigid laws, or in the mask ``of`` (c,), and among all groups. Gaps
-    over fixed planes are searched for in the mask ``walls`` (c,), and gaps to surfaces, edges and faces if ``surfaces``
-    are the positions (k, d) of the nodes in their bodies. All other gaps are included in every result. ``nodes`` is the
-    number of nodes of the mechanism. Two nodes may have only one single gap between spheres.
+    It searches among all groups, and among pairs of moving spheres: those with rigid laws, or those in the mask ``of``
+    (c,) if it is given. It also searches among gaps over fixed planes in the mask ``walls`` (c,), and among gaps to
+    surfaces, edges and faces if ``surfaces`` is given, the positions (k, d) of the nodes in their bodies. All other
+    gaps are included in every result. ``nodes`` is the number of nodes of the mechanism. Two nodes may have only one
+    single gap between spheres.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
@@ -130,10 +132,10 @@ def broad_phase(
 
 
 def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
-    """Indices of gaps to surfaces, edges and faces, bounds ``around`` [m], and usual size [m] of what they touch.
+    """Indices of gaps to surfaces, edges and faces, their bounds ``around`` [m], and the median size [m] of the shapes.
 
-    The bounds are those of :class:`BroadPhase`. ``positions`` (k, d) are those of the nodes in their bodies. Cavities,
-    outside of which distances are negative, have no bound and are left out.
+    The bounds are the field ``around`` of :class:`BroadPhase`. ``positions`` (k, d) are those of the nodes in their
+    bodies. Cavities, outside of which distances are negative, have no bound and are left out.
     """
     gaps = np.flatnonzero(np.isin(c.kind, (SHAPE, SEGMENTS, FACE)))
     own = c.take_single(gaps)
@@ -184,10 +186,11 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a step when two rigid balls or cylinders that pass through each other touch, and just after.
+    """Fractions of a step at which two rigid balls or cylinders first touch, and shortly later; None if no pair does.
 
-    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts count
-    that come deeper than ``DEEP`` times the sum of their radii within the step; None if there are none.
+    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts are
+    considered whose depth exceeds ``DEEP`` times the sum of their radii within the step, as the bodies pass through
+    each other. The fractions are those of the contact that closes first.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]
@@ -239,5 +242,5 @@ def contact_sides(a: Arrays) -> Sides | None:
 
 
 def are_apart(a: Arrays) -> bool:
-    """True if all bodies are rigid and no joints, springs or loads with directions connect or follow them."""
+    """True if all bodies are rigid and free: without joints, springs, or loads whose directions turn with a body."""
     return not (a.body_u.size or a.first.size or a.follow_input.size)

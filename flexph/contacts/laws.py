@@ -184,8 +184,8 @@ class Rigid(ContactLaw):
 
         γ⁺ = −e γ⁻ at an impact,  |Λ_T| ≤ μ Λ_N,  Λ_T = −μ Λ_N s/|s| in slip
 
-    If this would create energy, which friction and restitution together can, only the fraction of the impulse that
-    creates none is applied.
+    Friction and restitution together can create energy. Then only that fraction of the impulse is applied that creates
+    none.
 
     Parameters
     ----------

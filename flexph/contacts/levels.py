@@ -26,8 +26,9 @@ class Level(NamedTuple):
     """Dense matrices at a state with which impulses of contacts and joints change the velocities.
 
     H (``rows``) are the derivatives of the rates γ of contacts with respect to the velocities v, L (``lower``) is the
-    Cholesky factor of the mass matrix, and ``joints`` is G L⁻ᵀ with the constraint matrix G. ``spread`` is PL⁻¹Hᵀ, D is
-    that of the module, and ``basis`` is an orthonormal basis (n_v, r) of the rows of ``joints``.
+    Cholesky factor of the mass matrix, and ``joints`` is G L⁻ᵀ with the constraint matrix G. ``spread`` is PL⁻¹Hᵀ with
+    the projection P of the module docstring, which also defines D, and ``basis`` is an orthonormal basis (n_v, r) of
+    the rows of ``joints``.
     """
 
     rows: Array
@@ -67,7 +68,10 @@ class Level(NamedTuple):
 
 
 def near_at(a: Arrays, *places: tuple[Configuration, Derived]) -> Arrays:
-    """Copy of the arrays whose contacts include the gaps of groups only if they are closed at one of the states."""
+    """Copy of the arrays with only those gaps of groups that are closed in one of the states ``places``.
+
+    All single gaps are kept, and all gaps of the copy are single gaps.
+    """
     if not a.contacts.groups:
         return a
     return a._replace(contacts=a.contacts.closed(*(touching_points(a, c.r, d.arm) for c, d in places)))

@@ -35,8 +35,8 @@ def contact(first: Any, second: Any, law: Any, *, name: str | None = None) -> Co
 
         Boxes, capsules and meshes also touch planes, cylinders, holes and each other: by the corners of boxes, the ends
         of capsules and the nodes of meshes, and in space by the edges of boxes and capsules, of which one has a radius.
-        Their forces add up where several of them touch. A skin is touched by balls on its faces, and touches all these
-        shapes by its corners.
+        Where several of these parts are in contact, their forces add up. A skin is touched by balls on its faces, and
+        touches all these shapes by its corners.
     law : Hertz, KelvinVoigt or Rigid
         The contact law.
     name : str, optional
@@ -142,8 +142,12 @@ def _touching(pairs: list[tuple[Shape, Shape]], law: Any, name: str | None) -> C
     def make(dim: int) -> Form:
         gaps: list[Gap] = []
         for pair in ordered:
-            for a, b in parts_of(*pair):
-                if isinstance(a, Sphere) and isinstance(b, Skin):
+            parts = parts_of(*pair)
+            edges = _edges_at(parts, dim)
+            for a, b in parts:
+                if isinstance(a, Edge) and isinstance(b, Edge):
+                    gaps.append(_crossing(a, b, edges, law))
+                elif isinstance(a, Sphere) and isinstance(b, Skin):
                     gaps += b.gaps(a, law, _centre(a), len(gaps))
                 else:
                     gaps.append(_gap(a, b, dim, law))
@@ -233,6 +237,25 @@ def _ordered_rim(first: Shape, second: Shape) -> tuple[Shape, Shape]:
     return first, second
 
 
+EdgeAt = tuple[BodyVector | None, Direction | None, Vector]
+"""Centre of an edge, on a body or on the ground, and its half length."""
+
+
+def _edges_at(parts: list[tuple[Shape, Shape]], dim: int) -> dict[int, EdgeAt]:
+    """Centres and half lengths of all edges among the parts of two shapes, by the identities of the edges."""
+    edges = {id(part): part for pair in parts for part in pair if isinstance(part, Edge)}
+    return {key: (*_centre(edge), along(edge.port, fitting("axis", edge.half, dim))) for key, edge in edges.items()}
+
+
+def _crossing(first: Edge, second: Edge, edges: dict[int, EdgeAt], law: ContactLaw) -> Gap:
+    """Gap of two edges at places by :func:`_edges_at`; raises ValueError for edges that are too thin."""
+    check_slender(first, second)
+    (plus, ahead, half), (minus, back, other) = edges[id(first)], edges[id(second)]
+    apart = Vector(plus, minus, ahead if back is None else tuple(-x for x in back))
+    radii = first.radius, second.radius
+    return Gap("segments", (apart, half, other), 1.0, sum(radii), law, (first.port, second.port), radii)
+
+
 def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
     """Gap of two shapes in the order of :func:`_ordered`; raises ValueError if they do not fit."""
     for shape in (first, second):
@@ -258,12 +281,6 @@ def _gap(first: Shape, second: Shape, dim: int, law: ContactLaw) -> Gap:
             (radius, 0.0),
             speed=second.speed,
             driven=second.driven,
-        )
-    if isinstance(first, Edge) and isinstance(second, Edge):
-        check_slender(first, second)
-        halves = (along(shape.port, fitting("axis", shape.half, dim)) for shape in (first, second))
-        return Gap(
-            "segments", (apart, *halves), 1.0, first.radius + second.radius, law, sides, (first.radius, second.radius)
         )
     if isinstance(second, Surface):
         return _to_surface(first, second, dim, law)

@@ -51,7 +51,7 @@ def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
     """Pairs of parts by which a skin touches another shape: balls with the skin, and its corners with the shape.
 
-    The balls are the other shape itself if it is one, else its corners, or the ends of a capsule.
+    The balls are the other shape itself if it is a ball, the ends of a capsule, or the corners of any other shape.
     """
     pairs: list[tuple[Shape, Shape]] = []
     for one, other in ((first, second), (second, first)):
@@ -66,7 +66,8 @@ def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 
 def _lines(first: Surface, second: Surface) -> list[tuple[Edge, Edge]]:
     """Pairs of edges, one of each surface, of which at least one has a radius."""
-    return [(a, b) for a in first.edges() for b in second.edges() if a.radius + b.radius > 0.0]
+    others = second.edges()
+    return [(a, b) for a in first.edges() for b in others if a.radius + b.radius > 0.0]
 
 
 def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
@@ -102,9 +103,9 @@ def _rounded(first: Box, second: Box) -> tuple[Box, Box]:
     """Copies of two boxes whose edges have different radii; plates without thickness are returned unchanged.
 
     A corner is a ball whose centre is one radius inside of the faces. Where two boxes of equal lengths lie on each
-    other, the corners with the larger radius stand on the flat part of the other box and carry. Those with the smaller
-    radius are beyond it and do not touch. With equal radii, sixteen corners and edges would touch in the same four
-    places.
+    other, the corners with the larger radius stand on the flat part of the other box and bear the load. The corners
+    with the smaller radius are beyond this part and have no contact. With equal radii, sixteen corners and edges would
+    touch in the same four places.
     """
     if not (first.encloses and second.encloses):
         return first, second

@@ -36,7 +36,7 @@ class Ball(Sign):
     dim: int
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the ball at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the ball at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         radius = WITHIN * self.radius or POINT * size
         disc = self.dim == 2 and self.radius > 0.0
         shape = cylinder_shape(0.5 * radius, radius, axis=_OUT) if disc else sphere_shape(radius)
@@ -53,7 +53,7 @@ class Disc(Sign):
     crown: float
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the disc at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the disc at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         breadth = 2.0 * self.crown or 0.1 * self.radius
         return carried(cylinder_shape(breadth, WITHIN * self.radius, axis=self.axis), places, self.port)
 
@@ -67,7 +67,7 @@ class Slab(Sign):
     touching: tuple[Touching, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the slab at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the slab at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         axes, flat = axes_along(self.normal), len(self.normal) == 2
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if flat:  # slightly thicker than discs
@@ -89,7 +89,7 @@ class Pipe(Sign):
     hollow: bool = False
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the cylinder at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the cylinder at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         axes = axes_along(_OUT if self.axis is None else self.axis)
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
         if self.axis is None:
@@ -110,7 +110,7 @@ class Barriers(Sign):
     offsets: tuple[float, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the plates at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the plates at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         plates = [box_shape((0.4 * size, 3.0 * size, 3.0 * size), centre=(x, 0.0, 0.0)) for x in self.offsets]
         return carried(merged_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
 
@@ -128,7 +128,7 @@ class Spokes(Sign):
     directions: tuple[Direction, Direction] = ((1.0, 0.0), (0.0, 1.0))
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the bars at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the bars at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         first, second = (np.pad(np.array(d), (0, 3 - len(d))) for d in self.directions)
         bar = box_shape((6.0 * size, 0.4 * size, 2.0 * size), centre=(3.0 * size, 0.0, 0.0))
         bars = []

@@ -14,7 +14,7 @@ from ..joints.rows.vectors import BodyVector, Vector
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
-from .laws import Compliant, ContactLaw
+from .laws import ContactLaw
 from .shapes import Shape, Sphere, Spot
 from .signs import Ball, Touching
 
@@ -29,10 +29,10 @@ class Skin(Shape):
     """Faces between ports of bodies that deform: the surface of a solid, or segments along a cable.
 
     Corners of the faces are ports, such as nodes of a solid (:func:`fem.surface_ports`) or of a cable. A ball touches
-    the closest face, whose corners share the force. Faces are touched from both sides, at the distance ``radius``:
-    balls need a radius, or the skin has one. Boxes, capsules and meshes touch a skin at the corners of the skin, and
-    with their own round corners; two skins touch each other in the same way. Laws are compliant, with ``slip_velocity``
-    if they have friction.
+    the closest face, whose corners share the force. Faces are touched from both sides, at the distance ``radius``. If
+    it is zero, balls need a radius. Boxes, capsules and meshes touch a skin at the corners of the skin, and with their
+    own round corners; two skins touch each other in the same way. Friction of compliant laws needs a ``slip_velocity``.
+    The law Rigid is for corners in one floating frame, such as nodes of a solid with small strains.
 
     Parameters
     ----------
@@ -111,13 +111,8 @@ class Skin(Shape):
         """Gaps between a ball and all faces of the skin, except faces of which the ball is a corner.
 
         ``centre`` is the centre of the ball, ``number`` the number of this pair of ball and skin in the connection.
-        Raises ValueError for laws that skins do not take, and for a point if the skin has no radius.
+        Raises ValueError for laws that skins do not support, and for a point if the skin has no radius.
         """
-        if not isinstance(law, Compliant):
-            raise ValueError(
-                f"a Skin takes compliant laws, Hertz or KelvinVoigt, got {law}: impulses of rigid contacts act on "
-                "two points, not on the corners of a face"
-            )
         if getattr(law, "holding", 0.0):
             raise ValueError("a Skin takes friction with slip_velocity= only, not by a tangential stiffness")
         offset = ball.reach + self.radius

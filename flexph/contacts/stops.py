@@ -145,8 +145,8 @@ def check_stops(
 ) -> None:
     """Raise MotionEnded if the angle of a stop moves half a turn away from its limits within a step.
 
-    It would then appear on the other side. ``before`` and ``after`` are the states at the ends of the step,
-    ``iterations`` is the number of iterations that the error reports.
+    The angle would then jump to the opposite limit, as full turns are not counted. ``before`` and ``after`` are the
+    states at the ends of the step, ``iterations`` is the number of iterations that the error reports.
     """
     single = a.contacts._replace(groups=())
     if not (single.kind == ANGLE).any():

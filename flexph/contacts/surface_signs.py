@@ -25,7 +25,7 @@ class Faces(Sign):
     cells: Array
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the faces at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the faces at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         points, cells = self.points, self.cells
         if cells.shape[1] == 2:
             points, cells = _strips(points, cells, size)
@@ -51,7 +51,7 @@ class Block(Sign):
     axes: tuple[Direction, ...]
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the box at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the box at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         lengths = [max(x, THIN * size) for x in (*self.size, 2.0 * size)[:3]]
         axes = np.eye(3)
         axes[: len(self.axes), : len(self.axes)] = np.array(self.axes).T
@@ -68,7 +68,7 @@ class RoundedBar(Sign):
     axis: Direction
 
     def surface(self, places: Places, size: float) -> Moving:
-        """Surface of the bar at all times of ``places``; ``size`` [m] is that of signs in the picture."""
+        """Surface of the bar at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         radius, axes = max(self.radius, THIN * size), axes_along(self.axis)
         parts = [cylinder_shape(self.length, radius)] if self.length else []
         parts += [sphere_shape(radius, centre=(x, 0.0, 0.0)) for x in (-0.5 * self.length, 0.5 * self.length)]

@@ -78,11 +78,12 @@ class Surface(Shape, Memo):
 class Box(Surface):
     """A box about a port, in the plane a rectangle, with faces, edges and corners.
 
-    A size of zero makes it a plate without thickness, which is touched from both sides; two of them make it a bar. With
+    With one size of zero it is a plate without thickness, which is touched from both sides, with two a bar. With
     ``round`` its edges and corners are round. Edges touch capsules and edges of other boxes. Where two sharp boxes
-    touch, edges of the first are round, with 1/100 of the shortest length of both as radius. So are its corners if a
-    length of one box equals a length of the other. If the radii of two boxes are nearly equal, the second box gets half
-    the radius of the first, so that flush edges do not touch in addition to the corners.
+    touch, the edges of the first box are round, with 1/100 of the shortest length of both boxes as radius. The corners
+    of the first box are then round, too, if a length of one box equals a length of the other. If the radii of two boxes
+    are nearly equal, the second box gets half the radius of the first, so that flush edges do not touch in addition to
+    the corners.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ Answer = dict[str, Any]
 
 @checked
 def delayed(controller: Sampled, calls: int) -> Sampled:
-    """Delay the outputs of a controller by a number of calls; until the first arrives its ports stay at zero.
+    """Delay the outputs of a controller by a number of calls; until the first outputs arrive, they are zero.
 
     Parameters
     ----------
@@ -138,7 +138,10 @@ def quantised(controller: Sampled, steps: Mapping[str, float]) -> Sampled:
 
 @dataclass(frozen=True, eq=False)
 class _Quantised:
-    """Controller function that gives another one readings rounded to whole multiples of ``parts``, by sensor."""
+    """Wrapper of a controller function that first rounds the readings to multiples of their steps.
+
+    ``parts`` are the quantisation steps by sensor name.
+    """
 
     function: Callable[..., Any]
     parts: Mapping[str, float]
@@ -151,9 +154,10 @@ class _Quantised:
 
 @dataclass(frozen=True, eq=False)
 class _Through:
-    """Controller function that passes the outputs of another one through ``change``.
+    """Wrapper of a controller function that changes the outputs by the function ``change``.
 
-    ``change`` receives outputs and a memory of its own, and returns both anew; the memory is stored between calls.
+    ``change`` receives the outputs and a memory, and returns the changed outputs and the memory for the next call. If
+    ``remembers`` is True the wrapped function has a memory of its own.
     """
 
     function: Callable[..., Any]

@@ -114,13 +114,13 @@ class ControllerStep(NamedTuple):
 class ControllerStepper(Protocol):
     """Protocol of time stepping of a controller.
 
-    Laws close its last ports. A step has constant inputs (m,) at the other ports, and the forces (l,) of the laws,
-    which act against the rates of their ports.
+    The last l ports of the controller may be closed by laws between rate and force, such as dry friction. A step has
+    constant inputs (m,) at the other ports, and constant forces (l,) of the laws against the rates of their ports.
     """
 
     @property
     def laws(self) -> tuple[Law, ...]:
-        """Laws that close the last ports of the controller, in the order of these."""
+        """Laws that close the last ports of the controller, in the order of these ports."""
 
     def energy(self, x: Array) -> float:
         """Energy H_c [J] of the controller at a state."""

@@ -63,7 +63,7 @@ class ContinuousLoop:
         self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]
 
     def start_from(self, known: Array | None) -> Array:
-        """State of the controller at the start of a run: ``known`` from another run, or else its own start."""
+        """State of the controller at the start of a run: ``known`` from another run, or if None the given start."""
         own = self.given.start if known is None else known
         return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
 
@@ -104,9 +104,9 @@ class ContinuousLoop:
 def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u: Array, *, fastest: float) -> None:
     """Raise ValueError if the stored states of a controller at the start contradict its inputs.
 
-    They contradict each other in its algebraic equations. An example is the spin of a rotor on a shaft, 0 = −Ω + nω:
-    steps would alternate about the consistent value. x is the state, u are the inputs, and ``fastest`` is the largest
-    velocity of the mechanism.
+    The contradiction is that the algebraic equations of the controller do not hold, for example 0 = −Ω + nω for the
+    spin of a rotor geared to a shaft: the states of the following steps would alternate about the consistent value. x
+    is the state, u are the inputs, and ``fastest`` is the largest velocity of the mechanism.
     """
     E, flow, start = _equations(system, x)
     rows, free = linalg.null_space(E.T), linalg.null_space(E)

@@ -32,7 +32,7 @@ def _is_called(controller: Any) -> bool:
 
 
 def _held(c: FeedbackLoop) -> Sampled:
-    """Sampled controller that is called in place of a feedback with a period."""
+    """Sampled controller that is equivalent to a feedback with a period."""
     assert c.given.period is not None
     return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
 
@@ -54,8 +54,9 @@ def check_known(start: State, controllers: Mapping[str, Controller]) -> None:
 class ControlLoops:
     """All controllers of a run: the inputs that they hold at ports of the mechanism, and the times of their calls.
 
-    ``coupled`` are the controllers that act within steps, or None. ``last`` is the result of the last step, if
-    ``read_steps``: sensors read it. Raises ValueError if two controllers set the same port.
+    ``coupled`` are the controllers that act within steps, or None. If ``read_steps`` is True, sensors of controllers
+    read the result of the last step, which is stored as ``last``. Raises ValueError if two controllers set the same
+    port.
     """
 
     def __init__(self, model: Model, controllers: Mapping[str, Controller], start: State) -> None:
@@ -80,9 +81,9 @@ class ControlLoops:
         self._check()
 
     def _ports(self, model: Model, called: Mapping[str, Any]) -> dict[str, slice]:
-        """Slices of the ports that called controllers may set: of the mechanism, and free ones of controllers.
+        """Slices, by name, of the ports that called controllers may set, in the vector of held inputs.
 
-        Also reserves the vector of held inputs.
+        They are the ports of the mechanism and the free ports of continuous controllers. Also creates this vector.
         """
         ports = dict(model.network.input_slices)
         end = count = sum(part.stop - part.start for part in ports.values())
@@ -99,7 +100,7 @@ class ControlLoops:
         return ports
 
     def memories(self) -> dict[str, Any]:
-        """Data of all controllers but continuous ones for a further run, by name."""
+        """Restart data, by name, of all controllers except continuous ones."""
         within = {} if self.coupled is None else {c.name: {"near": c.near} for c in self.coupled.feedback}
         return {loop.name: loop.left(self._held, self.last) for loop in self.called} | within
 
@@ -118,12 +119,16 @@ class ControlLoops:
         return True
 
     def answer(self, k: int, seen: list[float]) -> None:
-        """Call controller number ``k`` of the called ones; ``seen`` are the time and its readings."""
+        """Call number ``k`` of the called controllers; ``seen`` are the time and the readings of this controller."""
         if self.called[k].call_feedback(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
     def end_calls(self, calls: list[tuple[int, list[float]]]) -> None:
-        """Add the numbers of calls made by compiled loops, and keep the last values for unwrapping angles."""
+        """Register the calls of controllers that compiled loops made.
+
+        ``calls`` has for each called controller the number of calls, and the last sensor values, from which angle
+        unwrapping continues.
+        """
         for loop, (count, near) in zip(self.called, calls, strict=False):  # empty where Python reads the sensors
             loop.calls += 0 if loop.feedback is None else count
             loop.near = near if count else loop.near
@@ -158,7 +163,7 @@ class ControlLoops:
     def call(self, time: float, x: Array, last: LastStep) -> None:
         """Call the controllers that are due at a time [s].
 
-        x is the flat state there, ``last`` the result of the step that ends there.
+        x is the flat state at this time, ``last`` the result of the step that ends at this time.
         """
         self._before = time, self.held.copy()
         others = False

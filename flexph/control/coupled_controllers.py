@@ -22,12 +22,12 @@ from .trial_steps import PortOutputs, Take, TrialStep, TrialSteps, outputs_at
 class ControllersStep(NamedTuple):
     """Result of one step of all controllers that act within steps.
 
-    ``states`` and ``energy`` are those at its end. ``inputs`` (q,) are the inputs that controllers apply to the
-    mechanism, ``forces`` those of their laws, ``held`` (i,) the inputs of all ports of the mechanism, and ``own_held``
-    the inputs that other controllers hold at free ports. ``flows`` are, controller by controller, its dissipation and
-    the work of external inputs by port [J]; ``given`` is its work on the mechanism by port [J]. ``error`` is the share
-    of controllers in the balance error [J]. ``near`` are the last values of the sensors, from which angle unwrapping
-    continues.
+    ``states`` and ``energy`` are the states and energies of the controllers at the end of the step. ``inputs`` (q,) are
+    the inputs that controllers apply to the mechanism, ``forces`` the forces of laws at ports of controllers, ``held``
+    (i,) the inputs of all ports of the mechanism, and ``own_held`` the inputs that other controllers hold at free
+    ports. ``flows`` [J] has for each controller its dissipation, then the work of external inputs at each of its ports.
+    ``given`` [J] is the work of controllers on the mechanism by port. ``error`` is the share of controllers in the
+    balance error [J]. ``near`` are the last values of the sensors, from which angle unwrapping continues.
     """
 
     states: list[Array]
@@ -71,8 +71,8 @@ class CoupledControllers:
     The inputs u of a step equal the controllers' responses to the outputs of the mechanism under u. Broyden's method
     solves this equation and keeps its Jacobian from step to step. A trial is a step of the mechanism under constant
     inputs, so that its energy balance closes whatever residual is left in u. Laws that close ports of controllers, such
-    as dry friction, are met exactly in each iteration, with the linear response of all other unknowns by the Jacobian:
-    so friction may change its sign.
+    as dry friction, hold exactly in each iteration, with the linear response of all other unknowns by the Jacobian, so
+    that friction may change its sign.
     """
 
     def __init__(
@@ -145,8 +145,8 @@ class CoupledControllers:
     ) -> tuple[Any, ControllersStep]:
         """Solve a coupled step; return the result of the mechanism and that of the controllers.
 
-        x is the flat state of the mechanism at the start, ``span`` are the times of the step, ``take`` takes a step of
-        the mechanism, and ``states`` are those of the controllers. Raises StepFailed.
+        x is the flat state of the mechanism at the start, ``span`` are the times of the step, ``take`` is the function
+        that solves a step of the mechanism, and ``states`` are those of the controllers. Raises StepFailed.
         """
         acting, states = [c.acting(span) for c in self.controllers], self.states if states is None else states
         read = [c.read(x, c.near) for c in self.feedback]
@@ -167,7 +167,8 @@ class CoupledControllers:
         """Solve a coupled step by Newton corrections, beginning with the Jacobian of the step before.
 
         Returns the result of the mechanism and that of the controllers. ``by_forces`` are the derivatives of the
-        defects with respect to the forces of laws, ``rates`` those of their ports at the start. Raises StepFailed.
+        defects with respect to the forces of laws, ``rates`` the rates of the ports of laws at the start. Raises
+        StepFailed.
         """
         (inputs, forces), q, before, size = (self.guess(), self._forces), self.entries.size, None, np.inf
         for count in range(1, MOST + 1):
@@ -191,7 +192,7 @@ class CoupledControllers:
     def _newton_correction(
         self, trial: TrialStep, given: tuple[Array, Array], by_forces: Array, line: Line
     ) -> tuple[Array, Array]:
-        """Inputs (q,) and forces (m,) of the next trial, by a Newton correction of those of a trial, ``given``."""
+        """Inputs (q,) and forces (m,) of the next trial, by a Newton correction of ``given``, those of a trial."""
         (inputs, forces), q, following = given, self.entries.size, line.forces_of(self.laws, given[1])
         off = trial.off[:q] + by_forces[:q] @ (following - forces)
         return inputs - np.linalg.solve(self._slope[:q], off), following
@@ -224,7 +225,11 @@ class CoupledControllers:
         self._past = np.vstack([self._past[-2:], step.inputs[None]])
 
     def guess(self) -> Array:
-        """Inputs (q,) of the first trial of a step: extrapolated from three steps, or with laws those of the last."""
+        """Inputs (q,) of the first trial of a step.
+
+        They are extrapolated from the last three steps. If there are laws at ports, or fewer steps, they are the inputs
+        of the last step.
+        """
         past = self._past
         if len(past) < 3 or self.laws:
             return past[-1] if len(past) else np.zeros(past.shape[1])

@@ -28,10 +28,10 @@ _KNOWN = DryFriction, Limit
 
 
 class EvaluationPoints(NamedTuple):
-    """Points of a step at which feedback is evaluated: shares of its length, with their quadrature weights.
+    """Points of a step at which feedback is evaluated: fractions ``nodes`` of the step, with quadrature weights.
 
-    The readings at a point are ``ends`` times those at the state that a trial has there, plus 1 − ``ends`` times those
-    at the start of the step.
+    The readings at a point are ``ends`` times the readings at the state of the trial for this point, plus 1 − ``ends``
+    times the readings at the start of the step.
     """
 
     nodes: Array
@@ -128,7 +128,7 @@ class CompiledCoupling:
     def check_answers(self, start: float, end: float) -> None:
         """Raise Unusable if a C feedback returns invalid inputs in a step between two times.
 
-        The last call of each C function that took place there is repeated.
+        If the last call of a C function was in this step, it is repeated and its result checked.
         """
         for c, own in zip(self.coupled.feedback, self._feedback, strict=True):
             time = own.call.time.item()

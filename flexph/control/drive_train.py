@@ -206,11 +206,11 @@ def _train(
     laws: dict[str, tuple[str, Any]],
     elastic: tuple[float, float] | None,
 ) -> LinearPHDAE | Terminated:
-    """System between an input that acts on its first state and a shaft, whose gears load its last state, the spin.
+    """System of a motor or gearbox: an input acts on the first state, and the gears of a shaft load the spin.
 
-    ``stored`` are inductance and inertia by state, ``lost`` the diagonal of R, and ``given`` is the name of the input's
-    port. ``shaft`` are ratio and axis. ``laws`` gives by name the state that a law acts on, and the law. ``elastic``
-    are stiffness and damping of the gears, None if they are rigid.
+    ``stored`` are inductance and inertia by name of the state, of which the spin is the last; ``lost`` is the diagonal
+    of R, and ``given`` the name of the port of the input. ``shaft`` are ratio and axis. ``laws`` gives by name the
+    state that a law acts on, and the law. ``elastic`` are stiffness and damping of the gears, None if they are rigid.
     """
     (ratio, axis), n = shaft, len(stored)
     if elastic is None:

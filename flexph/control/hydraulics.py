@@ -95,7 +95,7 @@ def hydraulic_cylinder(
     transition : float
         Δ_t [Pa].
     overload : float
-        Flow through the relief valve per pressure above its own [m³/(s Pa)].
+        Flow through the relief valve per pressure in excess of ``relief`` [m³/(s Pa)].
     lag, coil : float
         T of the spool [s] and power P of its coil, fully open [W].
 

@@ -3,8 +3,8 @@
 A law relates the mean rate s of a step at a port and the force f against it, f s ≥ 0.
 
 Without the law, the system responds to the force by ``s = free − slope f`` with slope ≥ 0. A law that does not fall
-with the rate has exactly one point in common with this line. A law among several is *met alone* at its point in common
-with the line that holds while the forces of all other laws are constant.
+with the rate has exactly one point in common with this line, its intersection. With several laws, the *separate
+solution* of a law is its intersection with the line that results if the forces of all other laws are constant.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Limit:
-    """Law of a resistance against that part of a rate, of either sign, which exceeds a limit."""
+    """Law of a resistance against the excess of a rate over a limit, for both signs of the rate."""
 
     limit: float
     resistance: float
@@ -147,9 +147,9 @@ class Limit:
 class Line(NamedTuple):
     """Linear response of a system in a step at the ports that m laws close: ``rates = free − slopes · forces``.
 
-    ``before`` (m,) are the rates at the start of the step. ``off`` (m,) are the rates of a trial minus those at
-    which each law is met alone, times HOLDS where a law holds the rate. ``power`` (m,) is the dissipation at the points
-    where each law is met alone.
+    ``before`` (m,) are the rates at the start of the step. ``off`` (m,) are the rates of a trial minus those of the
+    separate solutions of the laws, times HOLDS for laws that prescribe the rate there. ``power`` (m,) is the
+    dissipation of each law at its separate solution.
     """
 
     free: Array
@@ -187,8 +187,8 @@ class Line(NamedTuple):
 def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Array]:
     """Rates and forces (m,) that lie on all laws and on the line; raises StepFailed if they are not found.
 
-    Newton's method with a line search, with the tangent of each law at the point where it is met alone. With gyroscopic
-    slopes, such as those of current and spin of a motor, full steps would cycle.
+    Newton's method with a line search, with the tangent of each law at its separate solution. With gyroscopic slopes,
+    such as those of current and spin of a motor, full steps would cycle.
     """
     forces, point = guess, _solve_separately(laws, line, guess)
     for _ in range(STEPS):
@@ -207,7 +207,7 @@ def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Arra
 
 
 class _Point(NamedTuple):
-    """Rates and forces at which each law is met alone; ``apart`` is the distance of the forces from given ones."""
+    """Rates and forces of the separate solutions of all laws; ``apart`` is their distance from given forces."""
 
     rates: Array
     forces: Array
@@ -215,7 +215,7 @@ class _Point(NamedTuple):
 
 
 def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
-    """Points at which each law is met alone, with the given forces (m,) at the ports of all other laws."""
+    """Separate solution of each law, with the given forces (m,) at the ports of all other laws."""
     own = np.maximum(np.diag(line.slopes), 0.0)
     free = line.free - line.slopes @ forces + own * forces
     lines = zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
@@ -224,7 +224,10 @@ def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
 
 
 def _newton_step(laws: Sequence[Law], line: Line, point: _Point) -> Array:
-    """Forces (m,) at which the line meets the tangents of all laws at ``point``; those of ``point`` if singular."""
+    """Forces (m,) at which the line intersects the tangents of all laws at ``point``.
+
+    If the system is singular they are the forces of ``point``.
+    """
     pairs = zip(laws, point.rates.tolist(), point.forces.tolist(), strict=True)
     stiff = np.array([law.stiffness(rate, force) for law, rate, force in pairs])
     held = np.isinf(stiff)

@@ -95,7 +95,7 @@ def _own(name: str, memory: Any) -> Any:
 
 
 class Misanswered(ValueError):
-    """Error: invalid return value of a controller; the message is preceded by the controller's name and the time."""
+    """Error for an invalid return value of a controller; callers put the controller's name and the time in front."""
 
 
 def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
@@ -158,7 +158,8 @@ class CalledLoop:
     def resume(self, known: Mapping[str, Any], time: float, held: Array) -> None:
         """Continue at a time [s] from the data ``known`` that a controller of this name had at the end of another run.
 
-        Its outputs are written into ``held``. Raises ValueError if the data are those of another kind of controller.
+        The outputs that it held are written into ``held``. Raises ValueError if the data are those of another kind of
+        controller.
         """
         if not (isinstance(known, Mapping) and known.keys() >= GOES_ON):
             raise ValueError(f"state of {self._label} must come from a run in which it was called between steps, too")

@@ -98,7 +98,7 @@ class StateFeedback:
 
 
 class Unusable(TimedError):
-    """Error: a feedback returned a value that cannot be used as input."""
+    """Error for a feedback that returned a value which cannot be used as input."""
 
 
 class FeedbackLoop:
@@ -121,7 +121,7 @@ class FeedbackLoop:
         self.near: list[float] | None = None
 
     def resume(self, known: Mapping[str, Any] | None) -> None:
-        """Continue the unwrapping of angles from data ``known`` at the end of another run; begin anew for None."""
+        """Continue the unwrapping of angles from data ``known`` at the end of another run; if None, start a new one."""
         if known is not None:
             if not (isinstance(known, Mapping) and "near" in known):
                 message = "must be the data of a StateFeedback in the final state of a run"

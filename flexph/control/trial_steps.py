@@ -72,9 +72,9 @@ class TrialStep(NamedTuple):
 class TrialSteps(NamedTuple):
     """Function that takes trial steps from one state of mechanism and controllers.
 
-    ``widened`` maps the controllers' inputs (q,) to all ports (i,). ``take`` takes a step of the mechanism. ``acting``
-    are the external inputs of the controllers, ``states`` their states, and ``read`` the readings of feedback at the
-    start.
+    ``widened`` maps the controllers' inputs (q,) to all ports (i,). ``take`` is the function that solves a step of the
+    mechanism. ``acting`` are the external inputs of the controllers, ``states`` their states, and ``read`` the readings
+    of feedback at the start.
     """
 
     controllers: Sequence[ContinuousLoop]
@@ -122,7 +122,7 @@ class TrialSteps(NamedTuple):
         return np.array([(self(given, forces).off - base) / shift for given in moved]).T
 
     def by_forces(self, q: int) -> Array:
-        """Derivatives (q + m, m) of ``off`` with respect to forces of laws, for an unchanged mechanism."""
+        """Derivatives (q + m, m) of ``off`` with respect to forces of laws, for the same step of the mechanism."""
         count = sum(len(c.steps.laws) for c in self.controllers)
         change, into, first = np.zeros((q + count, count)), 0, 0
         for c in self.controllers:

@@ -53,8 +53,8 @@ def canonical_form(
 
     Methods of :func:`flexph.integrate` accept the result as described in :func:`flexph.descriptor.parametrized_system`;
     ``phi`` maps its states back. Raises ValueError if the rank of E is not constant, if the rows of Dψ₁ are dependent
-    or not in the row space of E, or if H depends on more; φ raises outside of the neighbourhood where these coordinates
-    are valid.
+    or not in the row space of E, or if H does not depend on ψ₁ alone; φ raises outside of the neighbourhood where these
+    coordinates are valid.
     """
     form = _Form(system, Decomposition(system.E, system.sample), functions, jacobian)
     form.check()
@@ -80,7 +80,11 @@ class _Local(NamedTuple):
 
 @dataclass(frozen=True)
 class _Form(Memo):
-    """Maps φ and ψ between old and new states, and the frame U, from the proof of [dg] theorem 8."""
+    """Maps φ and ψ between old and new states, and the frame U, from the proof of [dg] theorem 8.
+
+    U₀₁ (n, r) are the first r columns of the orthogonal U₀ of :class:`Decomposition`, a basis of the range of E at the
+    sample.
+    """
 
     system: PHDAE
     decomposition: Decomposition
@@ -105,7 +109,7 @@ class _Form(Memo):
         return d.first[0][:, : d.rank].T @ dense(self.system.E(x))
 
     def weights(self, x: Array) -> Array:
-        """Weights ℓ (p, r) by which the rows of T are combined to those of the derivative of ψ₁, Dψ₁ = ℓ T."""
+        """Weights ℓ (p, r) of the rows of T in the derivative of ψ₁, Dψ₁ = ℓ T."""
         d = self.decomposition
         turned = self.rows(x) @ d.first[1][:, : d.rank]
         return np.linalg.solve(turned.T, (self.slopes(x) @ d.first[1][:, : d.rank]).T).T
@@ -115,7 +119,10 @@ class _Form(Memo):
         return np.asarray(check.array("the jacobian", dense(self.jacobian(x)), (self.p, self.system.size)))
 
     def check(self) -> None:
-        """Raise ValueError unless, at the sample, Dψ₁ has full rank in the row space of E, and ∇H is in that of Dψ₁."""
+        """Raise ValueError unless Dψ₁ has full rank, the rows of E span the rows of Dψ₁, and these span ∇H.
+
+        E, Dψ₁ and ∇H are evaluated at the sample.
+        """
         x, d = self.system.sample, self.decomposition
         d.blocks(x)
         slopes = self.slopes(x) * self.sizes

@@ -1,4 +1,7 @@
-"""Nonlinear resistive characteristics, entry by entry or coupled ([survey] eq. (2.17)-(2.18))."""
+"""Nonlinear resistive characteristics, entry by entry or coupled ([survey] eq. (2.17)-(2.18)).
+
+f are flows and e efforts.
+"""
 
 from __future__ import annotations
 
@@ -92,8 +95,9 @@ class MultiportCharacteristic(Resistance):
     slope : callable, optional
         Jacobian of F (m, m); by default by differences.
     scale : float or array_like
-        Typical size of efforts, a number or (m,) in their units; give it if units differ. Around it eᵀF(e) ≥ 0 is
-        checked in random directions, differences use it as step, and entries are compared by it.
+        Typical size of efforts, a number or (m,) in their units; give it if units differ. For efforts of about
+        this size eᵀF(e) ≥ 0 is checked in random directions; steps of differences and comparisons of entries are
+        relative to it.
     controlled : {"effort", "flow"}
         Argument of F.
 
@@ -161,7 +165,7 @@ class MultiportCharacteristic(Resistance):
 
 
 def splitting(L: Array, e: Array, force: Array, power: float) -> tuple[Array, Array]:
-    """Matrices R = Rᵀ ⪰ 0 and S = −Sᵀ (m, m) with ``(R + S) e = F`` and R + S near L, for eᵀF = ``power`` ≥ 0.
+    """Matrices R = Rᵀ ⪰ 0 and S = −Sᵀ (m, m) with ``(R + S) e = F`` and R + S near L, for eᵀF = p ≥ 0, the ``power``.
 
     With B = C Cᵀ the positive part of the symmetric part of L, A its skew part, w = B e, b = eᵀw, g = (p/b) w,
 

@@ -62,8 +62,9 @@ def compose(
 ) -> DiracStructure:
     """The composition ``D_A ∥ D_B`` of two Dirac structures at shared ports, ``f_A = −f_B, e_A = e_B``.
 
-    [survey] eq. (6.1)-(6.2). With the equations of both, ``M = [[F₂A, E₂A], [−F₂B, E₂B]]`` and ``L M = 0``, it is
-    (theorem 6.2)
+    [survey] eq. (6.1)-(6.2). With the kernel forms ``F₁f₁ + E₁e₁ + F₂A f_A + E₂A e_A = 0`` of D_A and
+    ``F₂B f_B + E₂B e_B + F₃f₃ + E₃e₃ = 0`` of D_B, ``M = [[F₂A, E₂A], [−F₂B, E₂B]]``, and rows L = [L_A, L_B] that span
+    all solutions of ``L M = 0``, the composition is (theorem 6.2)
 
         F = [L_A F₁, L_B F₃],  E = [L_A E₁, L_B E₃]
 

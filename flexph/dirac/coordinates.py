@@ -1,4 +1,7 @@
-"""Canonical coordinates of integrable structures and of holonomic constraints ([survey] sec. 4.2 and 7)."""
+"""Canonical coordinates of integrable structures and of holonomic constraints ([survey] sec. 4.2 and 7).
+
+f are flows and e efforts.
+"""
 
 from __future__ import annotations
 
@@ -104,8 +107,9 @@ class CanonicalCoordinates(Remade):
     def defect(self, structure: ModulatedDirac, x: Array) -> float:
         """Largest residual of the equations of D(x) for members of (3.7), relative to their terms: zero if canonical.
 
-        D(x) is the structure of the storage, with zero flow at all other ports. Both have dimension n, so the members
-        of one span the other. Equations and members are scaled to largest terms of one, so that units do not matter.
+        D(x) is the structure of the storage, with zero flow at all other ports. Both are spaces of dimension n, so they
+        are equal if each member of (3.7) is in D(x). Equations and members are scaled to largest terms of one, so that
+        units do not matter.
         """
         x = check.array("x", x, (self.size,))
         D = structure.of_storage(x)

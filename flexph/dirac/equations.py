@@ -1,4 +1,7 @@
-"""Equations of a :class:`flexph.PHDAE` from the graph of a Dirac structure."""
+"""Equations of a :class:`flexph.PHDAE` from the graph of a Dirac structure.
+
+f are flows and e efforts.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ b maps multipliers to rates."""
 class Layout:
     """Names of the ports of a system by kind: storage, resistive, external.
 
-    Vectors of all ports are in this order. ``spans`` are the slices of the ports by name, ``relations`` are those of
-    the resistive ports by name.
+    Vectors of all ports are in this order. ``spans`` are the slices of the ports by name, ``relations`` the
+    resistive relations by the name of their port.
     """
 
     storage: tuple[str, ...]
@@ -38,7 +41,7 @@ class Layout:
     relations: dict[str, Resistance]
 
     def size(self, names: tuple[str, ...]) -> int:
-        """Number of entries of some ports."""
+        """Number of entries of the ports ``names`` together."""
         return sum(spans.width(self.spans[name]) for name in names)
 
     def slices(self, names: tuple[str, ...], start: int = 0) -> dict[str, slice]:
@@ -87,7 +90,7 @@ def _ended(x: Array) -> StepFailed:
 
 
 class _Equations:
-    """Ports, storage and graph of a system, the base of both forms of its equations.
+    """Base class of :class:`DirectEquations` and :class:`GeneralEquations`: ports, storage and graph of a system.
 
     ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the ``sample`` ξ. In both forms,
     flows and efforts of flow-controlled relations are exchanged.
@@ -121,7 +124,7 @@ class _Equations:
 class DirectEquations(_Equations):
     """Equations ``ẋ = (J − g_R (R + S) g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H`` with states (x, λ), f_R = −(R + S) e_R.
 
-    It is for systems in which efforts of other ports depend on those of the storage alone.
+    They are for systems whose resistive and external efforts e_R and y depend only on the efforts ∇H of the storage.
     """
 
     def __init__(

@@ -77,7 +77,10 @@ class ConstrainedForm:
         return rows, rows @ self.J, rows @ self.resistive, rows @ self.inputs
 
     def kernel(self) -> KernelForm:
-        """Kernel form of :meth:`without_multipliers`, with the outputs."""
+        """Kernel form of these equations, without multipliers.
+
+        It has the equations of :meth:`without_multipliers`, ``0 = bᵀ∇H``, ``e_R = g_Rᵀ∇H`` and ``y = gᵀ∇H``.
+        """
         rows, J, resistive, inputs = self.without_multipliers()
         n, k = self.b.shape
         m_r, m = self.resistive.shape[1], self.inputs.shape[1]
@@ -114,7 +117,7 @@ class Partition:
 
     The first n = ``inner`` entries are those of the storage, m belong to all other ports. A flow of the storage that is
     an input is a multiplier; flows of other ports are usually inputs. ``direct`` is True if the efforts of the other
-    ports depend on those of the storage alone.
+    ports depend only on the efforts of the storage.
     """
 
     flow_inputs: Array
@@ -122,9 +125,10 @@ class Partition:
     direct: bool
 
     def form(self, graph: Graph, resistive: int) -> ConstrainedForm:
-        """Constrained form of a structure with these inputs; ``resistive`` is the number of entries of resistive ports.
+        """Constrained form of a structure with the inputs of this partition.
 
-        Raises ValueError if they cannot be inputs of this structure.
+        ``resistive`` is the number of entries of resistive ports. Raises ValueError if the structure cannot have these
+        inputs.
         """
         J = graph.exchanged(np.flatnonzero(graph.flow_inputs != self.flow_inputs)).J
         n, free = self.inner, self.flow_inputs[: self.inner]

@@ -1,4 +1,7 @@
-"""Internal form of Dirac structures: the graph of a skew matrix over one variable of each pair (f_i, e_i)."""
+"""Internal form of Dirac structures: the graph of a skew matrix over one variable of each pair (f_i, e_i).
+
+f are flows and e efforts.
+"""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class ModulatedDirac:
 
 
 def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Ports of the storage, checked to have one entry for each state; by default the first ports that do."""
+    """Ports of the storage, checked to have as many entries as there are states; by default the first such ports."""
     if isinstance(names, str):
         raise ValueError(f"storage must be a list of names of ports, got {check.shown(names)}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}
@@ -190,9 +190,10 @@ class Integrability:
     Attributes
     ----------
     defect : float
-        Largest sum of the condition, divided by the largest sum of the magnitudes of its terms.
+        Largest left-hand side of the tested condition, which is zero for an integrable structure, divided by the
+        largest sum of the magnitudes of its terms.
     where : tuple of int
-        Indices (i, j, k) of the largest sum.
+        Indices (i, j, k) of the largest left-hand side.
     accuracy : float
         Relative accuracy of the derivatives.
     """

@@ -16,7 +16,7 @@ Values = Array | Mapping[str, float | Sequence[float] | Array]
 
 
 class NamedPorts:
-    """Graph of a structure with names of its flows and efforts."""
+    """Graph of a Dirac structure whose flows and efforts belong to named ports."""
 
     graph: Graph
     ports: Mapping[str, slice]

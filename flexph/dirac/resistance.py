@@ -144,8 +144,8 @@ class LinearResistance(Memo, Resistance):
     def image(self, directions: Array | None = None) -> tuple[Array, Array]:
         """Basis T (m, r) of the possible efforts e = T a, r = rank R_f, and D (r, r) ⪰ 0 of ``Tᵀf = −D a``.
 
-        ``T = −R_fᵀK, D = KᵀR_f R_eᵀK`` with K (m, r) = ``directions``, by default those of im R_f; R_fᵀK must have rank
-        r, so that the rest of λ = K a + k, R_fᵀk = 0, does not contribute to Tᵀf.
+        ``T = −R_fᵀK, D = KᵀR_f R_eᵀK`` with K (m, r) = ``directions``, by default a basis of im R_f; R_fᵀK must have
+        rank r, so that the rest of λ = K a + k, R_fᵀk = 0, does not contribute to Tᵀf.
         """
         K = self.directions if directions is None else directions
         loss = K.T @ self.flow @ self.effort.T @ K
@@ -169,7 +169,7 @@ class LinearResistance(Memo, Resistance):
 class ModulatedResistance(Resistance):
     """Family of resistances ``x ↦ R_x`` ([rigid] definition 6), all of one kind.
 
-    Linear ones must admit efforts in a space of constant dimension, rank R_f(x).
+    The possible efforts of linear resistances must form a space of constant dimension, rank R_f(x).
 
     Parameters
     ----------

@@ -64,9 +64,9 @@ class CanonicalForm:
 def canonical_form(J: Array, G: Array) -> CanonicalForm:
     """Canonical coordinates of ``{f = J e + G λ, Gᵀe = 0}``.
 
-    s are the directions of im G. On the orthogonal complement of im G, r are those of the kernel of J, q and p the
-    planes in which J rotates, scaled by the square root of the frequency of this rotation. T is orthogonal up to this
-    scaling.
+    The columns of T for s span im G. In the orthogonal complement of im G, the columns for r span the kernel of J, and
+    each pair for q and p a plane in which J rotates, scaled by the square root of the frequency of this rotation. T is
+    orthogonal up to this scaling.
     """
     of_G = singular_vectors(G, tolerance=RANK)
     s, kept = of_G.range, of_G.left_null
@@ -224,8 +224,8 @@ class DiracStructure(NamedPorts):
     def constrained_form(self) -> tuple[Array, Array]:
         """Matrices J (n, n) and G (n, l) of full rank of ``D = {f = J e + G λ, Gᵀe = 0}`` ([survey] eq. (3.5)).
 
-        As many flows as possible are outputs. Those that are not are the free λ, and their efforts depend on the
-        others: e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
+        As many flows f₁ as possible are outputs. The other flows f₂ = λ are free, and their efforts e₂ depend on the
+        efforts e₁ of the outputs: e₂ = J₂₁ e₁, ``G = [J₁₂; 1]``.
         """
         graph = self.graph.settled(np.flatnonzero(self.graph.flow_inputs))
         free = graph.flow_inputs
@@ -252,8 +252,8 @@ class DiracStructure(NamedPorts):
     def defect(self, flows: Values, efforts: Values) -> float:
         """Largest residual of the rows of F f + E e = 0, relative to the magnitudes of their terms.
 
-        f and e are arrays (n,) or mappings of port names to arrays. The defect is zero for members, whatever the units,
-        and about one for others.
+        f and e are arrays (n,) or mappings of port names to arrays. The defect is zero if (f, e) ∈ D, whatever
+        the units, and about one for arbitrary (f, e).
         """
         f, e = self.vector("flows", flows), self.vector("efforts", efforts)
         size_f, size_e = (self.sizes(v) for v in (f, e))

@@ -41,7 +41,7 @@ class PortHamiltonian(Remade):
         dH/dt = e_Rᵀf_R + yᵀu ≤ yᵀu
 
     :meth:`kernel_form` and :meth:`constrained_form` are the equations at a state, :meth:`phdae` converts to a
-    :class:`flexph.PHDAE` for runs and analysis. ``energy`` is the storage, however it was given.
+    :class:`flexph.PHDAE` for runs and analysis. ``energy`` is the storage, from H or from ``lagrangian``.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class PortHamiltonian(Remade):
         (f_i = −ρ_i(e_i)), a :class:`Resistance` such as :class:`LinearResistance` or
         :class:`MultiportCharacteristic`, or, modulated, a function of x that returns one of these.
     energy : LagrangianStorage
-        Storage, computed from the above.
+        Storage, computed from H and its gradient, or from ``lagrangian``; it cannot be given.
     """
 
     structure: DiracStructure | Callable[[Array], DiracStructure]

@@ -67,11 +67,11 @@ def with_constraints(system: PHDAE, constraints: Constraints) -> PHDAE:
 
         E ẋ = (J − R)(z + Zμ) + B u,   0 = Zᵀ[(J − R)(z + Zμ) + B u] = Dc ẋ,   y = Bᵀ(z + Zμ),   Z = E⁻ᵀDcᵀ
 
-    is port-Hamiltonian with ``J' = [1; Zᵀ] J [1, Z]``, R' and B' alike and z' = (z, μ). In mechanics with states
-    (q, v) and both levels of :func:`holonomic`, μ = (λ, γ): −Dgᵀλ are the constraint forces, and γ vanishes up to the
-    error of a step, with q̇ = v + M⁻¹Dgᵀγ. Over a step Dc is the discrete Jacobian, so that Δc = D̄c Δx = 0: gonzalez,
-    mean_value, invariants, dirac and midpoint satisfy all constraints to round-off at the ends of steps, and all of
-    them except midpoint the energy balance.
+    is port-Hamiltonian with ``J' = [1; Zᵀ] J [1, Z], R' = [1; Zᵀ] R [1, Z], B' = [1; Zᵀ] B`` and z' = (z, μ). In
+    mechanics with states (q, v) and both levels of :func:`holonomic`, μ = (λ, γ): −Dgᵀλ are the constraint forces, and
+    γ vanishes up to the error of a step, with q̇ = v + M⁻¹Dgᵀγ. Over a step Dc is the discrete Jacobian, so that Δc =
+    D̄c Δx = 0: gonzalez, mean_value, invariants, dirac and midpoint satisfy all constraints to round-off at the ends of
+    steps, and all of them except midpoint the energy balance.
 
     Raises ValueError if E or Zᵀ(J − R)Z is singular at the sample: constraints on positions alone do not
     determine their multipliers. A run refuses an initial state that violates the constraints.
@@ -159,7 +159,7 @@ class _Held:
 
 
 def _check_regular(held: _Held) -> None:
-    """Raise ValueError if Zᵀ(J − R)Z, with constraints scaled to unit size, is singular at the sample."""
+    """Raise ValueError if Zᵀ(J − R)Z is singular at the sample, with Z = E⁻ᵀDcᵀ and constraints scaled to unit size."""
     x, system = held.system.sample, held.system
     slope = dense(held.constraints.jacobian(x))
     size = np.abs(slope) @ np.maximum(np.abs(x), system.floor(x))

@@ -49,9 +49,10 @@ class StoredEnergy(Protocol):
 
 @dataclass(frozen=True)
 class LineEnergy:
-    """Stored energy V(ε) per length [J/m] of one strain ε, by an elastic law at the factor 1 of its schedule.
+    """Stored energy V(ε) per length [J/m] of one strain ε, by an elastic law without the factor of its schedule.
 
-    Within round-off of a kink the stiffness is the larger one of both sides, as rods at rest may be just slack.
+    Within round-off of a kink the stiffness is the larger one of both sides: an unloaded rod or cable may be just
+    slack.
     """
 
     law: ElasticLaw
@@ -112,10 +113,10 @@ def mean_slope(law: StoredEnergy, before: Array, after: Array) -> Array:
 
 
 def _followed(law: StoredEnergy, before: Array, after: Array) -> tuple[Evaluated, Array, Array, Evaluated]:
-    """Terms of the mean stress over a step: a mean, φ (k,), |Δ|² (k,), and the values of the law at E₁.
+    """Terms of the mean stress over a step: means over the step, φ (k,), |Δ|² (k,), and the values of the law at E₁.
 
-    The mean consists of ψ₁ − ψ₀, Gauss' mean of S, and the derivative of this mean with respect to E₁; the values of
-    the law are ψ, S and ∂S/∂E. φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
+    The means are ψ₁ − ψ₀, Gauss' mean of S, and the derivative of that mean with respect to E₁; the values of the law
+    are ψ, S and ∂S/∂E. φ is zero where it is only round-off; |Δ|² is one where Δ is zero.
     """
     change, (k, c) = after - before, before.shape
     whole = law.at(np.concatenate([before, after, *(before + t * change for t in POINTS)]))

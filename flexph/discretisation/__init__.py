@@ -2,6 +2,7 @@
 
 Discrete gradient pairs, Gauss collocation, their nonlinear solver, and the split into differential and algebraic
 states.
+
 Imports: numerics, systems.
 """
 

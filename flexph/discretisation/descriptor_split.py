@@ -149,7 +149,7 @@ class CostateMap:
         return costates
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """Matrix (n, n)."""
+        """Matrix (n, n) of the map."""
         return np.asarray(self @ np.eye(self.split.U1.shape[0]), dtype=dtype)
 
 

@@ -1,4 +1,8 @@
-"""Dirac-dissipative form of steps of general systems ([dg] eq. (25)-(26))."""
+"""Dirac-dissipative form of steps of general systems ([dg] eq. (25)-(26)).
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 

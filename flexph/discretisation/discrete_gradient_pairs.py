@@ -1,4 +1,8 @@
-"""Discrete gradient pairs for general systems ([dg] eq. (18)-(24))."""
+"""Discrete gradient pairs for general systems ([dg] eq. (18)-(24)).
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,7 @@ class History(NamedTuple):
     """Data of the last step for the next one: energy account, exchanged energy and rate.
 
     ``account`` is H at the first state plus work minus dissipation of all steps, ``exchanged`` is Σ|z̄ᵢ(Ē Δx)ᵢ| of the
-    last step, ``rate`` is its Δx/h.
+    last step, ``rate`` is Δx/h of the last step.
     """
 
     account: float
@@ -119,7 +123,8 @@ class GradientPair:
 def _costate_maps(split: Split, E: Array | None) -> Any:
     """Function from E to its map U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ from gradients to costates.
 
-    ``E`` is its value at the sample, which determines the scaling; for a constant E, given as None, the result is None.
+    The argument ``E`` is the value at the sample, which determines the scaling. It is None for a constant E, for which
+    the result is None.
     """
     if E is None:
         return None

@@ -26,7 +26,7 @@ class Discretised(NamedTuple):
     moved: Array
 
     def equation(self, u: Array, h: float) -> tuple[Array, Discretised]:
-        """Residual ``Ē Δx − h (J̄ − R̄) z̄ − h (B̄ − P̄) u`` (n,), and this discretisation as its terms."""
+        """Residual ``Ē Δx − h (J̄ − R̄) z̄ − h (B̄ − P̄) u`` (n,), and this object, which has its terms."""
         flow = self.J @ self.z - self.R @ self.z
         return self.moved - h * (flow + self.ports.flow(u) if u.size and self.ports is not None else flow), self
 
@@ -42,8 +42,9 @@ class Discretised(NamedTuple):
 class Advance(NamedTuple):
     """Result of a step: end state, Newton iterations, output (B̄ + P̄)ᵀz̄ + (S̄ − N̄)u, dissipated energy, and H.
 
-    ``start`` is the initial state of the step if its algebraic states are redefined, ``history`` is for the next step.
-    ``closing`` maps the inputs at the end of the step to the consistent end state, and may raise StepFailed.
+    ``start`` is the initial state with its algebraic states redefined, None if they are unchanged; ``history`` is for
+    the next step. ``closing`` maps the inputs at the end of the step to the consistent end state, and may raise
+    StepFailed.
     """
 
     state: Array
@@ -74,8 +75,8 @@ class Latest:
 def ports_over(system: PHDAE, own: Means) -> Callable[[Array, Array, Array], PortMatrices]:
     """Function (x₀, x₁, middle) ↦ port matrices B̄ and, with feed-through, P̄, S̄, N̄ over a step.
 
-    ``own`` are the means of the system by name, which have priority; ``middle`` is the state at which others are
-    evaluated.
+    ``own`` are the means of the system by name, which have priority; matrices without a mean are evaluated at the state
+    ``middle``.
     """
     names = ("B", *FEEDTHROUGH) if system.has_feedthrough else ("B",)
     matrices = [discretised(system, name, own) for name in names]
@@ -85,7 +86,7 @@ def ports_over(system: PHDAE, own: Means) -> Callable[[Array, Array, Array], Por
 def discretised(system: PHDAE, name: str, own: Means) -> Callable[[Array, Array, Array], Any]:
     """Function (x₀, x₁, middle) ↦ matrix ``name`` of a system over a step.
 
-    It is constant, the mean in ``own`` if there is one, or the value at the state ``middle``.
+    It is the mean in ``own`` if there is one, otherwise the constant matrix or its value at the state ``middle``.
     """
     function = getattr(system, name)
     if name in own:

@@ -1,4 +1,8 @@
-"""Gauss collocation methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1), with consistent ends of steps."""
+"""Gauss collocation methods of order 4 and 6 (Hairer, Lubich, Wanner, sec. II.1), with consistent ends of steps.
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,8 @@ def consistent_end(system: PHDAE, x: Array, h: float, u: Array, size: Array) -> 
     """Solve ``E(½(x + x₁))(x₁ − x) + h U₂U₂ᵀ(x₁) f(x₁) = 0``, f = (J − R)z + (B − P)u, for x₁ in systems of index 1.
 
     Both terms vanish, as near x₁ the range of E and U₂ are complementary: x₁ satisfies the algebraic equations and is
-    reached from x along the null space of E. A quadratic H keeps its value, as with the midpoint rule; others change by
-    the third power of the distance. The step length h gives both terms the same units. Raises StepFailed."""
+    reached from x along the null space of E. A quadratic H keeps its value, as with the midpoint rule; any other H
+    changes by the third power of the distance. The step length h gives both terms the same units. Raises StepFailed."""
 
     def terms(x1: Array, part: float) -> tuple[Array, None]:
         z = system.z(x1)

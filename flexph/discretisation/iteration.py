@@ -1,9 +1,10 @@
 """Newton's method with Broyden's updates, and its convergence criteria.
 
 Broyden's update ``B += (s − B y) sᵀB / sᵀB y`` of an inverse Jacobian B (Kelley, Iterative Methods for Linear and
-Nonlinear Equations, ch. 7), which is kept from step to step: an iteration costs one product with it, as with factors,
-but factors would be expensive to update. Unknowns are scaled by their sizes; a new Jacobian is computed if convergence
-is slow. :mod:`flexph.integration.general.particles.newton` implements the same algorithm for loops over particles.
+Nonlinear Equations, ch. 7), which is kept from step to step: an iteration costs one product with B, as much as a
+solution with factors of the Jacobian, which would be expensive to update. Unknowns are scaled by their sizes; a new
+Jacobian is computed if convergence is slow. :mod:`flexph.integration.general.particles.newton` implements the same
+algorithm for loops over particles.
 """
 
 from __future__ import annotations

@@ -85,8 +85,8 @@ class Newton:
         """Solve the equations of a step from x₀; raises StepFailed.
 
         If Newton's method fails from the guess, the length of the step is increased in stages, as long steps may
-        reverse the motion. If that fails, too, :meth:`stiff_root` follows, as friction may change its sign. ``size`` is
-        the size of each unknown.
+        reverse the motion. If that fails, too, :meth:`stiff_root` follows, for a friction force that changes its sign.
+        ``size`` is the size of each unknown.
         """
         try:
             return self.solve(equations, guess, size)

@@ -55,7 +55,7 @@ def with_pair(system: PHDAE, method: str | Callable[[Array, Array], Array] = "go
     Raises
     ------
     ValueError
-        If the method is no pair or refuses E, or the function is no discrete gradient of H.
+        If the method defines no pair or refuses E, or the function is no discrete gradient of H.
     """
     if callable(method):
         _check_gradient(system, method)
@@ -134,7 +134,7 @@ class OwnPair:
 class View(Protocol):
     """Access to a system's matrices E, J, R, B (dense) and costate z by name, at a state or over a step.
 
-    ``place`` is the state at which other functions of the system are to be evaluated.
+    ``place`` is the state at which functions of the system other than these are to be evaluated.
     """
 
     place: Array

@@ -1,4 +1,8 @@
-"""Equations of discrete gradient pairs on arrays."""
+"""Equations of discrete gradient pairs on arrays.
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +36,8 @@ class Pair(NamedTuple):
 
     Functions that a system lacks are never called. B is B − P with feed-through. ``states`` and ``costates`` are the
     projectors V₁V₁ᵀ and U₂U₂ᵀ of the split of E, or their diagonals (1, n) if ``diagonal``. ``to_costates`` is
-    U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes it from E. ``nodes`` and ``weights`` are those of the mean
-    value gradient. With ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) flags available
+    U₁(U₁ᵀEV₁)⁻ᵀV₁ᵀ of a constant E, ``costates_of`` computes it from E. ``nodes`` and ``weights`` are the quadrature of
+    the mean value gradient. With ``in_middle``, Ēᵀz(m) is the gradient in the middle. ``given`` (4,) flags available
     derivatives: of costate, descriptor, structure, inputs.
     """
 
@@ -207,8 +211,8 @@ def equation(given: Step, x1: Array) -> tuple[Array, Terms]:
 def slopes(given: Step, x1: Array) -> Array:
     """Derivative (n, n) of the residual of a step with respect to its end x₁, for systems with derivatives.
 
-    If they are not exactly those of the step (means, a gradient other than Gonzalez', a varying E), values in the
-    middle approximate them to the order of the step.
+    With ``means``, another gradient than Gonzalez', or a varying E, it is approximated by derivatives in the middle of
+    the step, to the order of the step.
     """
     pair, h = given.pair, given.h
     step = part(pair.states, x1 - given.x0, pair.diagonal)

@@ -1,4 +1,8 @@
-"""Semi-explicit systems with a parameter that follows an unstructured equation ([dg] eq. (37)-(38))."""
+"""Semi-explicit systems with a parameter that follows an unstructured equation ([dg] eq. (37)-(38)).
+
+A bar denotes a mean over a step. U₁, U₂, V₁ and V₂ are the bases of :class:`.descriptor_split.Split`, which separate
+differential and algebraic equations and states.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +91,9 @@ def parametrized_system(
 
     States x = (x₁, x₂, θ) of the given sizes (n₁, n₂, n₃). J and R (n₁ + n₂, n₁ + n₂), ``coupling`` E₃₂ (n₃, n₂), A
     (n₃, n₁ + n₂) and B (n, m) are matrices or functions of x, z₂ (n₂,) is a function of x, ``gradient`` ∇H₁ (n₁,) and H
-    of x₁. As a :class:`flexph.PHDAE` it has E of [dg] eq. (37), z = (∇H₁, z₂, 0) and A among J; R, J and H are
-    checked there. Parts are ``x1``, ``x2`` and ``theta`` unless ``options``, further arguments of PHDAE, name others.
+    of x₁. As a :class:`flexph.PHDAE` it has E of [dg] eq. (37), z = (∇H₁, z₂, 0) and A as a part of J;
+    PHDAE checks R, J and H. Parts are ``x1``, ``x2`` and ``theta`` unless ``options``, further arguments of PHDAE, name
+    others.
 
     :class:`flexph.methods.DiscreteGradient` (gonzalez, mean_value), DiracDissipative and Gauss(2) integrate it by
     :class:`ParametrizedPair`. Gauss(4) and Gauss(6) have all states at the nodes, with x₂ and θ of order 2 and 4;

@@ -212,7 +212,7 @@ def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class SweptSection:
-    """Cross section with which a body is drawn, whose view is a line along its x axis.
+    """Cross section for pictures of a body whose view is a line along its x axis.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class SweptSection:
         Corners (q, 2), (y, z) [m], of the section in order; z is out of the plane for planar bodies.
     rotation : matrix
         Sparse matrix ψ (p·s, n): to first order in the n flexible coordinates u, the sections at the p points of the
-        line rotate by ψu.
+        line rotate by ψu; s is 1 in the plane and 3 in space.
     """
 
     outline: Array

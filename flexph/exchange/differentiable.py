@@ -141,7 +141,7 @@ def to_jax(
 
 
 class _Asked:
-    """One of the values of a function of named parameters, and its Jacobian, as functions of an array (p,)."""
+    """The value called ``value`` of a function of parameters, and its Jacobian, as functions of an array (p,)."""
 
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:
         if not callable(getattr(function, "derivatives", None)):

@@ -1,4 +1,4 @@
-"""Environments of gymnasium, for reinforcement learning, with the exact steps of a simulator."""
+"""Environments of gymnasium for reinforcement learning, in which a :class:`flexph.Simulator` takes the steps."""
 
 from __future__ import annotations
 

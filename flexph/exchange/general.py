@@ -1,4 +1,4 @@
-"""Conversion of the general linear port-Hamiltonian form, with Q and feedthrough, and system names in files."""
+"""Conversion of linear port-Hamiltonian systems with Q and feedthrough, and names of a system in files."""
 
 from __future__ import annotations
 

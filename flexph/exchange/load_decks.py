@@ -108,7 +108,7 @@ def deck_lines(found: LoadSteps, body: Body, mesh: NodalMesh) -> Iterator[str]:
 
 
 def supports(points: Array, held: Array) -> list[tuple[int, int]]:
-    """Six supports (node, direction 0 to 2) that fix a body, chosen so that their conditions are least dependent.
+    """Six supports (node, direction 0 to 2) that fix a body, at which rigid motions are as independent as possible.
 
     ``points`` (N, 3): positions of the nodes. None of the supports is at nodes with indices in ``held``, which are
     coupled to ports, unless almost all nodes are.

@@ -253,8 +253,8 @@ def _is_distributed(connection: Connection) -> bool:
 def _wrenches(name: str, body: Body, at: _Frame, ports: Sequence[str]) -> Array:
     """Wrenches (p, 6), force and moment, at ports of a body that are equivalent to the forces on it, in body axes.
 
-    ``at``: forces on the body, as those on its centre, rotation and deformation. Raises ValueError if the ports do not
-    move independently, or if part of the forces acts elsewhere.
+    ``at`` has the generalised forces on centre, rotation and deformation. Raises ValueError if the ports do not move
+    independently, or if part of the forces acts elsewhere.
     """
     if not ports:
         return np.zeros((0, 6))

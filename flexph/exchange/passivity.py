@@ -117,10 +117,10 @@ def find_energy(model: StateSpace) -> Array:
     """Energy matrix Q ≻ 0 with ``[[−AᵀQ − QA, Cᵀ − QB], [C − BᵀQ, D + Dᵀ]] ⪰ 0``, so that d(½xᵀQx)/dt ≤ yᵀu.
 
     The positive-real lemma is solved in exact steps. Undamped modes are split off; their energy follows from QB = Cᵀ.
-    Inputs without dissipation in D determine Q on their outputs, (CB)⁻¹, and leave the same problem for the remaining
-    states (the inverse of H is passive, too). The last subsystem has D + Dᵀ ≻ 0; its Q is the mean of the smallest and
-    largest solution of the algebraic Riccati equation ``AᵀQ + QA + (Cᵀ − QB)(D + Dᵀ)⁻¹(C − BᵀQ) = 0``. Raises
-    :class:`NoEnergy` if a step fails: the system is then not passive or not minimal, or nearly so.
+    For inputs without dissipation in D, Q is (CB)⁻¹ on the corresponding outputs, and the remaining states are a
+    smaller problem of the same form (the inverse of H is passive, too). The last subsystem has D + Dᵀ ≻ 0; its Q is the
+    mean of the smallest and largest solution of the algebraic Riccati equation ``AᵀQ + QA + (Cᵀ − QB)(D + Dᵀ)⁻¹(C −
+    BᵀQ) = 0``. Raises :class:`NoEnergy` if a step fails: the system is then not passive or not minimal, or nearly so.
     """
     n = model.A.shape[0]
     if not n:
@@ -140,7 +140,7 @@ def find_energy(model: StateSpace) -> Array:
 def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
     """Energy matrix Q of the system A, B, C, D, as in :func:`find_energy`.
 
-    Its unit of time is scaled so that the whole system, of which it may be a part, has ‖A‖ = 1.
+    The system can be a part of a larger one, whose unit of time must be such that its matrix has ‖A‖ = 1.
     """
     if not a.shape[0]:
         return np.zeros((0, 0))
@@ -182,7 +182,7 @@ def _split_axis(a: Array) -> tuple[int, int, Array]:
 def _lossless(a: Array, b: Array, c: Array) -> Array:
     """Energy matrix Q of undamped states, for which AᵀQ + QA = 0 and QB = Cᵀ.
 
-    On the eigenvectors of each eigenvalue, Q follows from the rows of B and columns of C there.
+    In the eigenspace of each eigenvalue, Q follows from the parts of B and C in this space.
     """
     values, vectors = np.linalg.eig(a)
     left = np.linalg.inv(vectors)
@@ -201,10 +201,10 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
 
 
 def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> Array:
-    """Energy matrix Q of a system with inputs that have no dissipation in D, those True in ``bare``.
+    """Energy matrix Q of a system, some inputs of which have no dissipation in D: those that are True in ``bare``.
 
-    With their columns B₂ of B and rows C₂ of C, and states x = T (y₂, z), y₂ = C₂x, it is TᵀQT = diag((C₂B₂)⁻¹, Q_z).
-    Q_z is the energy matrix of a smaller system with the states z.
+    With the columns B₂ of B and rows C₂ of C for these inputs, and states x = T (y₂, z) with y₂ = C₂x, the matrix is
+    given by TᵀQT = diag((C₂B₂)⁻¹, Q_z). Q_z is the energy matrix of a smaller system with the states z.
     """
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
     live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows

@@ -101,9 +101,9 @@ def from_pymor(model: Any, *, ports: Mapping[str, slice] | None = None) -> Linea
 
 
 def _symmetric_part(name: str, a: Any, sign: float) -> Any:
-    """Symmetric (``sign`` 1) or skew-symmetric part (−1) of a matrix, which must be so up to round-off.
+    """Symmetric part (``sign`` 1) or skew-symmetric part (−1) of a matrix, whose other part must be round-off.
 
-    Raises ValueError, with the matrix ``name``, if the remainder is larger than the round-off of a projection.
+    Raises ValueError, with the matrix ``name``, if the other part is larger than the round-off of a projection.
     """
     rest = check.norm(a - sign * a.T)
     if rest > PROJECTED * check.norm(a):

@@ -170,9 +170,10 @@ def _from_matrices(A: Any, B: Any, C: Any, D: Any, *, energy: Any, ports: Mappin
 
 
 def _positive(loss: Array, off: Array, s: Array, q: Array) -> tuple[Array, Array, Array]:
-    """Matrices R, P and S, given as ``loss``, ``off`` and ``s``, so that [[R, P], [Pᵀ, S]] has no negative eigenvalues.
+    """Matrices R, P and S with the negative eigenvalues of [[R, P], [Pᵀ, S]] that come from round-off set to zero.
 
-    Those from round-off are set to zero, in coordinates in which the energy matrix ``q`` is the identity.
+    The given matrices are ``loss``, ``off`` and ``s``. Eigenvalues are those in coordinates in which the energy matrix
+    ``q`` is the identity.
     """
     lower = np.linalg.cholesky(q)
     half = np.linalg.solve(lower, loss)

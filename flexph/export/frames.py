@@ -50,9 +50,10 @@ class Points(NamedTuple):
 class Layout(NamedTuple):
     """Points of a body at which frames have data, and the cells (c, n) that connect them.
 
-    ``places`` (P,): index of each of these points among the points of the view; one of its points can occur several
-    times, once for each cell or material. ``cells``: node indices among the P points. ``corners`` (P,): index of each
-    point among the nodes of all cells, one cell after another; empty if the points are just those of the view.
+    A point of the view, which is the drawn mesh of the body, can occur several times among these P points, once for
+    each cell or material. ``places`` (P,): index of each of the P points in the view; ``cells``: node indices among the
+    P points; ``corners`` (P,): index of each among the nodes of all cells, one cell after another, empty if the points
+    are just those of the view.
     """
 
     places: Array

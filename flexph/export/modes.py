@@ -26,9 +26,9 @@ from .frames import Viewed, numbered_cells, spatial, viewed
 def write_modes(path: str | Path, mechanism: Mechanism, about: Pose | State, modes: Eigenmodes) -> Path:
     """Write mode shapes of a mechanism as a file for mesh viewers, such as VTU; return its path.
 
-    The points are those of the pose, undeformed, or of the equilibrium, ``about`` which the modes vibrate. Point data
-    ``mode_1``, …: displacements of each mode, scaled so that the largest is 1 m; cell data ``body``: index of the body.
-    Bodies without a view are left out.
+    ``about`` is the undeformed pose or the equilibrium at which the points are written. Point data ``mode_1``, …:
+    displacements of each mode, scaled so that the largest is 1 m; cell data ``body``: index of the body. Bodies without
+    a view are left out.
     """
     shapes = mode_displacements(mechanism, about, modes)
     mesh = meshio.Mesh(

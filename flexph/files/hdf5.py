@@ -32,7 +32,7 @@ LZF = 32000
 
 @cache
 def growths() -> dict[int, int]:
-    """Accepted filters of HDF5 by number, and the largest factor by which each can expand stored bytes."""
+    """Largest factor by which each accepted filter of HDF5 can expand stored bytes, by the number of the filter."""
     from h5py import h5z  # slow to import
 
     plain = {h5z.FILTER_FLETCHER32: 1, h5z.FILTER_SHUFFLE: 1, h5z.FILTER_NBIT: 64}
@@ -72,8 +72,8 @@ def is_hdf5(path: Path) -> bool:
 def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
     """Raise OSError for links, objects with two names, values in other files, and too many declared values.
 
-    Also for filters that are not accepted. Soft links are allowed below the group ``linked``, which is not read. The
-    check itself follows no links.
+    It is also raised for filters that are not accepted. Soft links are allowed below the group ``linked``, which is not
+    read. The check itself follows no links.
     """
     import h5py
 
@@ -100,7 +100,7 @@ def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
 def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None:
     """Raise OSError for a dataset with values in another file, or with more values than its stored bytes allow.
 
-    Also for one that is stored through a filter that is not accepted.
+    It is also raised for a dataset that is stored through a filter that is not accepted.
     """
     import h5py
 

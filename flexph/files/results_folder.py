@@ -73,10 +73,10 @@ class ResultsFolder:
 
     @contextmanager
     def kept(self, every: float | None) -> Iterator[float | None]:
-        """Context manager in which the folder is locked for a run with checkpoints.
+        """Context manager that locks the folder for a run with checkpoints, and yields the interval between them [s].
 
-        It yields their interval [s]. ``every`` is the interval; without it, that of the run to be continued. It yields
-        None, and locks nothing, if there is neither. Raises FolderRefused if another process uses the folder.
+        The interval is ``every``; without it, the one of the run to be continued. Without either, it yields None and
+        locks nothing. Raises FolderRefused if another process uses the folder.
         """
         description = self.checkpoint / RUN
         if every is None and not self.is_kept:

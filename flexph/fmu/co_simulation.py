@@ -33,11 +33,11 @@ class CoSimulation:
     mechanism : Mechanism
         The mechanism.
     start : State
-        Consistent initial state, which is also that of a unit started at another time.
+        Consistent initial state, also for a unit that is started at another time.
     method : MechanismMethod, optional
         Method without a tolerance: a step of the simulation is a step of the method.
     inputs : sequence of str, optional
-        External ports that the simulator sets, by default all; inputs at other ports are zero.
+        External ports that the other program sets, by default all; inputs at other ports are zero.
     outputs : dict, optional
         Sensors of :mod:`flexph.sensors` by name.
     controllers : dict, optional

@@ -190,7 +190,8 @@ class _Law:
 def _with_row(history: History, row: Array) -> History:
     """History with the time and inputs of one more call, ``row``.
 
-    Blocks are merged if the later one is not shorter, so that their number remains small.
+    A history is a sequence of blocks of rows. Blocks are merged if the later one is not shorter, so that their number
+    remains small.
     """
     blocks = [*history, row[None].copy()]
     while len(blocks) > 1 and len(blocks[-2]) <= len(blocks[-1]):

@@ -11,10 +11,7 @@ from .slave import MechanismUnit
 
 
 class Fmi2Mechanism(MechanismUnit, Fmi2Slave):
-    """Slave of FMI 2.
-
-    A written unit has a derived class with the name of the model.
-    """
+    """Slave of FMI 2, from which the class of a written unit derives, with the name of the model."""
 
     def _experiment(self, **times: float) -> Any:
         return DefaultExperiment(**times)

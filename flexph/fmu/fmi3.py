@@ -10,9 +10,9 @@ from .slave import MechanismUnit
 
 
 class Fmi3Mechanism(MechanismUnit):
-    """Slave of FMI 3.
+    """Slave of FMI 3, from which the class of a written unit derives.
 
-    A written unit has a class derived from it and from ``Fmi3Slave``, which pythonfmu3 requires.
+    That class also derives from ``Fmi3Slave``, which pythonfmu3 requires.
     """
 
     register_variable: Any
@@ -24,7 +24,7 @@ class Fmi3Mechanism(MechanismUnit):
         self.register_variable(time, nested=False)
 
     def _now(self) -> float:
-        """Time of the simulator."""
+        """Current time of the co-simulation [s]."""
         return float(self._simulator.time - self._offset)
 
     def _experiment(self, **times: float) -> Any:

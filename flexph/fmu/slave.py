@@ -26,7 +26,7 @@ ARRAYS = ("time", "x", "multipliers", "memory")
 class MechanismUnit:
     """Part of a unit that does not depend on the version of FMI.
 
-    Classes derive from it and a slave of pythonfmu.
+    The class of a unit also derives from a slave class of pythonfmu or pythonfmu3.
     """
 
     resources: str
@@ -77,11 +77,14 @@ class MechanismUnit:
         return float(np.ravel(self._readings[entry[0]])[entry[1]])
 
     def setup_experiment(self, start_time: float, *_: Any) -> None:
-        """Store the offset from the simulator's time, which begins at ``start_time``, to the time of the mechanism."""
+        """Store the offset from the time of the co-simulation to the time of the mechanism.
+
+        The co-simulation begins at its time ``start_time`` [s], the mechanism at the time of its initial state.
+        """
         self._offset = self._plan.start.time - start_time
 
     def exit_initialization_mode(self) -> None:
-        """Build the mechanism again if the simulator has changed parameters of the unit."""
+        """Build the mechanism again if parameters of the unit were changed before its first step."""
         if self._own != self._parameters:
             inputs = self._inputs
             self._begin(self._make(**self._own))

@@ -60,7 +60,7 @@ class Coded(NamedTuple):
     def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
         """Derivatives of a functional with respect to each parameter; None if unresolved numbers contribute.
 
-        ``weights`` are its derivatives with respect to the data of the run.
+        ``weights`` are the derivatives of the functional with respect to the data of the run.
         """
         own = np.concatenate([np.ravel(part) for part in _parts(origin, weights, self.nodal)])
         if np.abs(own) @ self.unresolved > NEGLIGIBLE * (np.abs(own) @ self.sizes):

@@ -55,8 +55,8 @@ Found = dict[str, tuple["Adjoint", dict[str, float]]]
 def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals) -> Found:
     """Adjoints of all functionals, and their derivatives with respect to parameters, with as few samples as possible.
 
-    Many parameters are changed all at once (coded steps), more than two by small steps; one by one if this is not
-    accurate.
+    Many parameters are changed all at once (coded steps), three or more each by a small step. One or two parameters are
+    changed one by one by several larger steps, and so are more if the former methods are not accurate.
     """
     many = len(origin.parameters) > MANY and not callable(origin.times)
     found = _by_coded_steps(origin, run, of) if many else None
@@ -89,10 +89,10 @@ def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found 
 def _by_small_steps(
     origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: SampledDirection
 ) -> Found | None:
-    """Derivatives from samples ``steps`` with small changes of parameters.
+    """Derivatives with respect to each parameter from samples ``steps`` with small changes of parameters.
 
-    None unless their sum, weighted by the changes of the parameters along the direction ``along``, is the derivative
-    along this direction, in which all parameters change at once.
+    For a check, all parameters also change at once in the direction ``along``. The result is None unless the derivative
+    in this direction is the sum of the single derivatives, each weighted by the change of its parameter.
     """
     adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}

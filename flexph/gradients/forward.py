@@ -156,7 +156,7 @@ def forward_sensitivities(
 class Change:
     """Derivatives of the data of a run with respect to one parameter.
 
-    These are arrays, inputs, and the readings of sensors at unchanged states, ``sensed``.
+    The data are arrays, inputs, and the readings of sensors at unchanged states, ``sensed``.
     """
 
     arrays: list[Array]
@@ -169,9 +169,9 @@ def changes_by(
 ) -> tuple[Change, Change]:
     """Derivatives of the data of a run with respect to one parameter by differences of sixth order, and their errors.
 
-    ``samples`` are those with changes by multiples of the step ``size``, ``here`` that without. The error is the
-    difference from fourth order, plus the second difference over 3 steps minus 9 times that over one step, which is not
-    zero at a kink.
+    ``samples`` have changes by multiples of the step ``size``, ``here`` has none. An error is the sum of two terms:
+    sixth-order minus fourth-order difference, and the second difference over 3 steps minus 9 times that over one step,
+    divided by ``size``. The latter is almost zero for smooth functions, but not at a kink.
     """
     fine = {side * k: side * weight / size for k, weight in ORDER_SIX.items() for side in (1, -1)}
     coarse = {1: 8.0 / 12.0, -1: -8.0 / 12.0, 2: -1.0 / 12.0, -2: 1.0 / 12.0}
@@ -185,7 +185,7 @@ def _change(
 ) -> Change:
     """Weighted sum of the differences between samples and the sample ``here`` at the unchanged parameters.
 
-    ``weights`` are those of the samples, by number of steps.
+    ``weights`` maps a number of steps to the weight of its sample.
     """
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [

@@ -48,7 +48,7 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 class Sample(NamedTuple):
     """Data of a run at some values of the parameters.
 
-    ``readings`` are those of sensors at given states, ``jumps`` the defects of its impacts.
+    ``readings`` are readings of sensors at given states, ``jumps`` the defects of the impacts of the run.
     """
 
     times: Array
@@ -118,7 +118,7 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
     """Data of the run for changed parameters, by number of steps k.
 
     Each parameter changes by k times its step in ``changes``. Arrays that are equal to those of the origin are the same
-    objects. Raises ValueError if a change makes other arrays or functions.
+    objects. Raises ValueError if a change of parameters changes the shape of an array, or a function.
     """
     samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:
@@ -147,9 +147,10 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
 def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEPS) -> tuple[float, dict[int, Sample]]:
     """Step with which the parameter ``name`` is changed, and samples by number of these steps.
 
-    The given ``step`` is taken unless it is too small. The steps of a parameter that is added to something much larger
-    change a number by little more than its round-off. Then they are enlarged, for differences of sixth order, to those
-    that change the number as others do. A tiny parameter whose steps change nothing takes those of zero.
+    It is the given ``step``, unless this changes the numbers of the run by little more than their round-off, as when
+    the parameter is added to something much larger. Then a larger step is used, in differences of sixth order, with a
+    relative change of the numbers as large as for other parameters. If a step of a parameter that is almost zero
+    changes no number, the step of a parameter with the value zero is used.
     """
     samples, size = samples_of(origin, {name: step}, counts), size_of(origin.parameters[name])
     share = max(_relative_change(origin, own) for own in samples.values())
@@ -296,8 +297,8 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
 class Weights(NamedTuple):
     """Derivatives of a functional with respect to the data of a run: arrays, inputs, and the defects of impacts.
 
-    ``slopes`` are those with respect to the readings of its sensor. ``at_times`` returns its value with unchanged
-    readings at other times.
+    ``slopes`` are the derivatives with respect to the readings of its sensor. ``at_times`` returns the value of the
+    functional with unchanged readings at other times.
     """
 
     name: str
@@ -337,9 +338,10 @@ def sixth_order(
 ) -> tuple[float, float, float]:
     """Derivative of a functional by differences of sixth order, its error, and the size of its terms.
 
-    ``size`` is the step of the parameter, ``here`` the sample without a change. The estimated error is the difference
-    from fourth order, plus that between the second difference of 3 steps and 9 times that of one step. The last value
-    is the largest sum of absolute values of the terms of a difference, divided by the step.
+    ``size`` is the step of the parameter, ``here`` the sample without a change. The error is the larger of two numbers:
+    sixth-order minus fourth-order difference, and the second difference of 3 steps minus 9 times that of one step,
+    divided by ``size``. The last value is the largest sum of absolute values of the terms of a difference, divided by
+    the step.
     """
     changes = [change_of(weights, samples[k], samples[-k]) for k in ORDER_SIX]
     fine = sum(weight * own for weight, (own, _) in zip(ORDER_SIX.values(), changes, strict=True)) / size

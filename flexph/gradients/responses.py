@@ -148,7 +148,7 @@ class Responses:
 def _of_history(functional: Functional, name: str, found: ForwardSensitivities) -> tuple[float, dict[str, Any]]:
     """Value of a functional and its derivatives by name of the parameter, from the sensitivities of its sensor.
 
-    ``found`` are the readings at all times with their derivatives.
+    ``found`` has the readings at all times with their derivatives.
     """
     times = found.solution.times
     rows = {key: one.reshape(len(times), -1) for key, one in found.by[name].items()}

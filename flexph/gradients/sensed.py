@@ -31,8 +31,8 @@ from .runs.struck_runs import StruckRun
 class Sensed(NamedTuple):
     """Value of a functional of a run, and the states or steps on which it depends, ``places``.
 
-    ``slopes`` are its derivatives with respect to the readings there, ``rows`` the indices of these states or steps,
-    and ``readings`` those at all of them.
+    ``rows`` are the indices of these states or steps in the run, ``slopes`` the derivatives of the functional with
+    respect to the readings there. ``readings`` are the readings at all states or in all steps.
     """
 
     value: float
@@ -99,8 +99,9 @@ def derivatives_by_run(
 ) -> tuple[tuple[Index, Array], Array | None]:
     """Derivatives of a functional with respect to states and unknowns of steps.
 
-    The first value are the indices of times, and the derivatives with respect to the states there, in the layout of the
-    loops. The second are those with respect to the unknowns of all steps; None for sensors of states.
+    The first value has the indices of times, and the derivatives with respect to the states at these times, in the
+    layout of the loops. The second value has the derivatives with respect to the unknowns of all steps; it is None for
+    sensors of states.
     """
     problem, by_unknown, k, rows = run.problem, None, functional.component, own.rows
     if isinstance(own.places, Steps):

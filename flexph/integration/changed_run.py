@@ -112,7 +112,7 @@ CHANGED = "change of joints"
 def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
     """Join a run and its continuation ``later`` into one solution.
 
-    ``booking`` has the energy that the change of joints between them took and the work that it did. Both are added to
+    ``booking`` has the energy lost and the work done by the change of joints between the two runs, which are added to
     the ledger of ``later``.
     """
     if booking is not None and len(later.times) > 1:
@@ -170,8 +170,8 @@ class _ChangedRun:
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
         """Apply the changes ``due`` in order; return the state after them and the energies to enter in the ledger.
 
-        The latter are the energies lost and the work done by the changes; None if nothing was due. A failure raises
-        ValueError before the first part of the run, InputError later.
+        These energies are the losses and the work of the changes; None if nothing was due. A failure raises ValueError
+        before the first part of the run, InputError later.
         """
         bookings = []
         for action in due:
@@ -328,7 +328,7 @@ def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
 class _Once:
     """Observer that calls ``function`` once at each time, and returns the stored value if it is called again.
 
-    One part of a run ends and the next begins at the same time.
+    Without it, ``function`` would be called twice at the time at which one part of a run ends and the next begins.
     """
 
     def __init__(self, function: Callable[[float, Any], Any]) -> None:

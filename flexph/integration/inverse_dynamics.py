@@ -106,9 +106,10 @@ def inverse_dynamics(
     """Forces and torques at external ports that make a mechanism follow a motion, and its joint forces.
 
     Each port is replaced by a drive; the multiplier λ of its constraint is the force or torque there. All other
-    coordinates, including deformations, stay free, so that not every moving port needs a motion. The run is that of
-    :func:`flexph.integrate` with its balance: energy comes from the drives. :func:`flexph.integrate` with
-    ``inputs=found.inputs`` from ``found.start`` reproduces the motion, with an error of second order in the step.
+    coordinates, including deformations, stay free, so that not every moving port needs a motion. The mechanism with
+    drives is run by :func:`flexph.integrate`, with an energy balance in which the drives do the work. With the result
+    ``found``, :func:`flexph.integrate` with ``inputs=found.inputs`` from ``found.start`` reproduces the motion of the
+    mechanism without drives, with an error of second order in the step.
 
     Parameters
     ----------

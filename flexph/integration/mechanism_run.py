@@ -169,7 +169,8 @@ class _Task(NamedTuple):
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """Open the journal of the checkpoint of the run; a context without a value if there is no checkpoint.
 
-        It stores time, flat state and history at the start of a step; ``unpack`` makes the start of a step of these.
+        The journal stores time, flat state and history at the start of a step; ``unpack`` makes the start of a step of
+        these.
         """
         if self.options.checkpoint is None:
             return nullcontext()
@@ -291,8 +292,8 @@ def solution_of(
 ) -> Solution:
     """Solution with the recorded steps of a run.
 
-    ``history`` are the rows of the last steps, with which another run continues. ``weight`` is the work of gravity
-    along the extent of the mechanism [J] (see :class:`Resolution`), if known.
+    ``history`` are the rows of the last steps, with which another run continues. ``weight`` is the work of gravity over
+    a height of the extent of the mechanism [J] (see :class:`Resolution`), if it is already computed.
     """
     rows = recorder.rows()
     times, states, counts = rows["time"][:, 0], rows["state"], rows["counts"][1:]

@@ -37,8 +37,8 @@ from .times.options import SPACINGS
 class Simulator:
     """Mechanism advanced one step at a time, by the steps of :func:`flexph.integrate`.
 
-    It costs some microseconds more than the step, whereas a run of one step costs a millisecond; it stores no results
-    of earlier steps. Drives are functions of time and are evaluated some steps ahead.
+    Each call costs some microseconds more than the step itself, whereas a run of one step costs a millisecond. No
+    results of earlier steps are stored. Drives are functions of time and are evaluated some steps ahead.
 
     Parameters
     ----------
@@ -203,8 +203,8 @@ class Simulator:
         """Display of the simulator while it is advanced, in a page of the browser or a window.
 
         The user of the display can pause, take single steps and set a pace: ``advance`` of the context's value then
-        waits. Its ``ended`` is True if the user has ended the run. Steps are equal to those without a display to the
-        last bit. Work and losses are shown only for simulators without controllers.
+        waits. ``ended`` of the value is True if the user has ended the run. Steps are equal to those without a display
+        to the last bit. Work and losses are shown only for simulators without controllers.
 
         Parameters
         ----------

@@ -196,7 +196,7 @@ class ControlledSteps:
     def take(self, h: float, inputs: Array, end: float | None) -> None:
         """Take a step of h [s], or to the time ``end`` if given, split at calls of controllers.
 
-        ``inputs`` are ignored, since the forcing has them. Raises StepFailed.
+        ``inputs`` are ignored: they are in the forcing of the steps already (:func:`forcing_of`). Raises StepFailed.
         """
         before, start = self.loops.kept(), self.going.start
         times = np.array([start.time, start.time + h if end is None else end])

@@ -204,7 +204,7 @@ class PartDerivatives:
     def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
         """Derivative ∂(Bᵀw)/∂x of outputs of one part with respect to its own states, for the columns ``port`` of B.
 
-        ``x`` and ``w`` are those of all parts.
+        ``x`` is the state and ``w`` a costate of all parts.
         """
         own, count = self.spans[part], self.systems[part].inputs_size
         return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)

@@ -66,7 +66,7 @@ def without_feedthrough(system: PHDAE) -> PHDAE:
     def rows_of_inputs(at: Array, whole: Array) -> Array:
         """Terms (N − S) w − (B + P)ᵀz of the equations of the inputs at a state, with ``whole`` = (z, w, λ) constant.
 
-        Terms whose derivatives are known otherwise are left out.
+        Only terms that have to be differentiated by differences are included.
         """
         row = np.zeros(m) if passed_on else system.N(at) @ whole[w] - system.S(at) @ whole[w]
         return row if seen else row - (dense(system.B(at)) + dense(system.P(at))).T @ whole[x]

@@ -197,7 +197,7 @@ class Wiring:
             self._add_rows(link, [(columns[0], np.eye(columns[0].size))])
 
     def _take(self, port: str, link: Link) -> Array:
-        """Columns of a port that a connection uses; marks them as connected."""
+        """Mark the columns of a port that a connection uses as connected, and return their indices."""
         own = self._find(port)
         places = range(own.size) if link.components is None else link.components
         if max(places, default=0) >= own.size:
@@ -269,11 +269,11 @@ class Wiring:
         self.row_names += [f"{link}: {place}" for place in places]
 
     def rows(self) -> Any:
-        """Constraint matrix S, sparse (rows, width)."""
+        """Constraint matrix S, sparse (constraints, inputs of all blocks)."""
         return self._assembled(self._rows, (len(self.row_names), self.width))
 
     def coupling(self) -> Any:
-        """Coupling matrix K, sparse (width, width), skew-symmetric."""
+        """Coupling matrix K, sparse and skew-symmetric, with a row and a column for each input of the blocks."""
         return self._assembled(self._gains, (self.width, self.width))
 
     def _assembled(self, entries: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> Any:

@@ -156,7 +156,7 @@ def drive(
 def _compliance(
     what: str, law: SpringLaw | None, damping: float | Relation
 ) -> tuple[SpringLaw | None, float | Relation]:
-    """Law and damping of a drive after their checks; both say how the motion may deviate from the prescribed one.
+    """Law and damping of a drive after their checks; they let the motion deviate from the prescribed one.
 
     ``what`` is the name of the prescribed quantity. The law is None for a drive without deviation, which has no
     damping.

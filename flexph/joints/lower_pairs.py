@@ -152,7 +152,7 @@ def revolute(
     axis : array_like
         Direction in the axes of the section at the first port.
     second_axis : array_like, optional
-        The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
+        The same direction in the section at the second port, for ``GROUND`` in world axes; the same components by
         default.
     friction : Relation, ScheduledRelation or CoulombFriction, optional
         Torque [N m] against the relative spin [rad/s] (:func:`flexph.laws.coulomb`,
@@ -274,7 +274,7 @@ def prismatic(
     rail : str or Ground
         Port of another body, or a place ``GROUND.at(...)``.
     direction : array_like
-        Direction of the line in the section at the rail port, of ``GROUND`` in world axes.
+        Direction of the line in the section at the rail port, for ``GROUND`` in world axes.
     friction : Relation, ScheduledRelation or CoulombFriction, optional
         See :func:`slider`.
     name : str, optional
@@ -314,7 +314,7 @@ def cylindrical(
     axis : array_like
         Direction in the axes of the section at the first port.
     second_axis : array_like, optional
-        The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
+        The same direction in the section at the second port, for ``GROUND`` in world axes; the same components by
         default.
     turning_friction : Relation or ScheduledRelation, optional
         Torque [N m] against the relative spin [rad/s] (:func:`flexph.laws.coulomb`, :func:`flexph.laws.viscous`).
@@ -381,7 +381,7 @@ def screw(
     axis : array_like
         Direction in the axes of the section at the first port.
     second_axis : array_like, optional
-        The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
+        The same direction in the section at the second port, for ``GROUND`` in world axes; the same components by
         default.
     name : str, optional
         Name of the joint; by default its kind and its ports.
@@ -434,7 +434,7 @@ def planar(
     normal : array_like
         n₁ in the axes of the section at the first port.
     second_normal : array_like, optional
-        n₂ in the section at the second port, of ``GROUND`` in world axes; the same components by default.
+        n₂ in the section at the second port, for ``GROUND`` in world axes; the same components by default.
     name : str, optional
         Name of the joint; by default its kind and its ports.
 
@@ -499,7 +499,7 @@ def universal(
     axis : array_like
         a₁ in the axes of the section at the first port.
     second_axis : array_like
-        a₂ in the section at the second port, of ``GROUND`` in world axes.
+        a₂ in the section at the second port, for ``GROUND`` in world axes.
     name : str, optional
         Name of the joint; by default its kind and its ports.
 

@@ -305,10 +305,10 @@ def coupled_joints(
 ) -> Connection:
     """Couple two joint coordinates by ``0 = Δq₁ − i Δq₂``, counted from the assembled pose.
 
-    Without a ``second`` coordinate the first one is held, ``0 = Δq₁``.
+    Without a ``second`` coordinate the first one is constant, ``0 = Δq₁``.
 
-    The rows are those of :func:`flexph.gear`, but each coordinate has its own carrier. The multiplier is the torque
-    [N m] or force [N] on the first coordinate.
+    The rows are those of :func:`flexph.gear`, but each coordinate has its own carrier. The multiplier is the torque [N
+    m] or force [N] on the first coordinate.
     """
     both = [(first, 1.0)] if second is None else [(first, 1.0), (second, -ratio)]
     signs = tuple(Solid("wheel", own.port, own.axes[0]) for own, _ in both if isinstance(own, Turning))

@@ -113,7 +113,7 @@ class Arrays(NamedTuple):
 class Joined(NamedTuple):
     """Arrays restricted to the products of joints, springs and loads, without those of strain rows.
 
-    The products of strain rows come last, so that the others are the first ones.
+    The products of strain rows are the last products of a mechanism, so that all others keep their indices.
     """
 
     arrays: Arrays  # of some nodes, the first vectors and the first products
@@ -171,7 +171,10 @@ class Columns(NamedTuple):
 
 
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
-    """Dependent fields of the arrays by name, computed from the fields ``parts``, sparse or dense like those."""
+    """Fields of :class:`Arrays` that follow from its other fields ``parts``, by name.
+
+    Their matrices are dense if the shift φ̄ is included in ``parts`` (``mean`` is None), else sparse.
+    """
     bodies, dim = parts["weight"].shape
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
     selections = [parts["incidence"].T @ parts[name].T for name in ("select_first", "select_second")]

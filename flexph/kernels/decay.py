@@ -32,8 +32,8 @@ class Vibrations(NamedTuple):
     """Free vibrations of a body in its velocities (ω, u̇): squared angular frequencies and modes, ascending.
 
     The fields are squared frequencies ``squares`` (k,), modes V with VᵀMV = 1 (w, k), stresses C⁻¹D₀V (m, k) and
-    strains D₀V (m, k). ``rows`` (m,) and ``columns`` (w,) are the indices of its stresses and velocities among those
-    of all bodies.
+    strains D₀V (m, k). ``rows`` (m,) and ``columns`` (w,) are the indices of the stresses and velocities of the body
+    among those of all bodies.
     """
 
     squares: Array

@@ -50,8 +50,8 @@ def frame_rows(G: Any, T: Any) -> Any:
 def weight_stiffness(a: Arrays, c: Configuration) -> Any:
     """Stiffness of the weights of the bodies in the frame-based displacements ξ', sparse (n_v, n_v).
 
-    The weight mg of a body has the forces φ̄ᵀRᵀmg on its flexible coordinates. The result is minus the derivative of
-    these, and of the moments that go with them, with respect to ξ' near an equilibrium.
+    The weight mg of a body has the forces φ̄ᵀRᵀmg on its flexible coordinates, and a moment about its frame. The result
+    is minus the derivative of these forces and moments with respect to ξ' near an equilibrium.
     """
     n, first, basis = a.body_u.size, len(a.mass) * a.dim, cross(a.dim)
     weight = np.einsum("bji,bj->bi", c.R, a.weight)

@@ -93,8 +93,8 @@ def node_rows(a: Arrays, spin: Array, frame: Array, scale: float = 1.0) -> Any:
     """Jacobian (k·d, n_v) of the velocities of all nodes with respect to the velocities of the bodies.
 
     A node has the rows [scale χ 1, spin, frame φ] for (ṙ, ω, u̇) of its body, with χ = 1 for points and 0 for
-    directions. ``spin`` (k, s, d) are its velocities for unit spins, and ``frame`` (k, d, d) turns its shape φ into
-    world axes.
+    directions; ``scale`` is a factor for the columns of ṙ. ``spin`` (k, s, d) are the velocities of the nodes for unit
+    spins, and ``frame`` (k, d, d) are matrices that turn the shapes φ of the nodes into world axes.
     """
     if is_sparse(a):
         moves = a.translating
@@ -232,9 +232,10 @@ def entries_of(a: Arrays, shape: tuple[int, int], values: Array, rows: Array, co
 
 
 def placed(a: Arrays, values: Array) -> Any:
-    """Matrix (k·d, spins) with the rows of a node in the columns of the spins of its body.
+    """Matrix (k·d, spins) with given entries in the d rows of each node and the s columns of the spins of its body.
 
-    ``values`` (k, s, d) are these entries. Nodes of point masses have none; dense or sparse like the arrays.
+    ``values`` (k, s, d) are these entries; those of nodes of point masses, which have no spins, are left out. The
+    matrix is dense or sparse like the arrays.
     """
     _, cw, _ = a.columns
     first = len(a.mass) * a.dim

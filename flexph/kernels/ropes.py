@@ -109,10 +109,10 @@ def rope_lengths(ropes: Ropes, product: Array) -> Array:
 
 
 def wound_off(ropes: Ropes, product: Array) -> Array:
-    """Lengths (r, …) [m] of rope between the mark of each gripped disc, its direction d₁, and the tangent point.
+    """Lengths (r, …) [m] of rope on gripped discs, from the mark of the disc, its direction d₁, to the tangent point.
 
-    Each rope has the sum over its gripped discs, signed; zero without any. The mark is within half a turn of the
-    tangent point.
+    The lengths are signed, and summed over the gripped discs of each rope; zero if a rope grips none. The mark is
+    within half a turn of the tangent point.
     """
     lengths = np.zeros((ropes.number, *product.shape[1:]))
     if not ropes.gripped.size:

@@ -19,8 +19,9 @@ Index = np.ndarray
 
 
 class Springs(NamedTuple):
-    """Constant data of spring-dampers on lengths, components, angles, ropes and distances at rest, in this order.
+    """Constant data of spring-dampers on lengths, components, angles, ropes and distances, in this order.
 
+    Springs on distances are closed contacts in a mechanism at rest (:mod:`flexph.kernels.contacts.distances`).
     ``state`` is the index of the state of a spring, its elastic force, or −1. Springs in ``resisting`` have a resistive
     relation ρ of their rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0), and
     ``relation_factors`` are factors of some relations as functions of time. Springs in ``lawful`` have an elastic law
@@ -51,7 +52,7 @@ class Springs(NamedTuple):
 
     @property
     def angles(self) -> slice:
-        """Slice of the springs whose extension is an angle [rad]; that of all others is a length [m]."""
+        """Slice of the springs whose extension is an angle [rad]; all other springs have a length [m] as extension."""
         first = self.length_product.size + self.component_product.size
         return slice(first, first + self.sine_product.size)
 
@@ -82,7 +83,10 @@ class Springs(NamedTuple):
 
     @property
     def gain(self) -> Array:
-        """Derivatives of the states with respect to the extensions (springs,): k, or 1 for springs with a law."""
+        """Derivatives of the states with respect to the extensions (springs,).
+
+        They are k, or 1 for springs with an elastic or a force law, and 0 for springs with hysteresis.
+        """
         gain = self._with_laws(self.stiffness, lambda law: 1.0)
         return np.where(np.isin(np.arange(gain.size), self.forced), 1.0, gain) if self.forced.size else gain
 
@@ -161,9 +165,9 @@ class Springs(NamedTuple):
         return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
 
     def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:
-        """Copy of ``values`` (springs,) in which springs with an elastic law have the value ``of(law, x)``.
+        """Copy of ``values`` (springs,) in which springs with an elastic law have the value ``of(law, …)``.
 
-        x are the entries of these springs in each of ``extension`` (springs,), of which there may be none.
+        Further arguments of ``of`` are the entries of the spring in the arrays ``extension``, (springs,) each.
         """
         if not self.laws:
             return values

@@ -1,8 +1,8 @@
 """State of a mechanism as arrays, quantities derived from it, and their scales.
 
-Motions below the resolution of positions in double precision cannot be distinguished from rest. Products of a point
-and a direction, and lengths, have the unit m, with a length of the mechanism as scale; products of two directions have
-none.
+Motions below the resolution of positions in double precision cannot be distinguished from rest. Lengths, and products
+of a point and a direction, are in m and are scaled by a length of the mechanism; products of two directions have no
+unit, and their scale is 1.
 """
 
 from __future__ import annotations
@@ -169,20 +169,20 @@ def node_points(a: Arrays, r: Array, arm: Array) -> Array:
 
 
 def with_means(a: Arrays, nodes: Array) -> Array:
-    """Positions or velocities of all nodes (k, d), with those of nodes that are means of others filled in.
+    """Positions or velocities of all nodes (k, d), including nodes that are weighted means of other nodes.
 
-    Such nodes, ports of cables for instance, have zeros in ``nodes``. They are used in contacts only.
+    ``nodes`` (k, d) has zeros for such nodes, which are ports of cables, for instance, and used in contacts only.
     """
     return nodes if a.node_means is None else nodes + a.node_means @ nodes
 
 
 def touching_points(a: Arrays, r: Array, arm: Array) -> Array:
-    """Positions of all nodes in world axes, (k, d), including nodes for contacts that are means of others."""
+    """Positions of all nodes in world axes, (k, d), including nodes of contacts that are means of other nodes."""
     return with_means(a, node_points(a, r, arm))
 
 
 def touching_velocities(a: Arrays, x: Velocities, arm: Array, R: Array) -> Array:
-    """Velocities of all nodes in world axes, (k, d), including nodes for contacts that are means of others.
+    """Velocities of all nodes in world axes, (k, d), including nodes of contacts that are means of other nodes.
 
     ``arm`` (k, d) are the arms of the nodes, ``R`` (b, d, d) the rotations of the bodies.
     """
@@ -267,8 +267,8 @@ def product_changes(a: Arrays, moved: Array, vector: Array) -> Array:
 def constraint_sums(a: Arrays, product: Array, coefficient: Array, offset: Array) -> Array:
     """Constraint values g (g,): the sums of coefficients times products in each row, minus the offsets (g,).
 
-    ``coefficient`` (t,) are those of the terms of all rows. With rates of the products and of the offsets the results
-    are rates.
+    ``coefficient`` (t,) has the coefficients of the terms of all rows. With rates of the products and of the offsets
+    the results are rates.
     """
     return total(a.term_row, coefficient * product.take(a.term_product), offset.size) - offset
 
@@ -329,7 +329,8 @@ def weighed(a: Arrays, time: float) -> Arrays:
 def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict[str, Any]:
     """Energies [J] at a time by kind: ``kinetic``, ``elastic``, ``potential``, ``spring`` and ``flow``.
 
-    The first three are those of each body (b,), the others those of each spring (stored,) and each flow (flows,).
+    The first three have an entry for each body (b,), ``spring`` for each spring with a state (stored,), and ``flow``
+    for each flow (flows,).
     """
     weighed = mass_factors(a, time)
     kinetic = 0.5 * a.mass * np.einsum("bd,bd->b", c.v, c.v)
@@ -345,7 +346,7 @@ def energies(a: Arrays, c: Configuration, d: Derived, time: float = 0.0) -> dict
 
 
 def coordinate_size(a: Arrays, r: Array) -> float:
-    """Largest absolute coordinate [m] of all centres of mass r (b, d), and of points relative to them."""
+    """Largest absolute coordinate [m] of centres of mass r (b, d), and of points relative to these."""
     return larger_coordinate(r, node_size(a))
 
 
@@ -384,10 +385,11 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
 def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: float = 0.0) -> dict[str, Any]:
     """Fields of the arrays that scale constraints, by their names: ``holds_points``, ``of_length`` and ``lengths``.
 
-    ``holds_points`` (g,) is 1 for constraints that measure lengths. ``lengths`` are the largest lever of a point of the
-    bodies, which is invariant to rotations and translations of the world, and the largest one if fixed points of the
-    ground are included. For bodies held at their centres of mass the lever is the radius of gyration, for point masses
-    one. ``reach`` is a lower bound of both [m].
+    ``holds_points`` (g,) is 1 for constraints that measure lengths. ``of_length`` (n,) are the flexible coordinates
+    whose inertia is that of a unit translation of the body. ``lengths`` are two lengths [m] of at least ``reach``: the
+    largest lever of a point of a body, which is invariant to rotations and translations of the world, and the larger of
+    this lever and the largest coordinate of a fixed point of the ground. If all points are at centres of mass the lever
+    is the largest radius of gyration, or 1 for point masses.
     """
     fixed = float(np.abs(parts["vector_fixed"] * parts["joins_points"][:, None]).max(initial=0.0))
     lever_length = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))
@@ -422,8 +424,8 @@ def displacement_sizes(a: Arrays, length: float) -> Array:
 def lever(a: Arrays) -> float:
     """Reference lever [m], which relates displacements to rotations: largest distance of a point from a centre of mass.
 
-    It is at least the reach that :func:`constraint_measures` was given. If all points are at centres of mass, it is the
-    largest radius of gyration, or 1 for point masses.
+    It is at least the argument ``reach`` of :func:`constraint_measures`. If all points are at centres of mass, it is
+    the largest radius of gyration, or 1 for point masses.
     """
     return float(a.lengths[0])
 

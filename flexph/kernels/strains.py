@@ -93,8 +93,8 @@ def end_stiffness(s: Strains, product: Array, time: float = 0.0) -> Any:
 def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -> Any:
     """Derivative of the stress σ̃ of a step with respect to the strain at its end, sparse (e, e).
 
-    ``products`` are those at the start and at the end. ``softened`` (e,) is ∂σ̃/∂σ = ½ + β/h with the stress σ at the
-    end.
+    ``products`` are those at the start and at the end of the step. ``softened`` (e,) is ∂σ̃/∂σ = ½ + β/h with the
+    stress σ at the end.
     """
     before, after = (strains(s, product) if s.laws else product for product in products)
     stiffness = sparse.diags_array(softened) @ sparse.csr_array(s.stiffness)
@@ -154,8 +154,8 @@ def rows(s: Strains, g: Gradient, count: int) -> Any:
 def tangent(s: Strains, products: tuple[Array, Array], stress: Array, softened: Array) -> Any:
     """Derivative (p, p) of the forces of strain rows on products, with respect to the products at the end of a step.
 
-    ``products`` are those at the start and at the end, ``stress`` (e,) is the stress σ̃ of the step, and ``softened``
-    (e,) its derivative ½ + β/h with respect to the stress at the end.
+    ``products`` are those at the start and at the end of the step, ``stress`` (e,) is the stress σ̃ of the step, and
+    ``softened`` (e,) its derivative ½ + β/h with respect to the stress at the end.
     """
     before, after = products
     g, end = mean_gradient(s, before, after), gradient(s, after)

@@ -107,7 +107,7 @@ class ElasticLaw(Remade):
 
     @property
     def scale(self) -> float:
-        """Size of the stiffness of the law, by which its forces are judged; zero if it is not known.
+        """Size of the stiffness of the law, as a scale for its forces; zero if it is not known.
 
         It is the largest magnitude of the stiffness at x = 0 and at the bases of the pieces.
         """

@@ -20,7 +20,8 @@ class HysteresisLaw(Remade):
     """Force ``F = k z`` of an inner extension z that follows the slip ds; stored energy ½ k z².
 
     It is made by :func:`bouc_wen` and :func:`bristle`. A spring with such a law has z as its state, zero at the start.
-    Over a step z follows the slip Δs exactly, and F is the mean of k z along it: F Δs = Δ(½ k z²) + loss, loss ≥ 0.
+    Over a step z follows the slip Δs by the solution of its equation (see :func:`bouc_wen` for exponents other than 1),
+    and F is the mean of k z along it: F Δs = Δ(½ k z²) + loss, loss ≥ 0.
 
     Parameters
     ----------
@@ -42,10 +43,10 @@ class HysteresisLaw(Remade):
         return self.parameters[0]
 
     def along(self, slips: Array, start: float = 0.0) -> Array:
-        """Inner extensions z (n + 1,) during a slow motion with the successive slips (n,).
+        """Inner extensions z (n + 1,) during a slow motion with the successive slips (n,), for plots and comparisons.
 
-        They are integrated numerically. ``start`` is z before the first slip. It is for plots and comparisons; steps of
-        runs use the exact solution.
+        ``start`` is z before the first slip. The equation of z is integrated numerically here, whereas steps of runs
+        use its solution.
         """
         z = [start]
         for slip in check.array("slips", np.atleast_1d(slips), (None,)).tolist():

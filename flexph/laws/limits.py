@@ -53,8 +53,9 @@ def _outside(
 ) -> Callable[[float], float]:
     """Energy, force or stiffness of a coordinate q with two stops, from the ``function`` of one stop.
 
-    Zero between the limits. The function depends on the distance beyond a limit. ``order`` is 0 if it is the energy, 1
-    force, 2 stiffness. ``offset`` is subtracted from the energy, so that it is zero at the limits.
+    The function depends on the distance beyond a limit; between the limits the result is zero. ``order`` is 0 for the
+    energy, 1 for the force and 2 for the stiffness. ``offset`` is subtracted from the energy, so that it is zero at the
+    limits.
     """
     sign, away = -1.0 if order == 1 else 1.0, offset if order == 0 else 0.0
 

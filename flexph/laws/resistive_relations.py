@@ -112,7 +112,10 @@ class Relation:
 
     @property
     def _unit(self) -> float:
-        """Size of a rate over which ρ'(s) changes."""
+        """Rate s over which ρ'(s) changes noticeably.
+
+        It is the smaller one of the two speeds of Coulomb friction, and 1 for other kinds.
+        """
         return min(self.parameters[1], self.parameters[3]) if self.kind == "coulomb" else 1.0
 
     def _curvature(self) -> float:

@@ -100,7 +100,7 @@ def _row_scale(a22: Array, a21: Array) -> Array:
 
 
 def audited(model: StateSpace) -> StateSpace:
-    """State space as given, after the check that it creates no energy; raises ArithmeticError otherwise."""
+    """Check that a state space creates no energy, and return it; raises ArithmeticError otherwise."""
     a, b, c, d = model
     balance = np.block([[a + a.T, b - c.T], [b.T - c, -d - d.T]])
     size = np.abs(np.block([[a, b], [c, d]]))  # for lossless rows the balance itself is round-off
@@ -187,7 +187,7 @@ class StandardForm:
         return 0.5 * float(x @ (self.Q @ x))
 
     def expand(self, x: Array) -> Array:
-        """States of the system from which the standard form was made, from its states x (n,) or (n, k)."""
+        """States of the system from which the standard form was made, from states x (n,) or (n, k) of the form."""
         return self.lift @ x
 
     def part(self, name: str, x: Array) -> Array:

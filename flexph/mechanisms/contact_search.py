@@ -234,7 +234,7 @@ class Search:
         return anchor(resting, derive(resting.network.arrays, self.start).product)
 
     def _gaps(self, c: Configuration) -> dict[str, float]:
-        """Gaps [m] of all contacts at a configuration, by the names of their substitutes."""
+        """Gaps [m] of all contacts at a configuration, by the names of the springs or constraints in their place."""
         a = self.mechanism.network.arrays
         gaps = gaps_at(a, c, derive(a, c)).before
         return dict(zip((touch.name for touch in self.touches), gaps.tolist(), strict=True))

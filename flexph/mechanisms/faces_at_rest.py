@@ -34,9 +34,10 @@ SQUARE, FIRST, SECOND = 0, 1, 2
 
 
 class Feature(NamedTuple):
-    """Gap to a surface [m], the name of its contact, and the kind of the closest edge; empty for faces and corners.
+    """Gap to a surface [m], the name of its contact, and the kind of place of the closest point, ``edge``.
 
-    On meshes, capsules and plates, which are no box, balls may lie on several faces or on an edge.
+    ``edge`` is "an edge", "several faces", or empty for one face or a corner. ``is_box`` is False for meshes, capsules
+    and plates, on which a ball may rest on several faces or on an edge.
     """
 
     gap: float
@@ -53,7 +54,7 @@ def has_surfaces(mechanism: Mechanism) -> bool:
 def on_faces(mechanism: Mechanism, c: Configuration, exact: Collection[int] = ()) -> tuple[Mechanism, list[Feature]]:
     """Mechanism whose surfaces are replaced by their closest faces and corners, and the features of all surfaces.
 
-    The surfaces with numbers in ``exact`` stay.
+    The surfaces whose numbers are in ``exact`` are not replaced.
     """
     a = mechanism.network.arrays
     vectors, k = gaps_at(a, c, derive(a, c)).vectors[1], 0
@@ -83,7 +84,8 @@ class Agreement(NamedTuple):
 def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float) -> Agreement:
     """Compare the gaps of surfaces and of the faces that replace them, wherever one of the two is ≤ ``closed`` [m].
 
-    Edges in space and several faces, which planes replace to first order only, are named by their numbers.
+    The result lists the numbers of surfaces that are touched at an edge or on several faces: for these a plane is right
+    to first order only.
     """
     features, a = iter(enumerate(on_faces(mechanism, c)[1])), local.network.arrays
     gaps = iter(gaps_at(a, c, derive(a, c)).after.tolist())
@@ -105,7 +107,8 @@ def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, close
 def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
     """Gap to the plane or corner that is closest on a surface, to replace the gap to the surface, and its feature.
 
-    ``vectors`` (4, d) are the world vectors V, W, U, D of the gap: V from the section to the ball, the others its axes.
+    ``vectors`` (4, d) are the world vectors V, W, U, D of the gap: V from the section with the surface to the ball, and
+    W, U, D the axes of the surface.
     """
     dim = vectors.shape[1]
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
@@ -153,7 +156,10 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
 
 
 def _ahead(vector: Vector, offset: Array) -> Vector:
-    """World vector whose end is moved by an ``offset`` in the axes of the section there, or of the world."""
+    """World vector with its end moved by an ``offset`` in the axes of the section at the end, or in world axes.
+
+    World axes are used if the end is on the ground.
+    """
     if vector.plus is None:
         return replace(vector, fixed=tuple((np.array(vector.fixed) + offset).tolist()))
     before = np.zeros(offset.size) if vector.plus.offset is None else np.array(vector.plus.offset)
@@ -161,7 +167,10 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
 
 
 def _shifted(vector: Vector, port: Any, offset: Array) -> Vector:
-    """World vector whose start is moved by an ``offset``, in the axes of the section at ``port``, or of the world."""
+    """World vector with its start moved by an ``offset`` in the axes of the section at ``port``, or in world axes.
+
+    World axes are used if ``port`` is on the ground.
+    """
     if isinstance(port, Ground):
         return replace(vector, fixed=tuple((np.array(vector.fixed) - offset).tolist()))
     assert vector.minus is not None

@@ -18,7 +18,8 @@ from ..numerics import checks as check
 def formed(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> tuple[Connection, ...]:
     """Connections in their form for the plane or for space, followed by the welds between the parts of split bodies.
 
-    Raises ValueError for a single connection, unknown ports and connections of the same name.
+    Raises ValueError if ``connections`` is one connection instead of a list, for unknown ports, and for connections of
+    the same name.
     """
     if isinstance(connections, Connection):
         raise ValueError("connections must be a list of joints and force elements, got a single one")

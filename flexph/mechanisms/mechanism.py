@@ -79,8 +79,9 @@ class Mechanism(Model):
 
         q̇ = Z(q) v,  M(u) ẇ = Γ w − …,  C σ̇ = D(u) u̇,  0 = G(q) v
 
-    It is made by :func:`connect`. The state holds positions of the centres of mass in world axes, and rotation
-    matrices.
+    q are coordinates, v velocities, w = (ω, u̇) those of them that are spins and deformation rates, σ stresses. The
+    state holds positions of the centres of mass in world axes, and rotation matrices. Mechanisms are made by
+    :func:`connect`.
 
     Parameters
     ----------
@@ -631,7 +632,7 @@ class Mechanism(Model):
         return spectrum(own, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
-        """This mechanism and a state, or both with closed contacts replaced by joints if there are contacts."""
+        """This mechanism and a state; if there are contacts, both with closed contacts replaced by joints."""
         if any(c.touches for c in self.connections):
             return closed_at(self, state, inputs)
         return self, state

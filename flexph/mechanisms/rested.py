@@ -64,10 +64,10 @@ class Rested:
 
     @property
     def normal(self) -> dict[str, float]:
-        """Normal forces [N] of the closed rigid contacts by name.
+        """Multipliers of the constraints that replace the closed rigid contacts, by name: the normal forces [N].
 
-        They are the multipliers of the constraints in their place; for a rim this is the force divided by the sine of
-        the angle between the axis of the disc and the normal.
+        For a rim the multiplier is the normal force divided by the sine of the angle between the axis of the disc and
+        the normal.
         """
         own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches}
         return {name: sign * self.multipliers[row] for name, (sign, row) in own.items() if row in self.multipliers}
@@ -138,9 +138,9 @@ class Rested:
         raise Slips(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
     def _least_factor(self, held: Sequence[Touch]) -> float:
-        """Least common factor of the coefficients of friction of ``held`` contacts with which they hold the bodies.
+        """Least factor of all coefficients of friction at which the contacts ``held`` can hold the bodies by friction.
 
-        It is infinite if friction of no size holds them.
+        It is infinite if friction of no size suffices.
         """
         low, high = 0.0, 1.0
         while self._shared(held, factor=np.exp(high)) is None:

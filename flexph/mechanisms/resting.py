@@ -3,13 +3,16 @@
 Soft springs in place of rigid contacts show which of them close. These become constraints. Then contacts that pull are
 released, and open ones with penetration are closed, one after the other, until all conditions hold. Points that touch
 in the pose are held there by friction, up to its bound. Points that touch later have an equilibrium without friction,
-which is one for any friction; if there is none, friction holds them along the tangents where they are in the pose.
+which is an equilibrium for any coefficient of friction; if there is none, friction holds them where they are in the
+pose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..kernels.state import Configuration, derive
 from ..numerics.arrays import Array
@@ -22,7 +25,16 @@ from .model.model import extent
 from .model.state import Pose, State, at_rest, configuration
 from .model.time_table import table_of
 from .rested import Rested, Slips
-from .skins_at_rest import carrying_sets, changed_sets, has_skins, nearest_faces, numbers, tied_sets, together
+from .skins_at_rest import (
+    carrying_sets,
+    changed_sets,
+    each_alone,
+    has_skins,
+    nearest_faces,
+    numbers,
+    tied_sets,
+    together,
+)
 from .statics.stability import warn_if_unstable
 
 Mechanism = Any
@@ -31,6 +43,8 @@ CHANGES = 20
 """Largest number of changes of the faces that balls touch on surfaces."""
 CLOSED, PLACED = 1e-9, 1e-6
 """Gaps, relative to the size of the mechanism, up to which a surface counts as touched, at the end and in the pose."""
+SOFT = 1e3
+"""Stiffness of faces that replace rigid ones in the search, relative to the weight per size of the mechanism."""
 NEARBY, NEAREST = 0.2, 20
 """Gap, relative to the size of the mechanism, and number of surfaces that stay themselves if their faces fail."""
 
@@ -80,9 +94,10 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         return _rest_on_surfaces(mechanism, pose, inputs, time=time)
     size = extent(mechanism, pose.centres, pose.rotations)
     c, bent = at_rest(mechanism, pose.centres, pose.rotations), None
+    soft = SOFT * float(np.linalg.norm(mechanism.network.arrays.weight, axis=1).sum() or 1.0) / size
     for _ in range(CHANGES):  # each face alone, which shows where the balls come to rest
         sets = numbers(nearest_faces(mechanism, c))
-        rested = _rest_on_surfaces(together(mechanism, sets, alone=True), pose, inputs, time=time, bent=bent)
+        rested = _rest_on_surfaces(each_alone(mechanism, sets, soft), pose, inputs, time=time, bent=bent)
         c = rested.configuration
         pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u
         if sets == numbers(nearest_faces(mechanism, c)):
@@ -103,7 +118,10 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 def _rest_on_surfaces(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, **options: Any
 ) -> Rested:
-    """Equilibrium near a pose, with given faces of skins; ``options`` are those of :func:`_rest`."""
+    """Equilibrium near a pose, with surfaces replaced by their closest faces until the gaps of both agree.
+
+    ``options`` are those of :func:`_rest`.
+    """
     if not has_surfaces(mechanism):
         return _rest(mechanism, pose, inputs, time=time, **options)
     size = extent(mechanism, pose.centres, pose.rotations)
@@ -139,7 +157,7 @@ def _touched_edges(mechanism: Mechanism, c: Configuration, size: float) -> set[i
 
 
 def _nearby(features: Sequence[Feature | None], size: float) -> set[int]:
-    """Numbers of the nearest of these surfaces that are no boxes, up to the gap ``NEARBY``."""
+    """Numbers of the ``NEAREST`` closest surfaces other than boxes, with gaps up to ``NEARBY`` times ``size``."""
     others = ((own.gap, k) for k, own in enumerate(features) if own is not None and not own.is_box)
     near = sorted((gap, k) for gap, k in others if gap <= NEARBY * size)
     return {k for _, k in near[:NEAREST]}

@@ -12,13 +12,14 @@ a spring of its own, which shows where the ball comes to rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
 
+from ..contacts.laws import KelvinVoigt, Rigid
 from ..joints.rows.connection import Connection, Gap
 from ..kernels.contacts.distances import closest_of_face
 from ..kernels.contacts.gaps import vectors_of
@@ -44,7 +45,7 @@ PULLS = 1e-9
 
 
 class Near(NamedTuple):
-    """Face near a ball: number of its gap, the gap [m], and the closest point of the face from the ball (d,)."""
+    """Face near a ball: number of its gap, the gap [m], and the vector (d,) from the ball to the closest point."""
 
     number: int
     gap: float
@@ -69,7 +70,7 @@ def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near
 
 
 def apart(faces: list[Near], size: float) -> list[Near]:
-    """Faces in their order, without those whose closest point is that of one before."""
+    """Faces in the given order, except those whose closest point is the closest point of an earlier face."""
     own: list[Near] = []
     for face in faces:
         if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in own):
@@ -77,15 +78,31 @@ def apart(faces: list[Near], size: float) -> list[Near]:
     return own
 
 
-def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechanism:
-    """Mechanism in which only the faces of the sets touch, the first of each set first, or each ``alone``."""
+def each_alone(mechanism: Mechanism, sets: Sets, stiffness: float) -> Mechanism:
+    """Mechanism in which each face of a set acts as a contact of its own; rigid ones get a stiffness [N/m]."""
+    soft = KelvinVoigt(stiffness)
+    return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k, law=soft if _is_rigid(gap) else gap.law))
+
+
+def together(mechanism: Mechanism, sets: Sets) -> Mechanism:
+    """Mechanism in which each ball touches only the faces of its set, the first of which acts as a contact.
+
+    The other faces of a set have the same gap.
+    """
+    return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k) if _is_rigid(gap) else gap)
+
+
+def _is_rigid(gap: Gap) -> bool:
+    return isinstance(gap.law, Rigid)
+
+
+def _with(mechanism: Mechanism, sets: Sets, changed: Callable[[int, Gap], Gap]) -> Mechanism:
     joints = []
     for contact in mechanism.connections:
         gaps = [(k, gap) for k, gap in enumerate(contact.form.gaps) if gap.kind != "face"]
         for (name, _), numbers in sets.items():
             if name == contact.name:
-                own = ((k, contact.form.gaps[k]) for k in numbers)
-                gaps += [(k, replace(gap, skin=k) if alone else gap) for k, gap in own]
+                gaps += [(k, changed(k, contact.form.gaps[k])) for k in numbers]
         if any(gap.kind == "face" for gap in contact.form.gaps):
             named = tuple(replace(gap, name=gap.name or str(k + 1)) for k, gap in gaps)
             contact = replace(contact, form=replace(contact.form, gaps=named))
@@ -94,7 +111,7 @@ def together(mechanism: Mechanism, sets: Sets, *, alone: bool = False) -> Mechan
 
 
 def numbers(near: dict[Key, list[Near]]) -> Sets:
-    """Sets of all these faces, in the order of their numbers."""
+    """Sets with the numbers of all faces near each ball, ascending."""
     return {key: tuple(sorted(face.number for face in faces)) for key, faces in near.items()}
 
 
@@ -105,7 +122,10 @@ def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) 
 
 
 def carrying_sets(mechanism: Mechanism, rested: Rested, size: float) -> Sets:
-    """Faces that carry each ball with the forces of an equilibrium in which they need not have equal gaps."""
+    """Faces that carry each ball at an equilibrium, found from the forces on the balls.
+
+    The equilibrium may be one in which these faces do not have equal gaps yet.
+    """
     forces, near = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration)
     return {key: _carrying(apart(faces, size), forces[key]) for key, faces in near.items()}
 
@@ -114,7 +134,7 @@ def changed_sets(mechanism: Mechanism, rested: Rested, sets: Sets, closed: float
     """Sets after an equilibrium: the same unless a face pulls, or another one is closer by more than ``closed`` [m]."""
     forces, near, changed = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration), {}
     for key, numbers in sets.items():
-        own, faces = forces[key], near[key]
+        own, faces = {k: forces.get(key, {}).get(k, 0.0) for k in numbers}, near[key]
         total, worst = sum(own.values()), min(own, key=lambda k: own[k])
         least = min((face.gap for face in faces if face.number in numbers), default=np.inf)
         is_closer, pulls = faces[0].gap < least - closed, len(own) > 1 and own[worst] < -PULLS * abs(total)

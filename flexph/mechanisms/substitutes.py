@@ -31,9 +31,9 @@ OF_DISTANCES = ("shape", "segments", "face")
 
 @dataclass(frozen=True)
 class Touch:
-    """Gap of a contact that is replaced in statics, with the name of its substitute.
+    """Gap of a contact that a spring or constraint replaces in statics, with the name of that substitute.
 
-    A face of a skin that carries a ball with others has the same gap as the first of them, its ``lead``.
+    If several faces of a skin carry a ball, each further face has the same gap as the first one, its ``lead``.
     """
 
     name: str
@@ -84,9 +84,10 @@ class Touch:
         return self.gap.kind == "rim"
 
     def spring(self, law: ElasticLaw | None = None) -> Connection:
-        """Spring with the potential of the contact, or another law of the extension m − m₀.
+        """Spring with the potential of the contact, or with another elastic law of the extension m − m₀.
 
-        With a lead it is the constraint of equal gaps, whose multiplier is the share of the face.
+        For a face with a ``lead`` the result is the constraint of equal gaps, whose multiplier is the share of this
+        face.
         """
         if self.lead is not None:
             distances = self._distance(self.gap), self._distance(self.lead)
@@ -174,7 +175,10 @@ class Touch:
 
 
 def name_of(contact: Connection, k: int) -> str:
-    """Name of a gap of a contact, by its number; faces of skins keep theirs where only some of them touch."""
+    """Name of the gap with the number ``k`` of a contact: the contact's name, with the name or number of the gap added.
+
+    Only a single gap that is no face of a skin has the name of the contact alone.
+    """
     gap = contact.form.gaps[k]
     is_alone = len(contact.form.gaps) == 1 and gap.kind != "face"
     return contact.name if is_alone else f"{contact.name}: {gap.name or k + 1}"
@@ -206,7 +210,8 @@ def touches_of(mechanism: Model, what: str) -> list[Touch]:
                     "friction_factor out"
                 )
             name = name_of(contact, k)
-            lead = leads.setdefault((contact.name, gap.skin), gap) if gap.kind == "face" else gap
+            is_shared = gap.kind == "face" and not isinstance(gap.law, Rigid)
+            lead = leads.setdefault((contact.name, gap.skin), gap) if is_shared else gap
             touches.append(Touch(name, contact, gap, None if lead is gap else lead))
     return touches
 

@@ -39,7 +39,7 @@ class DeckFiles:
     read: int = -1
 
     def lines(self, path: Path) -> Iterator[tuple[Place, str]]:
-        """The lines of one of the files with their places; raises ValueError for more than INCLUDED files."""
+        """Yield the lines of one of the files with their places; raises ValueError for more than INCLUDED files."""
         self.read += 1
         if self.read > INCLUDED:
             raise ValueError(f"it must include at most {INCLUDED} files; does one include itself?")

@@ -55,7 +55,7 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
 
 
 def _kept(mesh: meshio.Mesh, members: dict[int, Array], name: str) -> dict[int, Array]:
-    """Indices, by block, of the cells to keep with a group ``members``, which is named in errors.
+    """Indices, by block, of the cells to keep if the group ``members`` is selected; ``name`` names it in errors.
 
     They are the group's cells of its highest dimension, all cells on facets of these, and cells of still lower
     dimension whose nodes are all nodes of these. Raises ValueError for a group without volume or surface cells.
@@ -108,7 +108,7 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
 
 
 def _left_out(contents: MeshContents, body: Array, top: int) -> tuple[tuple[LeftOut, ...], list[LeftOut]]:
-    """Unsupported parts that only act on the selected cells, and those that join them to other cells.
+    """Unsupported parts that act on selected cells only, and unsupported parts that join selected to other cells.
 
     ``body``: indices of the points of the selected cells, which have the dimension ``top``.
     """

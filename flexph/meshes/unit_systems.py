@@ -52,9 +52,9 @@ SYSTEMS = (
 
 
 def fitting(materials: Iterable[FileMaterial]) -> list[UnitSystem]:
-    """Systems of units in which density and modulus of all materials are in the range of solids.
+    """Systems of units in which density, modulus and wave speed of all materials are in the range of solids.
 
-    Materials without one of the two are disregarded; the list is empty if no material has both.
+    Materials without density or modulus are disregarded; the list is empty if no material has both.
     """
     known = [(m.density, m.modulus()) for m in materials]
     both = [(rho, young) for rho, young in known if rho and young]
@@ -125,7 +125,7 @@ def _in_system(contents: MeshContents, system: UnitSystem) -> MeshContents:
 
 
 def other_units(contents: MeshContents) -> str:
-    """Hint that the materials of a file are no solids in SI units, but in other systems; empty otherwise."""
+    """Hint on the units of a file whose materials have values of solids in other systems than SI; otherwise empty."""
     used = {name.upper() for _, name in contents.sections}
     materials = {name: m for name, m in contents.materials.items() if name.upper() in used}
     known = fitting(materials.values())

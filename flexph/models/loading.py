@@ -168,7 +168,7 @@ class ModelFile:
         return [pose_of(self.mechanism, pose, here.at("poses", i)) for i, pose in enumerate(entry.poses)]
 
     def _start(self, entry: Any, here: Builder) -> tuple[Any, Builder]:
-        """Start entry of a run, by default that of the file, with the Builder of its position in the file.
+        """Start entry of a run, by default the start entry of the file, and the Builder at the position of this entry.
 
         Raises Misfit for drives that are undefined at the start.
         """
@@ -334,7 +334,7 @@ def figures_of_file(path: str, run: str, *, digest: str, trust: bool, **settings
 
 
 def figures_of_run(model: ModelFile, run: str) -> Callable[..., Mapping[str, Any]]:
-    """Function from settings by path to the summary numbers of a run, which can be sent to other processes.
+    """Picklable function from settings by path to the summary numbers of a run of a model file.
 
     Raises ModelError for an unknown run.
     """

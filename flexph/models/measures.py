@@ -1,4 +1,4 @@
-"""Measures of a run: numbers computed from readings, and the same as functionals with derivatives."""
+"""Measures of a run: numbers computed from its readings, and functionals with the same values and derivatives."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ class RootMeanSquare(Functional):
 
 @dataclass(frozen=True)
 class Shifted(Functional):
-    """Functional whose value is that of another one, ``of``, for the readings minus a target."""
+    """Functional that evaluates another functional, ``of``, at the readings minus a target."""
 
     of: Functional = field(kw_only=True)
     target: float = field(kw_only=True)
 
     def value(self, times: Array, readings: Array) -> float:
-        """Value of the functional ``of`` for the readings (n,) minus the target."""
+        """Value of the functional ``of`` at the differences (n,) of readings and target."""
         return self.of.value(times, readings - self.target)
 
     def slopes(self, times: Array, readings: Array) -> Array:
@@ -122,7 +122,7 @@ def units_of(reading: Reading | Entry) -> tuple[str, ...]:
 
 
 def _is_stress(field: str) -> bool:
-    """True for a field of a body in pascal: stress at faces or points, or von Mises stress."""
+    """True for the name of a field of a body whose unit is pascal, such as a stress at faces or von Mises stress."""
     return "stress" in field or field in LABELS
 
 

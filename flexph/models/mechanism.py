@@ -85,7 +85,7 @@ def check_motions(document: Any, builder: Builder, time: float, when: str = "the
 def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -> None:
     """Raise Misfit if ``given``, written ``body.port``, is no port of the bodies; the error names the nearest one.
 
-    ``loads``: True to look for a load port, which a body has besides those for connections.
+    ``loads``: True to look for a load port, a port of a body for distributed loads instead of connections.
     """
     body, _, port = given.partition(".")
     if body not in bodies:

@@ -138,7 +138,7 @@ class ResponsesOfRun(FiguresOfRun):
     def derivatives(self, **settings: float) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Values of the measures at the given settings, and derivatives of each measure with respect to each setting.
 
-        Both are by name of the measure; a derivative is then by path of the setting.
+        Values are by name of the measure; derivatives are by name of the measure and then by path of the setting.
         """
         measures = _measures(self.model, self.entry)
         values: dict[str, Any] = {}

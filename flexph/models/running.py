@@ -215,7 +215,7 @@ def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder)
 def check_motion(mechanism: Mechanism, run: InverseDynamicsRun, pose: Pose, builder: Builder) -> None:
     """Raise Misfit if the motion of inverse dynamics has the wrong size, or no value at the end of the run.
 
-    Also if it cannot start from the pose.
+    Misfit is also raised if the motion cannot start from the pose.
     """
     begin = 0.0 if run.start is None else run.start.time
     elastic = "undeformed" if run.start is None else run.start.elastic

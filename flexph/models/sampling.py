@@ -119,7 +119,7 @@ def ends_of(given: Sequence[Any]) -> tuple[float, float]:
 
 
 def rows_of(study: Study, here: Builder) -> list[dict[str, Any]]:
-    """Settings by path of each listed sample, in the file or in a table next to it. Raises Misfit."""
+    """Settings by path of each listed sample, from the study itself or from its table. Raises Misfit."""
     if study.table is None:
         return list(study.samples or [])
     path: Path = here.of(study.table, "table")

@@ -12,7 +12,7 @@ from .reading.tree import ModelError, Path, Problem, Tree, read_text
 
 
 def parse_setting(text: str) -> tuple[str, Any]:
-    """Path and value of ``path=value``.
+    """Path and value of a setting from its text, ``path=value``.
 
     The value is parsed as YAML. Raises ModelError.
     """

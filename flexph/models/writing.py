@@ -243,9 +243,9 @@ class _Writer:
         raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")
 
     def name_of(self, section: str, kind: type[Entry], value: Any, path: str) -> str:
-        """Name under which a section of the file, materials or sections, contains a value.
+        """Add a value to a section of the file, materials or sections, unless an equal one is there; return its name.
 
-        An equal value has the name that it was given first; otherwise an entry of the type ``kind`` is added.
+        The added entry is of the type ``kind``; ``path`` names it in errors.
         """
         for other, name in self.known:
             if other is value or (type(other) is type(value) and kind_of(kind) != "anisotropic" and other == value):

@@ -155,7 +155,7 @@ def _checked(
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn, with the line of user code that called the library as the location.
 
-    It is the innermost line outside of this package, its companions, NumPy, SciPy and the standard library.
+    It is the innermost line outside of the packages flexph, fem and rigid, of NumPy, SciPy and the standard library.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED:
@@ -166,7 +166,7 @@ def warn(text: str, category: type[Warning] = UserWarning) -> None:
 
 
 def _wrong_call(error: Exception, call: tuple[int, Mapping[str, Any]], function: Any, owner: Any) -> TypeError | None:
-    """TypeError for a call with unknown, missing or repeated arguments, which lists those of the function; else None.
+    """TypeError for a call with unknown, missing or repeated arguments; it lists the right ones. None for other errors.
 
     ``call`` are the number of positional arguments and the named arguments, ``error`` is the exception of the call, and
     ``owner`` the function or class whose name is shown.

@@ -118,7 +118,7 @@ def dense_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]])
 
 
 def widened(rows: Any, first: int, size: int) -> Any:
-    """Sparse matrix with ``size`` columns: those of ``rows`` from column ``first`` on, and zeros elsewhere."""
+    """Sparse matrix with ``size`` columns that has ``rows`` in its columns from ``first`` on, and zeros elsewhere."""
     if not rows.shape[1]:
         return no_entries(rows.shape[0], int(size))
     own = sparse.csr_array(rows)

@@ -46,7 +46,7 @@ _NO_NUMBERS = (str, bytes, bool, np.bool_, np.datetime64, np.timedelta64)
 def shown(value: Any) -> str:
     """Text of a value for a message, cut if it is long.
 
-    Of a value with many entries it is their number, or the shape of the array.
+    For a list or dict of many entries the text names their number, for an array of many entries its shape.
     """
     match value:
         case np.ndarray() if value.size > FEW:
@@ -76,7 +76,7 @@ def real(name: str, value: Any) -> None:
 
 
 def number(name: str, value: Any) -> float:
-    """Value as a float; raises ValueError unless it is a finite number. Texts, truth values and dates are none."""
+    """Value as a float; raises ValueError unless it is a finite number, also for texts, truth values and dates."""
     real(name, value)
     try:
         if isinstance(value, _NO_NUMBERS) or (isinstance(value, np.ndarray) and value.ndim):
@@ -125,7 +125,7 @@ def not_negative(name: str, value: float, unit: str = "") -> float:
 
 
 def whole(name: str, value: Any) -> int:
-    """Value as an int; raises ValueError unless it is a whole number of Python or NumPy. 2.0 is none."""
+    """Value as an int; raises ValueError unless it has an integer type of Python or NumPy, also for 2.0."""
     try:
         if isinstance(value, (*_NO_NUMBERS, np.ndarray)):
             raise TypeError
@@ -145,7 +145,7 @@ def count(name: str, value: int, least: int = 1) -> int:
 
 
 def choice(name: str, value: str, known: Iterable[str]) -> str:
-    """The word itself; raises ValueError unless it is one of the ``known`` words."""
+    """Return the word ``value``; raise ValueError unless it is one of the ``known`` words."""
     names = list(known)
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, names))}, got {shown(value)}")
@@ -153,7 +153,7 @@ def choice(name: str, value: str, known: Iterable[str]) -> str:
 
 
 def name(of: str, given: Any) -> str:
-    """The name itself; raises ValueError unless it is a text that can name a group in a file.
+    """Return the name ``given``; raise ValueError unless it is a text that can name a group in a file.
 
     It must not be empty, "." or "..", and must not contain "/", NUL or lone surrogates. ``of`` says what is named.
     """

@@ -23,11 +23,12 @@ class Corrected(NamedTuple, Generic[Value]):
 
 @dataclass(frozen=True)
 class Corrections:
-    """Limits of an iteration that makes a defect small: the size of a correction, or of the residual after it.
+    """Limits of an iteration that makes a defect small.
 
-    The iteration converges if the defect is at most ``settled``, or at most ``stagnated`` and more than ``slow`` times
-    the previous defect (round-off). It fails after ``most`` corrections, or if the defect exceeds ``diverged`` or
-    ``growth`` times the previous one.
+    The defect is the size of a correction, or of the residual after the correction. The iteration converges if the
+    defect is at most ``settled``, or at most ``stagnated`` and more than ``slow`` times the previous defect
+    (round-off). It fails after ``most`` corrections, or if the defect exceeds ``diverged`` or ``growth`` times the
+    previous one.
     """
 
     most: int

@@ -27,9 +27,9 @@ COMPLEX_STEP = 1e-30
 def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
     """Sizes (n,) of states, by which steps of finite differences are chosen.
 
-    The size of a state is its absolute value, or if that is smaller a tenth of the largest one in the same of
-    ``parts``. Entries of a part share a unit. Without parts, the lower bound is a tenth of the largest state, but at
-    most one.
+    The size of a state is its absolute value, but at least a lower bound: without ``parts`` a tenth of the largest of
+    all states, at most one. ``parts`` are slices of states with the same unit. The lower bound in a part is a tenth of
+    the largest of its states, but at least 1/100 of the bound without parts.
     """
     largest = float(np.abs(x).max(initial=0.0))
     floor = np.full(x.size, min(0.1 * largest, 1.0) if largest > 0.0 else 1.0)

@@ -49,7 +49,7 @@ class Named(dict[Key, Value]):
 
 
 class NamedFields:
-    """Base of frozen dataclasses whose dictionaries are made :class:`Named`, with the name of the field in errors."""
+    """Base of frozen dataclasses; converts their dictionaries to :class:`Named`, whose errors name the field."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
@@ -131,8 +131,8 @@ def _remade(function: Callable[..., Any], arguments: tuple[Any, ...], named: Map
 class Recipe:
     """Name of the public function that made a value, and lightweight copies of its arguments.
 
-    Large arrays, and values that contain such, as meshes do, are replaced by :class:`Lost` with the name of their type,
-    and values with a recipe of their own by that.
+    Large arrays, and values such as meshes that contain large arrays, are replaced by :class:`Lost` with the name of
+    their type. Values that have a recipe of their own are replaced by this recipe.
     """
 
     function: str
@@ -165,7 +165,7 @@ class Described:
 
 
 def _light_copy(value: Any) -> Any:
-    """Argument as a recipe keeps it: the value itself, the recipe of a described value, or :class:`Lost` if large."""
+    """Lightweight copy of an argument for a recipe: the value itself, its own recipe, or :class:`Lost` if large."""
     match value:
         case Described():
             return value.recipe or Lost(type(value).__name__)
@@ -192,7 +192,7 @@ class Memo:
     """
 
     def once(self, compute: Callable[[Self], Value]) -> Value:
-        """Result of ``compute(self)``, computed at the first call and cached by the function or class ``compute``."""
+        """Result of ``compute(self)``, computed at the first call and cached; ``compute`` is a function or class."""
         memo: dict[Any, Any] = self.__dict__.setdefault("_memo", {})
         if compute not in memo:
             memo[compute] = compute(self)

@@ -109,7 +109,7 @@ def kernel(rows: Array) -> Array:
 def pivots(matrix: Array) -> Array:
     """Indices (n,) of all columns of a matrix in the order of a QR decomposition with column pivoting.
 
-    As many as the rank are first, and are independent.
+    The first r of them are independent columns, with the rank r of the matrix.
     """
     return qr(matrix, mode="r", pivoting=True)[1]
 
@@ -152,7 +152,10 @@ class _Basis:
         self._left = np.ones(n, dtype=bool)
 
     def add(self, place: Array, null: Array) -> None:
-        """Add the coordinates ``place``: ``null`` spans their part of the complement, the rest is in the subspace."""
+        """Add a block of k coordinates with the indices ``place``; ``null`` (k, q) spans their part of the complement.
+
+        The directions orthogonal to ``null`` are in the subspace.
+        """
         self._left[place] = False
         own = np.eye(self._n)[:, place]
         if null.shape[1]:
@@ -194,7 +197,7 @@ def _sizes(lengths: Array) -> Array:
 
 
 def _least(shape: tuple[int, ...], tolerance: float) -> float:
-    """Tolerance of singular values of a matrix of a shape: the given one, or the round-off if this is larger."""
+    """Relative tolerance of singular values: the given one, or round-off for a matrix of this shape if larger."""
     return max(tolerance, 10.0 * max(shape) * float(np.finfo(float).eps))
 
 

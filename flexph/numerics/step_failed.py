@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class StepFailed(ArithmeticError):
-    """Error: a time step failed, with the number of iterations and the last relative correction.
+    """Error of a time step that failed, with the number of iterations and the last relative correction.
 
     ``span`` are the times of the step or substep, if known.
     """
@@ -20,7 +20,7 @@ class TimedError(ValueError):
 
 
 class MotionEnded(StepFailed):
-    """Error: the motion reached the end of the range of a model within a step, which is no failure of the solver.
+    """Error of a motion that left the range of a model within a step, which is no failure of the solver.
 
     ``share`` is the fraction of the step until then, ``advice`` tells what to do.
     """

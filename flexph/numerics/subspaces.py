@@ -95,7 +95,7 @@ def principal_angles(one: Array, other: Array) -> Array:
 
 
 def relative(residual: Array, scale: Array | float) -> float:
-    """Largest absolute entry of a residual divided by its scale, by entry; where the scale is zero it is kept."""
+    """Largest absolute entry of a residual relative to a scale, a number or an array; scale 0 counts as 1."""
     return float(np.max(np.abs(residual) / np.where(np.asarray(scale) > 0.0, scale, 1.0), initial=0.0))
 
 

@@ -147,7 +147,7 @@ def command(where: Path, name: str | None, at: float | None, frames: int, trust:
 def _chosen(where: Path, name: str | None) -> Path:
     """Path of the file to show: ``where`` itself if it is a file, or a file of the folder ``where``.
 
-    This is the one called ``name``, by default the first. Raises ValueError if there is none.
+    In a folder it is the file called ``name``, by default the first. Raises ValueError if there is none.
     """
     if where.is_file():
         return where

@@ -231,7 +231,10 @@ def _stored_kind(path: Path) -> str:
 
 
 def chosen_file(folder: Path, name: str | None) -> tuple[Path, Mapping[str, Path]]:
-    """File of a folder with a name, by default the first, and all files; raises ValueError if there is none."""
+    """File of a folder called ``name``, by default the first, and all files of the folder that can be shown.
+
+    Raises ValueError if no file can be shown.
+    """
     files = shown_files(folder)
     if not files:
         raise ValueError(f"{folder} has no motion, study, reduced body, mesh or model file to show")

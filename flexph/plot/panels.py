@@ -72,7 +72,8 @@ def prefix_of(values: Sequence[Array], unit: str) -> str:
 def largest_of(curves: Sequence[Curve], *, rest: str = "", most: int = MOST) -> tuple[Curve, ...]:
     """The ``most`` curves with the largest values, in the given order.
 
-    The sum of all other curves counts as one of these if it has the name ``rest``; otherwise they are left out.
+    If ``rest`` is given, the last of these is the sum of all other curves, labelled by their number and ``rest``;
+    otherwise the other curves are left out.
     """
     if len(curves) <= most:
         return tuple(curves)

@@ -75,7 +75,10 @@ def _scattered(axes: Axes, value: Any, varied: list[str]) -> None:
 
 
 def _curves_or_map(axes: Axes, value: Any) -> None:
-    """Draw curves against the numerical parameter with the most values, or a map if there would be too many curves."""
+    """Draw curves against the numerical parameter with the most values, or a map if there would be too many curves.
+
+    Bars are drawn if no parameter is numerical.
+    """
     over = max(value.dims, key=lambda dim: (_is_number(value[dim]), value.sizes[dim]))
     others = [dim for dim in value.dims if dim != over]
     if others and _is_number(value[others[0]]) and value.sizes[others[0]] > CURVES:

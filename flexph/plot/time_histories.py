@@ -39,8 +39,8 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
         A :class:`flexph.Solution`, :class:`flexph.Trajectory` or another result of a run.
     names : sequence of str, optional
         Ports (``"rod.tip"`` for its position), bodies (for their centre of mass), and parts of the states
-        (``"rod.spin"``, for a system ``"q"``); by default all bodies and, in the plane, their angles; for a system all
-        parts.
+        (``"rod.spin"``, for a system ``"q"``); by default all bodies and, in the plane, their angles; for a system its
+        first eight parts.
     ax : Axes or a sequence of them, optional
         Axes for each panel, which is a coordinate of all positions or a part of the states; by default those of a new
         figure.
@@ -59,9 +59,10 @@ def motion(run: Result, names: Sequence[str] = (), ax: Any = None) -> Any:
 
 
 def motion_panels(run: Result, names: Sequence[str] = ()) -> list[Panel]:
-    """Panels of position coordinates of ports and bodies, then of parts of the states, as ``names`` say.
+    """Panels of position coordinates of the ports and bodies ``names``, and of the parts of states ``names``.
 
-    By default those of all bodies, or of all parts of a system. Raises ValueError for an unknown name.
+    By default: the positions of all bodies and, in the plane, their angles; for a system its first MOST parts. Raises
+    ValueError for an unknown name.
     """
     if isinstance(run, Solution):
         return _of_mechanism(run, names)

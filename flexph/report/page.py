@@ -96,7 +96,8 @@ def _decades(curves: Sequence[Curve]) -> list[float] | None:
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
     """Points x and y of a curve with at most MOST points that looks like the given one.
 
-    In equal parts of the curve only the smallest and largest value are kept, and both ends of the curve.
+    The curve is divided into equal parts. Both ends of the curve are kept, and in each part the points with the
+    smallest and the largest value.
     """
     if len(x) <= MOST or not np.isfinite(y).all():
         return x, y
@@ -195,7 +196,8 @@ Block = Text | Table | Chart | Html | View | Picture
 class Section:
     """Section of a report: a heading, and blocks such as texts, tables and charts.
 
-    ``level``: that of the heading in HTML, 2, or 3 within a section; ``folded``: True to hide the blocks until a click.
+    ``level``: level of the heading in HTML, 2, or 3 within a section; ``folded``: True to hide the blocks until a
+    click.
     """
 
     title: str

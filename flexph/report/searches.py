@@ -23,9 +23,9 @@ ROW, NAMES, BARS, NUMBERS = 22, 300, 420, 90
 def write_search_report(folder: Path, title: str, best: Any, facts: Mapping[str, Any]) -> Path:
     """Write the report of an optimisation into its folder; return the path.
 
-    ``best`` is a :class:`flexph.studies.Optimum`. ``facts`` contains the ``command``, lines of text ``said`` on the
-    optimum, the command of a ``run`` with it, the text of the ``objective`` and its ``weights``, ``limits`` and
-    ``bounds``.
+    ``best`` is a :class:`flexph.studies.Optimum`. ``facts`` contains the ``command`` of the optimisation, text ``said``
+    on the optimum, the command ``run`` that computes the run with optimal settings, the text of the ``objective`` and
+    its ``weights``, ``limits`` and ``bounds``.
     """
     command = [Text(facts["command"], "code")] if facts["command"] else []
     rerun = [Text("A run with the optimal settings:"), Text(facts["run"], "code")]
@@ -75,8 +75,8 @@ def _history(runs: Any, facts: Mapping[str, Any]) -> list[Panel]:
 def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) -> list[Block]:
     """Table of the values with limits at the optimum, and a text on them.
 
-    For active limits it has the derivatives of the optimal objective with respect to them; the text says how well these
-    balance the gradient of the objective.
+    For active limits the table has the derivatives of the optimal objective with respect to the limits; the text says
+    how well these derivatives balance the gradient of the objective.
     """
     head = ("value", "at the optimum", "lower limit", "upper limit", "at its limit", "objective per unit of the limit")
     rows = []
@@ -126,7 +126,7 @@ def _sum(derivatives: Mapping[str, Mapping[str, Array]], weights: Mapping[str, f
 
 
 def bars(shares: Mapping[str, float], unit: str) -> str:
-    """HTML of a bar chart of values by name, to the left of a line for negative and to the right for positive ones.
+    """HTML of a bar chart of values by name: negative values to the left of a line, positive ones to the right.
 
     The largest magnitude is first; ``unit`` follows the numbers.
     """

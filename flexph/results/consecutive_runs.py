@@ -58,9 +58,10 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 
 
 def booked(ledger: Ledger, booking: Booking) -> Ledger:
-    """Ledger of a run with the balance of a change of joints before it booked in the first row.
+    """Copy of the ledger of a run whose first row includes the energy balance of a change of joints before the run.
 
-    Losses, work and impulses are added; the residual is the larger one of both.
+    ``booking`` is this balance. Its losses, work and impulses are added to those of the first row; the residual is the
+    larger one of both.
     """
     accounts: dict[str, Any] = {}
     given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
@@ -76,7 +77,7 @@ def booked(ledger: Ledger, booking: Booking) -> Ledger:
 
 
 def with_first_state(whole: Any, before: Any) -> Any:
-    """Solution whose first state and energies are replaced by those of ``before``, a solution with one instant.
+    """Solution whose first state and energies are replaced by those of ``before``, a solution with one saved time.
 
     Both solutions have the layout of the same mechanism.
     """
@@ -109,7 +110,7 @@ def _names(mechanism: Model) -> list[str]:
 
 
 def _spread(run: Any, union: Model) -> Any:
-    """Run of a mechanism with fewer connections, in the layout of ``union``; a run that already has it is returned."""
+    """Run of a mechanism with fewer connections, in the layout of ``union``; unchanged if it has this."""
     own = run.mechanism
     if own is union and run.holding.size:
         return run
@@ -132,7 +133,7 @@ def _spread(run: Any, union: Model) -> Any:
 
 
 def _places(own: Model, union: Model) -> list[int]:
-    """Indices that the states of the mechanism ``own`` have in the state of ``union``, which has more connections."""
+    """Index, in the state of ``union``, of each state of the mechanism ``own``, which has fewer connections."""
     parts = union.layout.parts
     return [
         i
@@ -162,9 +163,10 @@ def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
 
 
 def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
-    """Anchors of all connections of ``union``, each from the last run with the connection; they are NaN in the others.
+    """Anchors of all connections of ``union``, each from the last run that has the connection.
 
-    A connection without an anchor in any run gets the anchor zero, or NaN if it is driven.
+    ``anchors`` are the anchors of the runs, NaN for connections that a run lacks. A connection without an anchor in any
+    run gets the anchor zero, or NaN if it is driven.
     """
     rows, springs = anchors[0].rows.copy(), anchors[0].springs.copy()
     for later in anchors[1:]:

@@ -103,8 +103,9 @@ class Ledger(NamedFields, Labelled):
         Largest defect of 0 ≤ g ⟂ Λ ≥ 0 and of Coulomb's law at rigid contacts in a step between saved times, relative
         to the largest sum of terms in a contact velocity, (k,). Empty without rigid contacts.
     exchanged : float
-        Energy exchanged within the system, independent of the zero of H: for a mechanism the work of all weights over
-        the size of the mechanism, for a general system :func:`flexph.results.ledger.exchanged_energy`.
+        Energy exchanged within the system, independent of the zero of H: for a mechanism the work of the weights of all
+        bodies along a distance equal to the size of the mechanism, for a general system
+        :func:`flexph.results.ledger.exchanged_energy`.
     unresolved : float
         Kinetic energy of a mechanism's bodies if each moves by the round-off of its position in the shortest step.
     """
@@ -239,7 +240,8 @@ def _flow_rows(kind: str, flows: Mapping[str, Array]) -> list[tuple[str, str, fl
 def ledger_labels(ledger: Ledger, times: Array | None = None) -> Labels:
     """Accounts and checks of a ledger as labelled arrays; ``largest_residual``, ``drift``, ``scale`` are attributes.
 
-    The coordinates of saved times and of ends of steps are the ``times`` (k + 1,) [s], or without these their numbers.
+    The coordinates of the arrays are the saved ``times`` (k + 1,) [s], which are also the ends of steps; without
+    ``times`` they are numbers of saved times and of steps.
     """
     ends = np.arange(1, len(ledger.residual) + 1) if times is None else times[1:]
     starts = np.arange(len(ledger.residual) + 1) if times is None else times
@@ -281,7 +283,8 @@ def _largest_sum(accounts: Iterable[Array]) -> float:
 def join_ledgers(ledgers: Sequence[Ledger]) -> Ledger:
     """One ledger of consecutive runs; an account that is missing in a run is zero during this run.
 
-    Energies at a common saved time are those of the earlier run; values of the whole run are the largest of all runs.
+    Energies at a common saved time are those of the earlier run. Of numbers for a whole run, such as ``exchanged``, the
+    joint ledger has the largest of all runs.
     """
     sizes = [len(ledger.residual) for ledger in ledgers]
     joined: dict[str, Any] = {name: max(getattr(ledger, name) for ledger in ledgers) for name in _LARGEST}

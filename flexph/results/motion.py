@@ -106,7 +106,10 @@ class MotionByName:
         return _weighted(sparse.csr_array(weights), values.reshape(*values.shape[:-1], weights.shape[1], -1))
 
     def _arms(self, body: str, positions: Array, weights: Any) -> tuple[Array, Array]:
-        """Sums (k, p, d) of world vectors from centres of mass of nodes to points, by weights (p, N); their rates."""
+        """Weighted sums (k, p, d) of world vectors from centres of mass of nodes to points, and rates of these sums.
+
+        ``weights`` (p, N) are the weights of the nodes for each point.
+        """
         own, of = self.mechanism.bodies[body], sparse.coo_array(weights)
         point, node = of.row, of.col
         spread = sparse.csr_array((of.data, (point, np.arange(of.nnz))), shape=(len(positions), of.nnz))

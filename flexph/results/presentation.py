@@ -90,7 +90,7 @@ GROUP = "flexph.saved"
 
 
 def write_companions(run: Any, file: h5py.File) -> None:
-    """Add the data of all entry points ``flexph.saved`` to the file of a run; warn of those that raise an error.
+    """Add the data of all entry points ``flexph.saved`` to the file of a run; warn of entry points that fail.
 
     An OSError is not caught, as the file itself is then incomplete.
     """

@@ -50,7 +50,7 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 
 
 def _measured(law: Law) -> Any:
-    """Data of the law of a constraint: its products, or weighted products and turns for a law that has such terms."""
+    """Data of the law of a constraint: its products or, if it has weighted products, these and its spin terms."""
     return (law.weighed, law.turns) if law.weighed else law.products
 
 

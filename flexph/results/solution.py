@@ -399,7 +399,10 @@ class Solution(MotionByName, Result, Memo):
         return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
 
     def _middles(self) -> Motion:
-        """Poses at ``multiplier_times``, middles of the steps that end at saved times, extrapolated back from these."""
+        """Poses at ``multiplier_times``, the middles of the steps that end at saved times.
+
+        They are extrapolated backwards from the states at the saved times.
+        """
         return motion_before(
             self.mechanism, self.multiplier_times, self.times[1:] - self.multiplier_times, self.states[1:]
         )

@@ -75,7 +75,7 @@ class MechanismView(MotionByName, StateView):
 
 
 class _Panels:
-    """Cache of the panels that read single sensors; keys are identities, as equal sensors can have different axes."""
+    """Cache of panels that read single sensors, by identity of the sensor: equal sensors can have different axes."""
 
     def __init__(self, mechanism: Model) -> None:
         self._mechanism = mechanism

@@ -32,7 +32,10 @@ class StepAccount(NamedTuple):
         return float(sum(self.energy.values()))
 
     def then(self, after: StepAccount) -> StepAccount:
-        """Account of this step and the following step ``after`` as one: energies of the latter, sums of all others."""
+        """Account of this step and the following step ``after`` as one step.
+
+        Energies are those at the end of ``after``; works, losses and residuals are added.
+        """
         work, lost = (
             {name: value + second[name] for name, value in first.items()}
             for first, second in ((self.work, after.work), (self.dissipation, after.dissipation))

@@ -98,7 +98,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
 
 
 def _missed_rebounds(solution: Solution) -> list[str]:
-    """Warning about contacts with restitution that closed without it, as several impacts followed within a step."""
+    """Warning about contacts with restitution that closed without a rebound, as steps were too long for them."""
     ledger, names = solution.ledger, solution.mechanism.once(_contacts_with_restitution)
     if not names:
         return []
@@ -148,7 +148,7 @@ class _Foot(NamedTuple):
 
 
 def _feet(mechanism: Mechanism) -> list[_Foot]:
-    """Ports of rigid bodies, away from their centres, that touch planes."""
+    """Ports of rigid bodies, other than at centres of mass, that are in contact with planes."""
     feet = []
     for connection in mechanism.connections:
         for gap in connection.form.gaps if connection.touches else ():
@@ -179,7 +179,7 @@ def _hanging_bodies(solution: Solution) -> list[str]:
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Warning about a driven angle in space whose axis no joint holds: sine and cosine do not satisfy s² + c² = 1."""
+    """Warning about a driven angle in space whose axis no joint fixes: sine and cosine have s² + c² < 1."""
     m = solution.mechanism
     angles = m.once(_driven_angles)
     if not angles:
@@ -240,8 +240,8 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
     """Text on a drive that moves too far in a step ``span``, with a step size that suffices; empty if there is none.
 
     A step only evaluates sine and cosine of an angle: more than half a turn cannot be distinguished from less in the
-    other direction, and more than a quarter may fail. For a ``solved`` step the limit is half a turn, and displacements
-    are unlimited.
+    other direction, and with more than a quarter the iteration may fail. For a step that was ``solved`` the limit is
+    therefore half a turn, and displacements are unlimited.
     """
     try:
         before, after = (table.values(t) for t in span)

@@ -25,7 +25,7 @@ class Twist(NamedTuple):
     spin: Array
 
     def motion(self, by: float) -> tuple[Array, Array]:
-        """Rotation (d, d) and translation (d,) of the rigid motion exp(ξ by) with this twist ξ."""
+        """Rotation (d, d) and translation (d,) of the rigid motion exp(ξ q) with this twist ξ, and q = ``by``."""
         dim, rate = self.velocity.size, float(np.linalg.norm(self.spin))
         if rate < SMALL:
             return np.eye(dim), self.velocity * by
@@ -114,8 +114,8 @@ class Chain:
     def _order(self) -> None:
         """Sort the joints from the base outward.
 
-        Store each joint with the next one towards the base (−1 for none), and for each body the last joint that moves
-        it.
+        Store each joint with the next one towards the base (−1 for none), and for each body the outermost joint that
+        moves it.
         """
         sizes = self.moved.sum(axis=1)
         order = np.argsort(-sizes, kind="stable")
@@ -130,7 +130,7 @@ class Chain:
     def _read(self, unit_velocities: Array) -> bool:
         """Store the twist of each joint at home, and which bodies it moves, from the rigid velocities at unit rates.
 
-        Returns False if a coordinate moves bodies by different twists.
+        Returns False if a coordinate moves no body, or moves bodies by different twists.
         """
         centres, rotations = self.home
         bodies, dim = centres.shape

@@ -48,8 +48,8 @@ def searched_loop(space: JointSpace, target: Target, first: Array, ends: tuple[A
 def _loop_step(space: JointSpace, here: Equations, now: Trial, held: Array, back: Array) -> Array:
     """Step of the rigid motions (n_v,) of :func:`searched_loop` from the trial ``now`` with the equations ``here``.
 
-    Coordinates at a limit, those True in ``held`` (n,), change by ``back`` (n,). The step is scaled so that no
-    coordinate changes by more than STRIDE of its units.
+    Coordinates that have reached a limit, True in ``held`` (n,), change by ``back`` (n,), which returns them to the
+    limit. The step is scaled so that no coordinate changes by more than STRIDE of its units.
     """
     count = here.gap.size
     G, C = here.rows[:count] / space.sizes[:count, None], here.rows[count:] / space.units[:, None]

@@ -291,7 +291,7 @@ def listed(names: tuple[str, ...]) -> str:
 
 
 def _vectors(model: Model, at: Placed) -> tuple[Array, Array]:
-    """Vectors from the centres of mass to the nodes, and world vectors of the network, at an undeformed pose."""
+    """Vectors from centres of mass to nodes, and the world vectors that the joints measure, at an undeformed pose."""
     a = model.network.arrays
     arm = node_arms(a, at[1], np.zeros(model.layout.flexible))
     return arm, vectors(a, at[0], arm)

@@ -82,7 +82,7 @@ class Kinematics(Memo):
         Sensors by name: :func:`flexph.sensors.joint_angle`, :func:`~flexph.sensors.offset` or
         :func:`~flexph.sensors.distance`; for a :class:`Robot`, ``robot.coordinates``.
     home : Pose
-        Assembled pose. Of several configurations of a loop, all poses have that of home.
+        Assembled pose. If a loop has several configurations, all poses have the configuration of home.
     limits : mapping, optional
         Lower and upper limit of coordinates by name [rad, m], for :meth:`inverse`; for a :class:`Robot`,
         ``robot.limits``.

@@ -125,7 +125,7 @@ class Motion(Memo):
 
     @once
     def _pieces(self) -> tuple[tuple[list[float], list[list[list[float]]]], ...]:
-        """Times and coefficients of the value, its first and its second derivative, a pair for each.
+        """For the value, its first and its second derivative: a pair of the times and the coefficients.
 
         Coefficients are by piece and coordinate, highest power first.
         """

@@ -304,9 +304,6 @@ def sequence(*motions: Motion) -> Motion:
 
 
 def _of_degree(motion: Motion, degree: int) -> Array:
-    """Coefficients (p, n, degree) of a motion.
-
-    Those of powers that it does not have are zero. ``degree`` is their number, one more than the highest power.
-    """
+    """Coefficients (p, n, degree) of a motion for the powers 0 … ``degree`` − 1, zero for those that it lacks."""
     more = degree - motion.coefficients.shape[2]
     return np.pad(motion.coefficients, ((0, 0), (0, 0), (0, more)))

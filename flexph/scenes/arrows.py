@@ -190,7 +190,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
 def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
     """Forces of joints on their first bodies at the saved times ``rows``, each the mean over the step before.
 
-    At the start it is that over the first step.
+    At the start of the run the force is the mean over the first step.
     """
     joints = [c for c in solution.mechanism.connections if c.rows][:MOST]
     if not joints or not len(solution.multiplier_times):
@@ -216,7 +216,7 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
 def _contacts(solution: Solution, rows: Array) -> list[Pull]:
     """Normal forces of contacts on their first shapes at the saved times ``rows``, each the mean over the step before.
 
-    It is the resultant of all gaps; contacts whose closed gaps have different normals are left out.
+    A force is the resultant of all gaps of a contact; contacts whose closed gaps have different normals are left out.
     """
     pulls = []
     for name in _touching(solution):

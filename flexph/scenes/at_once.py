@@ -27,9 +27,10 @@ Draw = Callable[[MotionByName, int, int, bool], Part]
 
 
 class Copies(MotionByName):
-    """Single state of a mechanism as a motion of one body: each row is the state of one of several equal bodies.
+    """Motion of one body whose rows are several equal bodies at a single state, so that all are drawn by one call.
 
-    ``tables`` are the indices of its quantities in the state.
+    ``tables`` gives, for each quantity such as ``centre``, the indices of its entries in the state, one row for each
+    body.
     """
 
     __slots__ = ("_state", "_tables", "mechanism")
@@ -45,8 +46,8 @@ class Copies(MotionByName):
 class _Group:
     """Parts of equal flexible bodies that are drawn together.
 
-    ``numbers`` are those of the parts, ``tables`` the indices of the bodies' quantities in the state, a row for each
-    body.
+    ``numbers`` are the numbers of the parts. ``tables`` gives, for each quantity of a body, the indices of its entries
+    in the state, one row for each body.
     """
 
     numbers: tuple[int, ...]
@@ -116,7 +117,7 @@ class AtOnce:
 
 
 class _Fixed:
-    """Parts that are fixed to rigid bodies, by number, drawn by moving their points, known in body axes."""
+    """Parts that are fixed to rigid bodies, by number; their points are stored in body axes and move with the body."""
 
     def __init__(self, motion: Rows, parts: dict[int, tuple[str, Part]]) -> None:
         self._parts = {number: part for number, (_, part) in parts.items()}

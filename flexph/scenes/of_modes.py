@@ -153,7 +153,8 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 class _Swinging:
     """Positions and axes of ports that are displaced along a mode by multiples ``ways`` (k,).
 
-    ``places`` has three rows, those of :func:`_around`; the direction is the difference between the last two.
+    ``places`` has the ports in the three states of :func:`_around`: at rest, displaced forwards and displaced
+    backwards. The displacement is the difference of the latter two.
     """
 
     places: PortPlaces

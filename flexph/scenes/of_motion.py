@@ -65,7 +65,7 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
 
 
 def scene_at(solution: Solution, rows: Array) -> Scene:
-    """Scene of a run at the saved times with the indices ``rows``; the limits of fields are those at these times."""
+    """Scene of a run at the saved times with the indices ``rows``; limits of fields are taken over these times only."""
     scene = scene_of(_rows(solution, rows), np.asarray(solution.times)[rows], "s")
     if not solution.holding.size:
         return scene
@@ -225,7 +225,10 @@ def connection_part(places: Places, connection: Connection, size: float) -> Part
 
 
 def _connection(places: PortPlaces, connection: Connection, size: float) -> Part:
-    """Drawn part of a connection as of :func:`connection_part`, with the deformation that it shares with its bodies."""
+    """Drawn part of a joint, force element or contact, with the displacement of its symbols by deformations of bodies.
+
+    The displacement is left out for contacts.
+    """
     part = connection_part(places, connection, size)
     if part.kind == "contact" or not places.deformed(connection.ports):
         return part
@@ -236,7 +239,7 @@ def _connection(places: PortPlaces, connection: Connection, size: float) -> Part
 def ground_parts(motion: Rows, count: int, size: float, bodies: Sequence[Part] = ()) -> list[Part]:
     """Part with bearing blocks at the joints with the ground, in a list; the list is empty without such joints.
 
-    The blocks are on the side away from the ``bodies``, those at the first of ``count`` times.
+    The blocks are drawn on the side away from the ``bodies``, judged at the first of ``count`` times.
     """
     dim = motion.mechanism.layout.dim
     places = set()

@@ -100,7 +100,7 @@ class CellsAtPoints(NamedTuple):
     def values(self, of_cells: Array, combine: np.ufunc) -> Array:
         """Values (k, p) at the points from values of the cells (k, c).
 
-        ``combine`` is np.maximum for the largest of the cells that meet at a point, or np.add for their mean.
+        ``combine`` is np.maximum for the largest value of the cells that meet at a point, or np.add for their mean.
         """
         values = combine.reduceat(of_cells[:, self.cells], self.first, axis=1)
         return np.asarray((values / self.numbers if combine is np.add else values)[:, self.node])

@@ -19,7 +19,7 @@ LINE_OUTSIDE = 1e-6
 
 
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
-    """Cells whose stresses give the stress at a point of a body, by index, with their weights.
+    """Indices of the cells of a body whose stresses give the stress at a point, with their weights.
 
     In general it is the cell with the nearest centre, with weight 1. Along a line, values are interpolated linearly
     between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are linear, so
@@ -44,9 +44,9 @@ def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
 
 
 def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
-    """Pieces of a line, by index, with the weights of their values in the value at a point of the piece ``cell``.
+    """Weights with which the values of the pieces of a line give the value at a point, by index of the piece.
 
-    ``corners`` are the ends of all pieces.
+    ``given`` is the point, on the piece ``cell``; ``corners`` are the ends of all pieces.
     """
     centres = corners.mean(axis=1)
     along = corners[cell, -1] - corners[cell, 0]
@@ -63,10 +63,10 @@ def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
 
 
 def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
-    """Points (q, d) at which drawn stresses are evaluated, and weights (q, c), sparse, of cells in them.
+    """Points (q, d) at which drawn stresses are evaluated, and sparse weights (q, c) of the stresses of c cells there.
 
-    There are c cells. The points are the middles of the cells in order and, with ``ends``, the ends of a line, where
-    moments are largest; see :func:`shares`.
+    The points are the middles of the cells in order and, with ``ends``, the ends of a line, where moments are largest;
+    see :func:`shares`.
     """
     corners, count = view.points[view.cells], len(view.cells)
     centres = corners.mean(axis=1)
@@ -92,7 +92,7 @@ def _share_a_point(corners: Array, one: int, other: int) -> bool:
 
 
 def inside(view: View, body: str, at: Sequence[float]) -> Array:
-    """Coordinates of a point as given by a user, as an array.
+    """Array of the coordinates of a point that a user gave in body axes [m].
 
     Raises ValueError for a point outside of the drawn body.
     """

@@ -120,9 +120,9 @@ def normal_force(contact: str) -> Quantity:
 def friction_force(contact: str) -> Quantity:
     """Sum of the magnitudes of the friction forces of all gaps of a contact [N], or the dry friction in a joint.
 
-    It is available as :func:`normal_force` is; for a rotating joint it is the torque over the radius of the bearing. A
-    friction with a factor of time is a mean over steps, and so is a smooth friction law on a surface whose speed
-    depends on time.
+    States, runs and controllers read it as they read :func:`normal_force`. For a rotating joint the force is the torque
+    divided by the radius of the bearing. A friction with a factor of time is a mean over steps, and so is a smooth
+    friction law on a surface whose speed depends on time.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def friction_force(contact: str) -> Quantity:
 
 
 def gaps_of(mechanism: Model, contact: str) -> Contacts:
-    """Arrays of the gaps of a contact; those of a contact between many balls are one group.
+    """Arrays of the gaps of the contact named ``contact``; all gaps of a contact between many balls are one group.
 
     Raises ValueError, listing the existing names, for an unknown contact.
     """
@@ -155,9 +155,9 @@ def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:
 
 
 def pressed(mechanism: Model, own: Contacts, x: Array, component: Component) -> Array:
-    """Normal or friction forces (c,) [N] of the compliant contacts ``own`` at a flat state, as ``component`` says.
+    """Forces (c,) [N] of the compliant contacts ``own`` at a flat state: normal ones or those of friction.
 
-    Groups have forces for their closed gaps only.
+    ``component`` is "normal" or "friction". For contacts between many balls there is one force for each closed gap.
     """
     a = mechanism.network.arrays
     own, (c, arm), gaps = gaps_in(mechanism, own, x, closed=True)
@@ -180,7 +180,7 @@ def gaps_in(
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
     """Contacts at a flat state with all their gaps, the configuration with the arms of the nodes, and the gaps.
 
-    If ``closed``, groups contain only their closed gaps.
+    If ``closed``, only the closed gaps of contacts between many balls are included.
     """
     c, arm, points = mechanism.once(_LastState).of(x)
     own = own.closed(points) if closed else own.all()
@@ -221,8 +221,8 @@ def _is_of_steps(mechanism: Model, name: str, component: Component) -> bool:
 def _have_step_means(laws: Contacts, component: Component) -> Array:
     """Mask (c,) of contacts whose force is a mean over steps, not a function of the state.
 
-    These are rigid contacts and, for friction, contacts with a factor of time, or without anchors on a surface whose
-    speed depends on time.
+    These are rigid contacts. For friction they are also contacts whose friction has a factor of time, and contacts on a
+    surface whose speed depends on time, unless springs (anchors) hold their points while they stick.
     """
     mask: Array = laws.rigid
     return mask | (laws.rubbing >= 0) | ((laws.timed >= 0) & (laws.anchor < 0)) if component == "friction" else mask

@@ -102,7 +102,7 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
 
 def refuse_state(label: str, mechanism: Model) -> Reading:
-    """Raise ValueError for the quantity ``label``, which exists over steps only, where one of a state is needed."""
+    """Raise ValueError, as the quantity ``label`` exists over steps only and cannot be read from a single state."""
     reason = f"the {label} exists over steps only, not in a state"
     raise ValueError(f"{reason}: use run.measured(...) after the run, or read it by a Sampled controller")
 

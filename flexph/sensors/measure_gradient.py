@@ -69,7 +69,7 @@ def _pull_measure(s: PanelArrays, index: int, is_rate: bool, by_product: Mat) ->
 def _pull_products(s: PanelArrays, by_product: Mat, by_vector: Ten, by_node: Ten) -> None:
     """Convert derivatives with respect to products and their rates to those with respect to nodes and their velocities.
 
-    ``by_vector`` takes those with respect to the vectors on the way.
+    ``by_vector`` receives the derivatives with respect to the vectors, an intermediate result.
     """
     dim, incidence = s.position.shape[1], s.incidence
     for p in range(s.product.shape[1]):
@@ -119,7 +119,8 @@ def _pull_node(s: PanelArrays, x: Vec, k: int, p: GradientMemory, out: Vec) -> N
 def _pull_turn_in_plane(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
     """Convert derivatives with respect to R a and R ȧ + ω × R a to those with respect to R, ω, a and ȧ, in the plane.
 
-    Those of R and ω are added to ``out``; those of a and ȧ replace the first two rows of ``by_arm``.
+    R is the rotation and ω the spin of a body, a the arm of a node. Derivatives with respect to R and ω are added to
+    ``out``; derivatives with respect to a and ȧ replace the first two rows of ``by_arm``.
     """
     turn, w = s.offset[k][1], s.offset[k][3]
     cosine, sine = x[turn], x[turn + 1]
@@ -140,7 +141,8 @@ def _pull_turn_in_plane(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, out: Vec) -> None:
     """Convert derivatives with respect to R a and R ȧ + Rω × R a to those with respect to R, ω, a and ȧ, in space.
 
-    Those of R and ω are added to ``out``; those of a and ȧ replace the first two rows of ``by_arm``.
+    R is the rotation and ω the spin of a body, a the arm of a node. Derivatives with respect to R and ω are added to
+    ``out``; derivatives with respect to a and ȧ replace the first two rows of ``by_arm``.
     """
     turn, w = s.offset[k][1], s.offset[k][3]
     for i in range(3):  # rows 2 and 3 of both arrays: Rω and R a, and the derivatives by Rω
@@ -161,7 +163,10 @@ def _pull_turn_in_space(s: PanelArrays, x: Vec, k: int, arm: Mat, by_arm: Mat, o
 
 
 def _turn_back(x: Vec, turn: int, by_arm: Mat) -> None:
-    """Multiply the first two rows of ``by_arm``, row vectors, by the rotation R from the right, in place."""
+    """Multiply the first two rows of ``by_arm`` by a rotation R from the right, as row vectors, in place.
+
+    The entries of R are stored in the flat state x from the index ``turn`` on.
+    """
     for q in range(2):
         a = by_arm[q][0]
         b = by_arm[q][1]

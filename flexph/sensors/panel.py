@@ -73,13 +73,14 @@ class Panel:
 
     @property
     def places(self) -> dict[str, list[int]]:
-        """Numbers of each sensor, as indices in the list of all measures followed by their rates."""
+        """Indices of the values of each sensor in the list of all measures followed by their rates."""
         return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
 
     def spans(self) -> tuple[tuple[str, ...], list[tuple[int, int | None]] | None]:
-        """Names of the sensors with measures, and the range of each among the numbers of all of them.
+        """Names of the sensors that read measures, and the range of each in the list of all their values.
 
-        A range is (start, end) for an array and (index, None) for a number. It is None if all are numbers.
+        A range is (start, end) for a sensor with an array, and (index, None) for one with a number. The ranges are None
+        if all sensors have numbers.
         """
         names, ends = tuple(self._readings), np.cumsum([0, *map(len, self.places.values())]).tolist()
         if all(isinstance(own, int) for own in self._readings.values()):
@@ -260,7 +261,7 @@ class _Loop:
     def gradients(self, index: int, states: Array) -> Array:
         """Gradients (k, n) of a measure or of its rate with respect to flat states (k, n).
 
-        It is the measure ``index``, or the rate ``index`` − m if there are m measures.
+        With m measures, an ``index`` below m is a measure, and m + i is the rate of the measure i.
         """
         count, arrays = self._out.shape[-1], self.arrays
         products, vectors, nodes = (np.zeros_like(part) for part in (arrays.value, arrays.vector, arrays.node))
@@ -291,9 +292,9 @@ def histories(
 
 
 class StepPanel:
-    """Sensors of a mechanism by name in a run: ``panel`` reads those of states, ``of_step`` those of the last step.
+    """Sensors of a mechanism by name in a run: ``panel`` reads sensors of states, ``of_step`` sensors of the last step.
 
-    ``anchors`` are those of the start of the run.
+    ``anchors`` are the anchors of joints and springs at the start of the run.
     """
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity], anchors: Anchors) -> None:

@@ -30,8 +30,8 @@ Reading = Callable[[Array], Any]
 class LastStep(NamedTuple):
     """Data of the last step, except its end state, for sensors of steps.
 
-    They are the multipliers, the works, impulses and losses (flows) in the order of the accounts, and the length [s];
-    ``before`` is the flat state at the start of the step.
+    ``before`` is the flat state at the start of the step. The other data are the multipliers, the works, impulses and
+    losses (flows) in the order of the accounts, and the length [s].
     """
 
     multipliers: Array

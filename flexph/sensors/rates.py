@@ -49,7 +49,7 @@ def rate(quantity: Quantity) -> Quantity:
 
 @checked
 def acceleration(port: str) -> Quantity:
-    """Acceleration (d,) [m/s²] of a port in world axes: the change of its velocity over a step, divided by its length.
+    """Acceleration (d,) [m/s²] of a port in world axes: the change of its velocity over a step, per unit time.
 
     It is the mean over a step. ``run.measured`` interpolates between the means of the saved intervals to second order;
     a :class:`flexph.control.Sampled` reads the mean of the last step, to first order, and zero before the first step.

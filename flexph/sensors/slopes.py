@@ -39,7 +39,7 @@ class Slopes(NamedTuple):
 def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slopes:
     """Derivatives of all readings with respect to the flat state, at a flat state at rest.
 
-    Those of measures are exact, others are central differences.
+    Derivatives of measures are exact, those of other sensors are central differences.
     """
     if not sensors:
         raise ValueError("sensors must have at least one quantity by name, got none")

@@ -278,7 +278,8 @@ def energy(part: str) -> Quantity:
 def _energy_slopes(mechanism: Model) -> Slopes | None:
     """Derivatives of the total energy with respect to flat states; None with contacts, flows and laws of strain.
 
-    They are weights, momenta and C σ; those with respect to u and to spring forces are left to differences.
+    They are weights for positions, momenta for velocities and C σ for stresses. Derivatives with respect to u and
+    spring forces are left to finite differences.
     """
     a, layout = mechanism.network.arrays, mechanism.layout
     if a.strains.laws or a.flows or any(connection.touches for connection in mechanism.connections):
@@ -328,7 +329,7 @@ def spring_force(joint: str) -> Quantity:
 def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
     """Raise ValueError for laws, masses and speeds that vary in time, and for bodies that break within a run.
 
-    ``what`` needs a state alone to determine it; ``remedy`` is the advice of the message.
+    ``what`` names the quantity that is to be computed from a state alone; ``remedy`` is the advice of the message.
     """
     for name, measure in measures(mechanism.connections):
         if measure.is_scheduled:

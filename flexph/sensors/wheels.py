@@ -116,7 +116,10 @@ class _Wheel:
         """Number of components along and across, without those of spin and rolling."""
 
     def rates(self, x: Array) -> Array:
-        """Components of the slip at a flat state, for a creep law with those of spin and rolling."""
+        """Components of the slip at a flat state.
+
+        For a creep law the rate of spin, if the law has spin, and the rolling speed follow.
+        """
         a, c = self.mechanism.network.arrays, configuration(self.mechanism, x)
         d = derive(a, c)
         change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)

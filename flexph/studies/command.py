@@ -32,10 +32,11 @@ from .samples import Samples, grid, latin_hypercube, sobol, table
 def study_of_file(
     file: str, given: Sequence[str], *, name: str | None = None, trust: bool
 ) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
-    """Function and samples of a study of a model file: that with the given name, or the first one of the file.
+    """Function and samples of the study ``name`` of a model file, by default of its first study.
 
-    If the file has no study, its first run is used. ``given`` are ``PATH=A,B,…``, which add settings or replace their
-    values. ``trust`` allows calls of the Python functions that it names. Raises click's exceptions.
+    If the file has no study, the settings of its first run vary. ``given`` are texts ``PATH=A,B,…``: settings and their
+    values, which replace values in the file. ``trust`` allows calls of the Python functions that the file names. Raises
+    click's exceptions.
     """
     model = loaded(Path(file), trust=trust)
     with refusals():

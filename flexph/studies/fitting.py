@@ -233,8 +233,8 @@ class _Problem:
     def covariance(self, result: Any, *, given: bool) -> tuple[Array, float]:
         """Covariance (n, n) of the parameters, and the standard deviation of the residuals.
 
-        ``given`` is True if the user gave deviations of the measurement, which are then not scaled by that of the
-        residuals. Raises ArithmeticError if the measurement does not determine all parameters.
+        ``given`` is True if the user gave deviations of the measurement. Otherwise the covariance is scaled by the
+        variance of the residuals. Raises ArithmeticError if the measurement does not determine all parameters.
         """
         m, n = result.jac.shape
         if m <= n:

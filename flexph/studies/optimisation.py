@@ -51,9 +51,9 @@ def optimise(
     """Minimise a value within parameter bounds by a method of scipy.optimize or an interior-point method.
 
     By default, a function with derivatives, such as :class:`flexph.gradients.Responses`, is minimised by SLSQP, and any
-    other function by COBYQA, which needs no derivatives. Parameters are scaled by their bounds, values by those of the
-    first run, constraints by their limits. Every run is recorded: with ``resume`` an interrupted optimisation
-    continues. For COBYQA a failed run counts as infeasible; all other methods end with an error.
+    other function by COBYQA, which needs no derivatives. Parameters are scaled by their bounds, the objective by its
+    value in the first run, constraints by their limits. Every run is recorded: with ``resume`` an interrupted
+    optimisation continues. For COBYQA a failed run counts as infeasible; all other methods end with an error.
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ def optimise(
     Raises
     ------
     ArithmeticError
-        If the search does not converge within ``most`` runs, or if no run is feasible. Methods that use derivatives end
-        if no change of the parameters reduces the largest violation.
+        If the search does not converge within ``most`` runs, or if no run is feasible. Methods that use derivatives
+        raise it as soon as no change of the parameters reduces the largest violation.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def command(
 
 
 def _entry(model: ModelFile, name: str | None) -> tuple[str, Optimisation]:
-    """Name and entry of an optimisation of a model file: that with the given name, or the first one of the file.
+    """Name and entry of the optimisation ``name`` of a model file, by default of the first one.
 
     Raises ValueError for an unknown name, and for a file without optimisations.
     """

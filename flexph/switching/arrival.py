@@ -1,4 +1,4 @@
-"""Changes of mode: the new state after its impulses, the energy lost, and the choice among several modes."""
+"""Changes of mode: the state after the impulses of the new mode, energy lost, and the choice among several modes."""
 
 from __future__ import annotations
 
@@ -281,7 +281,10 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
 
 
 def _impulses(inner: Array) -> Array:
-    """Orthonormal basis (k, j) of the kernel of A₂₂ (``inner``), by scaled rows and columns, as units differ."""
+    """Orthonormal basis (k, j) of the kernel of A₂₂ = U₂ᵀA U₂ (``inner``) of :func:`impulsive`.
+
+    Rows and columns are scaled, as units differ.
+    """
     if not inner.size:
         return np.zeros((len(inner), 0))
     scale = np.sqrt(np.maximum(np.abs(inner).max(axis=1), np.abs(inner).max(axis=0)))

@@ -32,6 +32,8 @@ PIECES = 64
 class Branch:
     """Solver for algebraic states at a time, which remain on one branch of solutions during a mode.
 
+    g(t, x) = 0 are the algebraic equations, x₂ the algebraic states.
+
     Steps compute algebraic states at their stages only. For index 1 Newton's method reuses its derivative; with
     ``careful`` the derivative is evaluated each time, and the states are followed from the last ones in small pieces.
     For index 2 the states are computed by :class:`flexph.consistency.conditions.Conditions`.
@@ -55,7 +57,10 @@ class Branch:
         return self.left
 
     def at(self, time: float, x: Array) -> Array:
-        """State with the differential part of x and algebraic states of the branch; StepFailed if it ends before."""
+        """State with the differential part of x and the algebraic states of the branch at a time [s].
+
+        Raises StepFailed if no algebraic states are found, as where the branch has ended.
+        """
         if not self._any:
             return x
         if not self._simple:

@@ -280,7 +280,7 @@ def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> I
 def state_at_end(run: Run, watch: Leaving) -> Array:
     """State at the end of the steps of a mode, with algebraic states that solve its equations.
 
-    If none are found, it has those of the last step.
+    If none are found, it has the algebraic states of the last step.
     """
     if watch.active:
         return watch.branch.state

@@ -76,9 +76,9 @@ class Switches:
         raise SwitchFailed(f"mode {at.mode!r} ends at an impasse point at t = {at.time:.9g} s, x = {at.state}")
 
     def _due(self, at: Instant, used: list[Transition]) -> Transition | None:
-        """First transition with a prescribed time at this instant that can be taken, or None.
+        """First transition that is triggered by the present time and can be taken, or None.
 
-        It is not among the ``used`` ones, and its condition is true.
+        Its condition is true, and it is not one of the transitions ``used`` at this instant.
         """
         for transition, when in self.timed(at.mode):
             moment = when.after(at.time - self.close)

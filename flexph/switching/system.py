@@ -29,8 +29,9 @@ COMMON = 1e-12
 class Mode:
     """One mode: its equations, and functions ``valid`` of (t, x) by name that are ≥ 0 as long as the mode lasts.
 
-    When one of them becomes negative, the next mode is chosen among ``candidates``, by default all others, as described
-    for :class:`SwitchingPHDAE`. A blocking ideal diode is valid while −v ≥ 0, a conducting one while i ≥ 0.
+    When one of them becomes negative, the next mode is chosen among ``candidates``, by default all other modes, as
+    described for :class:`SwitchingPHDAE`. For an ideal diode, the mode in which it blocks is valid while −v ≥ 0, the
+    mode in which it conducts while i ≥ 0.
     """
 
     system: PHDAE

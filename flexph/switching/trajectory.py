@@ -16,11 +16,11 @@ class ModeChange:
     """A switch: its time [s], modes, cause and effects.
 
     ``cause`` is the name of the transition, or ``not valid: NAME``. States ``before`` and ``after`` (n,) have the
-    algebraic states of their modes; ``energy`` is before and after [J]; ``work`` is by port [J] the work of sources in
-    impulses; ``lost`` [J] satisfies H⁺ − H⁻ = work − lost. ``impulse`` (n,) is ∫(J − R)z dt of the algebraic costates,
-    Eₛ(x⁺ − x⁻) if the constraints of the new mode moved the state. ``free`` (k, n) are the linear quantities that the
-    impulses cannot change, orthonormal rows a with a·x⁺ = a·x⁻; ``kept`` are the quantities named by the reset, with
-    their values.
+    algebraic states of their modes; ``energy`` is H before and after [J]; ``work`` is the work [J] of sources in
+    impulses, by port; ``lost`` [J] satisfies H⁺ − H⁻ = work − lost. ``impulse`` (n,) is ∫(J − R)z dt of the algebraic
+    costates, Eₛ(x⁺ − x⁻) if the constraints of the new mode moved the state. ``free`` (k, n) are the linear quantities
+    that the impulses cannot change, orthonormal rows a with a·x⁺ = a·x⁻; ``kept`` are the quantities named by the
+    reset, with their values.
     """
 
     time: float

@@ -103,7 +103,7 @@ class Reset:
     """State ``x⁺ = function(t, x)`` after a switch, and quantities ``keeps`` of x, by name, that it preserves.
 
     At every switch the preserved quantities are checked, and H(x⁺) ≤ H(x): the loss is recorded, a gain is an error.
-    Algebraic states of x⁺ are initial guesses for those of the new mode.
+    Algebraic states of x⁺ are initial guesses for the algebraic states of the new mode.
     """
 
     function: Callable[[float, Array], Any]

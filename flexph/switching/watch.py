@@ -102,7 +102,7 @@ class Leaving:
     def at_once(self, time: float) -> Bound | None:
         """First bound that the mode violates as it is entered and whose condition is true, or None.
 
-        Bounds that it violates with a false condition wait.
+        Other bounds that the mode violates, whose condition is false, are set to wait.
         """
         for bound in self.bounds:
             if bound.beyond and bound.allows(time, self.branch.state):

@@ -1,7 +1,6 @@
-"""Linear and nonlinear port-Hamiltonian descriptor systems.
+"""Linear and nonlinear port-Hamiltonian descriptor systems, their inputs, discrete gradients and port matrices.
 
-Their inputs, discrete gradients, port matrices, and changes of coordinates. Imports: display, laws, numerics,
-numerics.factors.
+Imports: display, laws, numerics, numerics.factors.
 """
 
 import lazy_loader

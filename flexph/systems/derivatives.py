@@ -43,7 +43,7 @@ class Derivatives:
         ∂((B + P)ᵀw)/∂x (m, n) as a function of x and w, for interconnections. If left out for a system without P,
         ``inputs`` is used.
     accuracy : float
-        Relative error of derivatives by differences; zero for exact ones.
+        Relative error of the given derivatives if they are differences; zero if they are exact.
     """
 
     costate: Callable[[Array], Any]

@@ -63,7 +63,10 @@ def padded(given: Invariants, n: int, extra: int) -> Invariants:
 
 
 def correction(along: float, step: Array, before: float, after: float) -> float:
-    """Factor ``(ΔH − ∇H(m)·Δx)/(Δx·Δx)`` of [dg] eq. (12) from ∇H(m)·Δx, Δx, H(x₀), H(x₁); zero if round-off."""
+    """Factor ``(ΔH − ∇H(m)·Δx)/(Δx·Δx)`` of [dg] eq. (12); zero if its numerator is round-off.
+
+    ``along`` is ∇H(m)·Δx, ``step`` is Δx, ``before`` and ``after`` are H at both ends.
+    """
     missing, size = (after - before) - along, float(step @ step)
     if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
         return 0.0

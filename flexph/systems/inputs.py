@@ -76,7 +76,7 @@ class Table:
         return out
 
     def _pieces(self, times: Array) -> Array:
-        """Index, for each time, of the table's time at the end of the interval that contains it."""
+        """Index, for each given time, of the time in the table that ends the interval around it."""
         return np.clip(np.searchsorted(self.times, times, side="right"), 1, self.times.size - 1)
 
     def covers(self, times: Array) -> bool:
@@ -122,7 +122,7 @@ class Forcing:
     def with_inputs(self, inputs: Mapping[str, Input]) -> Forcing:
         """Copy with other inputs of the ports.
 
-        If a new table has the times of the old one of its port, its times are not checked again.
+        The times of a new table are not checked again if they are equal to the times of the old table of its port.
         """
         tables = {}
         for name, given in inputs.items():

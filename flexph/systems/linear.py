@@ -199,7 +199,8 @@ class LinearPHDAE(NamedPorts):
     def expand(self, x: Array | ComplexArray) -> Array:
         """States as they were before elimination or reduction, from states x (n,) or (n, k) of this system.
 
-        ``parts`` are slices of them.
+        ``parts`` are slices of these original states.
+
         Parameters
         ----------
         x : array or ComplexArray
@@ -231,7 +232,7 @@ class LinearPHDAE(NamedPorts):
 
 
 def unknowns(system: LinearPHDAE) -> int:
-    """Number of unknowns of a system, by which a computation on it chooses its number of threads."""
+    """Number of unknowns of a system, from which computations choose their number of threads."""
     return system.size
 
 

@@ -40,8 +40,8 @@ class GradientPair(NamedTuple):
     def defect(self, x: Array, floor: Array) -> float:
         """Relative defect of the pair at x, see :meth:`flexph.PHDAE.gradient_defect`.
 
-        Differences vary a state by a step relative to its size, which is at least its entry of ``floor`` (n,) unless
-        the state carries a share of the energy.
+        ∇H is computed by central differences, with steps relative to the sizes of the states. A size is the magnitude
+        of the state, but at least its entry of ``floor`` (n,) if the state has hardly any part of the energy.
         """
         analytic = self.E(x).T @ self.z(x)
         size = np.maximum(np.abs(x), floor)
@@ -77,12 +77,12 @@ class GradientPair(NamedTuple):
 
 
 class Terms(ABC):
-    """Base of the terms of a :class:`flexph.PHDAE` as numerical data, with which precompiled loops take its steps."""
+    """Base class of the numerical data of a :class:`flexph.PHDAE`, with which precompiled loops compute its steps."""
 
     @property
     @abstractmethod
     def derivatives(self) -> Derivatives:
-        """Derivatives of the functions of the system, which are not compared with differences."""
+        """Derivatives of the functions of the system; they are not checked against differences."""
 
     @abstractmethod
     def check(self, system: Any, x: Array) -> None:
@@ -153,7 +153,7 @@ class PHDAE(NamedPorts, Remade):
         8), to replace the value in the middle: e.g. a discrete Jacobian of constraints in J satisfies them exactly. A
         mean of z must form a discrete gradient pair with that of E, z̄ᵀĒ (x₁ − x₀) = ΔH ([dg] definition 7, checked
         near the sample), which ``DiscreteGradient("pair")`` uses; other methods form z̄ themselves.
-        :func:`flexph.discretisation.with_pair` turns these into means.
+        :func:`flexph.discretisation.with_pair` turns such a method into means.
     invariants : Invariants, optional
         H as a function of quadratic invariants.
     derivatives : Derivatives, optional
@@ -315,7 +315,9 @@ class PHDAE(NamedPorts, Remade):
                 raise ValueError(f"inconsistent start: {what}")
 
     def floor(self, x: Array) -> Array:
-        """Size below which each state counts as small: 1e-3 of the largest state of its part, or of all if it is zero.
+        """Size below which each state counts as small: 1e-3 of the largest state of its part.
+
+        If the part is zero, it is 1e-3 of the largest of all states.
 
         A part also counts as zero if it is round-off of the other states, or of an earlier part that contains it.
         """

@@ -39,8 +39,8 @@ rest."""
 class Lines:
     """Lines d = D q + d₀ between pairs of points, as arrays: springs, rods or dampers.
 
-    ``names`` are those of the lines, ``ends`` the numbers of the two points of each, with −1 for a fixed position,
-    which is part of d₀ (``offsets``); ``kinds`` and ``laws`` are the numbers and parameters of their laws.
+    ``names`` are the names of the lines, ``ends`` (lines, 2) the numbers of the points at the ends, with −1 for a fixed
+    position, which is part of d₀ (``offsets``). ``kinds`` and ``laws`` are the numbers and parameters of the laws.
     """
 
     names: tuple[str, ...]
@@ -102,7 +102,7 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def _squares_of_rods(self) -> Array:
-        """Matrices DᵀD/L (rods, nv, nv) of the rods, whose rates C(q) v they determine."""
+        """Matrices DᵀD/L (rods, nv, nv) of the rods with lengths L, the second derivatives of their constraints."""
         return np.einsum("lin,lim->lnm", self._of_rods, self._of_rods) / self.rods.laws[:, :, None]
 
     @once
@@ -320,7 +320,8 @@ class ParticleTerms(Terms, Memo):
     def _damper_rows(self, x: Array) -> list[Array]:
         """Matrices W (k, nv) of the dampers, which map velocities to the rates on which their forces depend.
 
-        The rate is that of the length (k = 1), or for DRAG the relative velocity of the ends (k = dim).
+        The rate is the rate of the length of the damper (k = 1), or for the kind DRAG the relative velocity of its ends
+        (k = dim).
         """
         nv = self.weight.size
         rows = []

@@ -31,7 +31,7 @@ class Transformation:
     def applied(self, sample: Array, parts: Mapping[str, slice]) -> PHDAE:
         """Transformed system, checked at the state ``sample``.
 
-        ``parts`` are added to the parts that keep their names.
+        ``parts`` are slices of the new states by name, in addition to the parts of the original system that remain.
         """
         system = self.system
         losses: dict[str, Any] = {"R": self.matrix("R", system.R)} | self.feedthrough()
@@ -70,7 +70,7 @@ class Transformation:
     def _loss(self, name: str, U: Array, x: Array) -> Array:
         """Block R̃, P̃ or S̃, by its name, of the matrix ``diag(U, 1)ᵀ [[R, P], [Pᵀ, S]] diag(U, 1)``.
 
-        R, P and S are those at a state x of the original system. The whole matrix is symmetric and positive
+        R, P and S are evaluated at a state x of the original system. The whole matrix is symmetric and positive
         semi-definite to the last bit.
         """
         n, m = self.system.size, self.system.inputs_size
@@ -82,11 +82,14 @@ class Transformation:
         return np.asarray(blocks[name])
 
     def caution(self, of: Callable[[Array], str | None], x: Array) -> str | None:
-        """Warning text, or None, of a function ``of`` of the original states, at the new state x."""
+        """Warning text, or None, at the new state x, from a warning function ``of`` of the original system."""
         return of(self.phi(x))
 
     def start_defect(self, of: Callable[[Array, float], str | None], x: Array, step: float) -> str | None:
-        """Reason why a run cannot start at the new state x with a step [s], or None; ``of`` is the original."""
+        """Reason why a run cannot start at the new state x with a step [s], or None.
+
+        ``of`` is the function of the original system that gives this reason.
+        """
         return of(self.phi(x), step)
 
     def matrix(self, name: str, matrix: MatrixFunction) -> MatrixFunction | Any:
@@ -96,7 +99,7 @@ class Transformation:
     def carried(self, name: str, matrix: Any, U: Any, D: Any) -> Any:
         """Transformed value of the matrix ``name``: UᵀED, UᵀJU, UᵀRU, UᵀB or UᵀP; S and N are unchanged.
 
-        ``matrix`` is its value at φ(x̃), ``U`` and ``D`` those of the frame and of Dφ.
+        ``matrix`` is its value at φ(x̃), ``U`` is the frame and ``D`` the Jacobian Dφ, both at x̃.
         """
         if name == "R":
             return semi_definite_product("R", matrix, U)
@@ -118,7 +121,7 @@ class Transformation:
         return self.carried(name, given, U, D)
 
     def parts(self) -> dict[str, slice]:
-        """Named parts of the states whose names are kept; none for a nonlinear φ."""
+        """Parts of the original system that are also parts of the transformed one; none for a nonlinear φ."""
         return {}
 
     def derivatives(self) -> Derivatives | None:
@@ -155,8 +158,8 @@ class LinearTransformation(Transformation):
     def derivatives(self) -> Derivatives | None:
         """Derivatives of the transformed functions: ``U⁻¹ ∂z Dφ`` of z̃, ``Uᵀ ∂(… w̃) Dφ`` of the matrices.
 
-        Those of the original are evaluated at φ(x̃). Here w̃ = Dφ w for E, and w̃ = U w for J and R. None if the
-        original has no derivatives.
+        The derivatives ∂z and ∂(… w̃) of the original system are evaluated at φ(x̃). Here w̃ = Dφ w for E, and w̃ = U w
+        for J and R. None if the original has no derivatives.
         """
         given, phi, D, U = self.system.derivatives, self.phi, self.jacobian.matrix, self.frame.matrix
         if given is None:

@@ -59,8 +59,8 @@ def _refuse_bare(name: str, value: str, unit: Units) -> None:
 def in_si(name: str, value: Any, unit: Units) -> Any:
     """Convert all texts with units in a value, also in lists and mappings, to numbers in SI units.
 
-    ``name`` is that of the argument, for errors; ``unit`` the unit or units with which they must be compatible. Other
-    values are returned unchanged.
+    Units must be compatible with ``unit``, or with one of several. ``name`` is the argument in errors. Other values are
+    returned unchanged.
     """
     if isinstance(value, str):
         if not is_quantity(value) or _is_plain(value):

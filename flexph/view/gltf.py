@@ -1,4 +1,4 @@
-"""Motions as binary glTF files (``.glb``) for slides, web pages and animation software, by pygltflib (``gltf``)."""
+"""Motions as binary glTF files (``.glb``) for slides, web pages and animation software (extra ``gltf``)."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
 
 
 def _normals(points: Array, triangles: Array) -> Array:
-    """Unit normals (v, 3) at the vertices, as means of those of the triangles at each.
+    """Unit normals (v, 3) at the vertices: means over the triangles that meet at each vertex.
 
     They are along the z axis if these triangles have no area.
     """

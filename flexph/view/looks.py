@@ -54,9 +54,10 @@ def as_scene(shown: Any, frames: int, *, scale: float = 1.0, forces: bool = Fals
 
 
 def shown_field(scene: Scene, name: str | None) -> str | None:
-    """Name of the field that colours a scene: the given one, or by default von Mises stress, or the first field.
+    """Name of the field that colours a scene: ``name``, or if that is None a default field.
 
-    Stresses precede other fields by default; None for a scene without fields.
+    The default is von Mises stress, otherwise the first stress, otherwise the first field; None for a scene without
+    fields.
     """
     names = scene.field_names()
     if name is not None:

@@ -32,7 +32,7 @@ class Creased(NamedTuple):
 
 
 def telling_points(part: Part) -> Array:
-    """Points (p, 3) of a part at which angles between its triangles are measured.
+    """Points (p, 3) of a part from which sharp edges between its triangles are determined.
 
     These are the points at the first time, and for an arrow those at the time of its largest length.
     """
@@ -74,10 +74,11 @@ def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Crease
 
 
 def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
-    """Corners (2, e) of both triangles at one end of each of e common edges, as indices 3 triangle + corner.
+    """Corners (2, e) of the two triangles that meet at one end of each of e common edges.
 
-    ``first`` and ``second`` (e,): corners of the one and the other triangle at which its side along the edge starts.
-    The end is the start of the first triangle's side, or with ``far`` its other end.
+    A corner has the number 3t + k: corner k of triangle t. ``first`` and ``second`` (e,) are the corners at which the
+    common edge begins in the first and in the second triangle. The end is the point at ``first``, or with ``far`` the
+    other end of the edge.
     """
     following = lambda corner: 3 * (corner // 3) + (corner + 1 - 3 * (corner // 3)) % 3  # noqa: E731
     points = cells.ravel()

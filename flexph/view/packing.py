@@ -81,8 +81,8 @@ def add_path(stream: Stream, values: Array) -> Told:
 def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
     """Append numbers (k, n) at k times up to a tolerance; return their reference, None if all are below the tolerance.
 
-    They are stored as a mean with the fewest modes that satisfy the tolerance, or as changes between times if these
-    are fewer numbers.
+    They are stored as modes by :func:`_as_modes` if this takes clearly fewer numbers, otherwise as changes between
+    times.
     """
     if float(np.abs(values).max(initial=0.0)) <= tolerance:
         return None
@@ -92,7 +92,8 @@ def add_series(stream: Stream, values: Array, tolerance: float) -> Told | None:
 def _as_modes(stream: Stream, values: Array, tolerance: float) -> Told | None:
     """Append numbers (k, n) at k times as their mean and modes of a singular value decomposition; return the reference.
 
-    It has the fewest modes that reproduce all numbers up to ``tolerance``. None if that needs hardly fewer numbers.
+    The number of modes is the smallest of RANKS for which the error of all numbers is at most ``tolerance``. Returns
+    None if none is, or if the modes would take nearly as many numbers as the values.
     """
     k, n = values.shape
     largest = float(np.abs(values).max())
@@ -203,7 +204,7 @@ def _short(times: Array) -> list[float]:
 def telling_row(scene: Scene) -> int:
     """Index of the time in a scene with the largest deformation of a body.
 
-    If nothing deforms, that of the largest displacement from the first time.
+    If nothing deforms, it is the time of the largest displacement of a point from its position at the first time.
     """
     bodies = [part for part in scene.parts if part.kind == "body" and part.moves]
     deformed = [part.deformation for part in bodies if part.deformation.shape[1]]

@@ -54,7 +54,7 @@ def font(size: float) -> Any:
 
 @dataclass(frozen=True)
 class Layout:
-    """Places on a picture: its size, and the windows of motion, colour bar and energy curves, all in pixels.
+    """Layout of a picture: its size, and the regions of motion, colour bar and energy curves, all in pixels.
 
     ``unit`` is the length by which sizes of letters and distances grow with the picture, 1 for 800 × 450 pixels.
     """
@@ -111,7 +111,7 @@ class Paper:
     times: tuple[float, float]
 
     def under(self, picture: Array, shadow: Array) -> Array:
-        """Bytes (height, width, 4) of a picture drawn over the background, which its shadow darkens.
+        """Bytes (height, width, 4) of a picture of bodies over the background, which is darkened by their shadow.
 
         ``picture`` (height, width, 4) has colours multiplied by their opacity, 0 to 1; ``shadow`` (height, width) is 0
         to 1.

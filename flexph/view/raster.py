@@ -215,7 +215,8 @@ def _spans(corners: Array, size: tuple[int, int]) -> _Spans:
 def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
     """Column of the first and last dot (r,) of each span, at which no barycentric coordinate is negative.
 
-    These are slope·x + offset, both (r, 3), in the middle x of a dot. Without such dots the last is before the first.
+    At the middle x of a dot the barycentric coordinates are ``slope``·x + ``offset``, both (r, 3). In a span without
+    such dots, the last is before the first.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         cut = -offset / slope
@@ -227,7 +228,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """Index of the range and the integer, for all integers of the ranges from ``first`` (r,) to ``last`` (r,)."""
+    """Integers of the ranges from ``first`` (r,) to ``last`` (r,): index of the range of each, and the integer."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)

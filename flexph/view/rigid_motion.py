@@ -32,7 +32,7 @@ class RigidMotion(NamedTuple):
         return np.asarray(np.swapaxes(self.rotations[:, None], -1, -2) @ vectors[..., None])[..., 0]
 
     def rest(self, points: Array) -> Array:
-        """Differences between points (k, p, 3) and those of the rigid motion, in the axes of the body."""
+        """Deviations of points (k, p, 3) from the rigid motion, in the axes of the body."""
         return (points - self.centres[:, None]) @ self.rotations - self.base
 
     @property
@@ -45,8 +45,8 @@ class RigidMotion(NamedTuple):
 def rigid_motion(points: Array) -> RigidMotion:
     """Rigid motion with the least squared deviation from points (k, p, 3).
 
-    Base points are those at the first time. W. Kabsch, A solution for the best rotation to relate two sets of vectors,
-    Acta Crystallogr. A 32 (1976).
+    Its points X are the given ones at the first time, relative to their centre. W. Kabsch, A solution for the best
+    rotation to relate two sets of vectors, Acta Crystallogr. A 32 (1976).
     """
     centres = points.mean(axis=1)
     own = points - centres[:, None]
@@ -83,7 +83,8 @@ def _quaternion_products(rotations: Array) -> Array:
 def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
     """Connected pieces of a part that is a joint symbol, if they move relative to each other; else the part alone.
 
-    They do if a common rigid motion misses a point by more than ``tolerance`` [m].
+    They move relative to each other if a point of the part deviates by more than ``tolerance`` [m] from the rigid
+    motion that is fitted to all of its points.
     """
     if not part.moves or part.kind in ("body", "arrow") or part.point_fields:
         return [part]
@@ -96,7 +97,7 @@ def rigid_pieces(part: Part, tolerance: float) -> list[Part]:
 def _piece(part: Part, own: Array, tolerance: float) -> Part:
     """Part with the points of indices ``own`` only.
 
-    It has one time only if none of them moves by more than ``tolerance`` [m] and none has a deformation.
+    It has a single time if none of these points moves by more than ``tolerance`` [m] and none has a deformation.
     """
     cells = part.cells[np.isin(part.cells[:, 0], own)]
     points, deformation = (

@@ -1,4 +1,4 @@
-"""Pictures of a scene at its rows, and the still picture in a page that is shown without scripts."""
+"""Pictures of a scene at its times, and the still picture in a page that is shown without scripts."""
 
 from __future__ import annotations
 

@@ -182,9 +182,9 @@ def _dimension(inertia: Numbers) -> int:
 
 
 def _place(name: str, value: Point | Array, dim: int) -> Array:
-    """Point as an array (dim,), after a check; ``name`` names it in messages.
+    """Point as an array (dim,), after a check; ``name`` names the point in messages.
 
-    Raises ValueError for another dimension, which says what decides it.
+    Raises ValueError for another number of coordinates; the message says why the body is planar or spatial.
     """
     shape = np.shape(value)
     if len(shape) == 1 and shape != (dim,):
@@ -197,7 +197,7 @@ def _second(name: str, inertia: Numbers, mass: float, lever: Array) -> Array:
     """Second moment ∫ρXXᵀ = ½tr(J)1 − J (3, 3) about the centre of mass, from the given ``inertia``.
 
     ``lever`` is the vector from the centre of mass to the point to which ``inertia`` refers. Raises ValueError for a J
-    that no distribution of mass has; ``name`` names it.
+    that no distribution of mass has; ``name`` names the argument in the message.
     """
     given = check.array("inertia", inertia, (3,) * np.ndim(inertia))
     J = np.diag(given) if given.ndim == 1 else given

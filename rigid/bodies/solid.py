@@ -71,7 +71,7 @@ def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
-    """Moments of the space between each surface cell and the origin; they add up to those inside the surface.
+    """Moments of the cones from the origin over surface cells; their sums are the moments of the enclosed volume.
 
     By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """
@@ -101,8 +101,9 @@ def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
 def _triangles(corners: Array, faces: tuple[Face, ...]) -> Iterator[tuple[Array, Array, Array]]:
     """Yield the corners of the triangles of each face of all k cells: three arrays (k, 3) for a triangle of each cell.
 
-    A quadrilateral has four around its mean point. Neighbouring cells have the same triangles. These are exact for
-    plane faces; for a warped face they bound the same volume as the bilinear surface.
+    A quadrilateral is split into four triangles around its mean point, so that two cells with a common face have the
+    same triangles there. They are exact for plane faces, and enclose the same volume as the bilinear surface of a
+    warped face.
     """
     for face in faces:
         ring = [corners[:, i] for i in face]
@@ -119,10 +120,10 @@ CORNERS = {name: 1 + max(i for face in faces for i in face) for name, faces in {
 
 
 def chosen(mesh: meshio.Mesh) -> tuple[Array, Cells]:
-    """Points (p, 3) that are in use, and the corners (k, corners) of the cells of a mesh, by cell type.
+    """Points (p, 3) to which the cells of a mesh refer, and the corners (k, corners) of these cells by cell type.
 
-    They are all volume cells or, without any, all surface cells. Cells of higher order are reduced to their corners,
-    with a warning. Raises ValueError for a mesh without such cells.
+    The cells are all volume cells of the mesh or, without any, all surface cells. Cells of higher order are reduced to
+    their corners, with a warning. Raises ValueError for a mesh without such cells.
     """
     refuse_unknown((block.type, block.data) for block in mesh.cells)
     points = check.array("points of the mesh", mesh.points, (None, 3))
@@ -158,7 +159,7 @@ def _used(points: Array, cells: Cells) -> tuple[Array, Cells]:
 
 
 def merged(points: Array, cells: Cells) -> tuple[Array, Cells]:
-    """Points without repetition, which some formats have, and the surface cells over them.
+    """Merge coincident points, which some formats repeat for each cell; returns points and surface cells.
 
     Cells with fewer than three distinct corners are left out.
     """
@@ -247,7 +248,7 @@ def solid(
     Raises
     ------
     ValueError
-        For a file that cannot be read or contains additional masses, a mesh without such cells or with others, a
+        For a file that cannot be read or contains additional masses, a mesh without these cells or with unknown ones, a
         surface that is open or not consistently oriented, volume cells that are inverted or repeated, and a mesh
         without volume; for an unknown part or port of a drawing, and a density that is missing.
     ImportError
@@ -282,7 +283,8 @@ def _of_drawing(
 ) -> Body:
     """Rigid body of a part of a drawing, whose volume and inertia follow from its exact faces.
 
-    ``density`` None takes that of the file. Raises ValueError if there is none, or for an unknown part or port.
+    If ``density`` is None, the density in the file is used. Raises ValueError if the file has none, and for an unknown
+    part or port.
     """
     refuse_missing("mesh", path)
     try:

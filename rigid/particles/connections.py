@@ -47,7 +47,7 @@ class Rod:
 
 @dataclass(frozen=True)
 class SpringLaw:
-    """Built-in energy of a spring: ``kind``, a number of :mod:`flexph.systems.particle_terms`, and its parameters."""
+    """Built-in energy of a spring: its number ``kind`` in :mod:`flexph.systems.particle_terms`, and its parameters."""
 
     kind: int
     parameters: tuple[float, ...]

@@ -36,9 +36,9 @@ def point_masses(
     """System of point masses: ``ṙ = v``, ``M v̇ = −∇V − F_d − c'ᵀλ + B F``, ``0 = c(r)`` ([rigid] eq. (6)).
 
     Lengths enter by their squares, which are quadratic invariants: springs, rods and dashpots act along the line
-    between the mean ends over a step, and conserved momenta are preserved to round-off. If all laws are built-in (from
-    :meth:`Spring.linear`, :meth:`Spring.of_square`, ``viscous``, ``quadratic``, ``coulomb``, :class:`Drag`), steps run
-    in compiled loops, except with a tolerance or events.
+    between the mean positions of their ends over a step, and conserved momenta are preserved to round-off. If all laws
+    are built-in (from :meth:`Spring.linear`, :meth:`Spring.of_square`, ``viscous``, ``quadratic``, ``coulomb``,
+    :class:`Drag`), steps run in compiled loops, except with a tolerance or events.
 
     Parameters
     ----------
@@ -200,9 +200,9 @@ def known_terms(
 ) -> ParticleTerms:
     """Arrays of the springs, rods, dashpots, masses and weights of points, for compiled loops.
 
-    ``mass`` is that of each point, ``acceleration`` (dim,) the gravity, ``lines`` the springs, rods and dashpots,
-    ``inputs`` the names of the points on which input forces act. ``has_pair`` is True if the system has the discrete
-    gradient pair of :func:`point_masses`. Raises ValueError for laws that are functions given by the user.
+    ``mass`` are the masses of the points, ``acceleration`` (dim,) the gravity, ``lines`` the springs, rods and
+    dashpots, ``inputs`` the names of the points on which input forces act. ``has_pair`` is True if the system has the
+    discrete gradient pair of :func:`point_masses`. Raises ValueError for laws that are functions given by the user.
     """
     springs, rods, dashpots = lines
     coordinates = range(points.place.size)

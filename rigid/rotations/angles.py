@@ -155,7 +155,7 @@ class Angles(Orientation):
 
     @property
     def axes(self) -> tuple[int, int, int]:
-        """Axes i, j, k in ``R = R_i R_j R_k``: those of the letters, in reverse order for fixed axes."""
+        """Indices i, j, k of the axes in ``R = R_i R_j R_k``: the letters of ``sequence``, reversed for fixed axes."""
         i, j, k = ("xyz".index(letter) for letter in self.sequence.lower())
         return (i, j, k) if self.sequence.isupper() else (k, j, i)
 
@@ -207,7 +207,7 @@ class Angles(Orientation):
         return f"{what} = {self._distance(zeta):.2g} at β = {np.degrees(zeta[1]):.4g}°"
 
     def _ordered(self, stack: Array) -> Array:
-        """Reorder a stack of three arrays from the order of the factors of R to that of ζ."""
+        """Reorder a stack of three arrays from the order of the factors of R to the order of the angles in ζ."""
         return stack if self.sequence.isupper() else stack[::-1]
 
     def _factors(self, zeta: Array) -> list[Array]:

@@ -143,8 +143,8 @@ class Orientation(ABC):
         position : array_like
             r (dim,) [m].
         rotation : Rotation or Numbers
-            A rotation as for :meth:`coordinates`. Of a spatial orientation also coordinates (size,) of this kind, which
-            are checked.
+            A rotation as for :meth:`coordinates`. For a spatial orientation also the coordinates (size,) of this
+            orientation, which are checked.
 
         Returns
         -------

@@ -1,4 +1,7 @@
-"""Geometry of one rigid body: its points as functions of positions ζ, and their velocities from velocities ϖ."""
+"""Geometry of one rigid body: its points as functions of positions ζ, and their velocities from velocities ϖ.
+
+R is the rotation matrix from body axes to world axes, ω the spin in body axes.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,9 @@ class BodyAxes(Memo):
         return self._spans("velocity", "spin", self.orientation.spins)
 
     def _spans(self, place: str, turn: str, size: int) -> dict[str, slice]:
-        """Slices of the rotation, named ``turn``, and of the position of a free body before it, named ``place``.
+        """Slices by name of the entries of the position or velocity of P, and of the ``size`` entries for the rotation.
 
-        The rotation has ``size`` entries, the position dim.
+        ``place`` names the first slice, which only a free body has, ``turn`` the second.
         """
         if not self.free:
             return {turn: slice(0, size)}

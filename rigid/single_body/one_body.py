@@ -42,7 +42,10 @@ class Added:
 
 
 def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
-    """Multibody system of a body with the mass matrix M, the potential ``weight``, and what the user ``added``."""
+    """Multibody system of a body with the mass matrix M and the potential ``weight``.
+
+    ``added`` are its ports, constraints and dampers, and the sample.
+    """
     bound = named("constraints", added.constraints or {})
     constraints = [c for name, how in bound.items() for c in _constraints(name, how, body)]
     given = [how.caution(name, body) for name, how in bound.items() if isinstance(how, Rolling)]
@@ -170,7 +173,7 @@ def free_body(
         ``(rigid.Torque(), flexph.laws.viscous(0.1))``, relative to the ground.
     sample : sequence of float, optional
         Positions ζ at which the conditions of a system are checked (:meth:`Orientation.pose`), by default at the origin
-        with a generic rotation; give others if the constraints are singular there.
+        with a generic rotation; give other positions if the constraints are singular there.
 
     Returns
     -------

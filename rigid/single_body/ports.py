@@ -30,7 +30,8 @@ class Force:
     at : array_like
         Point X of the body axes [m].
     along : array_like, optional
-        A direction (dim,) in the ``axes`` (one column); by default a force (dim,) in these axes.
+        Direction (dim,) of the force in the ``axes``, for a port with one column; by default the port takes all
+        components of a force (dim,) in these axes.
     axes : {"world", "body"}
         Axes of the force.
     """
@@ -59,8 +60,8 @@ class Torque:
     Parameters
     ----------
     about : array_like, optional
-        In space a direction (3,) in the ``axes`` (one column); by default a torque (3,) in these axes. None in the
-        plane.
+        In space the direction (3,) of the torque in the ``axes``, for a port with one column; by default the port takes
+        all components of a torque (3,) in these axes. None in the plane.
     axes : {"world", "body"}
         Axes of the torque.
     """
@@ -86,9 +87,9 @@ class Torque:
 class Gimbal:
     """A motor torque [N m] at one axis of a massless gimbal; its output is the rate of the gimbal angle.
 
-    It belongs to a spatial body with any orientation ([rigid] sec. 7.2), and has a position if the orientation is given
-    by angles in the same sequence. Undefined at the gimbal lock of the suspension, whatever the coordinates of the
-    orientation.
+    The body is spatial, with any orientation ([rigid] sec. 7.2). The port has a position, the gimbal angle, if the
+    orientation of the body is given by angles in the same sequence. The port is undefined at the gimbal lock of the
+    suspension, whatever the coordinates of the orientation.
 
     Parameters
     ----------
@@ -120,8 +121,10 @@ class Gimbal:
 class Frame:
     """A frame at the point ``at`` of the body axes with two ports, both to be coupled for a weld.
 
-    ``name`` is a force (dim,) in world axes and ``name.turn`` a torque about the world axes, in the plane a number. A
-    spin is not the rate of three coordinates in space, so that a weld couples velocities there: midpoint steps rotate
+    The port with the name of the frame is for a force (dim,) in world axes, the one with the suffix ``.turn`` for a
+    torque about the world axes, in the plane a number.
+
+    A spin is not the rate of three coordinates in space, so that a weld couples velocities there: midpoint steps rotate
     two bodies with the same kind of orientation equally, and preserve the weld exactly.
 
     Parameters

@@ -1,4 +1,7 @@
-"""Discs that roll on a ground without slipping, in the plane and in space."""
+"""Discs that roll on a ground without slipping, in the plane and in space.
+
+Symbols as in :class:`Rolling`; ζ are the positions, ϖ the velocities and R the rotation of the body.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ class Rolling:
     """A disc of radius ρ [m] about the point ``at`` of the body axes that rolls on the ground without slipping.
 
     In space the lowest point of the disc is at −ρe from its centre p, ``e = (n − (n·a)a)/|…|``. It stays on the ground,
-    ``n·(p − through) = ρ √(1 − (n·a)²)``, preserved without drift, and its material point does not slip,
+    ``n·(p − through) = ρ √(1 − (n·a)²)``, preserved without drift, and the material point there does not slip,
     ``t·(ṗ − ρ Ω × e) = 0`` along the ground: nonholonomic in space, in the plane the rate of ``t·p + ρφ``. A disc that
     lies flat has no point of contact: a start raises ValueError and a run ends with an error; a warning precedes this.
 

@@ -1,4 +1,9 @@
-"""Conditions on a multibody system ([rigid] sec. 4), with a message for each defect."""
+"""Conditions on a multibody system ([rigid] sec. 4), with a message for each defect.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +39,9 @@ this displacement. Round-off is 1e-16."""
 def refuse_undetermined(system: SystemModel) -> None:
     """Raise ValueError if ker M ∩ ker (c'Z, A) has a velocity on which no damper, potential or gyroscopic force acts.
 
-    The equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` of such a velocity is empty. A velocity is determined if it is so at one
-    of the positions near the sample: a spring acts across its direction only away from the sample.
+    The equation ``0 = vᵀ(−Zᵀ∇V − τ_d − Gϖ)`` of such a velocity v is empty. It suffices that all massless velocities
+    are determined at one of the positions near the sample: a spring acts across its direction only after a
+    displacement.
     """
     if not system.massless.size:
         return

@@ -1,4 +1,9 @@
-"""Equations of a multibody system as a :class:`flexph.PHDAE` with a special discrete gradient pair."""
+"""Equations of a multibody system as a :class:`flexph.PHDAE` with a special discrete gradient pair.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +56,7 @@ class Equations:
         self._gradient: Callable[[bytes], list[Callable[[Array], Array]]] = lru_cache(maxsize=1)(self._gradients)
 
     def phdae(self, sample: Array) -> PHDAE:
-        """:class:`flexph.PHDAE` with the means of its discrete gradient pair over a step."""
+        """Equations as a :class:`flexph.PHDAE`, with the means of its discrete gradient pair over a step."""
         s, f = self.system, self.layout
         E = np.zeros((f.size, f.size))
         E[f.positions, f.positions] = np.eye(s.positions)
@@ -152,9 +157,9 @@ class Equations:
         return np.vstack(rows).T if rows else np.zeros((s.velocities, 0))
 
     def mean_velocity(self, omega0: Array, omega1: Array) -> Array:
-        """Mean velocity ϖ̄: the arithmetic mean of ϖ₀ and ϖ₁, for massless parts their value ϖ₁ at the end.
+        """Mean velocity ϖ̄ over a step: the arithmetic mean of ϖ₀ and ϖ₁, but ϖ₁ along the kernel of M.
 
-        Massless parts have no time derivative.
+        Velocities in the kernel are massless and have no time derivative in the equations.
         """
         if self.massless is None:
             return 0.5 * (omega0 + omega1)
@@ -241,8 +246,8 @@ def resistance(system: SystemModel, zeta: Array, omega: Array) -> Resistance:
 
     For a :class:`Damper`, R = W diag(ρ(s)/s) Wᵀ with the rates s = Wᵀϖ. For a :class:`Dissipation` with the power
     P = ϖᵀτ ≥ 0, ``R = P p pᵀ/(ϖᵀp)²`` and ``S = (τ pᵀ − p τᵀ)/(ϖᵀp)``, where p = Wϖ and W is M, completed on its
-    kernel: both are bounded if τ is of the order of ϖ, also at rest and for P = 0 ≠ τ, and transform with the velocity
-    coordinates as M does. At rest they are zero.
+    kernel: R and S are bounded if τ is of the order of ϖ, also near rest and for P = 0 ≠ τ, and transform with the
+    velocity coordinates as M does. At rest they are zero.
 
     Raises ValueError with the name and the power of a term that generates energy.
     """

@@ -1,4 +1,9 @@
-"""Matrices that are constant or functions of positions: differentiable, in blocks, gyroscopic."""
+"""Matrices that are constant or functions of positions: differentiable, in blocks, gyroscopic.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Checks of the members of a multibody system: types, names and shapes."""
+"""Checks of the members of a multibody system: types, names and shapes.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

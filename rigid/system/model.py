@@ -1,4 +1,9 @@
-"""Data of a multibody system in redundant coordinates ([rigid] sec. 4), and the layout of its states."""
+"""Data of a multibody system in redundant coordinates ([rigid] sec. 4), and the layout of its states.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Positions near a sample at which the conditions of a multibody system are checked."""
+"""Positions near a sample at which the conditions of a multibody system are checked.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

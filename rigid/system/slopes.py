@@ -1,4 +1,9 @@
-"""Derivatives of the functions of a multibody system with respect to its positions, and of the equations of a step."""
+"""Derivatives of the functions of a multibody system with respect to its positions, and of the equations of a step.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +43,7 @@ def slopes(matrix: Any, zeta: Array, w: Array, g: Array) -> Slopes:
 
 
 def stacked(function: Any, x: Array) -> Array:
-    """Derivatives ∂f/∂x_k, stacked (n, …): those that the function provides, else forward differences."""
+    """Derivatives ∂f/∂x_k, stacked (n, …): ``slopes`` of the function if it has them, else forward differences."""
     return function.slopes(x) if isinstance(function, Differentiable) else differences(function, x)
 
 
@@ -209,9 +214,9 @@ class StepSlope:
     """Derivative of the equations of a step with respect to its end positions ζ₁, accumulated term by term.
 
     ``efforts`` (n_pot,) are ∇̄V + D̄ᵀλ − …, which Z̄ᵀ maps to forces, and ``of_efforts`` their derivative.
-    ``of_forces`` is the derivative of the forces that act on velocities directly, ``of_rows`` that of the constraint
-    rows C̄ϖ̄ and Āϖ̄ at constant ϖ̄ and Z̄ϖ̄. ``held`` are the discrete Jacobians D̄ of the rows that are rates of
-    position maps, and zero for the other rows.
+    ``of_forces`` is the derivative of the forces that act on velocities directly, ``of_rows`` the derivative of the
+    constraint rows C̄ϖ̄ and Āϖ̄ at constant ϖ̄ and Z̄ϖ̄. ``held`` are the discrete Jacobians D̄ of the rows that are
+    rates of position maps, and zero for the other rows.
     """
 
     def __init__(self, system: SystemModel, means: StepMeans) -> None:
@@ -261,8 +266,8 @@ class StepSlope:
         """Add the efforts ``D̄ᵀλ`` and ``D̄ᵀμ`` of constraints at position level, and derivatives of all constraints.
 
         At position level are the position constraints, and the velocity constraints that are rates of a position map.
-        The derivatives with respect to ζ₁ are those of these efforts, of the forces ``−Āᵀμ`` of the other velocity
-        constraints, and of the constraint rows. ``multipliers`` are (λ, μ).
+        Differentiated with respect to ζ₁ are these efforts, the forces ``−Āᵀμ`` of the other velocity constraints, and
+        the constraint rows. ``multipliers`` are (λ, μ).
         """
         discrete, s, row = iter(self.means.discrete), self.system, 0
         maps: list[tuple[PositionMap | None, Any]] = [(c.map, None) for c in s.constraints]

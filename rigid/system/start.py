@@ -1,4 +1,9 @@
-"""Consistent initial states of multibody systems: accelerations, multipliers, checks, and the nearest one."""
+"""Consistent initial states of multibody systems: accelerations, multipliers, checks, and the nearest one.
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 
@@ -118,7 +123,8 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
     """Message about positions or velocities that are too inconsistent for a run with the step size ``step`` [s].
 
-    None if their defects are at most DRIFTED and SHAKEN, which final states of other runs can have.
+    None if the defects of positions are at most DRIFTED and those of velocities at most SHAKEN. Final states of other
+    runs can have such defects.
     """
     defect = _position_defect(system, zeta, DRIFTED)
     if defect is not None:
@@ -206,14 +212,14 @@ def _on_coordinates(system: SystemModel, zeta: Array) -> Array:
 
 
 def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
-    """Positions after a displacement ``move``, and its size: its largest entry relative to the largest position."""
+    """Positions after the displacement ``move``, and the largest entry of ``move`` relative to the largest position."""
     zeta = zeta + move
     largest = float(np.abs(zeta).max(initial=0.0))
     return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)
 
 
 def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
-    """Conditions on positions: position constraints, and the positions of closed velocity constraints, kept at zero."""
+    """Conditions p = 0 on positions: position constraints, and ``closed`` velocity constraints with a position p."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)
 

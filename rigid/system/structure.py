@@ -1,4 +1,9 @@
-"""Multibody systems as Dirac structure, Lagrangian submanifold and resistive relation ([rigid] definitions 3-7)."""
+"""Multibody systems as Dirac structure, Lagrangian submanifold and resistive relation ([rigid] definitions 3-7).
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 

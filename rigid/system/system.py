@@ -55,7 +55,7 @@ class MultibodySystem(SystemModel):
     ports : mapping, optional
         :class:`ExternalPort` by name, with B.
     parts, velocity_parts : mapping, optional
-        Names of positions and of velocities.
+        Slices of the positions, and of the velocities, by name.
     cautions : sequence of callable, optional
         Functions of ζ that return a warning near the limits of the coordinates, or None.
     coordinates : sequence, optional
@@ -110,8 +110,8 @@ class MultibodySystem(SystemModel):
         :func:`rigid.system.equations.resistance`. Its ``means`` are a discrete gradient pair for
         :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, whose conditions hold to
         round-off; discrete Jacobians of constraints and positions, without drift; ``ΔH = work − dissipation``. Velocity
-        constraints without a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless velocities are
-        stage values of the midpoint of the step.
+        constraints that are not the rate of a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless
+        velocities are stage values of the midpoint of the step.
 
         Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and the named parts of the system (see
         :mod:`rigid.system`).
@@ -119,7 +119,7 @@ class MultibodySystem(SystemModel):
         Parameters
         ----------
         start : array, optional
-            State (n,) at which its conditions are checked.
+            State (n,) at which the conditions of the PHDAE are checked.
 
         Returns
         -------
@@ -150,8 +150,8 @@ class MultibodySystem(SystemModel):
     ) -> Array:
         """Consistent state x = (ζ, ϖ, λ, μ) with given positions and velocities, for :func:`flexph.integrate`.
 
-        λ and μ are those of :meth:`accelerations`. A velocity constraint that is the rate of a position preserves the
-        position of the initial state.
+        λ and μ are computed by :meth:`accelerations`. A velocity constraint that is the rate of a position preserves
+        the position of the initial state.
 
         Parameters
         ----------

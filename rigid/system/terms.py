@@ -1,4 +1,9 @@
-"""Terms of a multibody system: potentials, constraints, ports and dampers in redundant coordinates ([rigid] sec. 4)."""
+"""Terms of a multibody system: potentials, constraints, ports and dampers in redundant coordinates ([rigid] sec. 4).
+
+Symbols as in :class:`rigid.MultibodySystem`: positions ζ and velocities ϖ with ζ̇ = Z ϖ, momenta Γ = Mϖ, gyroscopic
+matrix G, potential V, position constraints c(ζ) = 0 with multipliers λ, velocity constraints A ϖ = 0 with multipliers
+μ, input matrix B.
+"""
 
 from __future__ import annotations
 
@@ -73,8 +78,9 @@ class PositionMap:
     def discrete(self, zeta0: Array, zeta1: Array, *, kept: bool = False) -> Array:
         """Discrete Jacobian of p over a step, ``D̄p Δζ = Δp`` ([dg] definition 6).
 
-        The discrete Jacobian of a sum is the sum of those of its terms, so that the correction and the forces of a term
-        involve only the positions of this term. ``kept``, see :func:`discrete_jacobian`, is ignored for several terms.
+        The discrete Jacobian of a sum is the sum of the discrete Jacobians of its terms, so that the correction and the
+        forces of a term involve only the positions of this term. ``kept``, see :func:`discrete_jacobian`, is ignored
+        for several terms.
         """
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
@@ -143,8 +149,8 @@ class ExternalPort:
     matrix : callable or array
         B (n_kin, k), a function of ζ or constant.
     position : PositionMap, optional
-        p(ζ) with ``p' Z = Bᵀ`` for a port with a position: its work is then that of the displacement, and couplings of
-        two such ports hold at position level.
+        p(ζ) with ``p' Z = Bᵀ``, if the port has a position. The work over a step is then FᵀΔp, and a coupling of two
+        such ports preserves p₁ − p₂ without drift.
     """
 
     matrix: MatrixFunction | Array
@@ -204,7 +210,7 @@ def entries(name: str, given: Any, wanted: str = "a tuple or list") -> tuple[Any
 def named(name: str, given: Any) -> dict[Any, Any]:
     """Copy of a mapping as a dict, in which slices without a start begin at 0.
 
-    Raises ValueError unless ``given`` is a mapping whose keys are names; ``name`` says in the message what it is.
+    Raises ValueError unless ``given`` is a mapping whose keys are names; ``name`` describes the mapping in the message.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"{name} must be a dict with names as keys, got {type(given).__name__}")

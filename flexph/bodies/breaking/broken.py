@@ -46,7 +46,7 @@ def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) ->
 
 
 def _broken(body: NodalBody, elements: tuple[int, ...]) -> NodalBody:
-    """Copy of a body with the given elements broken; the body keeps its copies, so that each is made once."""
+    """Copy of a body with the given elements broken; copies are cached in the body."""
     known: dict[tuple[int, ...], NodalBody] = body.once(_known)
     if elements not in known:
         assert body.pieces is not None

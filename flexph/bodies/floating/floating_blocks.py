@@ -64,8 +64,8 @@ LATEST = 3
 class State:
     """Parts of a state x of a floating body: r_P (d,), R (d, d), u (n,), v_P (d,), ω (s,), u̇ (n,), σ (m,).
 
-    It also has what depends on them: :meth:`FloatingBlocks.moments`, the mass matrix M(u), and
-    :meth:`FloatingBlocks.by_deformation`.
+    It also has quantities that are computed from these parts: the results of :meth:`FloatingBlocks.moments` and
+    :meth:`FloatingBlocks.by_deformation`, and the mass matrix M(u).
     """
 
     def __init__(self, blocks: FloatingBlocks, x: Array) -> None:

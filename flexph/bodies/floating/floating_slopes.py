@@ -19,8 +19,8 @@ DOUBLED, CANONICAL = (3.0, -2.0, -2.0, 1.0), (1.0, -1.0, -2.0, 0.0)
 class FloatingSlopes(Memo):
     """Derivatives, with respect to the state x, of z, E w, (J − R) w, B f and Bᵀw at constant w and f.
 
-    They are those of one floating body. All matrices are polynomials of the state, whose coefficients are constant
-    matrices of ``blocks``.
+    E, J, R, B and the costate z are the matrix functions of one floating body, ``blocks``. They are polynomials of the
+    state with constant coefficients.
     """
 
     def __init__(self, blocks: FloatingBlocks) -> None:
@@ -91,7 +91,7 @@ class FloatingSlopes(Memo):
         return np.asarray(entries(self.blocks.units[:, None] @ self.blocks.basis))
 
     def _add_kinematics(self, slope: Array, w: Array) -> None:
-        """Write the derivatives of Z w and −Zᵀw with respect to R into ``slope``; Z are the kinematics in J."""
+        """Write the derivatives of Z w and −Zᵀw with respect to R into ``slope``; Z is the block of kinematics in J."""
         at, units, turned = self.blocks.at, self.blocks.units, self._turned_units
         slope[at["r"], at["R"]] = (units @ w[at["v"]]).T
         slope[at["v"], at["R"]] = -(w[at["r"]] @ units).T
@@ -99,7 +99,7 @@ class FloatingSlopes(Memo):
         slope[at["omega"], at["R"]] = -(turned @ w[at["R"]]).T
 
     def _add_momenta(self, slope: Array, q: State, w: Array) -> None:
-        """Write the derivatives of Γ w with respect to u and velocities into ``slope``; Γ are the momenta in J."""
+        """Write the derivatives of Γ w by u and by velocities into ``slope``; Γ is the block of momenta in J."""
         b, d, r = self.blocks, self.blocks.d, self.blocks.rigid
         of_velocities, of_deformation = np.zeros((r + b.n, r + b.n)), np.zeros((r + b.n, b.n))
         by_velocities, by_deformation = q.mass[:r], np.zeros((r, b.n))

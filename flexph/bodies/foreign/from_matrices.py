@@ -53,7 +53,7 @@ class FreeOrFixed:
 
     @cached_property
     def _held(self) -> np.ndarray:
-        """Degrees of freedom held in solutions with K: the fixed ones, or as many as there are rigid motions."""
+        """Degrees of freedom clamped to solve K u = f: the fixed ones or, of a free model, one per rigid motion."""
         if self.fixed.size:
             return self.fixed
         unit = self.rigid / np.linalg.norm(self.rigid, axis=0)
@@ -171,8 +171,8 @@ def body_from_matrices(
         Meaning of the rows of a matrix without labels: node and degree of freedom (rows, 2), node numbers of the blocks
         of d rows (N,), or a file of these, such as the .mapping of HBMAT or the .dof of CalculiX.
     shapes : array_like, optional
-        Shapes Φ (N·d, k) from another program, used unchanged: modes and static responses with P fixed, without rigid
-        motions.
+        Shapes Φ (N·d, k) from another program, used unchanged: modes and static responses with the origin P of the body
+        fixed, without rigid motions.
     modes : int
         Number of modes to compute.
     static : sequence of str

@@ -43,7 +43,7 @@ def body_from_modes(
     Parameters
     ----------
     shapes : array_like or path
-        Shapes Φ (N·d, k): modes of a free body, or with P fixed, without rigid motions.
+        Shapes Φ (N·d, k): modes of a free body, or with the origin P of the body fixed, without rigid motions.
     frequencies : array_like
         Frequencies ω (k,) [rad/s].
     nodes : array_like, meshio.Mesh or path

@@ -213,7 +213,7 @@ def is_mode_stress(given: Any, modes: int) -> bool:
 
 
 def mode_stresses(name: str, given: Any, modes: int, places: dict[str, int]) -> tuple[Array, str]:
-    """Stress tensors (n, 6, k) of k modes at n locations, and the kind of these: "nodes" or "cells".
+    """Stress tensors (n, 6, k) of k modes at n locations, and the kind of the locations: "nodes" or "cells".
 
     ``given`` may have its axes in any order, or six rows for each location and a column for each mode. ``places`` maps
     the possible kinds to their numbers of locations. Raises ValueError unless exactly one interpretation fits.

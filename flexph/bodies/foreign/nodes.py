@@ -26,9 +26,9 @@ FLAT = 1e-9
 class ForeignNodes(Memo):
     """Nodes of a model of another program: ``points`` (N, d) [m], node numbers (N,), and cells (kind, nodes).
 
-    ``regions`` are node indices by the name of a region, ``volumes`` the names of regions of cells. If the nodes are
-    those of a mesh that belong to cells, ``rows`` (n,) has the index of each of its points, −1 for points of no cell;
-    else None.
+    ``regions`` are node indices by the name of a region, ``volumes`` the names of regions of cells. The nodes of a mesh
+    are those of its n points that belong to cells: ``rows`` (n,) is then the node index of each point, −1 for points of
+    no cell. Without a mesh ``rows`` is None.
     """
 
     points: Array
@@ -40,7 +40,7 @@ class ForeignNodes(Memo):
 
     @once
     def boundary(self) -> list[Facets]:
-        """Facets of the known cells that belong to one cell only, and so are on the boundary."""
+        """Facets on the boundary of the cells: those that belong to one cell only."""
         return boundary(self.cells)
 
     def chosen(self, name: str, given: Any) -> Array:
@@ -62,7 +62,7 @@ class ForeignNodes(Memo):
         return self.rows[numbers]
 
     def drawn(self, given: tuple[str, Any] | None) -> tuple[str, Any] | None:
-        """Cells for export: the given ones, or if None those of the mesh if they are of one type."""
+        """Cells for export: ``given``, or if this is None the cells of the mesh, provided that they are of one type."""
         return self.cells[0] if given is None and len(self.cells) == 1 else given
 
 
@@ -155,9 +155,10 @@ def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
 
 
 def _on_facets(facets: list[Facets], corners: list[Array]) -> Array:
-    """Indices of all nodes of those boundary facets whose corners are listed, and of the corners.
+    """Indices of the nodes of a region of the boundary, including nodes on edges and inside of facets.
 
-    ``corners`` are arrays (facets, corners) of a region; facets may have more nodes, such as on edges.
+    ``corners`` are arrays (facets, corners) with the corner nodes of the facets of the region; ``facets`` are all
+    boundary facets with all their nodes.
     """
     inside = np.unique(np.concatenate([np.zeros(0, dtype=int), *(c.ravel() for c in corners)]))
     wanted = {tuple(key) for c in corners for key in np.sort(c, axis=1).tolist()}

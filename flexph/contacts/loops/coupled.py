@@ -37,7 +37,7 @@ POINT = cython.declare(cython.Py_ssize_t, 8)
 
 
 def add_impulses(p: Coupled, x: Array, given: Array, s: Chain) -> None:
-    """Write the velocities z = Σ P (x − given) of all bodies into ``s.z``, for impulses x."""
+    """Write the velocities z = Σ P (x − Λ₀) of all bodies at impulses x into ``s.z``; ``given`` are Λ₀."""
     c = p.friction.size
     fill(s.z, 0.0)
     for k in range(c):
@@ -167,7 +167,7 @@ def _assemble(p: Coupled, s: Chain) -> None:
 
 
 def _assemble_side(side: Side) -> None:
-    """Assemble those rows of I + P J R that belong to a half of the matrix, or all rows of one without halves."""
+    """Assemble the rows of I + P J R in one half of the matrix, or all rows if it is not stored in halves."""
     p = side.problem
     s = side.space
     n = p.rate.shape[2]

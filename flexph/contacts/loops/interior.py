@@ -203,7 +203,8 @@ def _rate_error(p: Cone, m: int, held: bool, space: Space) -> float:
 def interior(p: Cone, x: Array, weight: float, held: bool, space: Space, point: Array) -> float:
     """Write impulses of plane contacts into x, from Newton's method started at interior points; return their defect.
 
-    If Newton's method never starts, x is unchanged and the defect infinite. ``point`` (2, m) is work space.
+    If no interior point is good enough to start Newton's method, x is unchanged and the defect infinite. ``point``
+    (2, m) is work space.
     """
     c = p.friction.size
     m = x.size

@@ -55,7 +55,7 @@ class LawSpace(NamedTuple):
 
 
 class Island(NamedTuple):
-    """Data of an island: its first contact, number of contacts, rates of each contact, and scale of rates [m/s].
+    """Data of an island: first contact, number of contacts, number of rates of each contact, scale of rates [m/s].
 
     ``bodies`` is the number of its bodies, ``reach`` the largest difference of the numbers of two bodies in contact.
     Both are zero if the bodies are not ordered.

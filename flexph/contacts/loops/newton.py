@@ -131,7 +131,7 @@ def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Spac
 
 
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
-    """Change of the condition of unknown impulse ``at`` by changes of all rates, which are in ``row``.
+    """Change of the condition of the unknown impulse with the index ``at`` by given changes ``row`` of all rates.
 
     ``c`` is the number of contacts.
     """
@@ -181,7 +181,7 @@ def _assemble(p: Cone, count: int, weight: float, space: Space) -> None:
 
 
 def add_row(p: Cone, at: int, gain: float, row: Array, space: Space) -> None:
-    """Add the derivatives of rate ``at`` with respect to the unknown impulses, times ``gain``, to ``row``."""
+    """Add ``gain`` times the derivatives of the rate with the index ``at`` by the unknown impulses to ``row``."""
     given = p.D[at]
     for e in range(p.ptr[at], p.ptr[at + 1]):
         column = space.place[p.col[e]]

@@ -100,10 +100,10 @@ def _friction_share(p: Coupled, k: int, state: int) -> float:
 
 
 def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool, s: Chain) -> bool:
-    """Write the ΔΛ that makes normal rates of closed contacts and slips of sticking ones zero into the row CHANGE.
+    """Write a change ΔΛ of the impulses into the row CHANGE that makes the conditions of all states hold.
 
-    ``rates`` are those at impulses x. If ``changes``, they are derivatives with respect to t, and so is ΔΛ. False if
-    the system is singular.
+    Closed contacts then have no normal rate, and sticking ones no slip. ``rates`` are those at impulses x. If
+    ``changes`` is True, ``rates`` and ΔΛ are derivatives with respect to t. Returns False if the system is singular.
     """
     frictional = cython.declare(cython.bint)
     c = p.friction.size

@@ -33,8 +33,8 @@ def find_entries(D: Array, ptr: Array, col: Array) -> None:
 def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -> None:
     """Write the order of elimination of the contacts into ``order`` (c,), by minimum degree.
 
-    Each eliminated contact is one of those coupled to the fewest others that are left. Few contacts, or a full D, keep
-    their order. ``left`` (c,) and ``acts`` (c, c) are work space.
+    Next in order is always a contact that is coupled to the fewest of the contacts not yet eliminated. If there are few
+    contacts or D is full, the order remains that of their numbers. ``left`` (c,) and ``acts`` (c, c) are work space.
     """
     held1 = cython.declare(cython.Py_ssize_t)
     c = order.size
@@ -55,7 +55,7 @@ def find_order(ptr: Array, col: Array, order: Array, left: Array, acts: Array) -
 
 
 def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
-    """Write which contacts D couples into ``acts`` (c, c), and the number of neighbours of each into ``left``."""
+    """Set ``acts`` (c, c) to 1 where D couples two contacts, and ``left`` (c,) to their numbers of neighbours."""
     c = left.size
     for k in range(c):
         left[k] = 0
@@ -73,7 +73,7 @@ def _find_neighbours(ptr: Array, col: Array, left: Array, acts: Array) -> None:
 
 
 def _eliminate(order: Array, n: int, left: Array, acts: Array) -> None:
-    """Couple those neighbours of contact ``order[n]`` that are not yet eliminated with each other."""
+    """Couple all neighbours of contact ``order[n]`` with each other, except those that are already eliminated."""
     eliminated = order[n]
     c = order.size
     for a in range(n + 1, c):

@@ -1,8 +1,8 @@
 """Compiled Gauss-Seidel sweeps over contacts, in body velocities or with a dense D.
 
-Each contact in turn gets the impulses that satisfy its law with the others held constant. If Newton's method cycles,
-sweeps lead to further states of the contacts until one is found from which it converges. Sweeps are cheap: a thousand
-take as long as a few factorisations.
+Each contact in turn gets the impulses that satisfy its law while all other impulses are constant. If Newton's method
+cycles, sweeps lead to further states of the contacts until one is found from which it converges. Sweeps are cheap: a
+thousand take as long as a few factorisations.
 """
 
 from __future__ import annotations

@@ -184,7 +184,7 @@ class Compensator:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Function of a sampled compensator: from time, readings and state to inputs by port and the next state."""
+    """Function of a sampled compensator, which maps time, readings and state to inputs by port and the next state."""
 
     matrices: tuple[Array, Array, Array, Array]
     sensors: tuple[str, ...]

@@ -38,7 +38,7 @@ class Plant(NamedTuple):
     C : array
         (p, n).
     integrals : int, optional
-        Number of the last states that are integrals without energy; as many as outputs if None.
+        Number of states that are integrals without energy, the last ones; if None, as many as there are outputs.
     """
 
     A: Array
@@ -247,16 +247,16 @@ def _forces_of_parts(mechanism: Mechanism, system: LinearPHDAE) -> Array:
 
 
 def _width(system: LinearPHDAE) -> int:
-    """Number of states to which the slices ``parts`` of a system refer, before its ``lift``."""
+    """Number of named states of a system, to which its slices ``parts`` refer; its ``lift`` maps x to these states."""
     return system.size if system.lift is None else int(system.lift.shape[0])
 
 
 def _integrated(given: StateSpace, columns: Array, names: Sequence[str]) -> Plant:
-    """Plant from the inputs ``columns`` to readings, with those integrals as states that readings need.
+    """Plant from the inputs ``columns`` to readings, with integrals as additional states where readings need them.
 
-    The outputs of ``given`` are the readings y that its state determines, then the rates of the other parts of
-    readings. The integral of a rate L(A x + B u) is L x; only the part of the rates without this form gets additional
-    states. ``names`` are those of the sensors.
+    A reading is a function of the state of ``given`` plus an integral of a rate. The outputs of ``given`` are the first
+    parts (p,) of all readings, then the rates (p,) of the second ones. The integral of a rate L(A x + B u) is L x; only
+    the part of the rates that has not this form gets additional states. ``names`` are those of the sensors.
     """
     p = len(given.C) // 2
     readings, flow = slice(0, p), np.hstack([given.A, given.B])

@@ -180,9 +180,9 @@ class Margins(NamedTuple):
     Attributes
     ----------
     modulus : float
-        1/max σ(S), S = (1 + L)⁻¹.
+        Modulus margin 1/max σ(S), S = (1 + L)⁻¹ with the loop gain L: for one channel the distance of L from −1.
     frequency : float
-        Frequency of the smallest distance [rad/s].
+        Frequency at which σ(S) is largest [rad/s].
     gain : tuple of float
         Smallest and largest factor of the gain that surely keep the loop stable.
     phase : float

@@ -115,7 +115,7 @@ def called(f: Feedback) -> bool:
 
 
 def answer_feedback(a: Coupling, step: int) -> bool:
-    """Write the responses of all feedback at the points of a trial; False if a function fails or one is not finite."""
+    """Write the responses of all feedback at the points of a trial; False if a function fails or returns no numbers."""
     for k in range(a.feedback.size):
         f = feedback_at(a.feedback[k])
         for p in range(a.nodes.size):

@@ -49,7 +49,11 @@ def _set_inputs(a: Coupling) -> None:
 
 
 def _guess(a: Coupling) -> None:
-    """Write the inputs of the first trial of a step: extrapolated from three steps, or with laws those of the last."""
+    """Write the inputs of the first trial of a step.
+
+    They are extrapolated from the last three steps. If there are laws at ports, or fewer steps, they are the inputs of
+    the last step.
+    """
     known = a.known[0]
     for j in range(a.tried.size):
         if known < 3 or a.laws.column.size > 0:
@@ -130,7 +134,7 @@ def _commit(a: Coupling, step: int) -> None:
 
 
 def _begin_trials(a: Coupling) -> None:
-    """Start the iteration of the next step from its guess."""
+    """Start the iteration of the next step from guessed inputs."""
     a.trials[0] = 0
     a.probe[0] = NEW
     a.size[0] = INFINITE
@@ -138,9 +142,9 @@ def _begin_trials(a: Coupling) -> None:
 
 
 def _begin(a: Coupling) -> None:
-    """Save the state before steps that may be withdrawn, and read the sensors of feedback there.
+    """Save the state before steps that may be withdrawn, and read the sensors of feedback at this state.
 
-    Steps before them are accepted.
+    The steps up to this state are accepted.
     """
     copy(a.linear.x, a.linear.begun)
     copy(a.past, a.begun_past)
@@ -241,7 +245,7 @@ def call_feedback(step: int, data: int) -> int:
 def iterate(data: int, step: int) -> int:
     """Process a trial of a step: return CONVERGED, FAILED, or AGAIN with inputs for the next trial.
 
-    Steps count from the start of those that may be withdrawn. Instead of the number of a step the codes BEGIN and
+    ``step`` counts from the first step that may be withdrawn. In place of the number of a step, the codes BEGIN and
     WITHDRAW may be passed. ``data`` is the address of the :class:`Coupling`.
     """
     a = coupling_at(data)

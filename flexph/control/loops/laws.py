@@ -1,8 +1,8 @@
 """Compiled solution of controller laws (dry friction, limits) within a step; see flexph.control.laws.
 
 A law f(s) closes a port of a controller. The rate s of the port falls linearly with the force: the line
-s = free − slope·f. A law is *met alone* at its point in common with this line, while the forces of all other laws are
-constant.
+s = free − slope·f. The *separate solution* of a law is its intersection with this line, while the forces of all other
+laws are constant.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def store_rates(a: Coupling) -> None:
 def linearise_laws(a: Coupling) -> float:
     """Write the lines of all laws, by linearisation about a trial.
 
-    Returns the largest difference between a rate of the trial and the rate at which its law is met alone, relative to
-    the largest rate and times HOLDS where a law holds its rate; infinite if a law fails.
+    Returns the largest difference between a rate of the trial and that of the separate solution of its law, relative to
+    the largest rate, and times HOLDS for laws that prescribe the rate there; infinite if a law fails.
     """
     w, q, m = a.laws, a.tried.size, a.laws.column.size
     left = cython.declare(cython.double)
@@ -97,7 +97,7 @@ def linearise_laws(a: Coupling) -> float:
 
 
 def _intersect(w: Laws, k: int, free: float, slope: float) -> None:
-    """Write rate, force and ∂f/∂s of the point at which law k meets the line rate = free − slope · force."""
+    """Write rate, force and ∂f/∂s of the intersection of law k with the line rate = free − slope · force."""
     if w.kind[k] == DRY:
         _meet_dry(w, k, free, slope)
     elif w.kind[k] == LIMIT:
@@ -107,9 +107,9 @@ def _intersect(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
-    """Write rate, force and ∂f/∂s of the point at which dry friction meets the line rate = free − slope · force.
+    """Write rate, force and ∂f/∂s of the intersection of dry friction with the line rate = free − slope · force.
 
-    Where the friction holds the rate, ∂f/∂s is infinite.
+    Where friction prescribes the rate, as at rest, ∂f/∂s is infinite.
     """
     level, before, sign = w.parameter[k][0], w.rest[k], 1.0
     if before < 0.0:
@@ -130,7 +130,7 @@ def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
-    """Write rate, force and ∂f/∂s of the point at which a resistance above a limit meets its line."""
+    """Write rate, force and ∂f/∂s of the intersection of a resistance above a limit with its line."""
     level, resistance = w.parameter[k][0], w.parameter[k][1]
     over = larger(abs(free) - level, 0.0) / (1.0 + slope * resistance)
     w.rate[k], w.alone[k] = free, 0.0
@@ -141,7 +141,7 @@ def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _call_law(w: Laws, k: int, free: float, slope: float) -> None:
-    """Write rate, force and ∂f/∂s of the point at which a law in Python meets its line; NaN if its function fails."""
+    """Write rate, force and ∂f/∂s of the intersection of a law in Python with its line; NaN if its function fails."""
     w.arguments[0], w.arguments[1], w.arguments[2] = free, slope, w.rest[k]
     if call_one(w.function[0], k) != 1:
         w.results[0], w.results[1], w.results[2] = INFINITE - INFINITE, INFINITE - INFINITE, 0.0
@@ -166,7 +166,7 @@ def _solve_separately(w: Laws, forces: Vec) -> float:
 
 
 def _meet_all(w: Laws) -> bool:
-    """Write the forces at which all laws meet their lines into ``w.met``; False if this does not converge."""
+    """Solve all laws with their lines, and write the forces into ``w.met``; False if this does not converge."""
     m = w.column.size
     off = cython.declare(cython.double)
     for k in range(m):
@@ -202,7 +202,7 @@ def _meet_all(w: Laws) -> bool:
 
 
 def _newton_step(w: Laws) -> None:
-    """Write the step of the forces to the point at which the lines meet the tangents of all laws into ``w.step``."""
+    """Write the Newton step of the forces, to where the lines intersect the tangents of all laws, into ``w.step``."""
     m = w.column.size
     held = cython.declare(cython.bint)
     for k in range(m):

@@ -37,11 +37,11 @@ FILES = re.compile("file.*|.*dir|content_type")
 
 
 def read_contents(path: Path, *, rotors: bool, contacts: bool = False) -> Contents:
-    """Links, joints, springs, loops and actuators of an MJCF file; with ``rotors`` also the armature of joints.
+    """Links, joints, springs, loops and actuators of an MJCF file.
 
-    ``contacts``: True if contacts are created from the shapes, so that no warning is needed.
-
-    Raises ValueError, with MuJoCo's message, for a file that MuJoCo cannot compile.
+    ``rotors``: True to read the armature of joints as inertias of rotors, too; ``contacts``: True if contacts are
+    created from the shapes, so that no warning is needed. Raises ValueError, with MuJoCo's message, for a file that
+    MuJoCo cannot compile.
     """
     try:
         import mujoco
@@ -180,7 +180,7 @@ class _Reader:
     def _joint(self, number: int, parent: str, child: str, origin: Array) -> JointElement:
         """Joint of a body.
 
-        Its coordinate is ``ref`` at the pose of the body in the file.
+        Its coordinate at the pose of the body in the file is the attribute ``ref`` of the joint.
         """
         model, kinds, name = self.model, self.kinds, self.joint_names[number]
         kind, axis = int(model.jnt_type[number]), model.jnt_axis[number].copy()
@@ -290,9 +290,10 @@ class _Reader:
 
 
 def _names(of: Any, count: int, what: str) -> Mapping[int, str]:
-    """Names of the ``count`` bodies or joints of a compiled model, by number; ``of`` gives the one of a number.
+    """Names, by number, of the ``count`` bodies or joints ``of(number)`` of a compiled model.
 
-    A missing name is replaced by ``what`` with the number. Raises ValueError if that is the name of another one.
+    One without a name is called ``what``, body or joint, with its number. Raises ValueError if another one has this
+    name.
     """
     given = {number: of(number).name for number in range(count)}
     taken = set(given.values())

@@ -157,7 +157,7 @@ class _Model:
         return in_tree, loops
 
     def _roots(self, ends: dict[str, tuple[str, str]], in_tree: list[str]) -> Iterator[str]:
-        """Links that are no child of a joint in the tree.
+        """Yield the links that are no child of a joint in the tree.
 
         ``ends``: parent and child of each joint.
         """

@@ -46,7 +46,7 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 def _back_over_steps(
     run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
 ) -> ByNumbers:
-    """Derivatives as in :func:`back_over`, for steps of the method Exact and those of its compositions."""
+    """Derivatives as in :func:`back_over`, for the method Exact and for compositions of its steps, such as Exact4."""
     at = run.numbers(by_state[0]), by_state[1]
     if isinstance(run, StruckRun):
         return back_over_impacts(run, Sweeps(run.problem, at, by_unknown, varied._replace(times=True)))

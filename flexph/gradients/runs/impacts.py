@@ -99,7 +99,7 @@ Prescribed = tuple[Array, tuple[Array, Array]]
 
 
 def prescribed_at(problem: Problem, time: float) -> Prescribed:
-    """Coefficients of the constraints at a time, and their rates with those of the offsets."""
+    """Coefficients of the constraints at a time, with the rates of coefficients and offsets."""
     table = table_of(problem.mechanism, problem.start.anchors)
     return table.at(time)[0], table.rates(time)
 
@@ -152,10 +152,10 @@ def solved(problem: Problem, x: Array, contact: int, time: float) -> tuple[Equat
 
 
 def numbers_of(problem: Problem, impact: Impact, x: Array | None = None, prescribed: Prescribed | None = None) -> Array:
-    """Defects of the equations of an impact, followed by its gap.
+    """Defects of the equations of an impact, followed by its gap, with the unknowns z as found in the run.
 
-    They vanish at the state and time of the impact in the run, which are the defaults, and its parameters; the unknowns
-    are those of the run.
+    By default the state and the time are those of the impact in the run. Defects and gap then vanish if ``problem`` has
+    the parameters of the run.
     """
     x = impact.before if x is None else x
     own = equations_of(problem, x, impact.contact, prescribed or prescribed_at(problem, impact.time))

@@ -26,9 +26,9 @@ LENGTH = 3.0
 
 
 class Piece(NamedTuple):
-    """Part of a run: k steps in succession, of which ``first`` is the index of the first one.
+    """Part of a run: k steps in succession, of which ``first`` is the index of the first step.
 
-    ``states`` (k + 1, n) are the flat states at their ends, ``multipliers`` (k, g) those of the steps.
+    ``states`` (k + 1, n) are the flat states at the ends of the steps, ``multipliers`` (k, g) belong to the steps.
     """
 
     first: int
@@ -63,7 +63,7 @@ class WholeRun:
         return self.solution.states[rows]
 
     def numbers(self, rows: Index) -> Index:
-        """Indices of times of the run among the ends of all steps, of which a composition has several for each time."""
+        """Indices of times of the run among the ends of all steps; a run by Exact4 has several steps for each time."""
         return rows * ((len(self.problem.table.times) - 1) // (len(self.times) - 1))
 
     def jumps(self, problem: Problem) -> Array:
@@ -159,5 +159,5 @@ class _Readings:
             known.append(rows)
 
     def done(self) -> dict[str, Array]:
-        """Readings of each sensor at all times, by the text of the sensor."""
+        """Readings of each sensor at all times; the keys are the sensors as texts."""
         return {name: np.concatenate(known) for name, known in self.known.items()}

@@ -54,8 +54,8 @@ REPEATED = 1e-8
 class Problem(NamedTuple):
     """Run whose steps are differentiated: mechanism, start, inputs and method, and the arrays of the compiled loops.
 
-    ``times`` are those of the start and of the ends of steps; ``state`` is the start in the layout of the loops;
-    ``sampled`` are the inputs in the middles of steps or at the nodes of collocation.
+    ``times`` are the start and the ends of steps; ``state`` is the start in the layout of the loops; ``sampled`` are
+    the inputs in the middles of steps or at the nodes of collocation.
     """
 
     mechanism: Mechanism
@@ -109,8 +109,8 @@ def problem_of(
 ) -> Problem:
     """Create a mechanism and its start from parameters, and set up the loops for its run.
 
-    With ``like``, the set-up at other values of the parameters, method and kinds of steps are taken from there. Rigid
-    contacts are refused unless the caller knows how they strike.
+    ``like`` is the set-up at other values of the parameters, if there is one: its method and kinds of steps are used.
+    Rigid contacts are refused unless ``strikes`` is true, which means that the caller differentiates impacts.
     """
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
@@ -158,7 +158,7 @@ def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:
 def _points(method: GradientMethod, times: Array) -> tuple[Array, tuple[float, float] | None]:
     """Times at which steps take their inputs, and the pair (first, last) of times of the run.
 
-    Outside of the pair inputs are constant. It is None for collocation, whose nodes are within the steps.
+    Outside of this interval inputs are constant. The pair is None for collocation, whose nodes are within the steps.
     """
     if isinstance(method, ExactGauss):
         return (times[:-1, None] + np.diff(times)[:, None] * gauss(method.stages).nodes).ravel(), None

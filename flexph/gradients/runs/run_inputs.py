@@ -75,7 +75,7 @@ class RunInputs(Memo):
 class InputWeights:
     """Derivatives of a functional with respect to the inputs of all steps.
 
-    ``by_step`` (N, m) are those at the points of the inputs ``origin``.
+    ``by_step`` (N, m) are the derivatives at the points at which the run evaluates its inputs ``origin``.
     """
 
     origin: RunInputs
@@ -88,7 +88,7 @@ class InputWeights:
         return [self.by_node(port) if port in nodal else self.by_step[:, part] for port, part in parts.items()]
 
     def by_node(self, port: str) -> Array:
-        """Derivatives with respect to the values of the table of a port, in their shape."""
+        """Derivatives with respect to the values of the table of a port, in an array of the shape of the table."""
         if port not in self._by_node:
             forcing = self.origin.forcing
             table, own = forcing.tables[port], self.by_step[:, forcing.slices[port]]

@@ -95,8 +95,8 @@ def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table
 def _along(later: Table, sums: Table, row: int) -> float:
     """Derivative of a functional with respect to the time of an impact, by the rows of the table that depend on it.
 
-    ``later`` are the derivatives of the rows, ``sums`` those of the functional with respect to them; rows that are the
-    same for all steps do not change.
+    ``later`` are the derivatives of the rows with respect to the time, ``sums`` the derivatives of the functional with
+    respect to the rows. Rows that are the same for all steps do not depend on the time.
     """
     own = sums.part(row - 1, 2)
     return sum(float((a * b).sum()) for a, b in zip(later[1:], own[1:], strict=True) if len(a) > 1)

@@ -34,7 +34,7 @@ class Steps(NamedTuple):
         return middles(self.ends)
 
     def take(self, rows: Index) -> Steps:
-        """The steps with the indices ``rows`` among these."""
+        """Part of these steps, selected by the indices ``rows``."""
         return Steps(*(part[rows] for part in self))
 
 
@@ -69,7 +69,7 @@ def read_steps(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
 
 
 def read_at(problem: Problem, quantity: Quantity, places: Places) -> Array:
-    """Readings (k, c) of a sensor at states or in steps; the times of steps are those of the problem."""
+    """Readings (k, c) of a sensor at states or in steps, ``places``; the times of steps are taken from the problem."""
     if isinstance(places, Steps):
         return read_steps(problem, quantity, places._replace(ends=ends_of(problem.times)[places.rows]))
     return readings_apart(problem.mechanism, quantity, places)

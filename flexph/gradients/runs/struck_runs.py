@@ -55,8 +55,8 @@ class Part(NamedTuple):
 class StruckRun(WholeRun):
     """Run with impacts, whose steps are divided at the impacts.
 
-    ``saved`` are the indices of the saved times among those of all parts; ``divided`` are the steps up to each impact,
-    and then the last ones. The ``scheme`` gives the tables of steps.
+    ``saved`` are the indices of the saved times among those of all parts of steps. ``divided`` are the pieces of the
+    run: one up to each impact, then the piece after the last. ``scheme`` computes the tables of steps.
     """
 
     scheme: Scheme
@@ -138,7 +138,7 @@ class _Division:
         return problem._replace(times=times, table=table_over(self.blocks.scheme, times), sampled=sampled)
 
     def _whole(self, k: int) -> Part:
-        """Step k as a single part, if it has no impact."""
+        """Step k, which has no impact, as a single part."""
         own = self.solution
         return Part(float(own.times[k + 1]), own.states[k + 1], own.stage_multipliers[k], None)
 

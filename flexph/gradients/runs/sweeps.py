@@ -24,7 +24,7 @@ SOLVED = 1e-6
 class Varied(NamedTuple):
     """Data of a run with respect to which derivatives are computed.
 
-    ``constants`` are indices; ``times`` is True for the times of steps.
+    ``constants`` are the indices of these constants; ``times`` is True if the times of steps are among the data.
     """
 
     constants: Index
@@ -34,8 +34,8 @@ class Varied(NamedTuple):
 class ByNumbers(NamedTuple):
     """Derivatives of a functional with respect to the numbers of a run, and the largest relative defect of the sweep.
 
-    ``arrays`` are those with respect to constants, start and table of steps, ``inputs`` those with respect to the
-    inputs of steps, and ``jumps`` those with respect to the defects of impacts (:meth:`StruckRun.jumps`).
+    ``arrays`` are derivatives with respect to constants, start and table of steps, ``inputs`` with respect to the
+    inputs of steps, and ``jumps`` with respect to the defects of impacts (:meth:`StruckRun.jumps`).
     """
 
     arrays: list[Array]
@@ -81,7 +81,7 @@ def refuse_bent(of: Backward) -> None:
 class Sums(NamedTuple):
     """Sums of a backward sweep: the adjoint of a state, and derivatives with respect to tables of steps and constants.
 
-    They are those of the steps after this state.
+    All are sums over the steps after this state.
     """
 
     carried: Array
@@ -89,7 +89,7 @@ class Sums(NamedTuple):
     constants: Array
 
     def plus(self, share: float, other: Sums) -> Sums:
-        """Sums of these and of ``share`` times the ``other`` ones."""
+        """Sum of these sums and ``share`` times the ``other`` sums."""
         table = Table(*(own + share * part for own, part in zip(self.table, other.table, strict=True)))
         return Sums(self.carried + share * other.carried, table, self.constants + share * other.constants)
 
@@ -178,9 +178,9 @@ def spread(problem: Problem, varied: Index, by_varied: Array) -> Array:
 
 
 def refuse_failed(of: Backward, times: Array, failed: int) -> None:
-    """Raise ValueError if a sweep failed at a step, met a rough function, or found the steps not solved well enough.
+    """Raise ValueError if a sweep failed at a step, called a function that is not smooth, or repeated steps poorly.
 
-    ``failed`` is the index of the step, −1 for none.
+    ``failed`` is the index of the step that has no adjoint, −1 for none.
     """
     if failed >= 0:
         raise ValueError(f"the step from {times[failed]:.6g} s has no adjoint: its Jacobian is singular")

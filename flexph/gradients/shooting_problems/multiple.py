@@ -182,7 +182,7 @@ class SegmentedProblem:
 
     @property
     def count(self) -> int:
-        """Number of unknowns: those without segments, and the coordinates of the initial states of later segments."""
+        """Number of unknowns: those of single shooting, and the coordinates of the initial states of later segments."""
         return self.base.count + len(self.charts) * self.size
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
@@ -303,9 +303,9 @@ class SegmentedProblem:
         }
 
     def _by_nodes(self, problem: RunProblem, parameters: Mapping[str, float]) -> list[tuple[int, Array]]:
-        """Unknowns that are values of tables in a segment, each with the derivatives of inputs.
+        """Unknowns that are values of input tables in a segment, each with the derivatives of the inputs.
 
-        These are an index, and derivatives (N, m) with respect to this unknown.
+        A result is the index of an unknown, and the derivatives (N, m) of the inputs of N steps with respect to it.
         """
         found, start = [], 0
         for port, own in self.base.tables.items():

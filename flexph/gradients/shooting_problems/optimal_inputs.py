@@ -55,8 +55,8 @@ class OptimalControl(NamedFields):
     evaluations : int
         Number of runs.
     gaps : mapping
-        For multiple shooting, distances between segments relative to the size of the mechanism, by name with the time
-        in the first guess.
+        For multiple shooting, distances between segments by names ``gap at T s`` with the times T of the first guess.
+        They are relative to the size of the mechanism, or of the motion that the conditions need if this is smaller.
     """
 
     inputs: Mapping[str, tuple[Array, Array]]
@@ -246,19 +246,20 @@ def _solved(
     size = np.append(_sizes(base, first, ends), np.ones(problem.count - base.count))
     whole = [np.append(own, np.full(problem.count - base.count, free[i])) for i, own in enumerate(ends)]
     z = np.clip(np.append(first, np.zeros(problem.count - base.count)) / size, whole[0] / size, whole[1] / size)
-    evaluations, unknown = 0, (z == 0.0) & np.isinf(whole[0]) & np.isinf(whole[1])
+    unknown = (z == 0.0) & np.isinf(whole[0]) & np.isinf(whole[1])
+    search = Search(problem, size, (whole[0] / size, whole[1] / size))
+    search.size_inputs(unknown, z)
+    if isinstance(problem, SegmentedProblem):
+        search.size_states(z)
     for _ in range(CENTRED):
-        search = Search(problem, size, (whole[0] / size, whole[1] / size), evaluations)
-        if isinstance(problem, Problem):  # the conditions of a segment say less about the whole run
-            search.size_inputs(unknown, z)
         conditions = search.conditions(z)
         result = _minimised(search, conditions, z, how)
-        evaluations = search.evaluations
-        apart = problem.distances(search.asked(result.x))
+        apart = search.distances(result.x)
         if not result.success or max(apart.values(), default=0.0) <= 1e3 * tolerance or isinstance(problem, Problem):
             break
         problem = problem.centred(result.x * size)  # far from the guess its coordinates may miss a gap
         z = np.append(result.x[: base.count], np.zeros(problem.count - base.count))
+        search = Search(problem, size, search.sides, search.evaluations)
     z = result.x
     violations = [_violation(own, search, z) for own in conditions]
     worst = max(violations, default=0.0)
@@ -342,15 +343,15 @@ def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> O
         {name: found.values[limit_of(name)] for name in base.limits},
         found.runs[0] if len(found.runs) == 1 else joined(found.runs, found.runs[0].mechanism),
         search.evaluations,
-        problem.distances(found),
+        search.distances(z),
     )
 
 
 def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
-    """Sizes (n,) by which the unknowns are divided: that of their bounds, else of the first guess, else 1.
+    """Sizes (n,) by which the unknowns are divided: the size of their bounds, else of the first guess, else 1.
 
-    That of the duration is its guess. ``first`` is the vector of unknowns of the guess, ``ends`` the lower and upper
-    bounds.
+    The size of the duration is its first guess. ``first`` is the vector of unknowns of the guess, ``ends`` the lower
+    and upper bounds.
     """
     values, parameters = problem.split(first)
     guess = problem.joined(

@@ -43,7 +43,10 @@ class Search:
     failed: bool = False
 
     def asked(self, z: Array) -> Evaluation:
-        """Functionals and gaps at the scaled unknowns z; if the run fails there, those of the last run that did not."""
+        """Functionals and gaps at the scaled unknowns z, from the cache if they were evaluated there.
+
+        If the run fails at z, they are those of the last run that did not fail.
+        """
         if self.found is None or self.at is None or not np.array_equal(z, self.at):
             try:
                 self.found, self.failed = self.problem.evaluated(z * self.size), False
@@ -83,7 +86,7 @@ class Search:
         The size of an end condition is that of its gradient at the scaled unknowns z, or of its error there if that is
         larger. The size of a limit is that of its values.
         """
-        rows: list[Condition | Closed] = [Closed(name) for name in self.asked(z).gaps]
+        rows: list[Condition | Closed] = [Closed(name, self.size_of_states) for name in self.asked(z).gaps]
         for name, (_, values) in self.problem.base.ends.items():
             self._refuse_other_size(name, values, z)
             for i, value in enumerate(np.ravel(values)):
@@ -96,12 +99,22 @@ class Search:
             rows += [] if largest is None else [Condition(limit_of(name), "ineq", largest, -1.0, size)]
         return rows
 
+    @property
+    def size_of_states(self) -> float:
+        """Size of the coordinates of states between segments; 1 for single shooting."""
+        return float(self.size[self.problem.base.count]) if self.size.size > self.problem.base.count else 1.0
+
+    def distances(self, z: Array) -> dict[str, float]:
+        """Distances between segments at the scaled unknowns z, divided by the size of states, by name of the gap."""
+        return {name: own / self.size_of_states for name, own in self.problem.distances(self.asked(z)).items()}
+
     def size_inputs(self, unknown: Array, z: Array) -> None:
         """Set the sizes of those inputs for which neither bounds nor a first guess give one, as the guess is zero.
 
-        The size of a table is the largest, over all conditions that the guess violates, of the least change that meets
-        the condition to first order; without such conditions that by which the cost would vanish. So a search does not
-        depend on the units of its inputs. ``unknown`` is a mask of the unknowns without a size.
+        For each condition that the guess violates, the least change of the table is computed that satisfies the
+        condition to first order. The size of the table is the largest of these changes or, if they are negligible, the
+        least change with which the cost would vanish. So a search does not depend on the units of its inputs.
+        ``unknown`` is a mask of the unknowns without a size.
         """
         base, start = self.problem.base, 0
         for own in base.tables.values():
@@ -110,12 +123,38 @@ class Search:
             if not unknown[part].all():
                 continue
             found = self.asked(z)
-            changes = [_least_change(miss, found.slopes[name], part) for name, miss in self._misses(found)]
-            size = max(changes, default=0.0)
-            if COST in found.values:
-                by_cost = _least_change(found.values[COST], found.slopes[COST], part)
-                size = by_cost if size <= NEGLIGIBLE * by_cost else size
+            size = self._needed(found, part, slice(base.count))
             self.size[part] = size if 0.0 < size <= STATIONARY else 1.0
+
+    def size_states(self, z: Array) -> None:
+        """Set the size of the coordinates of states between segments to that of the motion, if this is less than one.
+
+        It is the largest, over all conditions and gaps that the guess violates, of the least change of these states
+        that meets the condition to first order. So gaps are small compared with a motion of 1 µm, too.
+        """
+        part = np.arange(self.problem.base.count, self.size.size)
+        size = self._needed(self.asked(z), part, slice(self.problem.base.count, None))
+        self.size[part] = min(size, 1.0) if size > 0.0 else 1.0
+
+    def _needed(self, found: Evaluation, part: Array, kind: slice) -> float:
+        """Largest of the least changes of the unknowns ``part`` that meet a violated condition or gap to first order.
+
+        Without violations it is the change by which the cost would vanish. Conditions on which these unknowns hardly
+        act, compared with others of their ``kind``, are left out.
+        """
+
+        def least(miss: float, slope: Array) -> float:
+            own, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope[kind]))
+            return abs(miss) / own if own > NEGLIGIBLE * whole else 0.0
+
+        changes = [least(miss, found.slopes[name]) for name, miss in self._misses(found)]
+        for values, slopes in found.gaps.values():
+            changes += [least(miss, slope) for miss, slope in zip(values, slopes, strict=True)]
+        size = max(changes, default=0.0)
+        if COST in found.values:
+            by_cost = least(found.values[COST], found.slopes[COST])
+            size = by_cost if size <= NEGLIGIBLE * by_cost else size
+        return size
 
     def _misses(self, found: Evaluation) -> list[tuple[str, float]]:
         """Errors of all end conditions and limits, paired with the names of their functionals.
@@ -145,15 +184,6 @@ class Search:
             )
 
 
-def _least_change(miss: float, slope: Array, part: Array) -> float:
-    """Norm of the least change of the unknowns ``part`` that changes a functional by ``miss`` to first order.
-
-    ``slope`` are its derivatives with respect to all unknowns. It is zero if these unknowns hardly act.
-    """
-    own, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope))
-    return abs(miss) / own if own > NEGLIGIBLE * whole else 0.0
-
-
 class Condition(NamedTuple):
     """Condition on the functional ``name``: sign·(Φ − value)/size = 0 if its kind is "eq", ≥ 0 if it is "ineq"."""
 
@@ -176,22 +206,23 @@ class Closed(NamedTuple):
     """Condition that a segment begins at the end of the previous segment, where the gap ``name`` must vanish."""
 
     name: str
+    size: float
     kind: Literal["eq", "ineq"] = "eq"
 
     def residual(self, search: Search, z: Array) -> Array:
         """Gap (2k,) between the segments at the scaled unknowns z, in coordinates of states."""
-        return search.gap(z, self.name)[0]
+        return search.gap(z, self.name)[0] / self.size
 
     def slope(self, search: Search, z: Array) -> Array:
         """Derivatives (2k, n) of the gap with respect to the scaled unknowns z."""
-        return search.gap(z, self.name)[1]
+        return search.gap(z, self.name)[1] / self.size
 
 
 def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> tuple[float, list[str]]:
-    """Least violation of linearised conditions within the bounds, and names of those that oppose each other.
+    """Least violation of linearised conditions within the bounds, and names of the conditions that oppose each other.
 
-    For residuals c and slopes C it is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of inequalities, by
-    linear programming; conditions with a multiplier there oppose each other.
+    For residuals c and slopes C the violation is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of
+    inequalities, by linear programming; conditions with a multiplier there oppose each other.
     """
     rows, ends, names = [], [], []
     for own in conditions:

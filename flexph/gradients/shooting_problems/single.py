@@ -41,7 +41,7 @@ class Evaluation(NamedTuple):
 class Problem:
     """Single shooting problem. Its vector of unknowns has the values of all tables at their nodes, then parameters.
 
-    ``times`` and ``tables`` are those of the first guess. A free ``duration`` is the last of the parameters.
+    ``times`` and ``tables`` are the first guess. A free ``duration`` is the last of the parameters.
     """
 
     make: Callable[..., Any]
@@ -76,7 +76,7 @@ class Problem:
 
     @property
     def base(self) -> Problem:
-        """Problem without states between segments among its unknowns, here this one."""
+        """Single shooting problem without states between segments: this problem itself."""
         return self
 
     @property
@@ -102,13 +102,13 @@ class Problem:
         return {}
 
     def made(self, parameters: Mapping[str, float]) -> Any:
-        """Mechanism, start and inputs that ``make`` returns for given parameters, without the duration."""
+        """Mechanism, start and inputs that ``make`` returns for the given parameters, except the duration."""
         return made(self.make, {name: value for name, value in parameters.items() if name != DURATION})
 
     def stretched(self, times: Array, parameters: Mapping[str, float]) -> Array:
         """Times of a run, scaled about its start so that it lasts for the duration among the parameters.
 
-        ``times`` are those of the first guess. They are returned unchanged if the duration is not an unknown.
+        The ``times`` of the first guess are returned unchanged if the duration is not an unknown.
         """
         if self.duration is None:
             return times
@@ -126,7 +126,7 @@ class Problem:
     def driving(self, values: Mapping[str, Array], parameters: Mapping[str, float]) -> dict[str, Any]:
         """Tables of inputs (times, values) by port with given values, stretched to the duration.
 
-        This is one of the parameters, if it is free.
+        A free duration is among the parameters.
         """
         return {port: (self.stretched(own.times, parameters), values[port]) for port, own in self.tables.items()}
 

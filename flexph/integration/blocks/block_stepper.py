@@ -48,7 +48,7 @@ GROWTH = 32
 
 
 def first_size(substeps: int, velocities: int) -> int:
-    """Number of steps of the first block of a run, by the cost of ``substeps`` substeps for each step."""
+    """Number of steps of the first block of a run, if each step costs as much as ``substeps`` substeps."""
     return max(FIRST, int(SHORTEST / (SLOW * substeps * max(velocities, 1))))
 
 
@@ -147,7 +147,7 @@ class BlockStepper:
         return no_pair()
 
     def limited(self, rows: int) -> int:
-        """Largest number of steps of a block by its memory, if its table has ``rows`` rows for each step."""
+        """Largest number of steps of a block that memory allows, if its table has ``rows`` rows for each step."""
         of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
         return largest_size(sum(self.compiled.widths) + of_table)
 
@@ -213,7 +213,7 @@ class BlockStepper:
             raise error from half
 
     def whole(self, start: StepStart, time: float, table: Table | GaussTable | None = None) -> StepResult:
-        """Take the step from a start to a time [s] in one part; raises StepFailed if it is not solved so."""
+        """Take the step from a start to a time [s] in one part; raises StepFailed if it cannot be solved undivided."""
         times = np.array([start.time, time])
         rows, solved = self._taken(start, times, table or self.table(times), EACH)
         if not solved:

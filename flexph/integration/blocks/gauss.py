@@ -68,7 +68,7 @@ class GaussBlocks(BlockStepper):
     def _interpolated(self, values: Array, steps: int, by: tuple[Array, Array]) -> tuple[Array, Array]:
         """Values and rates times h of the polynomials through ``values`` at the Gauss-Lobatto points of each step.
 
-        ``by`` are the matrices that give both at the points wanted.
+        ``by`` are two matrices, which give values and rates at the points of evaluation.
         """
         if len(values) == 1:
             return values, np.zeros_like(values)

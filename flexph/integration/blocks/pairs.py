@@ -79,8 +79,8 @@ class ControlState(NamedTuple):
 class Chosen(NamedTuple):
     """Block of pairs of steps that the loops took, or None; and the state of step size control after it.
 
-    ``status`` is the code of the reason for which it ended, ``error`` that of the last pair, ``raised`` the exception
-    of a controller.
+    ``status`` is the code of the reason why the loops ended the block, ``error`` the error of the last pair, ``raised``
+    the exception of a controller.
     """
 
     block: Block | None

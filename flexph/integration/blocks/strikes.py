@@ -7,7 +7,7 @@ by drives (zero for joints), the velocities
     v′ = v − 2M⁻¹Gᵀμ   have the defect   e′ = −e   and   ΔT = −2b·μ :
 
 ΔT is the change of the kinetic energy, the work of the drives. Linear and angular momentum are conserved, as by all
-forces of joints. It is a step of the exact scheme of length 0.
+forces of joints. This reflection is a step of the exact scheme of length 0.
 
 If a gap closes in a step, velocities jump, and differences of mean velocities are no measure of the error. If steps are
 split at impacts, however, the error of the positions at the end of a step falls with its length as without impacts: a

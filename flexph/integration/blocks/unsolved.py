@@ -121,7 +121,7 @@ def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> s
 def _followers(scheme: Scheme, compiled: Stepper) -> str:
     """Text on the most violated constraint at the end of a step, for redundant constraints; empty if all hold.
 
-    That constraint depends on others at the start of the step.
+    This constraint depends on others at the start of the step.
     """
     open_by = np.abs(compiled.memory.defect_lam) / np.where(
         compiled.memory.joints_holds_points > 0.0, compiled.memory.joints_lengths[1], 1.0

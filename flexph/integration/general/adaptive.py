@@ -38,8 +38,9 @@ rank counts as about to fall: at an impasse x ~ √(t* − t) steps shrink with 
 class RankWatch:
     """Check along a run with a solver that the rank of E(x) does not change.
 
-    Orthonormal bases of the ranges of E before and after a step, which may turn, make a square matrix of E. If the
-    sign of its determinant changes, the rank has changed within the step.
+    Orthonormal bases of the ranges of E and Eᵀ at the start of a step reduce E, there and at the end of the step, to
+    square matrices. If their determinants differ in sign, the rank has fallen within the step. A step in which the
+    ranges turn far is halved for this comparison.
     """
 
     def __init__(self, system: PHDAE, x: Array, span: float) -> None:
@@ -50,7 +51,7 @@ class RankWatch:
         self._first = self._smallest(self._E)
 
     def check(self, solver: Solver) -> None:
-        """Compare the rank of E(x) in the last step of a solver with that before; raises SolverFailed if it changed."""
+        """Compare the ranks of E(x) in the last step of a solver and before it; raises SolverFailed if they differ."""
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
             self._refuse_falling(solver)

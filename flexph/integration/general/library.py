@@ -25,11 +25,11 @@ from ..methods.names import call_of
 class MovingFrame:
     """Orthogonal matrix Q(x) = (U₁, U₂) that separates the algebraic equations of E(x) ẋ = f.
 
-    U₁ is a basis of the range of E(x), so that the last rows of QᵀE ẋ = Qᵀf have no ẋ. Solvers use a Jacobian for
-    some steps. If the range of E turns, an old Jacobian has terms of the rates, divided by the length of a step, in
-    the algebraic equations, so that short steps fail, too. In this frame it has none. U₁ and U₂ are as near as
-    possible to those of a reference state, by polar factors, and as smooth as E. The reference is updated as the
-    solver proceeds.
+    U₁ is a basis of the range of E(x), so that the last rows of QᵀE ẋ = Qᵀf have no ẋ. Solvers use a Jacobian for some
+    steps. If the range of E turns, an old Jacobian has terms of the rates, divided by the length of a step, in the
+    algebraic equations, so that even short steps fail. In this frame the Jacobian has no such terms. U₁ and U₂ are as
+    near as possible to those of a reference state, by polar factors, and as smooth as E. The reference is updated as
+    the solver proceeds.
     """
 
     def __init__(self, system: PHDAE, x: Array) -> None:

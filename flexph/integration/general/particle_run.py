@@ -109,7 +109,7 @@ class ParticleStepper:
     def _history(self, given: Any) -> History:
         """Convert the history of the one-step method to that of the loop.
 
-        That of the system's own pair is only the last rate of the states.
+        With the system's own pair, the history of the method is only the last rate of the states.
         """
         return History(0.0, 0.0, given) if self.kind == OWN_PAIR else given
 

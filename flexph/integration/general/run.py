@@ -86,8 +86,8 @@ def integrate_system(
 def _check_on_algebraic_equations(equations: Equations, x0: Array, method: GeneralMethod) -> None:
     """Raise ValueError for a start that violates the algebraic equations, or an index above 1.
 
-    It is for systems in which the null space of E varies. No state is algebraic by itself then: a defect of the start
-    and multipliers of index 2 would alternate in all states.
+    The check is for systems in which the null space of E varies. No state is algebraic by itself then: a defect of the
+    start and multipliers of index 2 would alternate in all states.
     """
     try:
         conditions = VaryingConditions(equations, equations.span[0], x0)
@@ -196,9 +196,9 @@ def _explain_control(method: str, error: StepControlFailed, count: int) -> str:
 def shortest_step(system: PHDAE, x: Array, forcing: Forcing, time: float) -> float:
     """Length of a step [s] below which no state can change in double precision.
 
-    A row i of E ẋ = (J − R) z + B u changes E x by at most h tᵢ, with tᵢ = Σⱼ |J − R|ᵢⱼ |zⱼ| + |B u|ᵢ. That is
-    rounded off if it is below ε/2 of each |Eᵢⱼ xⱼ|, ε the machine precision. States of zero have no round-off, and
-    rows under a varying input have no known tᵢ: in a system with only such rows, or at rest, the result is zero.
+    A row i of E ẋ = (J − R) z + B u changes E x by at most h tᵢ, with tᵢ = Σⱼ |J − R|ᵢⱼ |zⱼ| + |B u|ᵢ. This change is
+    rounded off if it is below ε/2 of each |Eᵢⱼ xⱼ|, ε the machine precision. States of zero have no round-off, and rows
+    under a varying input have no known tᵢ: in a system with only such rows, or at rest, the result is zero.
     """
     E = sparse.coo_array(system.E(x))
     least = np.full(x.size, np.inf)

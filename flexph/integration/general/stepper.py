@@ -51,9 +51,9 @@ class StepStart(NamedTuple):
 class StepResult(NamedTuple):
     """Result of a step.
 
-    ``output`` (m,) is that at its ``middle`` [s]; ``flows`` are the work of each port and the loss [J], ``residual``
-    is the defect of its energy balance [J]. ``before`` is the state at its start, if the step redefines algebraic
-    states there.
+    ``output`` (m,) are the outputs of the system at the ``middle`` of the step [s]; ``flows`` are the work of each port
+    and the loss [J], ``residual`` is the defect of the energy balance of the step [J]. ``before`` is the state at its
+    start, if the step redefines algebraic states there.
     """
 
     end: StepStart
@@ -65,7 +65,7 @@ class StepResult(NamedTuple):
     before: Array | None = None
 
     def with_sizes(self, sizes: Array) -> StepResult:
-        """Copy whose sizes of states at the end are at least ``sizes`` (n,), those of earlier states."""
+        """Copy in which the sizes of states at the end are at least the sizes of earlier states, ``sizes`` (n,)."""
         return self._replace(end=self.end._replace(sizes=np.maximum(self.end.sizes, sizes)))
 
     def row(self) -> dict[str, Any]:
@@ -137,7 +137,8 @@ def spacing(grid: Array) -> Callable[[float], float]:
 def scaled_by(system: PHDAE, start: StepStart, h: float, u: Array) -> Array:
     """Scales of the states (n,) in a step of h [s]: their largest values so far.
 
-    If all of them are zero, it is for each state the change that the forces make in the step, or one without forces.
+    If all states have been zero so far, all scales are the change of a state by the largest force in the step, or 1
+    without forces.
     """
     if start.sizes.any():
         return start.sizes
@@ -171,10 +172,10 @@ class PairError:
     error of a state over one of its time scales is proportional to rtol times its size, for any h.
 
     A state may also alternate from step to step, as velocities do that a constraint does not allow; the ends of pairs
-    do not show that. With half the amplitude a, ε is at least rms(a/size)/(10 rtol).
+    do not show that. If a is half the amplitude, ε is at least rms(a/size)/(10 rtol).
 
-    The size of a state is |x| + atol/rtol; without an atol it is |x| plus that of
-    :func:`flexph.consistency.equations.sizes`. The first three pairs, and those after a rejection, are of equal
+    The size of a state is |x| + atol/rtol; without an atol it is |x| plus the size that
+    :func:`flexph.consistency.equations.sizes` returns. The first three pairs, and those after a rejection, are of equal
     length and accepted or rejected together.
     """
 
@@ -189,14 +190,14 @@ class PairError:
         return [(start.time, start.x)]
 
     def count(self, known: Ends) -> int:
-        """Number of steps of the next block: two, or those of the first three pairs."""
+        """Number of steps of the next block: two, or six for the first three pairs after a start or a rejection."""
         return 2 if len(known) == START else 2 * START
 
     def attempt(self, run: Run, times: Array, known: Ends) -> Tried:
         """Try the steps from the current start through ``times``, and estimate the error of their last pair.
 
-        After a rejection the ends of earlier pairs are dropped: divided over long steps of h, they would hide a kink
-        in a short step.
+        After a rejection the ends of earlier pairs are dropped: a divided difference over long steps would not show a
+        kink within a short step.
         """
         start, steps, sizes = run.start, [], run.start.sizes
         usual = max(float(times[-1] - times[0]) / (times.size - 1), run.longest)

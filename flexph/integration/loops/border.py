@@ -31,10 +31,11 @@ mechanisms of the same structure.
 
 
 class Frames(NamedTuple):
-    """Frames of nodal bodies and bodies whose unknowns should be numbered together.
+    """Data on the frames of a mechanism that determine the order of the unknowns.
 
-    ``groups`` are the frames that a cell or face of a solid couples. ``is_pile`` is True if only contacts couple the
-    bodies, ``is_wide`` if the border is stored sparse.
+    ``groups`` are the frames that a cell or face of a solid couples, ``together`` marks frames whose unknowns are
+    numbered consecutively. ``is_pile`` is True if only contacts couple the bodies, ``is_wide`` if the border is stored
+    sparse.
     """
 
     groups: list[Index]
@@ -102,7 +103,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
     groups = _by_element(strains, np.hstack([v, w])) + [np.hstack([v, w])[own].ravel() for own in frames.groups]
     touched = unknowns_of(contacts, nodes, (v, w, c, m))
     if not frames.is_pile:
-        groups += touched
+        groups += {id(own): own for own in touched}.values()
     wheels = [(products_of_slip(slips, slip), touched[k][touched[k] >= 0]) for k, slip in loaded_wheels(contacts)]
     if frames.is_wide:
         groups += [
@@ -234,10 +235,11 @@ class _Counter:
 
 
 def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
-    """Unknowns on which the two ends of each vector depend, as lists in one array with the ends of each list.
+    """Unknowns on which the two end nodes of each vector depend: positions in a joint list, and that list.
 
-    They are ṙ̄, ω̄, φ̄u̇̄ and flexible coordinates of the body of a node, and for means of points ṙ̄ of further
-    frames; −1 for those that do not exist. ``numbers`` are the numbers of these four kinds of unknowns.
+    The unknowns of vector v are entries ``ptr[v]`` to ``ptr[v + 1]`` of the list: ṙ̄, ω̄, φ̄u̇̄ and flexible
+    coordinates of the body of each node, and for a mean of points ṙ̄ of further frames. Unknowns that do not exist are
+    −1. ``numbers`` are the numbers of these four kinds of unknowns.
     """
     v, w, c, m = numbers
     ptr, col = [0], [np.zeros(0, dtype=np.int64)]
@@ -282,8 +284,8 @@ def _groups(
 class _Curve(NamedTuple):
     """Unknowns that are coupled by a point on a curve.
 
-    ``whole`` has all of them, ``pieces`` those of each two neighbouring pieces of the curve, ``hubs`` those on which
-    all pieces depend.
+    ``whole`` are all these unknowns, ``pieces`` the unknowns of each pair of neighbouring pieces of the curve, and
+    ``hubs`` the unknowns on which all pieces depend.
     """
 
     whole: Index
@@ -391,7 +393,8 @@ def _by_element(strains: Strains, unknowns: Index) -> list[Index]:
 def _number(size: int, groups: list[Index], curves: list[_Curve]) -> Index:
     """New number of each of ``size`` unknowns, by the reverse Cuthill-McKee ordering of the groups that are coupled.
 
-    If the unknowns of a curve span half of this order or more, those on which all of its pieces depend come last.
+    If the unknowns of a curve are spread over at least half of this order, the unknowns on which all pieces of the
+    curve depend are moved to the end.
     """
     order = _by_cuthill_mckee(size, groups + [curve.whole for curve in curves])
     if all(2 * np.ptp(order[curve.whole]) < size for curve in curves):

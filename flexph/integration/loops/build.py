@@ -60,14 +60,14 @@ SMALL = 100_000
 def constants(mechanism: Model) -> Constants:
     """Arrays of constants of a mechanism, in the layout of the compiled loops.
 
-    Contacts that only a list of near pairs contains are left out (see :func:`with_near`). Inertia matrices exclude
-    the shift to the centre of mass. ``pack`` copies the arrays into one memory.
+    Contacts that are evaluated only while a list of near pairs has them are left out (see :func:`with_near`). Inertia
+    matrices exclude the shift to the centre of mass. ``pack`` copies the arrays into one memory.
     """
     return _constants_of(mechanism, is_wide=True) if mechanism.once(is_wide) else mechanism.once(banded_constants)
 
 
 def banded_constants(mechanism: Model) -> Constants:
-    """Arrays of constants of a mechanism whose border is banded in any case."""
+    """Arrays of constants of a mechanism with a banded border, even if a sparse one would be cheaper."""
     return _constants_of(mechanism, is_wide=False)
 
 
@@ -238,7 +238,7 @@ def _constants(mechanism: Model, vibrating: Vibration, near: Index, *, is_wide: 
 
 
 def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) -> Nodes:
-    """Arrays of the first ``count`` nodes, which are those of joints and loads.
+    """Arrays of the first ``count`` nodes, which belong to joints and loads.
 
     A mean of points is assigned to the frame that moves it most.
     """

@@ -91,7 +91,7 @@ def _no_contacts(dim: int) -> Contacts:
 
 
 def coupled_parts(mechanism: Model) -> Index:
-    """Group of each frame and mean of points: the number of the first frame of those coupled with it.
+    """Group of each frame and mean of points, numbered by the first frame of the group.
 
     Joints, springs and bodies couple frames; contacts alone do not.
     """
@@ -185,13 +185,20 @@ def own_springs(mechanism: Model, m: Memory, springs: Array) -> Array:
 
 
 def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) -> list[Index]:
-    """Unknowns that each compliant contact couples, −1 for those that do not exist.
+    """Unknowns that each compliant contact couples, with entries −1 for unknowns that do not exist.
 
-    ``numbers`` are the numbers of the unknowns ṙ̄, ω̄, φ̄u̇̄ and of flexible coordinates. Two faces of a skin may
-    share the force of a ball, so that the first face has the unknowns of all of them.
+    ``numbers`` are the numbers of the unknowns ṙ̄, ω̄, φ̄u̇̄ and of flexible coordinates. Two faces of a skin may share
+    the force of a ball, so that the contact of a ball with the first face couples the unknowns of all faces. Contacts
+    of the same rigid bodies have the same array.
     """
     v, w, c, m = numbers
-    own = [
+    node = contacts.node[~contacts.rigid]
+    is_bent = (np.diff(nodes.ptr) > 0) | (np.diff(nodes.others_ptr) > 0)
+    key = np.append(np.where(is_bent, nodes.body.max(initial=0) + 1 + np.arange(is_bent.size), nodes.body), -1)[node]
+    key.sort(axis=1)
+    key[:, 1:][key[:, 1:] == key[:, :-1]] = -1  # each body once
+    _, first, place = np.unique(np.sort(key, axis=1), axis=0, return_index=True, return_inverse=True)
+    distinct = [
         np.concatenate(
             [np.zeros(0, dtype=np.int64)]
             + [
@@ -204,8 +211,9 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
                 )
             ]
         )
-        for contact_nodes in contacts.node[~contacts.rigid]
+        for contact_nodes in node[first]
     ]
+    own = [distinct[k] for k in place.ravel().tolist()]
     skin = contacts.skin[~contacts.rigid]
     for k in np.unique(skin[skin >= 0]).tolist():
         faces = np.flatnonzero(skin == k).tolist()
@@ -256,9 +264,8 @@ def strike_space(
 ) -> StrikeSpace:
     """Work space of rigid contacts at impacts, all zeros.
 
-    ``sizes`` are the numbers of bodies, means of points, dimensions, coordinates, multipliers and bearings.
-    ``strikes`` is 0 without rigid contacts (empty arrays), and 2 if responses of all bodies to impulses may be
-    stored.
+    ``sizes`` are the numbers of bodies, means of points, dimensions, coordinates, multipliers and bearings. ``strikes``
+    is 0 without rigid contacts (empty arrays), 2 if responses of all bodies to impulses may be stored, and else 1.
     """
     (b, means, d, q, g, f), whole = sizes, np.int64
     c, b, k, f = (contacts.kind.size, b, nodes.body.size, f) if strikes else (0, 0, 0, 0)

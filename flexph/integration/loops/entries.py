@@ -71,7 +71,7 @@ def run(memory: Any, dim: int, kind: int, options: Any, table: Any, course: Any)
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:
-    """Compute momenta, vectors and energies from the present state (``at``), with those of contacts if asked."""
+    """Compute momenta, vectors and energies of the present state (``at``), including contacts if ``contacts``."""
     if not cython.compiled:
         _settle(memory.fields, dim)
         if contacts:

@@ -105,10 +105,11 @@ def make_filter(k: Constants, banded: Array) -> Filter:
 
 
 def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
-    """Number of each of the four unknowns of the n coordinates of a body in its banded matrix, (n, 4), and of its rows.
+    """Numbers (n, 4) of the unknowns in the banded matrix of a body of n coordinates, and the number of its rows.
 
-    ``order`` is the order of the coordinates. The last unknown of masters, which have an index ``local``, is no row
-    but a column of the border, ``first`` columns after its start.
+    Each coordinate has the unknowns τ, y, z, u̇̄ of decay.banded_jacobian. ``order`` is the order of the coordinates. A
+    master has a number ``local`` of at least 0: its u̇̄ is a column of the border instead of a row of the matrix. The
+    masters' columns begin ``first`` columns after the start of the border.
     """
     is_inner = np.ones((order.size, UNKNOWNS), dtype=bool)
     is_inner[:, -1] = local[order] < 0
@@ -123,7 +124,8 @@ def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
 def _width(row: Index, col: Index) -> int:
     """Bandwidth of a matrix over the four unknowns of each coordinate, with entries between pairs of coordinates.
 
-    ``row`` and ``col`` (e, 4) are the numbers of the unknowns of e pairs; −1 is in the border and does not count.
+    ``row`` and ``col`` (e, 4) are the numbers of the unknowns of e pairs; −1 stands for an unknown in the border, which
+    does not count.
     """
     i, j = row[:, :, None], col[:, None, :]
     return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def flows_of(mechanism: Model) -> Flows:
-    """Arrays of all flows of a mechanism."""
+    """Arrays of the flows of fluid along the rods and cables of a mechanism."""
     flows = mechanism.network.arrays.flows
     basis = basis_of_points(mechanism) if flows else None
     rows: list[Any] = []

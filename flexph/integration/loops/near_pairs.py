@@ -1,4 +1,4 @@
-"""Lists of near pairs: of gaps of spheres, to planes and to surfaces, loops evaluate only those that may soon close.
+"""Lists of near pairs: the gaps of spheres, to planes and to surfaces that may soon close; loops skip all others.
 
 A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
 at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
@@ -71,14 +71,14 @@ class NearPairs:
     def in_order(self) -> Index:
         """Numbers of the contacts that the first order of the unknowns allows for.
 
-        Pairs of spheres are left out if there are so many that near ones are listed.
+        Pairs of spheres are left out if there are so many that loops use lists of near pairs.
         """
         if not self.lists:
             return np.arange(self.contacts.number)
         return np.union1d(self.phase.others, self.phase.bounded)
 
     def near(self, points: Array, margin: float, springs: Array) -> Index:
-        """Numbers of the contacts with a gap up to ``margin`` [m], and of those with anchor forces.
+        """Numbers of the contacts that have a gap of at most ``margin`` [m] or an anchor force.
 
         ``points`` (k, d) are the positions of the nodes, ``springs`` the spring states and anchor forces.
         """
@@ -93,7 +93,7 @@ class NearPairs:
         return np.union1d(near, np.concatenate(held))
 
     def _held(self, pair: Index, anchor: Index, springs: Array) -> Index:
-        """Contacts among those with the numbers ``pair`` that have anchor forces.
+        """Numbers of the contacts in ``pair`` that have anchor forces.
 
         ``anchor`` are the indices of their forces in ``springs``.
         """

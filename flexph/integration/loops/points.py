@@ -19,7 +19,7 @@ ROUND_OFF = 1e-9
 
 
 class JointSizes(NamedTuple):
-    """Numbers of nodes, vectors and products of joints and loads, which precede those of strains."""
+    """Numbers of nodes, vectors and products of joints and loads; the nodes, vectors and products of strains follow."""
 
     nodes: int
     vectors: int

@@ -145,12 +145,12 @@ class Stepper:
         self._is_astray = False
 
     def name(self, start: Any) -> None:
-        """Label the state in the memory as that of ``start``, so that it is not written again while it is unchanged."""
+        """Note that the memory holds the state of ``start``, which is then not written again while it is unchanged."""
         self.stands = None if self._is_astray else start
 
     @property
     def motion(self) -> int:
-        """Number of floats in the memory that hold positions, velocities and what derives from them."""
+        """Number of floats in the memory for positions, velocities and quantities derived from them."""
         motion = self._parts[0]
         return motion.stop - motion.start
 
@@ -175,7 +175,7 @@ class Stepper:
     ) -> None:
         """Take the steps of a table and record them in ``rows``; ``solved[0]`` counts the finished ones.
 
-        One of ``save_every`` steps is saved; ``count`` is the number of steps of the run before. ``calls`` are calls
+        One of ``save_every`` steps is saved; ``count`` is the number of earlier steps of the run. ``calls`` are calls
         of controllers.
         """
         self.stands = None

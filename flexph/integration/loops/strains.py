@@ -71,7 +71,7 @@ class _Point(NamedTuple):
 
 
 def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
-    """Quadrature points: groups of vectors that are connected by products, strain rows and their stiffness."""
+    """Quadrature points: groups of vectors connected by common products, strain rows or entries of the stiffness."""
     s = a.strains
     first, second = (index[sizes.products :] - sizes.vectors for index in (a.first, a.second))
     vectors, of_row = len(a.vector_fixed) - sizes.vectors, lambda index: first[index - sizes.products]
@@ -86,14 +86,15 @@ def _points(a: Arrays, sizes: JointSizes) -> list[_Point]:
 
 
 def _grouped(label: Index, count: int) -> list[Index]:
-    """For each label below ``count``: the indices at which ``label`` has it."""
+    """For each number below ``count``: the indices of the entries of ``label`` that are equal to it."""
     return np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
 def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], list[int]]]:
     """Elements of nodal bodies: the frames of each, and the numbers of its points.
 
-    The vectors of its points depend only on its frames; ``near`` has the columns of the frames in each vector.
+    The vectors of the points of an element depend only on the frames of the element. ``near`` is the sparse matrix that
+    gives the vectors from the columns of the frames, for cables from their unknowns (positions and slopes).
     """
     sets = [
         frozenset(int(c) // COLUMNS for v in p.vectors for c in near.indices[near.indptr[v] : near.indptr[v + 1]])
@@ -116,7 +117,8 @@ def _elements(points: list[_Point], near: Any) -> list[tuple[tuple[int, ...], li
 def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: tuple[list[_Point], Any]) -> Strains:
     """Arrays of the strain rows, sorted by their points and elements.
 
-    ``matrices`` give the vectors by all columns of frames and by unknowns, ``grouped`` are the points and elements.
+    ``matrices`` are two sparse matrices that give the vectors: from the columns of frames, and from the unknowns of
+    frames (see :func:`_elements`). ``grouped`` are the points and elements.
     """
     (columns, near), (points, elements), s = matrices, grouped, a.strains
     v, p, e = (np.concatenate([np.zeros(0, dtype=int), *part]) for part in zip(*points, strict=True))
@@ -195,7 +197,7 @@ def _places(chosen: Index, count: int) -> Index:
 def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[list[Index], Index]:
     """Frames on which each vector depends, as numbers within its element, point by point.
 
-    Also the index of the first unknown of each frame among those of its element.
+    Also the index of the first unknown of each frame among the unknowns of its element.
     """
     widths = np.full(len(a.mass), a.dim)
     widths[a.turning] += a.n.shape[0]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class StrikeSteps(Stepper):
-    """Compiled steps of a mechanism with rigid contacts: gaps close with impacts, and closed ones stay so or open.
+    """Compiled steps of a mechanism with rigid contacts: gaps close with impacts, and closed gaps stay closed or open.
 
     ``between`` evaluates prescribed quantities at times within steps; ``tell`` is called if many contacts of a step
     have separate impacts.
@@ -67,7 +67,7 @@ class StrikeSteps(Stepper):
         return Striking(self._law, self.kinds, self._by_events, self._between.given())
 
     def _taken(self, steps: int) -> None:
-        """Count finished steps, for the length of the history; steps with impacts or settling friction clear it."""
+        """Count finished steps, for the length of the history, which steps with impacts or settling friction clear."""
         super()._taken(steps)
         audit = self.memory.strike_audit
         if steps:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TimeCallback:
-    """Callback that evaluates driven joints, springs and loads of a mechanism at times between those of a table."""
+    """Callback that evaluates driven joints, springs and loads of a mechanism at times that no table has."""
 
     def __init__(self, mechanism: Model, table: TimeTable, forcing: Forcing) -> None:
         self._prescribed, self._forcing, self._times = table, forcing, np.zeros(2)
@@ -40,7 +40,7 @@ class TimeCallback:
     def _fill_table(self, kind: int) -> int:
         """Fill the table of one step with the quantities that ``kind`` asks for, and return 0.
 
-        They are those over the step between two times, rates at its end, or all at one time.
+        These are the values over the step between two times, the rates at its end, or all quantities at one time.
         """
         given, table, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def constants_of_redundant(mechanism: Model) -> Constants:
-    """Arrays of constants of a mechanism for multipliers of least norm."""
+    """Arrays of constants of a mechanism for steps with multipliers of least norm."""
     k = mechanism.once(constants)
     return k._replace(redundancy=redundancy(mechanism, k))
 
@@ -61,8 +61,8 @@ def banded_memory(mechanism: Model) -> Memory:
 def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying: bool = False) -> Memory:
     """Memory before a run in which bodies with equal matrices do not share them.
 
-    It is for derivatives with respect to the matrices of one body. If ``banded`` it has a banded border, for Gauss
-    collocation; if ``decaying``, arrays of steps that lose energy.
+    Such a memory is for derivatives with respect to the matrices of one body. If ``banded`` it has a banded border, for
+    Gauss collocation; if ``decaying``, arrays of steps that lose energy.
     """
     k = mechanism.once(banded_constants if banded else constants_of_decaying if decaying else constants)
     if (near := mechanism.once(NearPairs)).lists:
@@ -77,7 +77,7 @@ def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying:
 def memory_of(mechanism: Model, parts: tuple[int, int], near: Index | None = None) -> Memory:
     """Memory of a mechanism before a run, by the flags ``parts`` of :func:`constants_by`.
 
-    It has the contacts with the numbers ``near``, by default those of :attr:`NearPairs.in_order`.
+    It has the contacts with the numbers ``near``, by default the contacts :attr:`NearPairs.in_order`.
     """
     k = mechanism.once(constants_by(parts))
     decaying = bool(parts[1])

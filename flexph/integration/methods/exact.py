@@ -125,10 +125,11 @@ class ExactGauss(MechanismMethod):
     two stages are of second order (E. Hairer, C. Lubich, M. Roche, The numerical solution of differential-algebraic
     systems by Runge-Kutta methods, 1989, chapter 5).
 
-    For mechanisms without friction laws, hysteresis, redundant constraints and large bodies about mean axes; those of
-    more than 300 velocities must have narrow bands or up to 600 coordinates in full. A step of three stages costs as
-    much as ten of :class:`Exact`. Inputs are evaluated at the Gauss points of each step, as are force laws of springs;
-    elastic laws are projected on its polynomials with exact energies. Drives, moving references and factors of laws are
+    For mechanisms without friction laws, hysteresis, redundant constraints and large bodies about mean axes. In a
+    mechanism of more than 300 velocities the matrices of the bodies must have narrow bands, or full matrices of up to
+    600 coordinates. A step of three stages costs as much as ten of :class:`Exact`. Inputs and force laws of springs are
+    evaluated at the Gauss points of each step; the forces of elastic laws are projected on the polynomials of the
+    step, with exact energies. Drives, moving references and factors of laws are
     polynomials through the Gauss-Lobatto points of each step.
 
     Parameters
@@ -168,7 +169,7 @@ class Decaying(MechanismMethod):
     reduced to the spectral radius ρ at each step. Those with hω ≪ 1 lose (hω)⁴/4 (1 − ρ)/(1 + ρ) of their energy, rigid
     motions nothing. Of second order. The loss is ``ledger.dissipation["numerical"]``, so that the balance closes to
     round-off (derivation in docs/guide/time-integration.md). For mechanisms of up to 300 velocities, and larger ones
-    whose bodies have narrow bands or up to 600 coordinates in full.
+    in which the matrices of the bodies have narrow bands, or are full with up to 600 coordinates.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class DiscreteGradient(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name, which is that of the gradient."""
+        """Name of the method, which is the name of its gradient."""
         return self.gradient
 
 
@@ -133,7 +133,7 @@ class Gauss(GeneralMethod):
     Raises
     ------
     ValueError
-        For other orders, and for options of order 2 with them.
+        For other orders, and for a tolerance or completion with order 4 or 6.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class Gauss(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name by the order: ``midpoint``, ``gauss4`` or ``gauss6``."""
+        """Name of the method, by its order: ``midpoint``, ``gauss4`` or ``gauss6``."""
         return "midpoint" if self.order == 2 else f"gauss{self.order}"
 
 
@@ -173,7 +173,7 @@ def _check_options(method: DiscreteGradient | DiracDissipative | Gauss) -> None:
 def _refuse(method: GeneralMethod, takers: str, *options: str) -> None:
     """Raise ValueError if one of the options named in ``options`` is set in a method that does not support it.
 
-    ``takers`` names the methods that do, for the message.
+    ``takers`` is a text for the message that names the methods which support the option.
     """
     for option in options:
         value = getattr(method, option)
@@ -188,8 +188,8 @@ class Library(GeneralMethod):
     ``times`` are only the saved times. Multipliers of index 2 take no part in the error test: they are accurate to the
     tolerance of the momenta over the step. If E(x) is singular and not semi-explicit, its rank must be constant, and
     the index 1. Algebraic states of the start are replaced by consistent ones. Work and dissipation are integrals of
-    power along the interpolant: the balance holds to the tolerance only, at drives to that of their multipliers. The
-    cost of a step depends on the order that the package chooses.
+    power along the interpolant: the energy balance holds to the tolerance only, and with drives only to the tolerance
+    of the drives' multipliers. The cost of a step depends on the order that the package chooses.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ class Library(GeneralMethod):
 
     @property
     def name(self) -> str:
-        """Name, which is that of the class in small letters."""
+        """Name of the method: that of its class, in lower case."""
         return type(self).__name__.lower()
 
 
@@ -243,7 +243,7 @@ class Radau(Library):
 class BDF(Library):
     """Backward differentiation formulas of orders 1 to 5, of scipy_dae (extra ``dae``).
 
-    Held to order 2 if fast oscillations of the start are hardly damped, which orders above 2 amplify. Parameters and
+    Limited to order 2 if fast oscillations at the start are hardly damped: orders above 2 amplify these. Parameters and
     errors as for :class:`Library`; ImportError of :func:`flexph.integrate` without the package.
     """
 

@@ -36,8 +36,8 @@ NAMES: dict[str, Callable[..., Method]] = {
 def by_name(name: str, **options: Any) -> Any:
     """Method with the given name and options of its class; options that are None keep their defaults.
 
-    ``tolerance``, rtol or (rtol, atol), also sets those of methods of libraries. For names from a command line or a
-    file: in a program, call the class of the method.
+    For a method of a library, ``tolerance`` (rtol or (rtol, atol)) sets the options ``rtol`` and ``atol``. For names
+    from a command line or a file: in a program, call the class of the method.
 
     Raises ValueError for unknown names, TypeError for options that the method does not have.
 

@@ -96,8 +96,8 @@ def _exact(method: Exact, problem: InitialValueProblem) -> Scheme:
 def _is_timed(a: Arrays) -> bool:
     """True if energies or dry friction of joints depend on time by themselves.
 
-    The causes are schedules of springs or elastic laws, given factors of masses, flows in pipes, and joints with
-    friction on surfaces whose speed is prescribed.
+    The causes are prescribed factors of springs, elastic laws or masses, flows in pipes, and joints with friction on
+    surfaces whose speed is prescribed.
     """
     timed = a.springs.scheduled or a.flows or a.mass_factors or (a.bearings.rubbing >= 0).any()
     return bool(timed or any(part.factor is not None for part in a.strains.laws))
@@ -169,7 +169,7 @@ def _refuse_nodes(method: Decaying | ExactGauss, mechanism: Model) -> None:
 def _refuse_wide(method: ExactGauss | Decaying, mechanism: Model) -> None:
     """Raise ValueError for a mechanism with large bodies that a method could solve only by factors of full matrices.
 
-    Bodies without narrow bands are too large for it above a limit of the cost; those about mean axes in any case.
+    Refused are bodies without narrow bands if the factors cost more than a limit, and large bodies about mean axes.
     """
     for name, body in mechanism.frames.items():
         if body.unshifted is not None:

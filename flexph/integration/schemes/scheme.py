@@ -189,7 +189,7 @@ class InitialValueProblem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
-    """Steps of a mechanism by a method: all that the loops need to know of both.
+    """Scheme of the steps of a mechanism by a method: the data of both that the compiled loops use.
 
     Attributes
     ----------

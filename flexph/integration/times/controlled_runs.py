@@ -38,8 +38,8 @@ class ControlledForcing(Forcing):
     def before(self, times: Array) -> Array:
         """Inputs (k, m) just before they change at the k times.
 
-        Controllers are called at the first of the times only: there it has their previous outputs, later the present
-        ones.
+        Controllers are called at the first of the times only: the first row has their previous outputs, the later rows
+        have the present ones.
         """
         given, first = self.given.before(times), self.loops.held_before(float(times[0]))
         return np.vstack([given[:1] + first, given[1:] + self.loops.held])
@@ -52,8 +52,8 @@ class ControlledForcing(Forcing):
 class Plan(NamedTuple):
     """Steps of a run with controllers.
 
-    ``times`` are the ends of steps and the calls of controllers, ``of_grid`` and ``saved`` mark those of the run and
-    those to be saved, ``next`` is the index of the end of the next step.
+    ``times`` are the ends of steps and the calls of controllers; ``of_grid`` marks the times that were given for the
+    run, ``saved`` the times at which the state is saved. ``next`` is the index of the end of the next step.
     """
 
     times: Array
@@ -93,7 +93,7 @@ class HeldStep(NamedTuple):
 
     @property
     def end(self) -> Any:
-        """Start of the next step."""
+        """End of the step, as the start of the next one."""
         return self.result.end
 
     def row(self) -> Any:
@@ -150,7 +150,7 @@ class CoupledResult(NamedTuple):
 
     @property
     def end(self) -> Any:
-        """Start of the next step."""
+        """End of the step, as the start of the next one."""
         return self.result.end
 
     def row(self) -> Any:

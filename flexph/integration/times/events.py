@@ -71,7 +71,7 @@ class Event:
 
 
 def _read(events: Any) -> dict[str, Event]:
-    """Check events given by name, and return them; a name must be possible as that of a group in files."""
+    """Check events given by name, and return them; each name must be valid as the name of a group in a file."""
     if not isinstance(events, Mapping):
         raise ValueError(f"events must map names to functions of (t, x), got {events!r}")
     read = {}
@@ -224,9 +224,9 @@ class ContinuedWatch(Watch):
         return super().steps_without_events(times, states)
 
     def _begin(self, time: float, state: Array) -> None:
-        """Before the first step, set start values of events to zero that are round-off of those at its end.
+        """Replace start values of events by zero where they are round-off of the values at the end of the first step.
 
-        ``time`` and ``state`` are those at the end of the step.
+        ``time`` and ``state`` are those at the end of the step. Later steps change nothing.
         """
         if self.fresh and self.events:
             for name, value in self._values(time, state).items():

@@ -35,7 +35,7 @@ class StartForm:
 
 
 class _Written(NamedTuple):
-    """Numbers of the final rows, observations and occurrences by event that the written pieces contain."""
+    """Counts of the final rows, of the observations, and of the occurrences of each event in the written pieces."""
 
     rows: int = 0
     observed: int = 0

@@ -57,7 +57,7 @@ class StepResult(Protocol):
 
     @property
     def end(self) -> Any:
-        """Start of the next step."""
+        """End of the step, as the start of the next one."""
 
     def row(self) -> Values:
         """Recorded values of the step."""
@@ -96,7 +96,7 @@ class Entry(Protocol):
 
     @property
     def reached(self) -> int:
-        """Number of times of the run, among those given to it, that the steps reach."""
+        """Number of the times given for the run that the steps reach."""
 
     def record(self, run: Any) -> bool:
         """Record the steps in a run; True if they end it."""
@@ -198,9 +198,10 @@ class Run(Going):
 class Accepted(NamedTuple):
     """Accepted step, to be recorded, which an event may still shorten.
 
-    It goes from ``start`` to ``result``; ``shorter`` takes it from the same start to an earlier time. ``rejected``
-    counts the rejected steps before it, ``reached`` the times of the run that it reaches. The iterator of steps
-    continues from ``restart``, a nested value or a function that returns one; None if it cannot continue from here.
+    The step goes from ``start`` to ``result``; ``shorter`` repeats it from the same start to an earlier time.
+    ``rejected`` counts the rejected steps before it, ``reached`` the times of the run that it reaches. The iterator of
+    steps continues from ``restart``, a nested value or a function that returns one; None if it cannot continue from
+    here.
     """
 
     start: Any
@@ -273,10 +274,11 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of a run that ends early: after a ``failure`` of a step, or with too short steps of step control.
+    """Messages of a run that ends early: a step failed, or step size control demanded too short steps.
 
-    ``of_step`` and ``of_step_size`` write them; ``added`` is appended to each, ``finished`` names the contents of the
-    solution, ``where`` the times at which a function of the user failed.
+    A step fails with the exception ``failure``. ``of_step`` and ``of_step_size`` return the messages of the two cases,
+    to which ``added`` is appended; ``finished`` names the contents of the solution, ``where`` returns a text on the
+    time at which a function of the user failed.
     """
 
     failure: type[ArithmeticError] | tuple[type[ArithmeticError], ...]
@@ -344,7 +346,7 @@ def prescribed(
 ) -> Iterator[Accepted]:
     """Take one step from each time to the next, from the current state of the run on, and yield them.
 
-    ``memory`` is what the iteration remembers between steps, which a resumed run restores.
+    ``memory`` is the memory of the iteration between steps, which a resumed run restores.
     """
     if memory is not None and run.restart:
         memory.restore(run.restart)

@@ -134,7 +134,7 @@ SAME_TIME = 1e-9
 
 
 def ascending(times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
-    """Check for two or more ascending times with steps as of :func:`refuse_short`; return them as an array."""
+    """Return times as an array, after a check: two or more, ascending, in steps that :func:`refuse_short` accepts."""
     grid = check.array("times", times, (None,))
     if grid.size < 2:
         raise ValueError(f"times must have at least two entries, got {grid.size}")
@@ -159,7 +159,7 @@ def _are_long(grid: Array, shortest: float) -> bool:
 def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") -> None:
     """Raise ValueError for a step that double precision cannot resolve.
 
-    It is shorter than the resolution of its times, or than ``shortest`` [s], the resolution of the quantities
+    Such a step is shorter than the resolution of its times, or than ``shortest`` [s], the resolution of the quantities
     ``what``.
     """
     if _are_long(grid, shortest):

@@ -20,9 +20,10 @@ from .step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmal
 class Tried(NamedTuple):
     """Block of steps that was tried, and its error relative to the tolerance.
 
-    Each of ``steps`` has its start, its result, and the function that takes it to an earlier time. ``cause`` names
-    the reason if the error is too large, ``known`` is the state of the estimate for the next block. ``ended`` is set
-    if the motion left the range of its model within the steps, as it may in steps that are too long.
+    ``steps`` has, for each step, the start, the result, and a function that repeats it from the start to an earlier
+    time. ``cause`` names the reason if the error is too large, ``known`` is the state of the estimate for the next
+    block. ``ended`` is set if the motion left the range of its model within the steps, as it may in steps that are too
+    long.
     """
 
     steps: Sequence[tuple[Any, Any, Callable[[float], Any]]]

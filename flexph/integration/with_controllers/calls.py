@@ -46,7 +46,7 @@ class Chunk:
     def last(self, k: int) -> LastStep:
         """Results of the step before step k, as controllers read them.
 
-        If none of them reads steps, they are those before the chunk.
+        If no controller reads results of steps, the results of the last step before the chunk are returned.
         """
         if not (k and self.loops.read_steps):
             return self.loops.last

@@ -27,7 +27,8 @@ from ..times.step_control import ErrorEstimate, Tried
 class DividedSteps(ABC):
     """Stepper with controllers solved within steps, which may divide a step that fails.
 
-    Each step starts from the states that the controllers had at first, and leaves the controllers unchanged.
+    Each step starts from the states that the controllers had when this object was created, and leaves the controllers
+    unchanged.
     """
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
@@ -42,10 +43,11 @@ class DividedSteps(ABC):
     def steps(
         self, start: StepStart, time: float, begun: Any = None, divisions: int = 0
     ) -> tuple[CoupledResult, Array]:
-        """Take a step from a start to a time [s]; return it and the error values of its pair.
+        """Take a step from a start to a time [s]; return it and the error values ``found`` of a compiled pair of steps.
 
-        ``begun`` are the states of the controllers at the start, by default the first ones. With impacts and dry
-        friction a step that fails is divided, as one without controllers; ``divisions`` counts how often it is
+        The error values (see ``memory.structures.Pair``) are empty if Python evaluates the controllers. ``begun`` are
+        the states of the controllers at the start, by default those at the creation of this object. With impacts and
+        dry friction a step that fails is divided, as one without controllers; ``divisions`` counts how often it is
         divided already.
         """
         try:
@@ -144,7 +146,7 @@ def merged_rows(rows: dict[str, Array]) -> dict[str, Array]:
 def coupled_as_one(
     blocks: BlockStepper, start: StepStart, whole: StepResult, parts: tuple[CoupledResult, CoupledResult]
 ) -> CoupledResult:
-    """Merge two successive steps of mechanism and controllers into one; ``whole`` is that of the mechanism."""
+    """Merge two successive steps of mechanism and controllers; ``whole`` is the merged step of the mechanism."""
     first, last = (part.controllers for part in parts)
     assert isinstance(first, CompiledStep) and isinstance(last, CompiledStep)
     rows = {name: np.array([first.values[name], last.values[name]]) for name in last.values}
@@ -175,8 +177,9 @@ def stepper_with_controllers(blocks: BlockStepper, loops: ControlLoops) -> Any:
 class _Singles:
     """Single steps of mechanism and controllers, from which the error of a pair is estimated.
 
-    They are both steps of the pair, and one of twice the length. A step from the end of the last one continues its
-    controllers; any other begins with their present states. ``results`` are the steps taken.
+    There are both steps of the pair, and one step of twice the length. A step that starts at the end of the last one
+    continues with the controller states there; any other step begins with the present states of the controllers.
+    ``results`` are the results of all steps.
     """
 
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:

@@ -33,7 +33,7 @@ class Sheave:
         Signed radius ρ ≠ 0 of the centre line of the rope [m]: positive if the rope, followed along its path, turns
         counterclockwise round the axis, negative if clockwise.
     axis : array_like, optional
-        In space the axis of the sheave in the section at the port, of the ground in world axes.
+        In space the axis of the sheave in the section at the port, for the ground in world axes.
     turns : int
         Full turns of the rope round the sheave in addition to its arc between 0 and 2π.
     grips : bool
@@ -193,9 +193,9 @@ def _point(given: str | Ground | Sheave) -> RopePoint:
 
 
 def _length(length: float | Callable[[float], float], rope: str) -> float | Callable[[float], float]:
-    """Length without tension of the rope with the name ``rope``, after its check.
+    """Length without tension of the rope named ``rope``, after its check: a number, or a function of time.
 
-    A function of time is returned as one that raises ValueError for values that are not positive.
+    The function that is returned raises ValueError for values that are not positive.
     """
     if not callable(length):
         return check.positive("length", length, "m")
@@ -241,9 +241,9 @@ def _check_place(port: str | Ground) -> None:
 
 
 def _pull(stiffness: float, law: SpringLaw | None) -> ElasticLaw:
-    """Elastic law of the tension of a rope from its stiffness [N/m] or from its law.
+    """Elastic law of the tension of a rope, from the stiffness [N/m] or from the law that a user gave.
 
-    Raises ValueError for both, none, or a law that is not elastic.
+    Raises ValueError for both or neither of them, and for a law that is not elastic.
     """
     k = check.not_negative("stiffness", stiffness)
     if law is not None and k:

@@ -50,7 +50,7 @@ def spring_damper(
         Free length ℓ₀ [m], by default that of the assembled pose. A function of time makes the element an actuator: the
         damper acts on ℓ̇ − ℓ̇₀, and the ledger shows the work of ℓ₀(t) under the name of the element.
     direction : array_like, optional
-        d in the section at the second port, of ``GROUND`` in world axes; ℓ₀ may then be negative.
+        d in the section at the second port, for ``GROUND`` in world axes; ℓ₀ may then be negative.
     name : str, optional
         Name of the element; by default its kind and its ports.
 
@@ -136,7 +136,7 @@ def torsion_spring(
     axis : array_like, optional
         Direction in the axes of the section at the first port.
     second_axis : array_like, optional
-        The same direction in the section at the second port, of ``GROUND`` in world axes; the same components by
+        The same direction in the section at the second port, for ``GROUND`` in world axes; the same components by
         default.
     zero : float
         Offset of the angle [rad], see :func:`flexph.sensors.joint_angle`.

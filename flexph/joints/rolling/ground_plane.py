@@ -51,7 +51,7 @@ class Plane:
         return ((n[1], -n[0]),) if self.dim == 2 else frame_about(n)
 
     def place(self, direction: Direction) -> Product:
-        """Coordinate of ``port`` from ``ground`` as a product, along a direction fixed in the section of ``ground``."""
+        """Coordinate of ``port`` relative to ``ground``, along a direction fixed in the section there, as a product."""
         return Product(between(self.port, self.ground), along(self.ground, direction))
 
     @property
@@ -75,9 +75,9 @@ class Plane:
         return Product(along(self.ground, self.normal), Vector(fixed=self.normal))
 
     def turn(self, tangent: Direction, lever: float) -> Turn:
-        """Velocity along a tangent t of the point at −lever n, due to the spin Ω of the port's body, as a term.
+        """Term of a constraint: velocity along a tangent t of the point at −lever n from the port, due to a spin.
 
-        n is the normal: ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``.
+        Ω is the spin of the port's body, n the normal: ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``.
         """
         return Turn(self.port, tuple(-lever * x for x in self._across(tangent)))
 
@@ -121,7 +121,10 @@ def rolling_names(dim: int) -> tuple[str, ...]:
 
 
 def on_ground(kind: str, port: str, ground: PortName) -> Ground:
-    """Ground of a rolling joint of a ``kind``, as given; raises ValueError for a port of a body instead."""
+    """Check that a rolling joint is on the ground, and return the ground; raises ValueError for a port of a body.
+
+    ``kind`` is the name of the joint in the message.
+    """
     body_port(port)
     if not isinstance(ground, Ground):
         raise ValueError(f"ground of a {kind} joint must be GROUND or GROUND.at(...), got {ground!r}")
@@ -134,7 +137,10 @@ def given_normal(normal: Sequence[float] | None) -> Direction | None:
 
 
 def on_surface(port: str, surface: PortName) -> PortName:
-    """Port of the plane on which a body rolls, as given; raises ValueError if it is on the body that rolls."""
+    """Check the port ``surface`` of the plane on which a body rolls, and return it.
+
+    Raises ValueError if it is on the body that rolls.
+    """
     body_port(port)
     if isinstance(surface, str) and surface.partition(".")[0] == port.partition(".")[0]:
         raise ValueError(f"a body cannot roll on itself: both ports are of {port.partition('.')[0]!r}")

@@ -102,8 +102,8 @@ def knife_edge(
     """Knife edge: the port does not move along a direction a fixed in its section, ``0 = (R a)·ṗ``; nonholonomic.
 
     R is the rotation of the section and p the position of the port. In space the edge forbids one direction only (a
-    skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean of R a at both ends of the step; the force along
-    it does no work. The multiplier is the force across the edge [N].
+    skate may still jump). Over a step ``(R a)‾·Δp = 0`` with the mean of R a at both ends of the step; the constraint
+    force along this mean direction does no work. The multiplier is the force across the edge [N].
 
     Parameters
     ----------

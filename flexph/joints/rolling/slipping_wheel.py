@@ -160,9 +160,9 @@ def slipping_wheel(
 
 
 def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, contact: str | None) -> None:
-    """Raise ValueError unless the wheel load of a law can be computed if, and only if, the law depends on it.
+    """Raise ValueError if a law depends on the wheel load and nothing gives the load, or the other way round.
 
-    The load needs a ``ground`` or a ``contact``; ``name`` is that of the argument with the law.
+    The load is given by a ``ground`` or a ``contact``; ``name`` is that of the argument with the law.
     """
     by_load = isinstance(law, CreepLaw) and law.by_load
     if ground is not None and contact is not None:

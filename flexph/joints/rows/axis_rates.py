@@ -61,7 +61,7 @@ def component_measures(
     free: Sequence[float] | None = None,
     laws: Sequence[SpringLaw | None] = (None, None, None),
 ) -> tuple[Measure, ...]:
-    """Measures of springs and dampers on the components of a world vector, for each direction that has any.
+    """Measures of springs and dampers on the components of a world vector, for directions with a spring or a damper.
 
     ``gap`` is the vector; stiffness, damping, free values and laws are given for each direction.
     """

@@ -170,9 +170,9 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] as a function of its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the last component is the rolling speed, and a third one before it the rate of spin. If a creep law
-    depends on the wheel load, this is the multiplier of the row with index ``load``, or the normal force of the
-    compliant ``contact``.
+    a creep law the rolling speed is an additional last component; a law with spin has the rate of spin before it. If a
+    creep law depends on the wheel load, this is the multiplier of the row with index ``load``, or the normal force of
+    the compliant ``contact``.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
@@ -399,7 +399,7 @@ def planar_or_about(
 
 
 def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, Measure]]:
-    """All measures with their connections, by kind: lengths, components, angles, ropes, distances."""
+    """All measures, each with its connection, sorted by kind: lengths, components, angles, ropes, distances."""
     order = ("length", "component", "angle", "rope", "distance")
     pairs = [(c, m) for c in connections for m in c.form.measures]
     return sorted(pairs, key=lambda pair: order.index(pair[1].kind))

@@ -18,8 +18,9 @@ PAIRS = {
 
 @dataclass(frozen=True)
 class Distance:
-    """Distance of a gap to a surface ``shape``, of two segments, or to a face of moving corners, by its products.
+    """Distance that a contact gap measures, with the products of world vectors of which it is a function.
 
+    It is the distance to a surface ``shape``, between two segments, or to a face of moving corners, by its ``kind``.
     ``blend`` is the width of the blends between faces of a surface, ``reach`` [m] the distance at which bodies touch.
     """
 
@@ -37,7 +38,7 @@ def distance_along(
     blend: float = 0.0,
     reach: float = 0.0,
 ) -> Distance:
-    """Distance from the vectors V, W, … of a gap."""
+    """Distance of a ``kind`` as a function of the products of the world vectors V, W, … of a gap."""
     if kind == "shape":
         return Distance(kind, tuple(Product(vectors[0], axis) for axis in vectors[1:]), shape, blend, reach)
     pairs = (pair for pair in PAIRS[kind] if max(pair) < len(vectors))

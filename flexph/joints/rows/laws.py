@@ -165,7 +165,7 @@ class CurveShape:
 
 @dataclass(frozen=True)
 class PointOnCurve(RowLaw):
-    """Law ``0 = n_i·V(s)`` of a point on a curve: V(s) is the vector from its foot on the curve to the point.
+    """Law ``0 = n_i·V(s)`` of a point on a curve: V(s) is the vector to the point from the curve at the coordinate s.
 
     n_i are the directions across the curve, i = ``component``, see :mod:`flexph.kernels.rates.on_curves`.
     """
@@ -361,9 +361,10 @@ Law = Offset | Angle | Length | Alignment | Rolling | Transmission | Contact | P
 
 
 class LawRows:
-    """Laws of all constraint rows together, which share one array of values and one of terms.
+    """Laws of all constraint rows of a mechanism, which share one array of values and one array of terms.
 
-    ``values`` and ``terms`` are the slices of each law in these arrays; ``products`` are the indices of its products.
+    ``values`` and ``terms`` are the slices of each law in these arrays; ``products`` lists, for each law, the indices
+    of its products V·W.
     """
 
     def __init__(self, laws: Sequence[Law], products: Sequence[Sequence[int]]) -> None:

@@ -177,7 +177,7 @@ def _normals(centres: Array, axes: Array, radii: Array) -> Array:
 
 
 def _arc(first: Array, last: Array, axis: Array) -> Array:
-    """Points (k, n, 3) of k arcs about their centres, counterclockwise about unit axes (k, 3).
+    """Points (k, n, 3) of k circular arcs, relative to their centres, counterclockwise about unit axes (k, 3).
 
     ``first`` and ``last`` (k, 3) are the vectors from the centre to both ends.
     """

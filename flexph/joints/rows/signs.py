@@ -60,8 +60,8 @@ class Sign(ABC):
 class Solid(Sign):
     """Rigid sign at a port, such as a pin or a wheel.
 
-    ``direction`` is that of its axis in the section at the port ``axes`` (``port`` itself if None), the normal of the
-    plane by default. ``radius`` [m] is that of a wheel.
+    ``direction`` is the axis of the sign in the section at the port ``axes`` (None: at ``port``); by default it is the
+    normal of the plane. ``radius`` [m] is that of a wheel.
     """
 
     kind: Kind

@@ -112,7 +112,7 @@ def turning(sine: Product, cosine: Product, weight: float) -> tuple[Weighed, Wei
 
 
 def body_port(first: PortName) -> str:
-    """First port of a joint, as given; raises ValueError unless it belongs to a body."""
+    """Return the first port of a joint; raises ValueError if it is on the ground instead of a body."""
     if isinstance(first, Ground):
         raise ValueError("the first port of a joint must belong to a body; GROUND comes second")
     return first
@@ -152,7 +152,7 @@ def unit(name: str, direction: Sequence[float]) -> Direction:
 
 
 def fitting(name: str, direction: Direction, dim: int) -> Direction:
-    """Direction as given for the argument ``name``; raises ValueError unless it has ``dim`` components."""
+    """Return a direction; raises ValueError, with the argument ``name``, unless it has ``dim`` components."""
     if len(direction) != dim:
         place = "the plane" if dim == 2 else "space"
         raise ValueError(f"{name} must have {dim} components in {place}, got {len(direction)}")
@@ -160,7 +160,7 @@ def fitting(name: str, direction: Direction, dim: int) -> Direction:
 
 
 def perpendicular(direction: Direction) -> Direction:
-    """Direction in the plane, turned by +90°."""
+    """Vector of two components, turned by +90°."""
     return (-direction[1], direction[0])
 
 
@@ -224,10 +224,10 @@ def unit_axes(
 
 
 def spatial_axes(axes: Axes | None, dim: int, kind: str, name: str = "axis", *, instead: str = "") -> Axes:
-    """Axes of a joint in space, as given, in the sections of both ports.
+    """Check the axes of a joint in space, in the sections of both ports, and return them.
 
-    Raises ValueError in the plane, where the message names what to take ``instead``, and for None. ``kind`` is that of
-    the joint, ``name`` that of the argument.
+    Raises ValueError in the plane, where the message names the joint to use ``instead``, and if ``axes`` is None.
+    ``kind`` is the name of the joint, ``name`` that of the argument.
     """
     if dim != 3:
         cure = f"; in the plane use {instead}" if instead else ""

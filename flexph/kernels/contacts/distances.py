@@ -32,7 +32,7 @@ OF_TWO = (0, 1, 3)
 class Distance(NamedTuple):
     """Distance of kind "shape", "segments" or "face" as a function of the products with given indices.
 
-    Bodies touch at the distance ``reach`` [m].
+    The contact is closed at the distance ``reach`` [m].
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Distance(NamedTuple):
     def _surface(self, x: Array) -> tuple[float, Array, Array]:
         dim, places, near, bent = x.size, np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
         places[:, :dim] = x
-        distance(self.shape, 0, dim, places, self.blend, near, bent)
+        distance(self.shape, 0, dim, places, self.blend, (near, bent))
         curved = near[0, CURVED : CURVED + 9].reshape(3, 3)[:dim, :dim]
         return float(near[0, VALUE]), near[0, GRADIENT : GRADIENT + dim], curved
 
@@ -71,7 +71,10 @@ class Distance(NamedTuple):
 
 
 def closest_of_face(vectors: Array) -> tuple[float, Array]:
-    """Distance [m] to a face by its vectors V, W, U (k, d), and the vector (d,) from the ball to its closest point."""
+    """Distance [m] from the centre of a ball to a face, and the vector (d,) from this centre to the closest point.
+
+    ``vectors`` (k, d) are V from the first corner of the face to the centre, and the sides W and, for triangles, U.
+    """
     V, W, U = np.concatenate([vectors, np.zeros((3 - len(vectors), vectors.shape[1]))])
     x = np.array([V @ V, V @ W, V @ U, W @ W, W @ U, U @ U])
     near, bent = np.zeros((2, PLACES)), np.zeros((7, 6))
@@ -81,7 +84,7 @@ def closest_of_face(vectors: Array) -> tuple[float, Array]:
 
 
 def _root(square: float, slope: Array, curved: Array) -> tuple[float, Array, Array]:
-    """Value and derivatives of d = √D from those of D."""
+    """Value, gradient and second derivatives of d = √D, from the same three of D."""
     d = float(np.sqrt(max(square, TINY)))
     slope = slope / (2.0 * d)
     return d, slope, curved / (2.0 * d) - np.outer(slope, slope) / d
@@ -114,7 +117,7 @@ def distance_rows(distances: tuple[Distance, ...], product: Array) -> Any:
 def distance_curvature(distances: tuple[Distance, ...], product: Array, force: Array, *, absolute: bool = False) -> Any:
     """Second derivatives of Σ F d with respect to the products at constant forces F (n,), sparse (p, p).
 
-    With ``absolute`` the absolute values of their terms are added up.
+    With ``absolute`` each is the sum of the absolute values of its terms.
     """
     blocks = [f * own.at(product)[2] for own, f in zip(distances, force.tolist(), strict=True)]
     entries = np.concatenate([block.ravel() for block in blocks])
@@ -141,7 +144,7 @@ def closed_gaps(gaps: tuple[ClosedGap, ...], product: Array, count: int) -> Arra
 
 
 def closed_rows(gaps: tuple[ClosedGap, ...], product: Array, count: int) -> Any:
-    """Derivatives of the rows with respect to the products, sparse (g, p)."""
+    """Derivatives of the sums Σ w d with respect to the products, sparse (g, p)."""
     weights, distances = _weighed(gaps, np.ones(count))
     row = np.array([gap.row for gap in gaps for _ in gap.weights])
     spread = sparse.coo_array((weights, (row, np.arange(row.size))), shape=(count, row.size))
@@ -149,7 +152,7 @@ def closed_rows(gaps: tuple[ClosedGap, ...], product: Array, count: int) -> Any:
 
 
 def closed_curvature(gaps: tuple[ClosedGap, ...], product: Array, multipliers: Array) -> Any:
-    """Second derivatives of Σ λ Σ w d with respect to the products at constant multipliers (g,), sparse (p, p)."""
+    """Second derivatives, with respect to the products, of the sums Σ w d times multipliers λ (g,); sparse (p, p)."""
     forces, distances = _weighed(gaps, multipliers)
     return distance_curvature(distances, product, forces)
 

@@ -1,8 +1,9 @@
 """Arrays of contact gaps: of single pairs, and of groups of balls in mutual contact.
 
 The n(n − 1)/2 gaps of a group, except those within a rigid body, are numbered row by row (i < j), and computed from its
-n members on demand, in a step only for near pairs. Forces of anchors are states: for a group, a table with a row for
-each sticking pair, in order, with its number (from 1) and d components of its force; the remaining rows are zero.
+n members on demand, in a step only for near pairs. The forces of anchors, the springs of sticking friction, are states.
+For a group they are a table with a row for each sticking pair, in order: the number of the pair (from 1) and d force
+components. The remaining rows are zero.
 """
 
 from __future__ import annotations
@@ -189,10 +190,10 @@ class Contacts(NamedTuple):
         return np.concatenate([np.arange(self.kind.size), *of_groups])
 
     def closed(self, *places: Array) -> Contacts:
-        """Contact arrays without the gaps of groups that stay open; all gaps are single ones.
+        """Contact arrays of all single gaps and the closed gaps of groups, all as single gaps.
 
-        Each of ``places`` has positions (k, d) of the nodes. A gap of a group is kept if it is closed, that is at most
-        0, for at least one of them. Without groups the arrays themselves are returned.
+        A gap of a group is closed if it is at most 0 for at least one of ``places``, each of which has positions (k, d)
+        of all nodes. Without groups the arrays themselves are returned.
         """
         if not self.groups:
             return self
@@ -200,7 +201,7 @@ class Contacts(NamedTuple):
 
     @property
     def _firsts(self) -> Index:
-        """Numbers of the first gap of each group, and the total number."""
+        """Gap number of the first gap of each group, and last the number of all gaps."""
         return np.cumsum([self.kind.size, *(group.number for group in self.groups)])
 
 

@@ -8,10 +8,10 @@ With V, W, U the vectors of a gap, bars the means of both ends and Δ their diff
     angle     g = ±(α − α*)                  f_V = ±κ(c̄W̄ − s̄Ū),  f_W = ±κc̄V̄,  f_U = ∓κs̄V̄ (see kernels.springs)
     rim       g = V·W − r s − c              f_V = W̄,  f_W = V̄ + r k Ū,  f_U = r k W̄,  k = (q₀ + q₁)/(s₀ + s₁)
 
-with q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): directions of bent sections are longer than
-one; for a rim q = W·U and s = √(1 − q²). A force F on a gap acts with F f on the vectors, so that its work is F Δg at
-every step. Friction T acts along t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂ = V̄: then
-no angular momentum is lost, and its work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
+with q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): W, a direction of a bent section, may be
+longer than 1; for a rim q = W·U and s = √(1 − q²). A force F on a gap acts with F f on the vectors, so that its work is
+F Δg at every step. Friction T acts along t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂
+= V̄: then no angular momentum is lost, and its work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ Measured = tuple[Array, Array, Array, Array]
 def _of_kind(kind: int, vectors: tuple[Array, Array], given: tuple[Array, Array, Array]) -> Measured:
     """Gaps of one kind at the start and the end of a step, their discrete gradient and their gradient at the end.
 
-    ``vectors`` are those at the start and at the end (4, c, d), ``given`` the signs, offsets and radii of the gaps
-    (c,). Not for gaps to surfaces and faces.
+    ``vectors`` are V, W, U, D at the start and at the end of the step, (4, c, d) each, ``given`` the signs, offsets and
+    radii of the gaps (c,). Not for gaps to surfaces and faces.
     """
     sign, offset, radius = given
     if kind == RIM:
@@ -241,8 +241,8 @@ def _near_faces(c: Contacts, numbers: Array, before: Array, after: Array) -> tup
 def moved_at(c: Contacts, gaps: Gaps, moved: Array) -> Array:
     """Increments or rates (c, d) of the relative position of the two bodies at each contact point.
 
-    ``moved`` (4, c, d) are the increments or rates of V, W, U, D. The result is that of V, and for a face, whose
-    contact point is at V − s W − t U with fixed parameters s and t of the face, that of this vector.
+    ``moved`` (4, c, d) are the increments or rates of V, W, U, D. The result is the increment or rate of V. For a face,
+    it is that of V − s W − t U, the vector from the contact point, with constant parameters s and t on the face.
     """
     numbers = np.flatnonzero(c.kind == FACE)
     if not numbers.size:
@@ -354,9 +354,10 @@ def tangents(c: Contacts, gaps: Gaps) -> tuple[Array, Array]:
 
 
 def carried(c: Contacts, tangent: Array, vectors: Array) -> Array:
-    """Velocities (t, c) of moving surfaces along the tangents, for surfaces of constant speed; zero for others.
+    """Velocities (t, c) along the tangents of surfaces that move at constant speed, such as conveyor belts.
 
-    ``tangent`` (t, c, d) are the tangents, ``vectors`` (4, c, d) are V, W, U, D: a surface moves along its U.
+    They are zero for all other surfaces, also if their speed is a function of time. ``tangent`` (t, c, d) are the
+    tangents, ``vectors`` (4, c, d) are V, W, U, D. A surface moves in the direction U.
     """
     velocities: Array = c.speed * np.vecdot(tangent, vectors[2])
     return velocities
@@ -365,9 +366,9 @@ def carried(c: Contacts, tangent: Array, vectors: Array) -> Array:
 def slips(c: Contacts, tangent: Array, arm: Array, moved: Array, turned: Array) -> Array:
     """Slips Δs (t, c) along the tangents over a step.
 
-    ``tangent`` (t, c, d) and ``arm`` (2, c, d) are those of :func:`tangents`, ``moved`` (c, d) the increments of V, and
-    ``turned`` (b, s) the rotations hΩ of all bodies in world axes. With velocities instead of increments the result is
-    the slip velocity.
+    ``tangent`` (t, c, d) and ``arm`` (2, c, d) are the tangents and lever arms by :func:`tangents`, ``moved`` (c, d)
+    the increments of V, and ``turned`` (b, s) the rotations hΩ of all bodies in world axes. With velocities in place of
+    increments and rotations, the result is the slip velocity.
     """
     slip = np.vecdot(tangent, moved)
     for side in range(2):

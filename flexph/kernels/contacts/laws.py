@@ -40,7 +40,7 @@ def stored(c: Contacts, gap: Array) -> Array:
 def forces_at(c: Contacts, gap: Array, rate: Array) -> Array:
     """Normal forces (c,) [N] of compliant contacts from their gaps and gap rates (c,); zero for rigid contacts.
 
-    The force is P = max(K δⁿ (1 − c ġ) − d ġ, 0) for δ > 0, the limit of that of a step as its length goes to zero.
+    The force is P = max(K δⁿ (1 − c ġ) − d ġ, 0) for δ > 0. It is the limit of the force of a vanishing step.
     """
     depth = np.maximum(-gap, 0.0)
     force = c.stiffness * depth**c.exponent * (1.0 - c.loss * rate) - c.damping * (depth > 0.0) * rate
@@ -69,7 +69,7 @@ def anchors_in(c: Contacts, forces: Array, dim: int) -> Array:
 
 
 def in_tables(places: tuple[Array, Array, Array], forces: Array, dim: int) -> Array:
-    """Anchor forces (c, d) of contacts between members of groups; zero for all others and if a pair does not stick.
+    """Anchor forces (c, d) of contacts between members of groups; zero for pairs that do not stick, and other contacts.
 
     ``places`` are, for each contact, the index in ``forces`` at which the table of its group begins, the number of rows
     of this table, and the number of its pair from 1 (0 for contacts of no group).

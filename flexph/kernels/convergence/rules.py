@@ -58,9 +58,9 @@ def settles(size: float, previous: float, used: int, settled: float) -> bool:
 def is_slow(size: float, previous: float, used: int, slow: float, many: float) -> bool:
     """True if the Jacobian should be renewed after the ``used``-th correction with it.
 
-    ``size`` and ``previous`` are the sizes of the last two corrections. The Jacobian is renewed if their ratio is more
-    than ``slow``, or if at this ratio more than ``many`` further iterations are needed. It is kept if the last
-    correction is round-off.
+    ``size`` and ``previous`` are the sizes of the last correction and of the one before. The Jacobian should be renewed
+    if their ratio is more than ``slow``, or if from the second correction on more than ``many`` further iterations are
+    needed at this ratio. It need not be if the last correction is round-off.
     """
     if size <= NEWTON_NOISE or isinf(previous):
         return False

@@ -49,22 +49,23 @@ class Tolerances(NamedTuple):
     stagnated
         Correction below which an iteration without further improvement has reached round-off.
     balanced
-        Defect of momenta and constraints, relative to the terms that they sum up, at which an iteration without further
-        improvement has solved the step, however large the correction: near a singular pose, round-off of positions
-        leaves the velocities along other branches of the motion undetermined, but the energy balance holds.
+        Defect of momenta and constraints, relative to the terms in their sums, at which an iteration without further
+        improvement has solved the step. The correction may still be large near a singular pose, where round-off of
+        positions leaves velocities along other branches of the motion undetermined, but the energy balance holds.
     better
-        Ratio of the correction of an earlier iterate to the last one below which the earlier iterate is used if the
-        iteration stagnates: near a singular pose, round-off can throw the iteration back.
+        Ratio of corrections, of an earlier iterate to the last one, below which the earlier iterate is used if the
+        iteration stagnates, as near a singular pose round-off can make later iterates worse.
     coarse
         Correction above which an iteration without further improvement uses the increments of the constraints.
     forgotten
-        Fraction of the constraint error at the start that such a step corrects: constraint errors stay at round-off,
-        with little effect on velocities.
+        Fraction of the constraint error at its start that a step corrects if its iteration uses the increments of the
+        constraints. Constraint errors then stay at round-off, with little effect on velocities.
     closed
         Constraint error, relative to the scale of the constraint, up to which a constraint holds; far above round-off.
     first_reduction
-        Least ratio of successive corrections that is expected to continue after the second one with a Jacobian: the
-        first iteration with it converges quadratically, the next ones linearly.
+        Least ratio of the next correction to the last one that is assumed after the second correction with a Jacobian.
+        The ratio of the first two may be smaller, as the first iteration with a Jacobian converges quadratically, the
+        next ones linearly.
     slow, many
         Limits above which the Jacobian is renewed: reduction by one iteration, and number of further iterations at that
         rate.
@@ -73,7 +74,7 @@ class Tolerances(NamedTuple):
         leaves strains that are not small, and large stresses. Limits up to 1e-3 take equally many iterations
         in all sample mechanisms.
     noise
-        Correction below which the Jacobian is kept, as corrections are round-off.
+        Correction below which the Jacobian is not renewed, as such a correction is round-off.
     iterations, searches
         Largest numbers of iterations without, and then with a line search along the corrections.
     """

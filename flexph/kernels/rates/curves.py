@@ -32,11 +32,11 @@ NEAR = 1e-5
 class Curve(NamedTuple):
     """Constant data of a point on a curve: its constraint rows, its products Π, and the polynomial pieces of the curve.
 
-    ``rows`` has d − 1 constraint rows, and one more that prescribes the position s if it is ``driven``. ``products``
-    (d, K) are the indices of Π. Piece e goes from ``knots[e]`` to the next knot through the points ``first[e]``,
-    ``first[e]`` + 1 and so on; ``powers[e]`` (degree + 1, degree + 1) has a row for each of these, the coefficients of
-    the powers of s − knots[e] in its shape function. ``input`` is the number of the input that pushes along the curve,
-    or −1.
+    The products Π, V and T are defined in :mod:`.on_curves`. ``rows`` has d − 1 constraint rows, and if ``driven`` one
+    more that prescribes the position s. ``products`` (d, K) are the indices of Π. Piece e goes from ``knots[e]`` to the
+    next knot through the points ``first[e]``, ``first[e]`` + 1 and so on; ``powers[e]`` (degree + 1, degree + 1) has a
+    row for each of these, the coefficients of the powers of s − knots[e] in its shape function. ``input`` is the number
+    of the input that pushes along the curve, or −1.
     """
 
     rows: Index
@@ -87,7 +87,10 @@ class Curve(NamedTuple):
         return (self.shapes(s1, 1) - self.mean_slope(s0, s1)) / (s1 - s0)
 
     def foot(self, products: Array) -> float:
-        """Position s on the curve nearest to the point, where V·T = 0, from the products Π (d, K)."""
+        """Position s on the curve nearest to the point, from the products Π (d, K).
+
+        There the vector V from the curve to the point is normal to the tangent T.
+        """
         # all pieces at once, each from its middle and limited to it, as a curve of many pieces can have many feet
         length = np.diff(self.knots)
         of_pieces = products[:, self.first[:, None] + np.arange(self.powers.shape[1])]  # (d, E, points)
@@ -107,7 +110,10 @@ class Curve(NamedTuple):
         return float(self.knots[e] + t[e])
 
     def foot_from(self, products: Array, s: float) -> float:
-        """Position s near the given one at which V·T = 0; if there is none, the nearest position on the whole curve."""
+        """Position s of the foot of the point near a given position; without any, that of :meth:`foot`.
+
+        ``products`` are the products Π (d, K).
+        """
         for _ in range(STEPS):
             e, t = self._local(s)
             length = float(self.knots[e + 1] - self.knots[e])

@@ -1,12 +1,13 @@
 """Flow of mass along rods and cables at a given speed: forces, matrices and energies at states.
 
 A fluid of mass m per length moves at the speed u along y(s) = Σ N_a r_a. With L = ½∫m|ẏ + uy'|² ds and the flux of
-momentum through both ends, its forces on the nodes, besides those of its mass, are
+momentum through both ends, the forces of the fluid on the nodes, in addition to the inertia forces of its mass, are
 
-    f = −2u A v + u² (K − C) r − u̇ A r,   A = ∫m N N'ᵀ, K = ∫m N'N'ᵀ, C = m N N'ᵀ from end to end
-    d/dt(T − ½u² rᵀK r) = −m u ẏ·(ẏ + uy') from end to end − u̇ (vᵀA r + u rᵀK r)
+    f = −2u A v + u² (K − C) r − u̇ A r,   A = ∫m N N'ᵀ, K = ∫m N'N'ᵀ, C = [m N N'ᵀ]
+    d/dt(T − ½u² rᵀK r) = −[m u ẏ·(ẏ + uy')] − u̇ (vᵀA r + u rᵀK r)
 
-(T. B. Benjamin, Proc. R. Soc. A 261 (1961) 457; R. W. Gregory and M. P. Païdoussis, Proc. R. Soc. A 293 (1966) 512).
+with brackets [·] for the value at the outlet minus that at the inlet (T. B. Benjamin, Proc. R. Soc. A 261 (1961) 457;
+R. W. Gregory and M. P. Païdoussis, Proc. R. Soc. A 293 (1966) 512).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from ...numerics.arrays import Array
 
 
 class Flow(NamedTuple):
-    """Constant data of a flow with the speed u(t) along a body of N frames, of which ``first`` is the first.
+    """Constant data of a flow with the speed u(t) along a body of N frames; the first one has the index ``first``.
 
-    Positions at the inlet and at the outlet are sums of the frames weighted by ``shape``, slopes there by ``slope``.
-    ``name`` is the name of the speed in messages.
+    ``shape`` are the weights of the frames' positions for the position at the inlet and at the outlet, ``slope`` those
+    for the slope. ``name`` is the name of the speed in messages.
     """
 
     body: int
@@ -48,13 +49,16 @@ class Flow(NamedTuple):
 
     @property
     def ends(self) -> Array:
-        """Flux of momentum through both ends, C = m N N'ᵀ from end to end, (N, N)."""
+        """Matrix C (N, N) of the flux of momentum: m N N'ᵀ at the outlet minus m N N'ᵀ at the inlet."""
         flux: Array = self.mass * (self.shape[1][:, None] * self.slope[1] - self.shape[0][:, None] * self.slope[0])
         return flux
 
 
 def flow_forces(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
-    """Forces (b, d) of all flows on the frames, at rest: u²(K − C) r."""
+    """Forces u²(K − C) r (b, d) of all flows on the frames, as long as the frames are at rest.
+
+    ``r`` (b, d) are the positions of the frames.
+    """
     force = np.zeros_like(r)
     for flow in flows:
         force[flow.frames] += flow.speed_at(time) ** 2 * ((flow.tension - flow.ends) @ r[flow.frames])

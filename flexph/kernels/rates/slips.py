@@ -1,8 +1,8 @@
 """Friction against slips: velocity terms of products and angles, slips along curves, bearings under joint forces.
 
-Over a step the slip is exactly S = Σ gain ΔΠ; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h), so
-that the loss of a relation ρ is its force times the slip distance. Gains may have a third factor Π̄_also, as the radius
-of a conical wheel.
+Over a step the slip is exactly S = Σ gain ΔΠ; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h).
+Friction with the relation ρ of force to slip rate thus dissipates exactly this force times the slip distance. Gains may
+have a third factor Π̄_also, such as the radius of a conical wheel.
 
 A bearing has up to d − 1 slips S with exact increments over a step: lengths along a guide or a curve, or angles times
 the radius. A friction force T acts on the measures of the slips, so that its work is T ΔS; it is bounded by μ|λ| with
@@ -97,9 +97,9 @@ def _by_angle(t: Terms, before: Array, after: Array) -> tuple[Array, Array, Arra
 class Slips(NamedTuple):
     """Constant data of slips with friction or creep: terms of their components, and relations of force to rate.
 
-    The components are numbered over all slips, and ``slip`` has the slip of each. A component is the sum of w terms w
-    Π_by Π_also Π̇, or, without terms, the slip of a port along its curve. The last component of a creep law is the
-    rolling speed, which has no friction force.
+    The components are numbered over all slips, and ``slip`` has the number of the slip of each component. A component
+    is the sum of terms w Π_by Π_also Π̇, or, without terms, the slip of a port along its curve. The last component of a
+    creep law is the rolling speed, which has no friction force.
     """
 
     row: Index  # (w,), component

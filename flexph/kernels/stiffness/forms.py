@@ -16,7 +16,7 @@ from ..state import QUARTER_TURN, Configuration, inertia_products, momenta, rota
 
 
 def in_last_velocities(a: Arrays, block: Any) -> Any:
-    """Matrix (n_v, n_v) over all velocities that is zero but for a given square block in its last rows and columns.
+    """Matrix (n_v, n_v) over all velocities that is zero except for a given block in its last rows and columns.
 
     The block is over u̇, or over the spins of all bodies and u̇.
     """

@@ -1,7 +1,8 @@
 """Rows, slips and dampers in a steady motion: rates, forces, and derivatives with respect to displacements.
 
 Displacements ξ = (δr, θ, δu) have δr in axes that turn with the world spin of the motion, θ and δu in the axes of their
-bodies, which may have spins of their own. A rate changes by its coefficients times ξ̇ plus the matrices here times ξ.
+bodies, which may have spins of their own. The rates of rows, slips and dampers change by their Jacobian times ξ̇, plus
+the matrices of this module times ξ.
 
 All bodies move with v₀ + Ω × r. Dampers between points that rotate together have no rate; dampers to points and
 directions of the world have rates s. Displacements ξ are expressed in the rotating axes and change the rates by S ξ̇ +
@@ -136,10 +137,7 @@ def has_dampers(a: Arrays, c: Configuration) -> bool:
 
 
 def steady_rates(a: Arrays, c: Configuration, d: Derived) -> Array:
-    """Rates (springs,) of the lengths, components, angles and ropes of all spring-dampers, at given velocities.
-
-    The velocities are those of the configuration.
-    """
+    """Rates (springs,) of the lengths, components, angles and ropes of all spring-dampers at a configuration."""
     rates = product_gradient(a, d.vector) @ vector_rates(a, c, d).ravel()
     return np.asarray(spring_rates(a.springs, d.product, rates[:, None]))[:, 0]
 

@@ -67,7 +67,7 @@ from .steady_slopes import circulatory, has_dampers
 
 
 class Forces(NamedTuple):
-    """Forces at a state of which :func:`tangent` takes the stiffness: of constraints, springs and inputs."""
+    """Forces of constraints, springs and inputs at a state, from which :func:`tangent` computes the stiffness."""
 
     product: Array  # (p,), forces of constraints on the products; spring forces are not included
     spring: Array  # (springs,), tension or torque of springs and of dampers
@@ -247,8 +247,8 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
 def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
     """Derivatives (p, p) of forces on products by products, for terms whose weights are products themselves.
 
-    These are velocity terms and points on curves. The functions for a step give half of it, as they weigh by the mean
-    of both ends of a step; here the result is doubled.
+    These are velocity terms and points on curves. The functions for a step weigh products by the mean of its two ends,
+    and so return half of these derivatives for a single state; their result is doubled here.
     """
     form = stiffness(a, forces.multipliers, d.product, d.product)
     acting = forces.multipliers, forces.inputs

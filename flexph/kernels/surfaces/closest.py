@@ -166,7 +166,7 @@ def _away_from_box(s: Surfaces, node: int, x: Array) -> float:
 
 
 def _square(x: Array, out: Array) -> float:
-    """Squared distance of x from the closest point that ``out`` has."""
+    """Squared distance of x from the closest point that is stored in ``out``."""
     total = 0.0
     for i in range(3):
         total += (x[i] - out[PLACE + i]) ** 2
@@ -369,7 +369,7 @@ def _restart(s: Surfaces, plane: int, dim: int, rises: float, out: Array) -> Non
 
 
 def _mix(s: Surfaces, plane: int, dim: int, rises: float, width: float, out: Array) -> None:
-    """Blend the distance to a plane, whose signed distance is ``rises``, into that in ``out``, with a given width."""
+    """Blend the signed distance ``rises`` to a plane over ``width`` [m] into the distance stored in ``out``."""
     side = -1.0 if rises < 0.0 else 1.0
     value = fabs(rises)
     over = out[VALUE] - value
@@ -404,10 +404,10 @@ def fill_curvature(out: Array) -> None:
 def mean_gradient(dim: int, x: Array, y: Array, first: Array, last: Array, out: Array) -> None:
     """Write the discrete gradient n of the distance between points x and y into the first row of ``out``, then ∂n/∂y.
 
-    ``first`` and ``last`` are the results of :func:`nearest` for x and y. For one side or corner it is n = (V₀ +
-    V₁)/(d₀ + d₁) with the vectors V from it, and for one face it is constant. In the blend of two faces, a quadratic
-    function, it is the mean of the gradients at both ends. Between different features it is the discrete gradient of O.
-    Gonzalez with this mean (J. Nonlinear Sci. 6 (1996) 449).
+    ``first`` and ``last`` are the results of :func:`nearest` for x and y. If the same side or corner is closest to
+    both, n = (V₀ + V₁)/(d₀ + d₁) with the vectors V from it to the points; if it is the same face, n is its normal. In
+    the blend of two faces, a quadratic function, n is the mean of the gradients at x and y. Between different features
+    it is the discrete gradient of O. Gonzalez with this mean (J. Nonlinear Sci. 6 (1996) 449).
     """
     same = cython.declare(cython.bint)
     same = first[CODE] == last[CODE] and last[CODE] >= 0.0 and first[FLAT] == last[FLAT]

@@ -113,7 +113,8 @@ def _try_third_edge(x: Array, out: Array) -> None:
 def _take_on_edge(x: Array, place: float, edge: int, out: Array) -> None:
     """Store a point of an edge as the closest one in ``out`` if it is closer than the point stored there.
 
-    ``place`` is its parameter, t on the edge along U and s on the others; it is first limited to the ends of the edge.
+    ``place`` is the parameter of the point: t on the edge along U, s on other edges. The point is first limited to the
+    ends of the edge.
     """
     feature = cython.declare(cython.Py_ssize_t)
     least = -out[BASE + 1] if edge == ALONG_SECOND else -out[BASE]

@@ -38,7 +38,7 @@ class Mesh(NamedTuple):
 
 
 def mesh_of(points: Array, cells: Array) -> Mesh:
-    """Mesh in which equal points are one; raises ValueError for degenerate cells, and sides with more than two cells.
+    """Mesh with equal points merged; raises ValueError for degenerate cells, and sides with more than two cells.
 
     It also raises ValueError if adjacent cells have opposite normals.
     """
@@ -171,8 +171,9 @@ def _angles(corners: Array) -> Array:
 def _tree(corners: Array) -> tuple[Array, Array, Array, Array, Array]:
     """Tree of bounding boxes of cells with the given corners (t, d, d), its nodes in depth-first order.
 
-    Five arrays: lower and upper corners of the boxes, for each node the number of the one after its subtree, first and
-    last + 1 position of its cells if it is a leaf, else 0 twice, and the cells in the order of these positions.
+    Five arrays: lower corners and upper corners of the boxes; for each node the number of the node that follows its
+    subtree; for each leaf the first position of its cells and the last one plus 1, for other nodes 0 twice; and the
+    cells in the order of these positions.
     """
     middle = corners.mean(axis=1)
     low: list[Array] = []

@@ -83,9 +83,9 @@ def closest_points(x: Array, out: Array) -> None:
 
 
 def _is_inside(s: float, base: float) -> bool:
-    """True if a point of a segment is not at one of its ends.
+    """True if a point of a segment is not at one of the ends of the segment.
 
-    ``s`` is its parameter measured from the base point, whose own parameter is ``base``.
+    ``s`` is the parameter of the point minus that of the base point, ``base``.
     """
     return -1.0 - base < s < 1.0 - base
 
@@ -184,7 +184,7 @@ def mean_slopes(count: int, x: Array, y: Array, first: Array, last: Array, out: 
 
 
 def _terms(count: int, x: Array, near: Array) -> float:
-    """Sum of the absolute values of the terms that make up D, by its gradient in ``near`` and the products x."""
+    """Sum of the absolute values of the terms of D, each a product of x times the derivative of D by it in ``near``."""
     total = 0.0
     for i in range(count):
         total += fabs(near[SLOPE + i] * x[i])

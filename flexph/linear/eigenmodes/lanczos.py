@@ -63,7 +63,7 @@ def lanczos(pencil: Pencil, count: int, complement: Complement) -> Array:
 
 
 def lowest_square(pencil: Pencil, complement: Complement) -> float:
-    """Lowest ω² of a pencil among motions in a complement of others; only an upper bound if it is below the shift.
+    """Lowest ω² of a pencil among the motions of a complement; only an upper bound if it is below the shift.
 
     Modes far below the shift have nearly the same 1/(ω² + s) and do not converge: the iteration then ends when a
     further block does not halve ω². Raises ArithmeticError if it does not converge.
@@ -105,8 +105,8 @@ def may_have_missed_modes(pencil: Pencil, complement: Complement, frequency: flo
 def _spaces(pencil: Pencil, count: int, complement: Complement, *, seed: int) -> Iterator[Krylov]:
     """Yield Krylov spaces of (K + s M)⁻¹M within a complement, each larger by a block than the one before.
 
-    A space that has become too large is replaced by its best vectors, ``count`` and a block. ``seed`` is that of the
-    random start vectors.
+    A space that has become too large is replaced by its best Ritz vectors: ``count`` of them, and as many more as a
+    block has. ``seed`` is that of the random start vectors.
     """
     start = _Start(pencil.m, complement, np.random.default_rng(seed))  # fixed, so that runs repeat
     room = pencil.m.shape[0] - complement.count
@@ -190,9 +190,9 @@ def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
 
 
 class Complement:
-    """Motions that are orthogonal in the mass to given ones, X (n, k) of full rank.
+    """Motions that are M-orthogonal to given motions X (n, k) of full rank, M the mass matrix.
 
-    Its projection is I − X (XᵀMX)⁻¹XᵀM.
+    The projection onto them is I − X (XᵀMX)⁻¹XᵀM.
     """
 
     def __init__(self, mass: Any, motions: Any) -> None:

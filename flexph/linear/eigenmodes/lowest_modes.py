@@ -75,10 +75,10 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
 
 
 def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
-    """Pencil of M and the assembled stiffness K with a suitable shift, and its motions without strain.
+    """Pencil of M and the assembled stiffness K with a suitable shift, and complement of its motions without strain.
 
-    The latter are given by their complement. None if K has lost the digits of the lowest ω² > 0. The first shift is low
-    enough for solids that are not slender; the lowest frequency that it reveals sets the next.
+    None if K has lost the digits of the lowest ω² > 0. The first shift is low enough for solids that are not slender;
+    the lowest frequency that it reveals sets the next.
     """
     strained = np.diff(d.indptr) > 0
     ratios = (local.stiffness.diagonal() / m.diagonal())[strained]

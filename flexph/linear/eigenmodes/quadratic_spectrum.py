@@ -66,7 +66,7 @@ class Modal(NamedTuple):
     """Coordinates in which M and the symmetric part K_s = ½(K + Kᵀ) are diagonal: VᵀMV = 1, VᵀK_sV = diag(squares).
 
     ``vectors`` are V (n, n); the last k of them are neutral, without stiffness within the errors of K. ``squares`` (n −
-    k,) are those of the others and descend in magnitude.
+    k,) belong to the other vectors and descend in magnitude.
     """
 
     vectors: Array

@@ -43,8 +43,10 @@ def adaptive(
     point in the middle of the band. The exact H at the next point gives the error of the last basis there, and the
     solutions for the input combinations with the largest error are added. The search ends when the order is reached, or
     when this error, relative to the largest |H|, is below the tolerance at two successive points; if it is not, the
-    error is measured once more at the end. With ``kept`` states the search uses the system without its constraints,
-    whose space is a part of that of the result. Raises ArithmeticError if the tolerance is not reached with this order,
+    error is measured once more at the end.
+
+    With ``kept`` states the search still uses the system reduced without them, in which constraints are eliminated; its
+    space is a part of the space of the result. Raises ArithmeticError if the tolerance is not reached with this order,
     ValueError if the order is too small for the rigid motions; warns with :class:`ReductionWarning` if without a
     tolerance the error exceeds a tenth.
     """
@@ -120,7 +122,7 @@ class _Search:
     """Growing basis V of a reduced system, and its residual ``B − P(iω)V q̂`` at the frequencies of a grid.
 
     The products on which the residual depends are computed once for each vector: ``images`` are B, A₀V, A₁V, A₂V
-    (stresses condensed), ``weighed`` P(ω₀)⁻¹ of them.
+    (stresses condensed), ``weighed`` the images multiplied by P(ω₀)⁻¹.
     """
 
     shifted: Shifted

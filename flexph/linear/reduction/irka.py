@@ -126,10 +126,10 @@ def _dominant(small: tuple[Array, Array], order: int) -> Tangents:
 
 
 def _settle(surrogate: tuple[Array, Array], order: int, points: Tangents) -> Tangents:
-    """Points that are the mirrored poles of the system of an ``order`` that matches at these points, from a guess.
+    """Move interpolation points until they are the mirrored poles of the system reduced to ``order`` states there.
 
-    ``surrogate`` are A and B of a small system in place of the full one. If the iteration does not converge, the last
-    points are returned.
+    ``surrogate`` are A and B of a small system in place of the full one, ``points`` the first guess. If the iteration
+    does not converge, the last points are returned.
     """
     a, inputs = surrogate
     values, vectors = np.linalg.eig(a)

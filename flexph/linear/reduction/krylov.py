@@ -57,7 +57,10 @@ class Expansion:
 
 
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
-    """Points from what a user gave, numbers or pairs (number, multiplicity); of a conjugate pair that with Im s ≥ 0."""
+    """Expansion points from numbers or pairs (number, multiplicity) that a user gave.
+
+    A number with Im s < 0 is replaced by its conjugate, which has the same space.
+    """
     points: list[Point] = []
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ValueError(f"points must be a list of numbers or pairs (number, multiplicity), got {given!r}")
@@ -180,7 +183,7 @@ def moments(shifted: Shifted, point: Point, solve: Solver, first: Array) -> list
 def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
     """Raise ArithmeticError unless a reduced system has the moments of the expansions, to 1e-8 of their sizes.
 
-    The change of a moment over a distance 1e-10 |s| of the point is allowed in addition.
+    To this tolerance is added the change of a moment if its point moves by 1e-10 |s|.
     """
     for expansion in expansions:
         point = expansion.point

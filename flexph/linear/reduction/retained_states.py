@@ -180,9 +180,10 @@ def _solved(E: Any, load: Array) -> Array:
 
 
 def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) -> tuple[Array, Array]:
-    """Basis diag(1, V_f) of all states, and a mask of its velocities.
+    """Basis diag(1, V_f) of all states, which keeps the retained states, and a mask of its velocities.
 
-    Its columns are [1, V_f] = ``velocities``, the retained stresses, marked by ``others``, and the ``stresses`` of V_f.
+    The columns are ``velocities``, which are [1, V_f] for velocities, then unit vectors of the retained stresses,
+    marked by ``others``, and then the ``stresses`` of V_f.
     """
     v, own = velocities.shape[1], units(others)
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + own.shape[1] + stresses.shape[1]))

@@ -104,7 +104,7 @@ def _after_impulse(system: LinearPHDAE, load: Array) -> Array:
 
 
 class _Steps:
-    """Function of a step length that keeps its last values, so that equal steps are evaluated once."""
+    """Cache of the last values of a function of the step length, so that steps of equal length are computed once."""
 
     def __init__(self, make: Callable[[float], Any], span: float) -> None:
         self._function, self._same = make, SAME * span

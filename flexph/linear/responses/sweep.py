@@ -261,9 +261,10 @@ def _modal_assurance(before: _Spectrum, now: _Spectrum) -> Array | None:
 
 
 def _converted_shapes(before: _Spectrum, now: LinearPHDAE) -> Array | None:
-    """Shapes of a system in the states of another one; None if that is not possible.
+    """Shapes of the system ``before``, converted to the states of the system ``now``; None if that is not possible.
 
-    They are converted by its units of energy, or over the common states of which both are reductions.
+    If neither system is reduced, each state is scaled by the square root of its diagonal entry of E. Otherwise the
+    shapes are expanded to the states of the full system, and fitted by the basis of ``now``.
     """
     old = before.system
     if old.lift is None and now.lift is None:

@@ -62,7 +62,7 @@ class Numbering:
 
 
 def indices(values: Any) -> np.ndarray:
-    """Convert an iterable of numbers to an array of integers, as index array."""
+    """Integer array for indexing, from an iterable of numbers."""
     return np.array(list(values), dtype=int)
 
 
@@ -73,10 +73,10 @@ FLAT = 1e-6
 
 
 def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Springs:
-    """Kernel arrays of the springs and dampers of all connections, measure by measure.
+    """Kernel arrays of the springs and dampers of all connections, with one entry for each measure.
 
-    A measure is the length, component or angle in which a spring or damper acts. The arrays have its products, its
-    coefficients and laws, and the index of its state (−1 if it has none).
+    A measure is the length, component or angle in which a spring or damper acts. The arrays have the products V·W of
+    each measure, its coefficients and laws, and the index of its state (−1 if it has none).
     """
     ordered = [m for _, m in measures(connections)]
     state = np.cumsum([m.has_state for m in ordered]) - 1
@@ -105,7 +105,7 @@ def spring_arrays(connections: Sequence[Connection], numbering: Numbering) -> Sp
 
 
 def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
-    """Kernel arrays of ropes: their straight spans, angles of spans about sheaves, arcs and grips.
+    """Kernel arrays of ropes: straight spans, angles of spans about sheaves, arcs, and spans that end on gripped discs.
 
     ``paths`` has one path for each rope. The products of the paths are added to ``numbering``.
     """
@@ -147,12 +147,12 @@ def rope_arrays(paths: Sequence[RopePath], numbering: Numbering) -> Ropes:
 
 
 def distance_array(own: Distance, numbering: Numbering) -> DistanceArray:
-    """Distance of a contact at rest, with the indices of its products."""
+    """Kernel array of one distance between the surfaces of a closed contact, with the indices of its products V·W."""
     return DistanceArray(own.kind, indices(map(numbering.product, own.products)), own.shape, own.blend, own.reach)
 
 
 def closed_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[ClosedGap, ...]:
-    """Rows of contacts that are closed at rest."""
+    """Constraint rows that keep contacts closed in statics, each with its index among all rows and its distances."""
     laws = enumerate(row.law for c in connections for row in c.rows)
     own = [(i, law) for i, law in laws if isinstance(law, Distances)]
     return tuple(
@@ -163,8 +163,9 @@ def closed_arrays(connections: Sequence[Connection], numbering: Numbering) -> tu
 def rolling_arrays(connections: Sequence[Connection], numbering: Numbering, bodies: Mapping[str, AnyBody]) -> Rolling:
     """Kernel arrays of the rolling constraints of all connections.
 
-    They list the terms of their rates with weights by products, the spins of rolling bodies in the rows, and the
-    products that must stay above a limit: heights of discs, and the uprightness of surfaces on which wheels roll.
+    They list the terms w Π_by Π̇ of the constraint rates (Π, Π_by are products V·W), the spins of bodies that enter the
+    rows, and the products that must stay above a limit: heights of discs, and uprightness of the surfaces on which
+    wheels roll.
     """
     rows = [(i, c, c.rows[k].law) for i, (c, k) in enumerate((c, k) for c in connections for k in range(len(c.rows)))]
     terms = [(i, term, not law.of_rates) for i, _, law in rows for term in law.weighed]
@@ -235,8 +236,8 @@ def _loading(connections: Sequence[Connection], wheel: str, name: str) -> int:
 def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
     """Kernel arrays of the bearings with dry friction.
 
-    They hold the slips of each bearing with their levers, its coefficient of friction, and the constraint rows whose
-    multipliers press on it.
+    For each bearing these are the slips with their levers, the coefficient of friction, and the constraint rows whose
+    multipliers are the forces that press the surfaces together.
     """
     own = [c for c in connections if c.form.bearing is not None]
     if not own:
@@ -323,8 +324,9 @@ def _spinning(connection: Connection, turn: Turn, bodies: Mapping[str, AnyBody])
 def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
     """Fields of :class:`Springs` for the spring-dampers whose damping force is a nonlinear relation of the rate.
 
-    They are the indices of these among all ``ordered`` measures, their relations ρ(s), and the derivatives dρ/ds at s =
-    0. ``relation_factors`` has the index and the factor of each relation with a factor of time.
+    They are the indices of these spring-dampers among all ``ordered`` measures, their relations ρ(s), and the
+    derivatives dρ/ds at s = 0. ``relation_factors`` lists the relations that have a factor of time, each with its index
+    and this factor.
     """
     own = [(i, m.relation, m.damping) for i, m in enumerate(ordered) if m.relation is not None]
     return {

@@ -1,4 +1,8 @@
-"""Arrays of the inertia integrals and elasticity of all bodies of a mechanism."""
+"""Arrays of the inertia integrals and elasticity of all bodies of a mechanism.
+
+The *forms* of a body are the matrices M, N_a and K_ab over its flexible coordinates u: M is their mass matrix, and N_a
+and K_ab give the momenta and the rotational inertia as functions of u (:class:`flexph.bodies.inertia.Contractions`).
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ def inertia_arrays(bodies: Mapping[str, Body], gravity: Array, folded: bool) -> 
     """Masses, weights and contracted inertia integrals about the centres of mass, as fields of the kernel arrays.
 
     If ``folded``, the low-rank terms of the mean shapes are added to the matrices; otherwise they are separate fields.
-    The second mapping has the fields whose values differ if these terms are separate.
+    The second mapping has the matrices without these terms, ``stack``, and the mean shapes, ``mean``, in any case.
     """
     owned = list(bodies.values())
     contractions, moving, forms = _contracted(owned)
@@ -83,8 +87,8 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
     """Inertia of all b bodies about their centres of mass, as contractions, factors and forms.
 
     The first value has the contractions of each body. The factors (b,) are 1 for a body whose momenta depend on its
-    deformation u, and 0 for one whose momenta are those at u = 0. The forms M, N_a, K_ab of flexible bodies, without
-    the shift to the centre of mass, are by index of the body.
+    deformation u, and 0 for one whose momenta are computed at u = 0. The last value maps the index of each flexible
+    body to its matrices (forms) M, N_a, K_ab, not yet shifted to the centre of mass.
     """
     contractions = [b.inertia.once(about_centre) for b in bodies]
     moving = np.array([float(b.momenta == "full") for b in bodies])
@@ -92,9 +96,10 @@ def _contracted(bodies: list[Body]) -> tuple[list[Contractions], Array, dict[int
 
 
 def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
-    """Stack of the sparse block-diagonal matrices of the forms M, N_a and K_ab of all bodies (see Contractions).
+    """Stack of the sparse block-diagonal matrices of the forms M, N_a and K_ab of all bodies.
 
-    ``forms`` are those of each body, by its index; ``c`` of any body gives their number.
+    ``forms`` maps the index of each body to its matrices in this order. The sizes of the contractions ``c`` of one of
+    the bodies give the number of forms, which is the same for all.
     """
     count = 1 + len(c.n) + c.J.size
     rows = [sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)]
@@ -149,10 +154,10 @@ def _mean_stack(bodies: Mapping[str, Body], mass: Array, moving: Array) -> Any:
 
 
 def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]) -> tuple[Any, Any]:
-    """Factors of the low-rank terms to be subtracted from the stacked forms M, N_a, K_ab: right (r, n) and left ones.
+    """Right factor (r, n) and left factors of the low-rank terms to be subtracted from the stacked forms M, N_a, K_ab.
 
-    ``means`` are both factors of the shift to the centres of mass. Forms that are stored with low-rank terms of their
-    own add these. ``sizes`` are the numbers of flexible coordinates of all bodies.
+    ``means`` are the right and left factors of the shift to the centres of mass. The factors of bodies whose forms are
+    themselves stored with low-rank terms are appended. ``sizes`` are the numbers of flexible coordinates of all bodies.
     """
     start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [means[0]], [means[1]]
     for k, own in forms.items():

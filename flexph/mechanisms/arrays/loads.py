@@ -24,8 +24,8 @@ from .nodal import Mean
 def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
     """Arrays of the points and section directions on which joints and loads act: their bodies, positions and shapes.
 
-    The points and directions ``places`` of joints come first, then for each load port its points, and for a load that
-    follows several frames the axes of these frames, d for each point. Points that are means of nodes are listed as
+    The points and directions ``places`` of joints come first. Then each load port has its points, and also d axes for
+    each point if the load turns with several frames of its body. Points that are means of nodes are listed as
     ``means``; in the other arrays they are zero vectors that do not move.
     """
     owned = list(frames_of(bodies).values())
@@ -85,9 +85,10 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
 
 
 def _axes_of(name: str, owner: AnyBody, load: NodalLoad) -> Array:
-    """Axes of the frames that a load follows, d for each of its p points, (p·d, d); for rods those of their sections.
+    """Axes of the frames with which a load turns, d for each of its p points, (p·d, d).
 
-    Raises ValueError if the body has no frames that turn with it at these points.
+    For rods they are the axes of the sections. Raises ValueError if the body has no frames that turn with it at these
+    points.
     """
     d, own = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
     if load.weights.shape[0] != load.weights.shape[1] or not all(nodes_of(owner)[i].turns for i in load.nodes):
@@ -129,8 +130,8 @@ def number_loads(
 ) -> list[Input]:
     """Number the points on which forces act, and the section axes with which forces and loads turn.
 
-    Return the load inputs. New points and axes are added to ``places``, which maps them to their numbers. Points of the
-    returned inputs, which act on load ports, are numbered later.
+    New points and axes are added to ``places``, which maps them to their numbers. Returns the inputs on load ports; the
+    points of these are numbered later.
     """
     ports, dim = [], next(iter(bodies.values())).dim
     for given in (c.input for c in connections if c.input is not None):
@@ -155,10 +156,10 @@ def load_arrays(
     places: Mapping[BodyVector, int],
     nodes: dict[str, Any],
 ) -> tuple[dict[str, Any], dict[str, slice]]:
-    """Fields of the kernel arrays that map the inputs to node forces and section torques, and the inputs by name.
+    """Fields of the kernel arrays that map the inputs to node forces and section torques, and the slices of the inputs.
 
-    Torques have the index, rotation and sign of their sections. The second value has the slices of all inputs by the
-    names of their connections, then those of bodies whose mass is an input.
+    Torques have the index, rotation and sign of their sections. The second value maps the names of connections to the
+    slices of their inputs; the names of bodies whose mass is an input follow.
     """
     dim = next(iter(bodies.values())).dim
     start = np.cumsum([0, *(b.size for b in frames_of(bodies).values())])
@@ -251,7 +252,7 @@ def _torque_map(starts: list[tuple[int, float]], s: int, inputs: int) -> Any:
 
 
 def loaded_faces(name: str, bodies: Mapping[str, AnyBody]) -> tuple[NodalBody, NodalLoad]:
-    """Look up the port of a load that follows faces: its body, and the load port on it.
+    """Body and load port of a load whose forces turn with the faces of a surface.
 
     ``name`` is ``body.port``. Raises ValueError unless the port is on the surface of a nodal body whose faces deform.
     """

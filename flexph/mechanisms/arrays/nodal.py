@@ -140,7 +140,10 @@ def _stiffness(body: NodalBody) -> Array:
 
 
 def shifted(strains: Strains, products: int) -> Strains:
-    """Strain rows with ``products`` added to the indices of their products, as so many others precede them."""
+    """Strain rows with ``products`` added to the indices of their products V·W.
+
+    ``products`` is the number of products of joints and loads, which come before those of nodal bodies.
+    """
     product, first, second = (np.where(index >= 0, index + products, -1) for index in strains[:3])
     return strains._replace(product=product, first=first, second=second)
 
@@ -180,9 +183,10 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
 
 
 def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
-    """Weights, sparse (points, count), with which each of ``count`` points of joints and loads stands for nodes.
+    """Sparse matrix (nodes, count) that replaces the points of joints and loads by weighted means of nodes.
 
-    Columns of points that are no means of nodes are empty. Rows are the points and directions of the nodal bodies.
+    Each of the ``count`` columns has the weights of the nodes for one point; it is empty for points that are no means.
+    Rows are the points and directions of the nodal bodies.
     """
     points = np.flatnonzero(nodes["node_moves"])
     place_of = dict(zip(nodes["node_body"][points].tolist(), points.tolist(), strict=True))

@@ -103,7 +103,7 @@ class Matrices:
         return self.of_vectors(self.nodes)
 
     def of_vectors(self, nodes: Array) -> Array:
-        """Derivatives (v, d, n_q) of vectors with respect to q, from those of the nodes that they join, (k, d, n_q)."""
+        """Derivatives ∂V/∂q (v, d, n_q) of vectors, from the derivatives (k, d, n_q) of the nodes that they join."""
         vectors: Array = self.a.incidence @ nodes.reshape(len(nodes), self.a.dim * self.k.positions)
         return vectors.reshape(-1, self.a.dim, self.k.positions)
 

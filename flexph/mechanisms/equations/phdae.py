@@ -35,6 +35,10 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
         E = diag(1, diag(m, M(u)), C, 1/k, 0),   z = (∂_q H, v, σ, e, λ)
         J = [[0, Z, 0, 0, 0], [−Zᵀ, Γ, −Dᵀ, −Sᵀ, Gᵀ], [0, D, 0, 0, 0], [0, S, 0, 0, 0], [0, −G, 0, 0, 0]]
 
+    The blocks of x are coordinates, velocities, stresses, spring forces and multipliers. Z maps v to q̇, D to strain
+    rates, S to the rates of springs and G to the rates of constraints; Γ has the gyroscopic terms, C are compliances of
+    strains, k stiffnesses of springs.
+
     Rows of σ with a law of the stored energy ψ, such as a bending law M(κ) of a rod, have their strains ε as states
     instead, with 1 in E and the stresses S(ε) in z, so that H = Σ ψ.
 

@@ -29,8 +29,8 @@ class Slopes:
     def costate(self) -> Array:
         """Derivative ∂z/∂x (n, n) of the costate with respect to the state.
 
-        Entries of z for u are ½ wᵀ(∂M/∂u)w in the velocities w; those of springs and strains follow their laws; those
-        of v and λ are the states themselves.
+        Entries of z for the deformations u are ½ wᵀ(∂M/∂u)w with the velocities w. Entries for springs and strains
+        follow their laws, and entries for v and λ are the states themselves.
         """
         f, spin = self.f, self.p.spin
         slope = np.eye(f.size)
@@ -104,7 +104,12 @@ class Slopes:
             out[own, np.arange(row.size)] += row
 
     def _add_gyroscopic(self, out: Array, w: Array) -> None:
-        """Add ∂(Γ w)/∂(u, ω, u̇) without [p_r]×: −Σ u̇ a_k on the spins, a_k·ω − 2 ω_aN_a u̇ on u̇, with (ω, u̇) of w."""
+        """Add the derivatives of Γ w without its term [p_r]× to ``out``, at constant w, with respect to u, ω, u̇.
+
+        With ω and u̇ the entries of w, Γ w has −Σ_k a_k u̇_k on the spins, and a_k·ω and −2 ω_a N_a u̇ on the
+        deformation rates. a_k are the spin components of (∂M/∂u_k) v at the velocities v of the state. ``out`` changes
+        in place.
+        """
         f, k, a, p = self.f, self.k, self.a, self.p
         s, spin, Pw = a.n.shape[0], self._spin(w), inertia_products(a, w[f.du])
         N_w, K_w = Pw[1 : 1 + s], Pw[1 + s :].reshape(s, s, -1)
@@ -145,8 +150,9 @@ class Slopes:
     def _add_rows(self, out: Array, w: Array) -> None:
         """Add the derivatives with respect to q of the terms of constraints and springs in (J − R)w (in place).
 
-        These are Zᵀ((∂π/∂q)ᵀAᵀm − w_q), A π̇ of the springs and −A π̇ of the joints, with π̇ = ∂π/∂q Z w_v. m contains
-        the multipliers λ of joints and the forces −e − c (rate) of springs.
+        These terms are Zᵀ((∂π/∂q)ᵀAᵀm − w_q), A π̇ of the springs and −A π̇ of the joints, with π̇ = ∂π/∂q Z w_v. m
+        contains the multipliers λ of joints and the forces −e − c (rate) of springs; w_q and w_v are the entries of w
+        for coordinates and velocities.
         """
         f, k, p = self.f, self.k, self.p
         A, slope, speed = p.weights, p.product_slope, p.Z @ w[f.v]
@@ -174,10 +180,10 @@ class Slopes:
             self._add_relations(out, w, A @ rate)
 
     def _add_strains(self, out: Array, w: Array) -> None:
-        """Add the strains of nodal bodies to ∂((J − R)w)/∂x in ``out``, in place: derivatives with respect to q.
+        """Add the terms of the strains of nodal bodies to ∂((J − R)w)/∂x in ``out``, in place: derivatives by q.
 
-        They are those of S w_v and of −Sᵀ(σ + βC⁻¹ S w_v), with S = A ∂π/∂q Z the matrix of the strain rates, and w_v,
-        σ the entries of w for velocities and stresses.
+        The terms are S w_v and −Sᵀ(σ + βC⁻¹ S w_v), with S = A ∂π/∂q Z the matrix of the strain rates, and w_v, σ the
+        entries of w for velocities and stresses.
         """
         f, k, p, strains = self.f, self.k, self.p, self.a.strains
         A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
@@ -210,8 +216,8 @@ class Slopes:
     def _add_relations(self, out: Array, w: Array, rate: Array) -> None:
         """Add the forces of dampers with a relation ρ between force and rate s to ∂((J − R)w)/∂x in ``out``, in place.
 
-        They are −Sᵀ (ρ(s)/s) S w with s = S v, S the rows of the dampers; the factor ρ(s)/s is differentiated here,
-        since s changes with q and v. ``rate`` are S w, row by row.
+        The forces are −Sᵀ (ρ(s)/s) S w with s = S v, S the rows of the dampers. Only the factor ρ(s)/s is
+        differentiated here, which changes with q and v. ``rate`` are the rates S w.
         """
         f, k, p, springs = self.f, self.k, self.p, self.a.springs
         own = f.constraints + springs.resisting

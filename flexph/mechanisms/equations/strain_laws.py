@@ -14,7 +14,7 @@ from ...numerics.arrays import Array
 class StrainLaws:
     """Strain rows of a mechanism with a law of the stored energy ψ, in the general equations.
 
-    Their states are the strains ε with ε̇ = D v, their costates the stresses S(ε) = ∂H/∂ε, and H = Σ volume ψ.
+    In these rows states are the strains ε with ε̇ = D v, costates the stresses S(ε) = ∂H/∂ε, and H = Σ volume ψ.
     """
 
     def __init__(self, a: Arrays) -> None:

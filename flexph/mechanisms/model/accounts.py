@@ -137,8 +137,8 @@ class AccountRows(Memo):
     def _losses(self) -> tuple[str, ...]:
         """Names of the losses in the ledger, in the order of its rows.
 
-        They are those of bodies, dampers, slips, bearings, impacts of bearings, compliant and rigid contacts, and of
-        joined joints. The indices at which kinds of losses begin are stored as attributes.
+        Losses of bodies come first, then of dampers, slips, bearings, impacts of bearings, compliant and rigid
+        contacts, and of joints at impacts. The indices at which kinds of losses begin are stored as attributes.
         """
         slips = [c.name for c in self.mechanism.connections for _ in c.form.slips]
         self.slipping, contacts = len(slips), self._contacts
@@ -179,8 +179,8 @@ class AccountRows(Memo):
     def mean_force(self, name: str, way: str, flows: Array, length: float) -> float:
         """Mean force [N] or torque [N m] of a rigid contact or bearing over a step, without impacts.
 
-        ``length`` [s] is that of the step. ``name`` is that of the gap or bearing, ``way`` "normal" or "friction", and
-        ``flows`` the works, impulses and losses of the step. It is 0 for length 0.
+        ``name`` is that of the gap or bearing, ``way`` "normal" or "friction"; ``flows`` are the works, impulses and
+        losses of the step, and ``length`` [s] its length. For length 0 the force is 0.
         """
         if not length:
             return 0.0
@@ -210,14 +210,14 @@ class AccountRows(Memo):
     def balances(self, energies: Array, rows: Array) -> Array:
         """Energy residuals ΔH − works + losses [J] of k steps, (k,).
 
-        ``energies`` (k + 1, accounts) are those at the times, ``rows`` (k, flow_count) the works and losses of the
-        steps.
+        ``energies`` (k + 1, accounts) are the stored energies at the ends of the steps, ``rows`` (k, flow_count) the
+        works and losses of the steps.
         """
         return np.asarray(np.diff(energies, axis=0).sum(axis=1) + rows @ self._signs)
 
 
 def _true_indices(flags: Iterable[Any]) -> Array:
-    """Indices of the true ones among given flags."""
+    """Indices of the flags that are true."""
     return np.flatnonzero(np.array([bool(flag) for flag in flags], dtype=bool))
 
 
@@ -239,13 +239,13 @@ class Accounts(AccountRows):
         return np.concatenate(parts)
 
     def _stored(self, c: Configuration, d: Derived) -> Array:
-        """Energies [J] of the compliant contacts, one for each contact connection with such a law."""
+        """Energies [J] of the compliant contacts, one for each contact connection with a compliant law."""
         a = near_at(self.arrays, (c, d))
         contacts = a.contacts
         values = stored(contacts, gaps_at(a, c, d).before) + anchored(contacts, c.spring)
         return total(contacts.owner, values, self.touching)[self.compliant]
 
     def _by_body(self, by_frame: Array) -> Array:
-        """Energies by body (bodies,) from those of the frames, which nodal bodies have for each node."""
+        """Energies of the bodies (bodies,), as sums over their frames; a nodal body has a frame for each node."""
         bodies = len(self.mechanism.bodies)
         return by_frame if bodies == by_frame.size else total(self._owner, by_frame, bodies)

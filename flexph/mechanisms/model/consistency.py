@@ -258,10 +258,11 @@ def _weight_at(at: Checked) -> float:
 def shortest_step(at: Checked) -> float:
     """Length [s] of a step from a consistent state below which round-off of positions hides the motion.
 
-    Velocities are resolved to δ size/h, δ = RESOLUTION. This error has more energy than the state and the work of its
-    weights, E, if h < δ √((Σ m size² + Σ tr J)/2E). Kinetic energy counts only if it exceeds the round-off of the
-    elastic energy, as rates of drives are differences. Without kinetic energy and weights, E is the elastic energy;
-    without any energy all steps are long enough.
+    Velocities are resolved to δ size/h in a step h, with δ = RESOLUTION. This error has more energy than the state and
+    the work of its weights, E, if h < δ √((Σ m size² + Σ tr J)/2E), with masses m and rotational inertias J of the
+    bodies. Kinetic energy counts only if it exceeds the round-off of the elastic energy, as rates of drives are
+    differences. Without kinetic energy and weights, E is the elastic energy; without any energy all steps are long
+    enough.
     """
     return at.once(_shortest_step)
 

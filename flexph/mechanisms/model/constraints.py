@@ -212,7 +212,7 @@ def _inertias(mechanism: Model) -> list[Inertia]:
 
 
 class AngleRows(NamedTuple):
-    """Indices of k constraint rows that prescribe angles, of their products s and c, and of their first terms.
+    """Indices of k constraint rows that prescribe angles, of their products s and c, and of the first of both terms.
 
     A row s cos θ − c sin θ is the sine of the error of the angle θ, which also vanishes half a turn away.
     """
@@ -254,12 +254,12 @@ def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array)
 
 
 def rate_doubt(a: Arrays, d: Derived, doubts: tuple[Array, Array]) -> float:
-    """Relative rate [1/s] up to which the rates of constraints may be round-off of the rates of drives.
+    """Largest relative rate [1/s] of a constraint that round-off in the rates of drives may cause.
 
     It is the largest of all rows, each rate divided by the size of its constraint, and zero if nothing is driven.
     ``doubts`` are the errors of the rates of coefficients and offsets due to round-off
-    (:meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`). Round-off inside a drive is estimated by that of a
-    value of the size of the constraint.
+    (:meth:`flexph.mechanisms.model.time_table.TimeTable.doubts`). The function of a drive is assumed to have the
+    round-off of a value as large as its constraint.
     """
     coefficient, offset = doubts
     if not (coefficient.any() or offset.any()):

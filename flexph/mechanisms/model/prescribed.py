@@ -98,7 +98,7 @@ class _Difference(NamedTuple):
 
     @property
     def agrees(self) -> Array:
-        """True for each function whose rate is the same by the step and by half of it."""
+        """True for each function whose rate with the step and with half the step is the same."""
         close = self.apart <= np.maximum(self.noise, AGREEING * np.abs(self.rate))
         return self.constant | (close & ~self.lost)
 
@@ -111,7 +111,8 @@ class _Difference(NamedTuple):
 def _difference(function: Callable[[float], Any], here: Array, time: float, reach: float) -> _Difference:
     """Rates of a function at a time, and their errors, by finite differences with the step ``reach`` [s].
 
-    ``here`` are the values at the time. All are NaN if the function fails at a point of the difference.
+    ``here`` are the values of the function at the time. Rates and errors are NaN if the function fails at a point of
+    the difference.
     """
 
     def change(t: float) -> Array:  # the weights add up to zero only to round-off, and a constant must have rate zero

@@ -82,7 +82,7 @@ def bends(
 
 
 def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> Held:
-    """Sections whose directions joints hold, by index of their frame.
+    """Sections whose directions joints prescribe, by index of the frame to which they belong.
 
     Each is a matrix (s, n) from the deformation of the frame to the rotation of the section.
     """
@@ -190,7 +190,7 @@ def warn_of_range(mechanism: Model, times: Array, states: Array) -> None:
 
 
 class _Frames:
-    """Section rotations of a mechanism, and its forces over buckling loads, as linear functions of its state."""
+    """Section rotations, and axial forces divided by buckling loads, as linear functions of a mechanism's state."""
 
     def __init__(self, mechanism: Model) -> None:
         parts, turns, loads, sizes = mechanism.layout.parts, [], [], []
@@ -207,9 +207,9 @@ class _Frames:
         self._firsts = np.cumsum([0, *sizes])[:-1]
 
     def are_straight(self, states: Array) -> bool:
-        """True if no section turns by more than SMALL and no force exceeds a share of its buckling load.
+        """True if in all states sections turn by at most SMALL, and axial forces are small.
 
-        The share is BUCKLING_SHARE, in all states. Forces count with either sign.
+        Small are forces of either sign up to the share BUCKLING_SHARE of the buckling load.
         """
         states = states[:, : self._turns.shape[1]]  # states of general systems have multipliers at their end
         few = not self._turns.shape[0] or over_rows(self._largest_turn, states).max() <= SMALL
@@ -232,7 +232,7 @@ def _rows_over(size: int, blocks: list[tuple[int, Any]]) -> Any:
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
     """Raise ArithmeticError if an element of a rod turns too far for interpolated directors in a flat state.
 
-    The message says ``when``, as a part of its sentence.
+    ``when`` are the words of the message that tell at which time or load this happens.
     """
     for name, body in mechanism.bodies.items():
         if isinstance(body, NodalBody) and len(body.elements) and body.tangents is None:

@@ -24,8 +24,8 @@ class ControlledFactor(NamedTuple):
     """Factor 1 + u of a stiffness, mass or friction, set by an input u of a run.
 
     ``name`` is that of the spring, joint, contact or body. ``kind`` and ``number`` give the column of its value (see
-    :func:`flexph.kernels.arrays.timed_columns`), ``port`` and ``entry`` are the indices of the input port and of the
-    input.
+    :func:`flexph.kernels.arrays.timed_columns`), ``port`` the index of the input port, and ``entry`` that of u among
+    the scalar inputs of all ports.
     """
 
     name: str
@@ -139,8 +139,8 @@ class References:
     reference x₀ has the tension T = k(x − x₀) + c(ẋ − ẋ₀); moving x₀ does the work −∫T ẋ₀. Each step has a row with the
     values of all these quantities, see :func:`flexph.kernels.arrays.timed_columns`.
 
-    Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, by a controller or as it is given,
-    the factor goes from the last value to the new one over the step after the jump.
+    Factors that inputs set follow the ``forcing`` of a run. Where an input jumps, set by a controller or as a piecewise
+    constant function, the factor goes from the last value to the new one over the step after the jump.
     """
 
     def __init__(self, mechanism: Model, anchored: Array, forcing: Forcing | None = None) -> None:

@@ -63,7 +63,7 @@ def _law_products(mechanism: Model) -> list[list[int]]:
 
 
 def law_values(mechanism: Model) -> list[slice]:
-    """Slices of the values of the laws of all constraint rows in :attr:`Anchors.rows`."""
+    """Slices of the entries of the constraint rows in :attr:`Anchors.rows`: the value of the law of each row."""
     return mechanism.once(_law_rows).values
 
 
@@ -312,7 +312,7 @@ class TimeTable:
 
 
 class _LastTable:
-    """Cache of the last time table of a mechanism; without drives, the same one is needed often."""
+    """Cache of the last time table of a mechanism, as states in succession need the same one if nothing is driven."""
 
     def __init__(self, mechanism: Model) -> None:
         self.mechanism = mechanism

@@ -40,8 +40,8 @@ def move_with(
 ) -> Configuration:
     """Configuration whose velocities satisfy all constraints and are nearest to given ones of some bodies.
 
-    ``velocities`` are motions by name of the body. They are kept if the constraints allow all of them. With
-    ``at_rest``, joints that can rest do so: their rates are minimised first.
+    ``velocities`` maps names of bodies to their motions, which are unchanged if the constraints allow all of them. With
+    ``at_rest``, the rates of joints that can rest are minimised first.
     """
     wanted, given = wanted_velocities(mechanism, c, velocities)
     locks = joint_rates(mechanism, c) if at_rest else None
@@ -122,9 +122,10 @@ def project(
 def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Array | None, Array]]:
     """Yield mass matrices for successive projections of velocities: first of rigid motions, then of all velocities.
 
-    Each result has the mass matrix of the first velocities of v, which change, and the mass matrix of the coordinates
-    of these changes. Then follow the ``directions`` (n_v, n) of the coordinates, None if these are the velocities
-    themselves, and the units of the coordinates.
+    Each result has four values. The first is the mass matrix M of those leading velocities of v that the projection may
+    change; the second is the mass matrix of the coordinates of their changes. ``directions`` (n_v, n) map these
+    coordinates to velocities; they are None if the coordinates are the velocities themselves. The last value are the
+    units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion
     unit = displacement_sizes(a, lever(a))
@@ -140,8 +141,8 @@ def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Arra
 def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], directions: Array | None) -> Array:
     """Velocities nearest to the wanted ones in the metric of the mass matrix M, under conditions.
 
-    ``conditions`` are a matrix, its right-hand side, and the indices of velocities that are kept. M belongs to the
-    leading velocities, or to coordinates along the ``directions``.
+    ``conditions`` are a matrix, its right-hand side, and the indices of velocities that must not change. The rows of M
+    are the leading velocities, or coordinates along the ``directions``.
     """
     rows, rates, kept = conditions
     is_sparse = sparse.issparse(M) and sparse.issparse(rows)
@@ -150,9 +151,9 @@ def _nearest_of(M: Any, wanted: Array, *, conditions: tuple[Any, Array, Array], 
 
 
 def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tuple[Any, Array]:
-    """Matrix and right-hand side of G v = b, extended by rows that keep the wanted velocities ``given``.
+    """Matrix and right-hand side of G v = b, extended by rows that prescribe the wanted values of some velocities.
 
-    ``given`` are their indices.
+    ``given`` are the indices of these velocities.
     """
     G, b = conditions
     keep = sparse.csr_array((np.ones(given.size), (np.arange(given.size), given)), shape=(given.size, wanted.size))
@@ -163,8 +164,8 @@ def _with_kept(conditions: tuple[Any, Array], given: Array, wanted: Array) -> tu
 def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | None:
     """Change of all velocities by sparse matrices, as in :func:`_nearest`; None if the rows may be dependent.
 
-    ``missing`` are the defects of the rows. The last rows keep the velocities of the indices ``kept``, which do not
-    change.
+    ``missing`` are the defects of the rows. The last rows prescribe the velocities with the indices ``kept``, which do
+    not change.
     """
     free = np.setdiff1d(np.arange(M.shape[0]), kept)
     moved = sparse.csr_array(rows[: missing.size - kept.size])[:, free]
@@ -178,10 +179,10 @@ def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | No
 
 
 def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, directions: Array | None) -> Array:
-    """Velocities with the least kinetic energy of their change from the wanted ones that satisfy rows · v = rates.
+    """Velocities that satisfy rows · v = rates with a change from the wanted ones of the least kinetic energy.
 
     The rows hold in the sense of least squares. M is the mass matrix of the leading velocities, which alone change, or
-    that of coordinates along the ``directions``.
+    of coordinates along the ``directions``.
     """
     active = slice(0, len(M if directions is None else directions))
     moved = dense(rows[:, active])

@@ -102,10 +102,10 @@ def _pose(closure: Closure, at: Placed, size: float) -> Pose:
 def places_of(
     mechanism: Model, fixed: Mapping[str, Sequence[Placement]], guess: Mapping[str, Sequence[Placement]], count: int
 ) -> tuple[Array, Array, Array]:
-    """Start of an assembly: centres of mass and rotations of all frames in ``count`` poses, and free velocities.
+    """Centres of mass and rotations of all frames with which ``count`` assemblies start, and a mask of free velocities.
 
-    These are a mask (count, velocities). Bodies that are neither ``fixed`` nor in ``guess`` start at the origin.
-    Velocities of fixed bodies are not free.
+    The mask (count, velocities) is False for velocities of ``fixed`` bodies, which must not move. Bodies that are
+    neither ``fixed`` nor in ``guess`` start at the origin.
     """
     twice = set(fixed) & set(guess)
     if twice:

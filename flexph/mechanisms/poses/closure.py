@@ -64,7 +64,7 @@ def guides(mechanism: Model, time: float) -> list[Guide]:
 
 
 def is_unguided(mechanism: Model) -> Array:
-    """True for each constraint row, unless it is a row on directions of a joint that has guides, (g,)."""
+    """True for each constraint row except rows that constrain directions in a joint with guides, (g,)."""
     return np.array([not (c.form.parallel and r.unit == "N m") for c in mechanism.connections for r in c.rows], bool)
 
 
@@ -101,7 +101,7 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
 
 
 def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) -> Array:
-    """Coefficients with which rows of prescribed angles are the derivatives of the angles themselves.
+    """Coefficients for which the rows of prescribed angles are the derivatives of the angles themselves.
 
     Also writes the errors of these angles into ``gap`` (in place). Newton's method then reaches a prescribed angle in
     the plane by the smaller rotation, and does not end half a turn away.
@@ -184,7 +184,7 @@ class Closure:
         return self.here(at).gap[self.stated]
 
     def open_by(self, at: Placed, size: float) -> float:
-        """Largest gap of a constraint, divided by the ``size`` [m] of the mechanism if it is one of points."""
+        """Largest gap of a constraint, divided by the ``size`` [m] of the mechanism if the gap is a length."""
         return float(np.abs(self.gap(at) / self.units(size)).max(initial=0.0))
 
     def closed(self, at: Placed, active: Array, *, guided: bool = False) -> Placed:

@@ -168,7 +168,7 @@ def _is_driven(mechanism: Model, c: Configuration, table: TimeTable, time: float
 
 
 def _by_joint(L: Any, v: Array, joints: int) -> Array:
-    """Largest component of the rates L v of each joint [rad/s], (joints,)."""
+    """Largest component of the rates L v of each joint [rad/s], (joints,), with L the matrix of :func:`joint_rates`."""
     rates: Array = np.abs(L @ v).reshape(joints, -1).max(axis=1, initial=0.0)
     return rates
 

@@ -77,7 +77,8 @@ def redundant_nearby(mechanism: Model, pose: Pose, rank: Rank) -> int | None:
 def regularity(mechanism: Model, pose: Pose) -> float | None:
     """Smallest singular value of the constraint matrix at a pose, its rows scaled to length one; 0 at a singular pose.
 
-    Velocities are scaled as displacements of the joints. None without constraints, or with more than ``LARGEST``.
+    Velocities are scaled as displacements of the joints. None without constraints, or with more than ``LARGEST`` of
+    them.
     """
     a = mechanism.network.arrays
     if not 0 < mechanism.layout.multipliers <= LARGEST:
@@ -171,7 +172,7 @@ def _damping(measure: Measure) -> str:
 def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
     """Lines with the freedoms and redundant constraints at a pose, and a note if the pose is singular.
 
-    Without a pose it is the one assembled without a guess.
+    By default the pose is the one assembled without a guess.
     """
     velocities, rows = mechanism.layout.velocities, mechanism.layout.multipliers
     free = sum(not law.holonomic for law in laws(mechanism))

@@ -52,10 +52,10 @@ def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
 
 
 def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
-    """Solution x of K x = rhs with the block M_uu, which ``K`` lacks; ``rhs`` is zero in the rows of the deformation u.
+    """Solution x of K x = rhs, where K is given without the block M_uu of the deformations u, which is added here.
 
-    The sparse part of M_uu is factored separately. Its low-rank shifts, which would make it dense, are eliminated last,
-    together with all other unknowns.
+    ``rhs`` is zero in the rows of u. The sparse part of M_uu is factored separately. Its low-rank shifts, which would
+    make it dense, are eliminated last, together with all other unknowns.
     """
     u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
     rest, shifts = np.delete(np.arange(len(rhs)), u), np.flatnonzero(np.diff(a.border.indptr))
@@ -105,7 +105,7 @@ def impact_at(
 
 
 def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
-    """Impulse on a port (d,) [N s] by Newton's law: it rebounds with e times its speed of approach.
+    """Impulse on a port (d,) [N s] by Newton's law: the port rebounds with e times its speed of approach.
 
     ``law`` is the restitution e and the direction of rebound, by default opposite to the velocity of the port. Raises
     ValueError if the port does not approach, or joints hold it in this direction.

@@ -105,9 +105,9 @@ def nearest_locked(
 ) -> Array:
     """Velocities v = wanted + T s that satisfy rows · v = rates with the least ‖L v‖, and among these the least sᵀM s.
 
-    T is the ``spread`` (., n) of s to the leading velocities (None: s are these); ``conditions`` are rows and rates;
-    ``units`` are scales of s (n,) and of the rows. With A = (rows, L), r = (rates, 0) and small ε and δ, each iteration
-    solves
+    The matrix T, ``spread``, maps s to the leading velocities; if it is None, s are these velocities. ``conditions``
+    are rows and rates; ``units`` are scales of s (n,) and of the rows. With A = (rows, L), r = (rates, 0) and small ε
+    and δ, each iteration solves
 
         ε M (s − s₀) + TᵀAᵀμ = 0,   A(wanted + T s) − r + y = D μ,   D = diag(δ of rows, 1 of L),
 

@@ -48,8 +48,8 @@ def start_with_multipliers(
 ) -> Array:
     """Start of a general system of a mechanism, (states,), with consistent multipliers (index 2).
 
-    They keep the rates of all constraints zero. It is the sample state of the system, with inputs at the start of the
-    ``span`` [s].
+    With these multipliers the rates of all constraints remain zero. The start is the sample state of the system, with
+    inputs at the start of the ``span`` [s].
     """
     equations = Equations(system, Forcing(system.ports, inputs, mechanism.layout.dim), span)
     return start_of(equations, span[0], system.sample)[0]

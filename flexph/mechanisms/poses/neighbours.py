@@ -100,7 +100,7 @@ def free_motions(mechanism: Model, table: TimeTable, at: tuple[Configuration, fl
 
 
 def moved(c: Configuration, rates: Configuration, share: float) -> Configuration:
-    """Configuration after the motion ``rates`` for the time ``share``.
+    """Configuration that has moved for the time ``share`` with the constant rates of all its arrays, ``rates``.
 
     Rotations are updated by Cayley's map and stay orthogonal; all other arrays change linearly.
     """
@@ -181,7 +181,7 @@ def neighbour(
 def _closed(mechanism: Model, table: TimeTable, at: tuple[Configuration, float], sizes: Array) -> Configuration:
     """Configuration with joints closed by Newton corrections of least size; ``at`` is the start and its time.
 
-    ``sizes`` (n_v,) are the units of displacements. Raises ArithmeticError if the corrections do not end.
+    ``sizes`` (n_v,) are the units of displacements. Raises ArithmeticError if the corrections do not converge.
     """
     (c, time), last = at, np.inf
     for _ in range(CORRECTIONS):

@@ -104,9 +104,10 @@ def state_after_passage(
 
 
 def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State, float, dict[str, float], Array]:
-    """State with velocities projected onto those that satisfy G v = b, and what the joints did in this projection.
+    """State with velocities projected onto those that satisfy G v = b, and the energy balance of this projection.
 
-    This is the energy lost [J], the work of drives by connection [J], and the impulses of all constraint rows (g,).
+    The further values are the energy lost [J], the work of drives by connection [J], and the impulses of all constraint
+    rows (g,).
     """
     c, rows = configuration(mechanism, state.x), mechanism.layout.multipliers
     none = np.zeros(rows)
@@ -212,9 +213,10 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
 
 
 def _refuse_driven(mechanism: Model, state: State, name: str) -> None:
-    """Raise ValueError if the velocities of a state violate G v = b because a joint holds what a drive moves.
+    """Raise ValueError if no velocities satisfy both joints and drives, as a joint blocks the motion of a drive.
 
-    ``name`` is that of the change of joints, for the message.
+    This is so if the velocities of the state violate G v = b. ``name`` is that of the change of joints, for the
+    message.
     """
     if not mechanism.layout.multipliers:
         return

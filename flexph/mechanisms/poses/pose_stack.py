@@ -101,7 +101,8 @@ class Joints:
 def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
     """Products of joints at k poses, and the constraints as combinations of these products, (k, g, p).
 
-    Drives are evaluated at time 0. Raises ValueError for poses of another mechanism: with other sizes, or open joints.
+    Drives are evaluated at time 0. Raises ValueError for poses of another mechanism, which have arrays of other sizes
+    or open joints.
     """
     a, own = mechanism.network.arrays, list(zip(laws(mechanism), law_values(mechanism), strict=True))
     has, needs = (poses.centres.shape[1], poses.rows.shape[1]), (mechanism.layout.frames, own[-1][1].stop if own else 0)

@@ -198,7 +198,7 @@ def _curve_forces(
 
 
 def _distance_forces(law: Distances, multiplier: Array, points: _BodyVectors) -> list[tuple[Product, Array]]:
-    """Products of the row of a closed contact, and the force on each, (k,)."""
+    """Products V·W in the constraint row of a closed contact, each with its generalised force (k,)."""
     forces = []
     for weight, own in zip(law.weights, law.distances, strict=True):
         alone = DistanceArray(own.kind, np.arange(len(own.products)), own.shape, own.blend)
@@ -243,7 +243,7 @@ class _BodyVectors:
     def arm(self, place: BodyVector) -> Array:
         """World vector (k, d) from the centre of mass of a frame to a point, or world direction of a section.
 
-        For a direction of a cable it is the slope of its nodes.
+        The direction of a cable is the slope computed from the positions of its nodes.
         """
         if place.direction is not None:
             slope = slope_of(place.port, np.array(place.direction), self._m.bodies)
@@ -286,7 +286,7 @@ class _BodyVectors:
     def end(self, place: BodyVector | None, vector: Vector) -> Array:
         """World position (k, d) of the end of a vector on which a point force acts.
 
-        ``place`` None stands for the ground, where the position is fixed in the vector.
+        If ``place`` is None, the end is on the ground, and its position is minus the constant part of the vector.
         """
         if place is not None:
             return self.point(place)
@@ -294,9 +294,9 @@ class _BodyVectors:
         return np.broadcast_to(-fixed, (len(self._motion.times), self._dim))
 
     def origin(self, connection: Connection, port: PortName) -> Array:
-        """Point (k, d) about which the torque of a joint is taken: its port or, on the ground, its position there.
+        """Point (k, d) about which the torque of a joint is taken: its port or, on the ground, the given position.
 
-        It is the first port of the joint if the ground has no position.
+        If the ground has no position, the point is the first port of the joint.
         """
         if not isinstance(port, Ground):
             return self.point(BodyVector(port))

@@ -42,8 +42,8 @@ NOISE = 1e-3
 class Problem(NamedTuple):
     """Balance of forces of a mechanism to be solved, in a steady motion or at rest.
 
-    The inputs ``applied`` are those at the ``time``; ``table`` has the drives. ``share`` is the share of its weight
-    that acts.
+    ``applied`` are the inputs at the ``time``, ``table`` has the drives, and ``share`` is the share of the weight that
+    acts.
     """
 
     mechanism: Model
@@ -123,7 +123,7 @@ def problem(mechanism: Model, anchors: Anchors, time: float, *, inputs: Mapping[
 
 
 def in_motion(mechanism: Model, c: Configuration, steady: Steady) -> Configuration:
-    """Configuration with the positions of the given one and, as velocities, those of a steady rotation."""
+    """Configuration with the positions of ``c``, and the velocities of a steady rotation."""
     turning, omega = mechanism.network.arrays.turning, np.zeros_like(c.omega)
     omega[turning] = np.einsum("bji,j->bi", spin_map(c.R[turning]), steady.spin)
     return c._replace(v=steady.field(c.r), omega=omega)
@@ -145,11 +145,12 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 
 
 class JointForces(NamedTuple):
-    """Multipliers of the joints that balance a configuration best, in terms of displacements ξ' with ξ = T ξ'.
+    """Multipliers of the joints that balance a configuration best, and the terms of this least-squares problem.
 
-    ``lift`` is T, ``rows`` the independent constraints (r, n'), ``own`` their multipliers (r,), and ``spread`` (g, r)
-    the map from ``own`` to all ``multipliers``; ``force`` (n',) is the unbalanced force without joints, ``mass`` the
-    mass matrix, and ``arrays`` belong to the displacements ξ'.
+    The terms are written in displacements ξ', with ξ = T ξ' those of the mechanism. ``lift`` is T; ``arrays`` are the
+    kernel arrays, ``mass`` the mass matrix and ``force`` (n',) the unbalanced force without joints for ξ'. ``rows`` (r,
+    n') are the independent constraints, ``own`` (r,) their multipliers, and ``spread`` (g, r) maps ``own`` to all
+    ``multipliers``.
     """
 
     arrays: Arrays
@@ -170,7 +171,7 @@ class JointForces(NamedTuple):
 def joint_forces(given: Problem, c: Configuration) -> JointForces:
     """Multipliers of the joints with which the remaining unbalanced forces accelerate the mechanism least.
 
-    The acceleration is measured by its kinetic energy.
+    Accelerations are compared by ½ aᵀM a, with the mass matrix M.
     """
     a, T = coordinates(given, c)
     G, spread = independent_rows(given, c, T)
@@ -191,7 +192,7 @@ def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
 
 
 def stiffness_at(given: Problem, c: Configuration, a: Arrays, lam: Array) -> Any:
-    """Tangent stiffness for the displacements ξ' of :func:`coordinates`, whose arrays are ``a``.
+    """Tangent stiffness for the displacements ξ' of :func:`coordinates`, which also gives the arrays ``a``.
 
     ``lam`` are the multipliers of the joints.
     """
@@ -222,7 +223,7 @@ def _is_meshed(a: Arrays) -> bool:
 
 
 def weight_scale(a: Arrays) -> float:
-    """Stiffness [J] of displacements by the size of the mechanism up to which a stiffness counts as round-off.
+    """Stiffness [J] below which a stiffness counts as round-off, for displacements in units of the mechanism's size.
 
     It is a share of the work of all weights along the size.
     """

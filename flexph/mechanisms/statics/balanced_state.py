@@ -31,7 +31,7 @@ TURNS = 0.1
 class Balance(NamedTuple):
     """Configuration with springs and stresses, and the multipliers (g,) of the joints that balance it best.
 
-    ``force`` (n_v,) is the unbalanced force without joints, ``left`` (n_v,) what remains of it with them.
+    ``force`` (n_v,) is the unbalanced force without joints, ``left`` (n_v,) the one that remains with the joints.
     """
 
     c: Configuration
@@ -95,9 +95,9 @@ def is_balanced(
 ) -> bool:
     """True if the unbalanced forces ``left`` (n_v,) are round-off compared with ``forces`` (n_v,) and weights.
 
-    They are compared by their work along displacements of the size of the mechanism, as forces, torques and generalised
-    forces have no common unit. The size is at least ``least`` [m], as all ports may meet at one place. ``spin`` is that
-    of a steady rotation.
+    Forces, torques and generalised forces have no common unit: they are compared by their work along displacements of
+    the size of the mechanism. As all ports may coincide, the size is taken to be at least ``least`` [m]. ``spin`` is
+    that of a steady rotation.
     """
     a, size = mechanism.network.arrays, max(least, extent(mechanism, c.r, c.R))
     sizes = displacement_sizes(a, size)

@@ -75,7 +75,7 @@ class EquilibriumPoint(NamedTuple):
     """Equilibrium under a load factor, with its softest small motion.
 
     ``square`` is the least ω² of the small motions, ``shape`` (n_v,) the shape of that motion. ``moved`` is the
-    displacement to it from the configuration before, relative to the size of the mechanism.
+    distance from the previous configuration to this one, relative to the size of the mechanism.
     """
 
     factor: float

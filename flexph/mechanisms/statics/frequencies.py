@@ -268,9 +268,9 @@ def _krylov(product: Callable[[Array], Array], block: Array) -> Array:
 
 
 def _below(basis: _Basis, rows: Array, squares: Array) -> Array:
-    """Numbers of ω² of each pose below given ``squares`` (k, j), from the inertia of a matrix.
+    """Numbers (k, j) of ω² of each pose that are below ``squares`` (k, j), by Sylvester's law of inertia.
 
-    It is Λ − ω² bordered by the rows.
+    The matrix is Λ − s bordered by the joint rows, for each s of ``squares``.
     """
     apart = basis.squares - squares[:, :, None]
     length = np.linalg.norm(rows[:, None] / np.sqrt(np.abs(apart))[:, :, None], axis=3)

@@ -175,10 +175,10 @@ def _at_rest(mechanism: Model, pose: Pose, system: LinearPHDAE) -> _Rest:
 
 
 class _Places(NamedTuple):
-    """Indices of entries in the map of :func:`_velocities`, which are the same at all poses.
+    """Positions of entries in the matrix of :func:`_velocities`, which are the same at all poses.
 
-    ``bodies`` (k,) have velocities, and ``columns`` (k,) are the indices of the first one of each among the states.
-    ``same_row`` and ``same_column`` are rows and columns of entries that are equal in body and world axes.
+    ``bodies`` (k,) are the bodies that have velocities, ``columns`` (k,) the index of the first velocity of each among
+    the states. ``same_row`` and ``same_column`` are rows and columns of entries that are equal in body and world axes.
     """
 
     bodies: Array

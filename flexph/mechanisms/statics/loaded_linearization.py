@@ -75,7 +75,7 @@ def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) ->
 def _damping(mechanism: Model, small: AtRest) -> Array:
     """Damping matrix R = FᵀF (n, n) of the free motions, so that it is exactly semi-definite.
 
-    F are factors of its parts.
+    F stacks the factors of the damping of springs, slips, strains and deformations.
     """
     a, bent = mechanism.network.arrays, small.basis[mechanism.network.arrays.columns[2]]
     roots = [np.zeros((0, small.basis.shape[1]))]

@@ -52,9 +52,9 @@ class Basis(NamedTuple):
     size: Any
 
     def at(self, after: float) -> Supports:
-        """Damping and stiffness in the rotating frame after a time [s], in which the joint forces have turned as well.
+        """Damping and stiffness in the rotating frame after a time [s], with the joint forces turned by the rotation.
 
-        Raises ValueError if the motions that the joints allow are others in the rotating frame.
+        Raises ValueError if the joints then allow other motions in the rotating frame.
         """
         other, a = motion_after(self.given, self.c, after), self.given.mechanism.network.arrays
         G = other.given.constraints(other.c)

@@ -76,11 +76,12 @@ class Followed(NamedTuple):
 
 @dataclass
 class Flight:
-    """History of a search: what its last corrections tell of the next one.
+    """History of the corrections of a search, which limits and damps the next correction.
 
     ``doublings`` is the number of successive corrections without stored energy (nothing holds the mechanism); each
-    halves the damping. ``reach`` is the largest correction where contacts touch at edges and faces, relative to the
-    size of the mechanism: half as large after a correction against the ``last`` one, as from side to side of a groove.
+    halves the damping. ``reach`` is the largest correction, relative to the size of the mechanism, that is allowed
+    where contacts touch at edges and faces. It is halved if a correction opposes the ``last`` one, as in a groove,
+    where a body is pushed from side to side.
     """
 
     doublings: int = 0
@@ -88,7 +89,10 @@ class Flight:
     last: Array | None = None
 
     def limited(self, correction: Array, sizes: Array, most: float) -> Array:
-        """Correction of at most the present reach, at first ``most``; ``sizes`` (n_v,) are those of displacements."""
+        """Scale a correction down to the present ``reach``, at most ``most``, after updating ``reach``.
+
+        ``sizes`` (n_v,) are the units of displacements.
+        """
         way = correction / sizes
         if self.last is not None:
             self.reach = min(most, 1.5 * self.reach if way @ self.last > 0.0 else 0.5 * self.reach)
@@ -225,9 +229,10 @@ class Searches:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
     def _moved(self, of: Problem, c: Configuration, correction: Array, flight: Flight) -> tuple[Configuration, float]:
-        """Configuration after a correction, halved until all spring laws have values; size of the full correction.
+        """Configuration after a correction, and the size of the correction before it is shortened.
 
-        Where contacts touch at edges and faces it is limited, as closest points change beyond.
+        The correction is halved until the laws of all springs have values. Where contacts touch at edges and faces it
+        is limited, as the closest points change with the motion.
         """
         a, whole = of.mechanism.network.arrays, self._defect(correction)
         if a.springs.distances or a.closed:

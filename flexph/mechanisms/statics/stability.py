@@ -182,9 +182,9 @@ def free_stiffness(given: Problem, c: Configuration, shapes: Array) -> Array:
 def softest_motion(given: Problem, c: Configuration) -> Softest:
     """Softest small motion, from the symmetric part of the stiffness by dense algebra.
 
-    Its ω² is 1/μ − s with the largest μ of M x = μ (K + s M) x, all ω² + s being positive. Its error is that of the
-    stiffness along the shape; the least eigenvalue of (K, M) has an error relative to the largest ω² instead, which
-    exceeds the ω² of slender rods.
+    Its ω² is 1/μ − s with the largest μ of M x = μ (K + s M) x, where s makes all ω² + s positive. Its error is that of
+    the stiffness along the shape. (The least eigenvalue of the pencil (K, M) itself has an error relative to the
+    largest ω², which exceeds the ω² of slender rods.)
     """
     free = _free_motions(given, c)
     if not free.basis.shape[1]:

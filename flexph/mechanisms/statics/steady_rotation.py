@@ -83,7 +83,7 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
 def steady_motion(mechanism: Model, state: State) -> Steady:
     """Motion v₀ + Ω × r of a mechanism that moves as one rigid body: the spin Ω, and v₀ at the world's origin.
 
-    They follow from the velocities of the state. Raises ValueError if bodies move relative to each other or deform.
+    Both follow from the velocities of the state. Raises ValueError if bodies move relative to each other or deform.
     """
     c = configuration(mechanism, state.x)
     dim = mechanism.layout.dim
@@ -125,7 +125,8 @@ def is_rigid_motion(mechanism: Model, state: State) -> bool:
 def _about_gravity(mechanism: Model, matrix: Array, given: Array) -> Array:
     """Steady rotation with v₀ = 0 and a spin Ω along gravity that fits given velocities best, as one vector (v₀, Ω).
 
-    ``matrix`` maps (v₀, Ω) to velocities, of which ``given`` are wanted. Raises ValueError without gravity in space.
+    ``matrix`` maps (v₀, Ω) to velocities, and ``given`` are the values that these should have. Raises ValueError
+    without gravity in space.
     """
     dim, g = mechanism.layout.dim, mechanism.gravity
     if dim == 3 and np.any(g):

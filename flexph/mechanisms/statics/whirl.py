@@ -118,9 +118,9 @@ def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: A
 
 
 def _displacements(a: Arrays, at: tuple[Configuration, Derived], shapes: Array) -> list[tuple[Array, Array]]:
-    """Displacements (k, 3, m) in m shapes and their weights (k,).
+    """Displacements (k, 3, m) of bodies in m shapes, and their weights (k,), as pairs.
 
-    They are those of centres of mass, then rotations, then points of bodies.
+    The pairs are for centres of mass, rotations, and points of bodies.
     """
     (c, d), (centres, spins, _), m = at, a.columns, shapes.shape[1]
     turned = spin_map(c.R)[a.turning] @ shapes[spins[a.turning]]

@@ -99,7 +99,8 @@ def nonholonomic(mechanism: Model) -> Array:
 def _turning_axes(motion: Moving) -> tuple[Array, Array]:
     """Matrices (n_v, n_v) of the products −s × θ and ω̇ × θ, zero outside of the rotations θ.
 
-    s are the own spins of the bodies, as axes of the frame turn with −s seen from them; ω̇ are their accelerations.
+    s are the spins of the bodies relative to the moving frame; relative to a body, the axes of the frame turn with −s.
+    ω̇ are the angular accelerations of the bodies.
     """
     columns, turning = (
         motion.given.mechanism.network.arrays.columns.omega,
@@ -140,7 +141,7 @@ def _allowed_displacements(rows: Array) -> Array:
 def system_of(motion: Moving) -> Reduced:
     """System ż = A z of small motions about a steady motion, with displacements in the units of the mechanism.
 
-    Raises ValueError, naming the part, if the equations are others at later times.
+    Raises ValueError, naming the part, if the coefficients differ at later times.
     """
     sizes = np.diag(motion.sizes)
     system = reduced(equations(motion).in_axes(sizes))
@@ -153,7 +154,7 @@ def system_of(motion: Moving) -> Reduced:
 def _period(motion: Moving) -> float:
     """Time [s] of the slowest turn of the frame or of a body.
 
-    Without spins, of a displacement by the mechanism's size.
+    Without spins it is the time of a displacement by the size of the mechanism.
     """
     (spin, velocity), size = motion.given.steady, float(motion.sizes.max())
     speeds = [float(np.linalg.norm(spin)), *np.linalg.norm(motion.own, axis=1)]

@@ -166,7 +166,8 @@ def _slight_force(motion: Moving) -> Array:
 def _frame_spin(given: Problem, c: Configuration) -> tuple[Array, Array]:
     """World spin Ω (s,) [rad/s] of the frame in which a motion is steady, and multipliers (g,) that balance it.
 
-    They follow by least squares, all rows without units.
+    They follow from the balance of forces, the constraint rates and the velocities by least squares, with all rows
+    scaled to be without units.
     """
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     d, size, s = derive(a, c), extent(mechanism, c.r, c.R), spins(c.r.shape[1])

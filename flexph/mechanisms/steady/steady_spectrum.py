@@ -47,7 +47,7 @@ class Symmetries(NamedTuple):
 def symmetries(motion: Moving, system: Reduced) -> Symmetries:
     """Symmetries of a steady motion: its translations, rotations and turns of bodies that only shift it.
 
-    They are the largest subspace of such states that is invariant under ż = A z, the matrix of ``system``.
+    They span the largest subspace of such states that is invariant under ż = A z, with A the matrix of ``system``.
     """
     names, moved = _candidates(motion)
     scale = np.tile(1.0 / motion.sizes, 2)[:, None]

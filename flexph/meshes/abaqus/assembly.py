@@ -83,9 +83,9 @@ class Builder:
         )
 
     def _take_constraints(self) -> Constraints:
-        """Constraints of the file.
+        """Create the constraints of the file, and add regions of the points of couplings.
 
-        Also add a region of the coupled points for each coupling, unless they are a region already.
+        No region is added for a coupling whose points are a region already.
         """
         constraints = Constraints(self)
         for name, coupling in constraints.couplings.items():
@@ -94,9 +94,9 @@ class Builder:
         return constraints
 
     def _instance_regions(self) -> dict[str, str]:
-        """Add a region of all cells of each instance, if there are several; return names of these regions by part.
+        """Add a region of all cells for each of several instances; return names of instances by the name of their part.
 
-        The names are only of those parts that have one instance. A region is not added if its name is in use.
+        The returned mapping has only parts with a single instance. A region is not added if its name is in use.
         """
         if len(self.instances) < 2:
             return {}
@@ -109,7 +109,7 @@ class Builder:
         return {one.part.name: one.name for one in self.instances if parts.count(one.part.name) == 1}
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
+        """Indices of the points of the mesh for the nodes with ``numbers`` (n,) in the instance with index ``k``.
 
         Unknown numbers are left out.
         """
@@ -128,9 +128,10 @@ class Builder:
         return None if row < 0 else points[row]
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+        """Name and point indices (k,) of the region called ``name``, regardless of upper and lower case.
 
-        It can be a set of cells, facets or nodes. None if there is none.
+        The returned name is as written in the file. The region can be a set of cells, facets or nodes. None if there is
+        no such region.
         """
         for own, members in self.cell_sets.items():
             if own.upper() == name.upper():
@@ -142,7 +143,7 @@ class Builder:
         return None
 
     def row(self, k: int, number: int) -> int | None:
-        """Index in the mesh of the point of node ``number`` of instance k.
+        """Index of the point of the mesh for the node ``number`` of instance k.
 
         None if no cell of the body uses the node.
         """
@@ -172,7 +173,8 @@ class Builder:
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
         """Add the sets of instance k in ``part`` as regions; return its section assignments (region, material).
 
-        ``part`` is the instance's own part, or its sets of the assembly; ``called`` gives the region name of a set.
+        ``part`` is the part of the instance, or the sets of the assembly with members in the instance; ``called`` gives
+        the region name of a set.
         """
         used = {elset.upper() for elset, *_ in part.sections} | {b.name("ELSET").upper() for b in part.masses}
         used |= {block.name("ELSET").upper() for block in self.assembly.masses}
@@ -210,9 +212,9 @@ class Builder:
         return axes if isinstance(axes, str) else one.turn @ axes
 
     def _section(self, k: int, elset: str, block: Block) -> set[int]:
-        """Dimensions (1, 2 or 3) of the elements in the set ``elset`` of instance k, to which a section is assigned.
+        """Dimensions (1, 2 or 3) of the elements of the set ``elset`` of instance k, which have the section ``block``.
 
-        Also add elements of a lower dimension than the body to ``left_out``, as their mass is missing.
+        Elements of a lower dimension than the body are added to ``left_out``, as their mass is missing.
         """
         part, heavy, place = self.instances[k].part, "DENSITY" in block.parameters, block.place
         numbers, dims = part.element_numbers(elset), set()
@@ -262,10 +264,10 @@ class Builder:
         self._take_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
-        """Add to ``facets`` one face of each element of the set or number ``member``; return False for an unknown face.
+        """Add to ``facets`` the faces ``face`` of the elements ``member``; return False for an unknown face.
 
-        ``face`` is S1, S2, …, or empty for all faces that belong to one element only. ``owners``: number and part of
-        each instance with such elements.
+        ``member`` is a set or the number of an element. ``face`` is S1, S2, …, or empty for all faces that belong to
+        one element only. ``owners``: number and part of each instance with such elements.
         """
         for k, part in owners:
             numbers = part.element_numbers(member)

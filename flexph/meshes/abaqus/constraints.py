@@ -34,15 +34,15 @@ class Places(Protocol):
     of_body: Array
 
     def rows(self, k: int, numbers: Array) -> Array:
-        """Indices in the mesh of the points of the nodes ``numbers`` (n,) of the instance with index ``k``.
+        """Indices of the points of the mesh for the nodes with ``numbers`` (n,) in the instance with index ``k``.
 
         Unknown numbers are left out.
         """
 
     def region(self, name: str) -> tuple[str, Array] | None:
-        """Name, as written, and indices (k,) of the points of the region called ``name`` in any case.
+        """Name and point indices (k,) of the region called ``name``, regardless of upper and lower case.
 
-        None if there is none.
+        The returned name is as written in the file. None if there is no such region.
         """
 
     def position(self, k: Scope, number: int) -> Array | None:
@@ -91,7 +91,8 @@ class Constraints:
         """Add the constraint of the keyword ``block``, as a coupling or in ``left_out``.
 
         ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which has the kind of a *COUPLING. Returns
-        the name of the element set of the coupling's reference point, "" if it needs none.
+        the name of the set of elements that represent the reference point of a *DISTRIBUTING COUPLING; "" for other
+        constraints.
         """
         if block.keyword in COUPLED:
             return ""
@@ -230,7 +231,7 @@ class Constraints:
         return Reached(np.unique(np.concatenate(points)), "") if points else None
 
     def _of_elements(self, k: Scope, strange: StrangeElements) -> Array | None:
-        """Indices (k,) in the mesh of the points at nodes of unsupported elements; None if a node is unknown."""
+        """Indices (k,) of the points of the mesh for the nodes of unsupported elements; None if a node is unknown."""
         words = {word for nodes in strange.nodes for word in nodes if word.rpartition(".")[2].isdecimal()}
         reached = [self._reached(k, word) for word in words]
         if not words or any(r is None for r in reached):
@@ -267,8 +268,8 @@ def _parts_in(places: Places, k: Scope) -> list[tuple[Scope, Part]]:
 def _translations(rows: list[list[str]], first: int) -> bool:
     """True if the degrees of freedom in data lines include all translations, or if there are no lines.
 
-    A line has the first and the last of its degrees of freedom from the word of index ``first`` on; a line without them
-    has all.
+    In a line, the word with index ``first`` is the first degree of freedom, and the next word the last one. A line
+    without these words has all degrees of freedom.
     """
     held: set[int] = set()
     for row in rows:
@@ -294,6 +295,6 @@ def _words(block: Block) -> list[str]:
 
 
 def _unused(name: str, known: Mapping[str, Coupling]) -> str:
-    """Name that no coupling has: the given one, with a number added if it is taken."""
+    """Name for a coupling: ``name``, with a number added if a coupling in ``known`` has this name."""
     names = [name, *(f"{name} ({n})" for n in range(2, len(known) + 3))]
     return next(each for each in names if each not in known)

@@ -25,10 +25,10 @@ ELASTICITIES = (
 def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an input file, flat or with parts and instances, without the keywords and element types ``omit``.
 
-    Sets and surfaces become regions of the same names. Those of a part are called ``instance.name`` if there are
-    several instances, or if the assembly has one of the same name. Sets that Abaqus marks as internal are no regions
-    unless a section or mass is assigned to them. Raises ValueError, with the line, for unsupported elements and
-    keywords.
+    Sets and surfaces become regions of the same names. Sets and surfaces of a part are called ``instance.name`` if
+    there are several instances, or if the assembly has a set or surface of this name. Sets that Abaqus marks as
+    internal are no regions unless a section or mass is assigned to them. Raises ValueError, with the line, for
+    unsupported elements and keywords.
     """
     deck = Deck()
     for block in _kept(keyword_blocks(path), {word.upper() for word in omit}):
@@ -159,7 +159,7 @@ PER_LINE = 8
 def with_property(material: FileMaterial, block: Block) -> FileMaterial:
     """Material with the density, elastic constants or damping of a keyword added.
 
-    A law that cannot be read is named in ``refused`` of the material, one that is ignored in ``besides``.
+    A keyword that cannot be read is recorded in ``refused`` of the material, an ignored material law in ``besides``.
     """
     if block.keyword == "DAMPING":
         return _with_damping(material, block)
@@ -185,8 +185,8 @@ def with_property(material: FileMaterial, block: Block) -> FileMaterial:
 def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
     """Constants of one kind at each temperature from the data lines of a keyword.
 
-    In the lines of each temperature, it follows the constants. Blank constants are zero. Raises ValueError for a wrong
-    number of constants, or if a temperature occurs twice.
+    The lines of a temperature have the constants first and the temperature last. Blank constants are zero. Raises
+    ValueError for a wrong number of constants, or if a temperature occurs twice.
     """
     count = CONSTANTS[kind]
     each = -(-count // PER_LINE)

@@ -75,5 +75,5 @@ def differences(kind: str) -> tuple[str, ...]:
 
 
 def lumped(kind: str) -> bool:
-    """True if Abaqus lumps the masses of an element type: of linear elements, and C3D10M."""
+    """True if Abaqus lumps the masses of an element type, which holds for linear elements and C3D10M."""
     return LINEAR.fullmatch(kind.upper()) is not None or kind.upper().startswith("C3D10M")

@@ -95,7 +95,10 @@ def _known(known: dict[str, Instance], name: str, block: Block) -> Instance:
 
 
 def has_set(part: Part, name: str, nodes: bool) -> bool:
-    """True if a part has a set of this name, in any case: a node set if ``nodes``, otherwise an element set."""
+    """True if a part has a set called ``name``, regardless of upper and lower case.
+
+    It must be a node set if ``nodes``, otherwise an element set.
+    """
     return name.upper() in {key.upper() for key in (part.node_sets if nodes else part.element_sets)}
 
 

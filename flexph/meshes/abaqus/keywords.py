@@ -198,7 +198,7 @@ SYSTEMS = ("RECTANGULAR", "CYLINDRICAL", "SPHERICAL")
 
 
 def nodes_in(block: Block) -> tuple[Array, Array]:
-    """Numbers (k,) and rectangular coordinates (k, 3), relative to *SYSTEM, of the nodes of a block."""
+    """Numbers (k,) and coordinates (k, 3) of the nodes of a block, in rectangular axes of the system set by *SYSTEM."""
     given = block.parameters.get("SYSTEM", "R")
     kind = in_full(given, SYSTEMS)
     if kind is None:

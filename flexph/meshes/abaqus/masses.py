@@ -25,7 +25,7 @@ class Places(Protocol):
     assembly: Part
 
     def row(self, k: int, number: int) -> int | None:
-        """Index in the mesh of the point of node ``number`` of instance k.
+        """Index of the point of the mesh for the node ``number`` of instance k.
 
         None if no cell of the body uses the node.
         """

@@ -88,7 +88,7 @@ class PointElement(NamedTuple):
 
 
 class StrangeElements(NamedTuple):
-    """Elements of an unsupported type: their entry of the report, the element set, and nodes of each as written."""
+    """Elements of an unsupported type: their entry for ``left_out``, their element set, and nodes as written."""
 
     left_out: LeftOut
     elset: str
@@ -235,7 +235,7 @@ class Part:
 
 
 def _material_of_shells(block: Block) -> str:
-    """Name of the material of a section of shells; empty for other sections, and for shells of layers."""
+    """Name of the material of a section of shells; empty for other sections, and for layered shells."""
     layered = "COMPOSITE" in block.parameters or not block.keyword.startswith("SHELL")
     return "" if layered else block.parameters.get("MATERIAL", "")
 

@@ -39,9 +39,10 @@ CONSTRAINTS = ("CE", "CP", "CEINTF", "CPINTF", "CERIG", "RBE3", "CPNGEN", "CPCYC
 def ansys_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of an archive that CDWRITE or a preprocessor has written.
 
-    Components become regions of the same names; ``MAT n``, ``TYPE n`` and ``SECT n`` are the elements of a material,
-    of a type, and of a section of shells; ``REAL n`` those of shells whose thickness is a real constant; ``MAT n ESYS
-    k`` those of a material in one of its several systems.
+    Components become regions of the same names. The elements of a material are the region ``MAT n``, of a type ``TYPE
+    n``, of a section of shells ``SECT n``; shells whose thickness is a real constant are ``REAL n``, and elements of a
+    material in one of several systems ``MAT n ESYS k``.
+
     ``omit``: commands, and numbers of element types such as ``21``. Raises ValueError, with the line, for blocks that
     cannot be read, and for commands that would have to be run.
     """
@@ -242,7 +243,7 @@ class _Deck:
 
 
 def _refuse_missing(command: Command, what: str, count: int) -> None:
-    """Raise ValueError for a command that declares more rows than the ``count`` in the file, which is cut off then.
+    """Raise ValueError for a command that declares more rows than the ``count`` rows in the file, as in a cut file.
 
     ``what`` names the rows in the error.
     """
@@ -255,9 +256,9 @@ def _cells(kind: str, rows: list[tuple[int, list[int], Place]]) -> Cells:
 
 
 def _left_out(mesh: NumberedMesh, strange: list[tuple[str, Change, list[int], Place, int]]) -> list[LeftOut]:
-    """Entries of the report for unsupported elements, and for those of lower dimension than the body.
+    """Unsupported elements, and elements of lower dimension than the body, as entries for reports.
 
-    There is one for each type and dimension. ``strange``: elements by type, effect on the body, nodes, place and
+    There is one entry for each type and dimension. ``strange``: elements by type, effect on the body, nodes, place and
     dimension, which is −1 for types that are unsupported.
     """
     kept: dict[tuple[str, int], list[tuple[Change, list[int], Place]]] = {}

@@ -17,7 +17,7 @@ ROUND = 1e-9
 
 
 class Materials:
-    """Collector of the properties of materials: values at temperatures, by label within each material number."""
+    """Collector of the properties of materials: values by temperature, for each label and material number."""
 
     def __init__(self) -> None:
         self.temperatures: dict[int, float] = {}
@@ -79,7 +79,7 @@ class Materials:
         self.values.setdefault(material, {}).setdefault(label, {})[at] = value
 
     def all(self) -> dict[str, FileMaterial]:
-        """Materials by the texts of their numbers."""
+        """Materials of the archive by name, which is the text of the number of the material."""
         numbers = sorted({*self.values, *self.refused, *self.besides})
         return {str(n): self._material(n) for n in numbers}
 

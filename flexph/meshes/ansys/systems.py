@@ -32,9 +32,9 @@ class Systems:
                 self.angles[number] = tuple(command.real(k) for k in range(4, 7))
 
     def axes(self, number: int) -> Array | str:
-        """Axes of a system as columns (3, 3), or why they are not known.
+        """Axes of the system with a number as columns (3, 3), or the reason why they are not known.
 
-        Those of the number 0 are the global ones. The angles turn about z, then about the new x, then about the new y.
+        The system 0 is the global one. The angles of others turn about z, then about the new x, then about the new y.
         """
         if number == 0:
             return np.eye(3)

@@ -26,10 +26,11 @@ Found = tuple[dict[str, Any], dict[str, Array]]
 
 
 def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]) -> Found:
-    """Answer of gmsh to a request with arrays, and the arrays of this answer; stored in the folder of a drawing.
+    """Answer of gmsh to a request, and its arrays, from the cache in the folder of the drawing ``beside`` if possible.
 
-    ``beside`` is the drawing. If an answer for the same content, request and program is stored, it is read, otherwise
-    ``ask`` computes it. A damaged file is replaced; in a folder without permission to write, nothing is stored.
+    A stored answer is read if it is for the same content of the drawing, request, ``arrays`` of the request and
+    program; otherwise ``ask`` computes the answer, and it is stored. A damaged file is replaced; in a folder without
+    permission to write, nothing is stored.
     """
     file = beside.parent / FOLDER / f"{_key(beside, request, arrays)}.npz"
     with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile):
@@ -60,10 +61,7 @@ def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) 
 
 @cache
 def _programs() -> bytes:
-    """Source text of the programs of this folder.
-
-    A change makes stored answers invalid.
-    """
+    """Source text of all modules of this folder, a change of which makes stored answers invalid."""
     return b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
 
 

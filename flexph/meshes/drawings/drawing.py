@@ -54,7 +54,7 @@ class MeshRequest:
     """Options for the mesh of a drawing: cell size [m], part, unit of the file [m], largest number of cells.
 
     ``unit`` and ``select`` also apply to mesh files, and so does ``temperature``, in the unit of their tables.
-    ``flat``: True for a plate, the middle surface of a part in triangles. ``sizes``: cell sizes wanted at the corners
+    ``flat``: True to mesh the middle surface of a flat part with triangles. ``sizes``: cell sizes wanted at the corners
     of an earlier mesh.
     """
 
@@ -76,7 +76,7 @@ class MeshRequest:
             check.number("temperature", self.temperature)
 
     def given(self) -> list[str]:
-        """Names of the options for drawings only that are set."""
+        """Names of the options in use that apply to drawings only."""
         return [name for name in ("size", "select", "max_cells", "sizes") if getattr(self, name) is not None]
 
 
@@ -111,8 +111,8 @@ class Part:
 class Drawing:
     """Parts of a drawing, with the ``unit`` of its file in words and the unit ``scale`` of the kernel [m].
 
-    ``touching``: numbers of two plane faces on each other and the centre (3,) of their common points [m];
-    ``overlaps``: names of two parts that penetrate each other, and the common volume [m³].
+    ``touching``: for each pair of plane faces that lie on each other, their numbers and the centre (3,) of their common
+    points [m]; ``overlaps``: for each pair of parts that penetrate each other, their names and the common volume [m³].
     """
 
     path: Path
@@ -123,7 +123,10 @@ class Drawing:
     overlaps: tuple[tuple[str, str, float], ...] = field(default=())
 
     def part(self, select: str | None) -> Part:
-        """The part of a name; without a name the only part. Raises ValueError for an unknown or missing name."""
+        """The part called ``select``, or the only part if that is None.
+
+        Raises ValueError for an unknown or missing name.
+        """
         known = {part.name: part for part in self.parts}
         if select is not None:
             return check.lookup("part", select, known, f"select: {self.path.name}")
@@ -152,7 +155,7 @@ def read_drawing(path: Path, *, unit: float | None = None, assembly: bool = Fals
 def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Drawing, Answer]:
     """Drawing with its parts, and the answer of gmsh from which they were read.
 
-    ``kind`` is the format of the file, ``task`` that of the request to gmsh, such as ``describe``.
+    ``kind`` is the format of the file, ``task`` the task in the request to gmsh, such as ``describe``.
     """
     scale = _scale(kind, unit)
     answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
@@ -169,7 +172,7 @@ def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Draw
 
 
 def _scale(kind: str, unit: float | None) -> float:
-    """Unit of length of the kernel [m]: millimetres for the format ``kind`` if files have a unit, else the given one.
+    """Unit of length of the kernel [m]: millimetres for a format ``kind`` whose files have a unit, otherwise ``unit``.
 
     Raises ValueError for a unit that is missing or given twice.
     """
@@ -183,7 +186,10 @@ def _scale(kind: str, unit: float | None) -> float:
 
 
 def _names(paths: list[str]) -> list[str]:
-    """Unique names of parts from the paths of their labels, with characters that body names exclude replaced."""
+    """Unique names of parts from the paths of their labels in the drawing.
+
+    Characters that names of bodies must not have are replaced by ``_``.
+    """
     names: list[str] = []
     for number, path in enumerate(paths, 1):
         labels = [label for label in path.split("/") if not NAMELESS.fullmatch(label.strip())]
@@ -248,7 +254,7 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
 
 
 def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
-    """Answer of gmsh to a request for a mesh of a part with at most ``most`` cells.
+    """Answer of gmsh with a mesh of a part, which has at most ``most`` cells.
 
     ``wanted`` are the entries of the request that name the task and what is meshed.
     """
@@ -278,8 +284,8 @@ def _flat_mesh(
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
     """Mesh of the middle surface of a flat part by triangles, and a mapping from its name to its section as a shell.
 
-    It has at most ``most`` cells. A region of a flat face has all triangles, one of a face on the rim the sides of
-    triangles along it. Raises ValueError for a part that is not flat.
+    The mesh has at most ``most`` cells. The region of a flat face consists of all triangles, the region of a face on
+    the rim of the triangle sides along this face. Raises ValueError for a part that is not flat.
     """
     flat = flat_part(part.faces, part.volume / drawing.scale**3)
     if isinstance(flat, str):
@@ -334,7 +340,8 @@ def surface_mesh(
 def _regions(part: Part) -> dict[str, tuple[int, ...]]:
     """Numbers of the faces of each region by name.
 
-    Regions are ports, gear wheels, and names and colours of faces in the file; the first of equal names counts.
+    A region is a port, a gear wheel, or all faces with a name or a colour of the file. Of regions with equal names the
+    first is kept.
     """
     regions = {port.name: port.faces for port in part.ports}
     regions |= {wheel.name: wheel.faces for wheel in toothed_wheels(part.faces, part.scale)}
@@ -352,7 +359,7 @@ def _regions(part: Part) -> dict[str, tuple[int, ...]]:
 
 
 def _mesh(arrays: dict[str, Array], scale: float, regions: Mapping[str, tuple[int, ...] | None]) -> meshio.Mesh:
-    """Mesh with lengths in metres from the arrays of an answer of gmsh, whose lengths are in the unit ``scale`` [m].
+    """Mesh in metres from the arrays of an answer of gmsh, whose unit of length is ``scale`` [m].
 
     ``regions``: numbers of faces by region; a region with None instead consists of all cells.
     """

@@ -39,10 +39,10 @@ def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
 
 
 def _integrated(gmsh: Any, solid: int, faces: list[int], own: dict[str, Any]) -> dict[str, Any]:
-    """Volume, centre and inertia about it of a solid, if they differ from the kernel's; otherwise empty.
+    """Volume, centre, and inertia about the centre of a solid by quadrature; empty if the values of the kernel hold.
 
-    They are integrated over second-order triangles on ``faces``. ``own``: values of the kernel, which are also kept if
-    a face cannot be meshed.
+    The quadrature is over second-order triangles on ``faces``. The values ``own`` of the kernel hold if they agree with
+    it, or if a face cannot be meshed.
     """
     low, high = np.reshape(gmsh.model.getBoundingBox(3, solid), (2, 3))
     size = float(np.linalg.norm(high - low))
@@ -74,9 +74,9 @@ def _integrated(gmsh: Any, solid: int, faces: list[int], own: dict[str, Any]) ->
 
 
 def _moments(gmsh: Any, solid: int, face: int, origin: Any) -> Any:
-    """Contributions of a face to volume, first and second moments of a solid about a point, in one array (13,).
+    """Contributions of a face to volume, first moments (3,) and second moments (3, 3) of a solid, as one array (13,).
 
-    They follow from Gauss' theorem and are one number, (3,) and (3, 3). ``origin`` (3,) is the point.
+    They follow from Gauss' theorem. The moments are about the point ``origin`` (3,).
     """
     kinds, _, _ = gmsh.model.mesh.getElements(2, face)
     (kind,) = kinds
@@ -91,7 +91,7 @@ def _moments(gmsh: Any, solid: int, face: int, origin: Any) -> Any:
 
 
 def _side(gmsh: Any, solid: int, points: Any, areas: Any) -> float:
-    """Sign that makes the normals ``areas`` (q, 3) at points (q, 3) of a face point out of the solid.
+    """Sign that makes the area vectors ``areas`` (q, 3) at points (q, 3) of a face point out of the solid.
 
     Raises ValueError if no point has the solid on one side only.
     """

@@ -115,7 +115,7 @@ def _cylinder(face: dict[str, Any]) -> _Cylinder:
 
 
 def _joined(groups: list[_Cylinder], own: _Cylinder) -> list[_Cylinder]:
-    """The ``groups`` of cylindrical faces with the face ``own``, merged with those of its axis and radius it meets."""
+    """Groups of cylindrical faces with ``own`` added, merged with the coaxial groups of equal radius that adjoin it."""
     kept = []
     for other in groups:
         near = NEAR * own.radius

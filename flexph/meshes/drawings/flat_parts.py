@@ -1,4 +1,4 @@
-"""Flat parts of a drawing: two plane faces of one outline, and a rim across them."""
+"""Flat parts of a drawing: two equal, opposite plane faces, and a rim perpendicular to them."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def flat_part(faces: Sequence[Mapping[str, Any]], volume: float) -> FlatPart | s
     """Flat faces and thickness of a part of constant thickness, or the reason why it is not a flat part.
 
     A part is flat if its volume is that of an outline times the distance of two equal, opposite plane faces, and all
-    other faces are across them. Of several such pairs the closest is taken. The upper face is that whose normal has a
-    positive component of largest absolute value.
+    other faces are perpendicular to them. Of several such pairs of faces that with the smallest distance is taken. The
+    normal of the upper face has a positive component of largest absolute value.
     """
     planes = [face for face in faces if face["kind"] == "Plane" and "normal" in face]
     best: FlatPart | None = None

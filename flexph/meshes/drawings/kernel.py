@@ -67,7 +67,7 @@ def asked(
 def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
     """Answer of a new gmsh process, and its arrays.
 
-    ``given`` arrays are passed in files by field of the request.
+    ``given``: arrays by name for each field of the request that needs arrays; they are passed in files.
     """
     with tempfile.TemporaryDirectory(prefix="flexph-cad-") as named:
         folder = Path(named)

@@ -51,16 +51,16 @@ def _surface(drawing: Drawing, answer: Answer, part: Part) -> PartSurface:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, changed: int, unit: float | None) -> tuple[Drawing, Answer]:
-    """Drawing with the triangles of all faces, cached until the time ``changed`` of the file differs."""
+    """Drawing with the triangles of all faces, cached until the time ``changed`` of the file changes."""
     return answered(path, FORMATS[path.suffix.lower()], unit, "surfaces")
 
 
 def outward(points: Array, triangles: Array, faces: Array) -> Array:
     """Triangles (t, 3) of a closed surface, with their corners ordered so that all normals point outward.
 
-    Normals of the triangles of one face, by its number in ``faces`` (t,), must all point outward or all inward. Two
-    faces agree in this if their triangles run along a common edge in opposite directions. Of several shells that of the
-    largest volume is the outer one; the others bound cavities.
+    All normals within one face must already point outward, or all inward; ``faces`` (t,) has the number of the face of
+    each triangle. Two adjacent faces agree if their triangles run along the common edge in opposite directions. Of
+    several shells the one with the largest volume is the outer surface; the others bound cavities.
     """
     names, owner = np.unique(faces, return_inverse=True)
     ends = np.vstack([triangles[:, [i, (i + 1) % 3]] for i in range(3)])
@@ -80,9 +80,9 @@ def outward(points: Array, triangles: Array, faces: Array) -> Array:
 
 
 def _senses(count: int, one: Array, two: Array, agree: Array) -> tuple[Array, Array]:
-    """Sign (count,) for each face that gives all faces of a shell the same sense, and number (count,) of its shell.
+    """Sign (count,) of each face for a common orientation of the faces of a shell, and number (count,) of its shell.
 
-    ``one`` and ``two``: numbers of faces with a common edge; ``agree``: True for each such pair of the same sense.
+    ``one`` and ``two``: numbers of faces with a common edge; ``agree``: True for each such pair with equal orientation.
     """
     sign, shell = np.zeros(count, dtype=int), np.full(count, -1)
     beside: list[list[tuple[int, int]]] = [[] for _ in range(count)]

@@ -92,7 +92,7 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
 
 
 def _row(face: Mapping[str, Any]) -> _Row:
-    """The one cylindrical face ``face`` as a row of faces."""
+    """Row of faces that consists of one cylindrical face."""
     one, two = np.array(face["ends"])
     axis, at = upwards(face["axis"]), 0.5 * (one + two)
     width = float(np.linalg.norm(two - one))
@@ -129,7 +129,10 @@ def _one_wheel(one: _Row, two: _Row) -> bool:
 
 
 def _teeth(row: _Row) -> int | None:
-    """Number of teeth of a row of faces at equal angles, of which the cylinder's seam can divide one; else None."""
+    """Number of teeth if the faces of a row are equal and at equal angles; otherwise None.
+
+    The seam of the cylinder may divide one of the faces into two.
+    """
     areas = np.array(row.areas)
     if len(areas) < FEWEST:
         return None

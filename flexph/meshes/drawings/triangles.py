@@ -47,7 +47,10 @@ def closed(given: Array, triangles: Array) -> tuple[Array, Array]:
 
 
 def _merged(points: Array, cells: Array, share: float = SAME) -> tuple[Array, Array]:
-    """Points with those closer than ``share`` of the extent merged, and the triangles that keep three corners."""
+    """Points, of which those closer than ``share`` times the extent are merged, and triangles with the merged corners.
+
+    Triangles of which two corners are merged are left out.
+    """
     extent = float(np.ptp(points, axis=0).max())
     single, inverse = np.unique(points, axis=0, return_inverse=True)
     pairs = KDTree(single).query_pairs(share * extent, output_type="ndarray")

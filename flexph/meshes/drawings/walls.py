@@ -17,9 +17,10 @@ MEAN_CELL = 0.15
 
 
 def surface_of(gmsh: Any) -> dict[str, Any]:
-    """Corners (t, 3, 3) and total area of the surface triangles, and wall thickness (k,) at centres (k, 3) of some.
+    """Surface triangles with their total area, and wall thickness at the centres of a sample of them.
 
-    The keys are ``corners``, ``area``, ``thickness`` and ``centres``. The thickness is inf where no face is opposite.
+    The keys are ``corners`` (t, 3, 3) of all triangles, ``area``, and ``thickness`` (k,) at ``centres`` (k, 3). The
+    thickness is inf where no face is opposite.
     """
     tags, coordinates, _ = gmsh.model.mesh.getNodes()
     index = np.zeros(int(tags.max()) + 1, dtype=int)
@@ -39,10 +40,11 @@ def surface_of(gmsh: Any) -> dict[str, Any]:
 
 
 def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> Any:
-    """Distance (k,) through the solid from points ``starts`` on its surface along lines to the opposite face.
+    """Distance (k,) through the solid from points ``starts`` on its surface to the opposite face.
 
-    It is inf if that face is inclined to the line. ``corners`` (t, 3, 3) and ``normals`` (t, 3) are those of the
-    surface triangles. Along a line, the side on which it crosses the surface an odd number of times is inside.
+    It is measured along lines in the ``directions`` (k, 3), and inf if that face is inclined to the line. ``corners``
+    (t, 3, 3) and ``normals`` (t, 3) are those of the surface triangles. The solid is on that side of a point on which
+    the line crosses the surface an odd number of times.
     """
     one, two = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     doubled = np.einsum("tk,tk->t", np.cross(one, two), normals)[:, None]
@@ -62,9 +64,9 @@ def _to_opposite(starts: Any, directions: Any, corners: Any, normals: Any) -> An
 def refine_walls(gmsh: Any, surface: dict[str, Any], size: float, most: int) -> dict[str, Any]:
     """Mesh the surface again with two cells over the thickness of walls thinner than twice the cell size.
 
-    Returns the thickness ``thinnest`` and True in ``refined`` if two cells were possible; nothing without thin walls.
-    Walls that would need more than ``most`` cells are not refined. Discrete faces are not meshed again, as their mesh
-    is their only geometry in the kernel.
+    Returns the thickness ``thinnest`` and True in ``refined`` if two cells were possible; an empty mapping if no wall
+    is thin. Walls that would need more than ``most`` cells are not refined. Discrete faces are not meshed again, as
+    their mesh is their only geometry in the kernel.
     """
     centres, distance, area = surface["centres"], surface["thickness"], surface["area"]
     thin = distance < 2.0 * size

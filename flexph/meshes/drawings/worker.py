@@ -62,8 +62,8 @@ def opened(request: dict[str, Any]) -> Any:
 def _from_triangles(gmsh: Any, file: str, *, keep: bool) -> None:
     """Create the volume within a closed surface of triangles.
 
-    Edges of more than 40° bound its faces. ``keep``: True to keep the triangles in the mesh; otherwise faces get a
-    parametrisation to be meshed again.
+    Edges with an angle of more than 40° between their triangles bound its faces. ``keep``: True to keep the triangles
+    in the mesh; otherwise faces get a parametrisation to be meshed again.
     """
     held = np.load(file)
     points, triangles = held["points"], held["triangles"]

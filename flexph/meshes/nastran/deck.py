@@ -146,8 +146,8 @@ class Deck:
     def _sections(self, blocks: list[tuple[str, Array]], groups: list[Array]) -> list[tuple[str, str, Array | str]]:
         """Name of each region with a material, name of this material, and its axes or why they are unknown.
 
-        Regions are those of volume cells, or of shells without volume cells. ``groups`` are property numbers of the
-        cells in each of the ``blocks``.
+        The regions are those of volume cells, or those of shells if there are no volume cells. ``groups`` are property
+        numbers of the cells in each of the ``blocks``.
         """
         dims: dict[int, set[int]] = {}
         for (kind, _), numbers in zip(blocks, groups, strict=True):
@@ -178,7 +178,7 @@ class Deck:
         return FileMaterial(refused=f"{table.name} ({table.place}), tables by temperature, which are not read")
 
     def _left_out_elements(self, top: int) -> list[LeftOut]:
-        """Entries of the report for elements with properties and a lower dimension than ``top``, that of the body.
+        """Elements with properties and a lower dimension than ``top``, that of the body, as entries for ``left_out``.
 
         Such elements are shells on solids, or bars in solids. There is one entry for each name of a card.
         """

@@ -16,7 +16,7 @@ Places = dict[int, tuple[int, Array]]
 
 
 class System(NamedTuple):
-    """Coordinate system of a kind R, C or S, given by three points.
+    """Coordinate system of the kind R (rectangular), C (cylindrical) or S (spherical), given by three points.
 
     The points are coordinates (3, 3) in the system ``of``, or numbers of grid points if ``of`` is None: the origin, one
     on the z axis, and one in the x-z plane.

@@ -1,6 +1,5 @@
-"""Mechanisms that drawings of assemblies propose, as commented model files.
+"""Mechanisms proposed for the assemblies of drawings, written as commented model files.
 
-:mod:`.touching` finds contacts of parts, :mod:`.freedoms` the joints that follow from them, :mod:`.text` writes the
+:mod:`.touching` finds the contacts of parts, :mod:`.freedoms` deduces joints from them, and :mod:`.text` writes the
 model file.
-Imports: files, meshes, meshes.drawings, numerics.
 """

@@ -24,10 +24,10 @@ RANK = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Joint that follows from contacts: its kind, a point (3,) [m] on its axis, the axis (3,), and degrees of freedom.
+    """Joint deduced from contacts: its kind, a point (3,) [m] on its axis, the axis (3,), and degrees of freedom.
 
     Kinds are weld, hinge, prismatic, cylindrical, planar, spherical, slot and other. The axis of a planar joint is the
-    normal of its plane, that of a slot the direction in which the pin slides.
+    normal of its plane, the axis of a slot the direction in which the pin slides.
     """
 
     kind: str
@@ -52,9 +52,9 @@ def pair_of(touches: Sequence[Touch]) -> Pair:
 
 
 def _in_slot(slot: Touch, pair: Pair) -> Pair:
-    """Replace the joint ``pair`` of a pin in the slot by one of kind slot, if it has 2 to 4 degrees of freedom.
+    """Joint of kind slot for a pin in a slot, if ``pair`` has 2 to 4 degrees of freedom; otherwise ``pair``.
 
-    Otherwise ``pair`` itself.
+    ``pair`` is the joint of the two parts that follows from all of their contacts.
     """
     assert slot.normal is not None
     if pair.freedoms not in (2, 3, 4):
@@ -65,7 +65,7 @@ def _in_slot(slot: Touch, pair: Pair) -> Pair:
 def _conditions(touch: Touch, place: Array) -> Array:
     """Matrix (k, 6) of a contact whose product with each twist (ω, v) that the contact allows is zero.
 
-    ``place`` (3,) is the position of the contact from the origin of the twists, in their unit of length.
+    ``place`` (3,) is the vector from the reference point of the twists to the contact, in the unit of length of v.
     """
     if touch.kind == "screw":
         return np.eye(6)
@@ -137,5 +137,5 @@ def _slides(free: Array) -> Array:
 
 
 def _cleaned(vector: Array) -> Array:
-    """Vector (n,) in which components of the size of round-off are zero."""
+    """Vector (n,) with components of the size of round-off set to zero."""
     return np.round(vector, 12) + 0.0

@@ -190,9 +190,9 @@ def proposed_gears(
 ) -> Gears:
     """Gear pairs for wheels that mesh and turn about their axes in a common carrier, and texts on other wheels.
 
-    ``found``: wheels in mesh; ``alone``: texts on wheels without a mating wheel, to which those on omitted pairs are
-    added; ``groups``: name of the rigid group of each part; ``joints``: joints between groups, of which those about an
-    axis hold a wheel.
+    ``found``: wheels in mesh; ``alone``: texts on wheels without a mating wheel, to which texts on omitted pairs are
+    added; ``groups``: name of the rigid group of each part; ``joints``: joints between these groups, by which a carrier
+    is found.
     """
     pairs: dict[frozenset[str], ProposedGear] = {}
     left_out = list(alone)
@@ -227,18 +227,18 @@ def proposed_gears(
 
 
 def _towards(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
-    """Ratio of ``meshing``, inverted if its wheels are in the other order than those of ``known``.
+    """Gear ratio of ``meshing``, inverted if its first wheel is in the group of the second wheel of ``known``.
 
-    Both are meshings between the same two groups. The order of the wheels is the order of these groups.
+    Both meshings are between the same two rigid groups.
     """
     return meshing.ratio if groups[meshing.first] == groups[known.first] else 1.0 / meshing.ratio
 
 
 def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[str]:
-    """Groups, with ``start``, in which the axis of a wheel of the group ``start`` is fixed.
+    """Rigid groups in which the axis of a wheel is fixed: its own group ``start``, and groups connected with that.
 
-    They are connected with ``start`` by a chain of joints that only allow motion about or along the axis through
-    ``at``.
+    They are connected by chains of joints that only allow motion about or along the axis (3,) of the wheel, which
+    passes through the point ``at`` (3,).
     """
     kept = [j.groups for j in joints if _keeps(j.pair, at, axis)]
     held, waiting = {start}, [start]

@@ -56,9 +56,9 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
 
     Parts between which no motion is possible are welded and form one group, so that a shaft in two bearings of a group
     has one joint. A pin that can rotate in all of its bores is welded to the gear wheels that it carries, otherwise to
-    the ground or one of the parts. Two parts in contact at a single plane are welded if one of them has no other joint,
-    or if they are a bearing block of a shaft and the part on which it stands with other blocks; otherwise this contact
-    is omitted. Raises ValueError for fewer than two parts or an unknown ground.
+    the ground or one of the parts. Two parts that are only in contact at a plane are welded if one of them has no other
+    joint, or if one is a bearing block that stands on the other; otherwise this contact is omitted. Raises ValueError
+    for fewer than two parts or an unknown ground.
     """
     if len(drawing.parts) < 2:
         raise ValueError(f"a mechanism needs two parts or more, got {len(drawing.parts)} in {drawing.path.name}")
@@ -114,11 +114,10 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
 
 
 def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[str], ground: str) -> dict[str, str]:
-    """Rigid group of each part, by part, if no bearing block is welded to the part on which it stands.
+    """Rigid group of each part, by part, if bearing blocks are not welded to the parts on which they stand.
 
-    The groups are merged as for the proposal otherwise: loose pins are welded to a part, and parts without relative
-    motion to each other. ``groups`` are those before this; ``wheels``: names of gear wheels. :func:`_bearing_blocks`
-    compares with the result.
+    From ``groups`` on, loose pins are merged with parts, and then parts between which no motion is possible, as by
+    :func:`proposed`. ``wheels`` are the names of gear wheels, ``ground`` that of the fixed part.
     """
     held = dict(groups)
     for name, own in _loose_pins(held, {ground, *wheels}, touches):
@@ -130,9 +129,9 @@ def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[
 def _bearing_blocks(groups: dict[str, str], held: Mapping[str, str], touches: Sequence[Touch]) -> list[ProposedJoint]:
     """Weld bearing blocks to the part on which they stand, and merge their groups in ``groups``; return the welds.
 
-    Blocks are two or more parts with bores for one shaft that stand on one part, with planes along the shaft: a block
-    that turned about the shaft would leave this plane. A part that holds the shaft itself guides blocks instead. A
-    block that is already in one group with the part on which it stands in ``held`` needs no weld.
+    Bearing blocks are two or more parts with bores for one shaft that are in contact with one further part at planes
+    parallel to the shaft, so that they cannot turn about it. The further part must have no bore for the shaft. ``held``
+    has the rigid group of each part without these welds; two parts of one of its groups need no weld.
     """
     welds = []
     for shaft in groups:
@@ -162,8 +161,8 @@ def _loose_pins(rigid: Mapping[str, str], others: set[str], touches: Sequence[To
     """Pins that turn about one axis in bores of two or more rigid groups, each with its contacts in these bores.
 
     ``rigid``: group of each part; ``others``: names of parts that are no pins, as the ground and wheels. To test a pin,
-    each other pin is welded to the part of its first contact. If the bores of the tested pin then are all in one group,
-    it is a shaft in its bearings, and no loose pin.
+    every other pin is welded to the part of its first contact, and groups without relative motion are merged. A pin
+    whose bores then are all in one group is a shaft in its bearings, and no loose pin.
     """
     pins = {}
     for name in rigid:
@@ -234,7 +233,7 @@ Known = dict[tuple[Touch, ...], Pair]
 def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> list[ProposedJoint]:
     """Merge groups between which the contacts allow no motion, until no such groups are left; return the welds.
 
-    ``known`` keeps the joint of each set of contacts between calls.
+    ``known`` is a cache of the joint that follows from each set of contacts.
     """
     welds: list[ProposedJoint] = []
     while True:
@@ -250,7 +249,7 @@ def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> li
 def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) -> Iterator[ProposedJoint]:
     """Yield, for any two groups in contact, the joint that follows from all contacts between them.
 
-    ``known`` keeps the joint of each set of contacts between calls.
+    ``known`` is a cache of the joint that follows from each set of contacts.
     """
     between: dict[tuple[str, str], list[Touch]] = {}
     order = {name: k for k, name in enumerate(groups)}
@@ -267,9 +266,9 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) ->
 def _between(
     groups: Mapping[str, str], touches: Sequence[Touch], known: Known
 ) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Joints between groups that are proposed, and those that are omitted: of kind planar or other.
+    """Proposed joints between groups, and omitted joints, which are those of the kinds planar and other.
 
-    ``known`` keeps the joint of each set of contacts between calls.
+    ``known`` is a cache of the joint that follows from each set of contacts.
     """
     joints: list[ProposedJoint] = []
     left_out: list[ProposedJoint] = []
@@ -298,7 +297,7 @@ def _remarks(pair: Pair, touches: Sequence[Touch]) -> list[str]:
 
 
 def loops(proposal: Proposal) -> int:
-    """Number of closed loops of the proposed joints, and of the gear pairs between rigid groups of parts."""
+    """Number of independent kinematic loops of the proposed joints and gear pairs between rigid groups of parts."""
     welds = [(j.first, j.second) for j in proposal.joints if j.pair.kind == "weld"]
     gears = [(gear.meshing.first, gear.meshing.second) for gear in proposal.gears.pairs]
     joints = [(j.first, j.second) for j in proposal.joints]

@@ -58,10 +58,10 @@ class _Ports:
         return f"{body}.{name}"
 
     def carrying(self, body: str, at: Array) -> str:
-        """Name of a port of the carrier of gears, by which a gear pair reads the rotation of the carrier.
+        """Name of a port of the carrier ``body``, from which a gear pair reads the rotation of the carrier.
 
-        It is a new port at ``at`` (3,) [m]; a flexible body with ports has no new one, but the first of its ports is
-        used.
+        For a flexible body that has ports already, it is the first of these; otherwise a port is added at ``at`` (3,)
+        [m].
         """
         if body in self.flexible and body in self.places:
             return f"{body}.{next(iter(self.places[body]))}"
@@ -241,7 +241,7 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
 
 
 def _gear(gear: ProposedGear, proposal: Proposal, ports: _Ports) -> Iterator[str]:
-    """Yield the lines of the connection of a gear pair, with its carrier unless this is the ground."""
+    """Yield the lines of the entry of a gear pair, which names the carrier unless the carrier is the ground."""
     meshing = gear.meshing
     wheels = zip((meshing.first, meshing.second), meshing.places, meshing.regions, strict=True)
     ends = [ports.add(body, "wheel", at, region) for body, at, region in wheels]
@@ -257,7 +257,7 @@ def _gear_sureness(gear: ProposedGear) -> str:
 
 
 def _weld_to_ground(part: Part, proposal: Proposal, ports: _Ports) -> list[str]:
-    """Lines of the weld of the fixed part to the ground."""
+    """Lines of the entry for the weld of the fixed part to the ground."""
     port = ports.add(part.name, "ground", part.centre, "")
     return [
         f"  # the ground: {part.name}, {proposal.reason}",
@@ -310,14 +310,14 @@ def _runs(proposal: Proposal) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Text as YAML, in quotes if it would be read as something else."""
+    """Text as a scalar of YAML, in quotes if YAML would read it as another type."""
     return text if PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
-    """Text of a list of numbers with twelve digits.
+    """Text of a list of numbers with twelve digits, in which round-off becomes 0.
 
-    Those below round-off of the largest or of ``scale`` become 0.
+    Round-off is less than 1e-13 times the largest absolute value, or times ``scale`` if that is larger.
     """
     array = np.asarray(values, dtype=float)
     array = np.where(np.abs(array) < 1e-13 * max(np.abs(array).max(initial=0.0), scale), 0.0, array)

@@ -66,7 +66,7 @@ class Touch:
 def contacts(drawing: Drawing) -> list[Touch]:
     """All contacts of a drawing.
 
-    Bores in line count only if no pin of the drawing is in one of them.
+    Two bores in line are a contact only if no pin of the drawing is in one of them.
     """
     touches = [t for one, two in combinations(drawing.parts, 2) for t in _of_pair(one, two)]
     filled = {end for t in touches if t.kind == "pin" for end in ((t.first, t.ports[0]), (t.second, t.ports[1]))}
@@ -77,10 +77,10 @@ def contacts(drawing: Drawing) -> list[Touch]:
 
 
 def _clamps(touch: Touch, touches: Sequence[Touch], planes: Sequence[Touch]) -> bool:
-    """True for the thread of a screw that fixes parts to each other, or is in one part alone.
+    """True for the thread of a screw that clamps two parts together, or of a screw that is in one part only.
 
-    It fixes the threaded part to another part in which the screw is, if these two touch in a plane, of the contacts
-    ``planes``, that is normal to the axis of the screw.
+    The screw clamps the part with this thread to another part with a bore or thread for the screw, if one of the
+    contacts ``planes`` is between these two parts, with a normal parallel to the axis of the screw.
     """
     if touch.kind != "thread":
         return False
@@ -136,7 +136,7 @@ def _places(part: Part, port: ProposedPort) -> Array:
 
 
 def _beside(pin: ProposedPort, places: Array, direction: Array) -> bool:
-    """True if a pin is next to a side of a slot, along the slot and along the axis of the pin.
+    """True if a pin is within the extent of a side of a slot, both along the slot and along the axis of the pin.
 
     ``places`` (k, 3) [m] are points on this side; ``direction`` (3,) is that of the slot.
     """
@@ -155,8 +155,8 @@ def _fits(inner: float, outer: float) -> bool:
 def _round(a: ProposedPort, b: ProposedPort) -> Touch | None:
     """Contact of two cylindrical ports if they are coaxial and touch, otherwise None.
 
-    It is a pin that fits in a bore, or in a thread if it is slightly larger than the bore, or two bores of equal radius
-    that adjoin. The names of the parts are left empty.
+    The kinds are pin, if a pin fits in a bore; thread, if a pin is slightly larger than the bore; and bores, for two
+    bores of equal radius that adjoin. The names of the parts are left empty.
     """
     assert a.radius is not None and b.radius is not None and a.length is not None and b.length is not None
     axis, away = np.array(a.axis), np.subtract(b.centre, a.centre)
@@ -194,7 +194,7 @@ def _ball(a: ProposedPort, b: ProposedPort) -> Touch | None:
 
 
 def _planes(drawing: Drawing) -> Iterator[Touch]:
-    """Contacts of the plane faces that lie on each other."""
+    """Yield the contacts of plane faces that lie on each other."""
     owners = {face: (part.name, port) for part in drawing.parts for port in part.ports for face in port.faces}
     for first, second, at in drawing.touching:
         (one, a), (two, b) = owners[first], owners[second]

@@ -13,11 +13,11 @@ from .text import Choices, model_text
 def write_assembly(
     target: Path, drawing: Path, choices: Choices, *, ground: str | None = None, unit: float | None = None
 ) -> tuple[Path, Proposal]:
-    """Write the model file that a drawing proposes; return its path and the proposal.
+    """Write the model file proposed for the assembly in a drawing; return its path and the proposal.
 
     The path is ``target``, with the suffix .yaml if it has none. ``ground`` names the fixed part, ``unit`` [m] is the
     unit of a drawing without one. Raises FileExistsError instead of replacing a file; ValueError for a file that is no
-    drawing, or has no density.
+    drawing, and for a part without density.
     """
     if drawing.suffix.lower() not in FORMATS:
         raise ValueError(f"an assembly must be a drawing ({', '.join(FORMATS)}), got {drawing.name!r}")

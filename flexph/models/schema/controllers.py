@@ -372,7 +372,7 @@ def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, fl
 def check_driven(
     known: Mapping[str, slice], given: Mapping[str, Any], controllers: Mapping[str, Any], here: Builder
 ) -> None:
-    """Raise Misfit if a PD or PID controller drives a port that does not exist, or has another number of components.
+    """Raise Misfit if the port of a PD or PID controller does not exist, or has not as many components as its output.
 
     ``known``: components of each external port of the mechanism; ports of continuous ``controllers`` may be driven,
     too. ``given``: entries of the controllers by name.

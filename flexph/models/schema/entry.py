@@ -51,7 +51,10 @@ class Builder:
         return replace(self, path=(section,)).of(entries[name], name)
 
     def of(self, value: Any, *path: str | int) -> Any:
-        """Value of the field at ``path``, in which each entry is built, also within lists and mappings."""
+        """Build all entries in ``value``, also within lists and mappings; return the value with them replaced.
+
+        ``path`` is the path of the field with this value, from the entry on.
+        """
         here = self.at(*path)
         if isinstance(value, Buildable):
             return value.build(here)
@@ -79,7 +82,8 @@ class Builder:
 def _place(text: str, entry: Any) -> Path:
     """Path of the field of ``entry`` that the text of an error names; empty if it names none.
 
-    The name is the first word, as in "length must be …", or one of a mapping in quotes, as in "station 'middle' …".
+    The text begins with the field, as in "length must be …", or it contains a name in quotes after the singular of a
+    field that is a mapping: "station 'middle' …" gives the path of ``middle`` in ``stations``.
     """
     names = () if entry is None else type(entry).model_fields
     first = text.partition(" ")[0].strip(":,")
@@ -121,9 +125,9 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Arguments of a recorded call by the names of the entry's fields.
+        """Rename the arguments of a recorded call of ``makes`` to the fields of the entry.
 
-        Here both have the same names.
+        In this base class the arguments are unchanged.
         """
         return given
 
@@ -146,7 +150,10 @@ class Entry(BaseModel, Buildable):
 
 
 class InUnit(Entry):
-    """Base of entries with a field ``unit`` for the numbers in the fields listed in ``scaled``; empty for SI units."""
+    """Base of entries with a field ``unit`` for the numbers in the fields listed in ``scaled``.
+
+    An empty unit means that the numbers are in SI units.
+    """
 
     scaled: ClassVar[frozenset[str]] = frozenset()
     unit: str = ""
@@ -183,7 +190,7 @@ def kind_of(entry: type[Entry]) -> str:
 def one_of(kinds: tuple[type[Entry], ...], default: type[Entry] | None = None) -> Any:
     """Union type of several kinds of entries, chosen by ``kind``.
 
-    ``default`` is the kind of an entry without it.
+    ``default`` is the kind of an entry without the field ``kind``.
     """
     words = [kind_of(kind) for kind in kinds]
     usual = None if default is None else kind_of(default)

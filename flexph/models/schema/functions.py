@@ -39,7 +39,7 @@ class ExpressionEntry(Entry):
 
 
 class TableEntry(Entry):
-    """Columns of a table of comma-separated values, named in its first row."""
+    """A function of time by columns of a table of comma-separated values, whose names are in the first row."""
 
     table: File
     time: str = "t"
@@ -156,7 +156,7 @@ def refuse_unit(unit: str, *units: str) -> None:
 
 
 def mapping_of(*units: str) -> Any:
-    """Field type of a function of time with values in one of the units, written as a mapping.
+    """Field type of a function of time that is written as a mapping, with values in one of the ``units``.
 
     The mapping is a formula, a table, a motion, or a reference to a dial.
     """

@@ -149,7 +149,7 @@ class Measure(Entry):
 
 
 class LoadsEntry(Entry):
-    """An input file with the loads on a body at some times: :func:`flexph.exchange.write_load_steps`."""
+    """Output of the loads on a body at some times as an input file, see :func:`flexph.exchange.write_load_steps`."""
 
     body: str
     at: Annotated[list[Time], Field(min_length=1)]

@@ -39,8 +39,8 @@ Between, OfPort, OfContact, OfBody, OfSection, OfJoint = (
 class PairSensor(Entry):
     """A quantity between two ports, by default between a port and the ground.
 
-    In space, angles and their rates need an ``axis``, which is fixed to ``port``, and offsets a ``direction``. Angles
-    are measured from ``zero`` [rad]; ``second_axis`` is the same axis given in the section of the second port.
+    In space, angles and their rates need an ``axis``, which is fixed to ``port``; offsets need a ``direction``. Angles
+    are measured from ``zero`` [rad]; ``second_axis`` is the same axis, given in the section of the second port.
     """
 
     measure: Between
@@ -170,7 +170,7 @@ def _sensor_tag(given: Any) -> str:
 def _check_measure(given: Any) -> Any:
     """Data of a sensor, unchanged; raise an error for a measure that no kind of sensor has.
 
-    This comes before the choice of the kind, which would list the measures of one kind only.
+    This check precedes the choice of the kind, whose error would list the measures of one kind only.
     """
     measure = given.get("measure") if isinstance(given, dict) else None
     if isinstance(measure, str) and measure not in _WORDS:

@@ -1,9 +1,10 @@
 """Banded LU factorisation with pivoting, in compiled loops.
 
-Row i of a matrix of bandwidth w is stored in ``A[i]``, width :func:`stored`, with entry (i, j) at ``j − i + w``. The
-following entries hold fill from row exchanges and pad the row to a multiple of LANES entries, which vector instructions
-process together. The last two hold the extents of the factors below and to the right of the diagonal, as many rows of a
-border have few entries. LAPACK's ``dgbtrf`` spends most of its time in calls for matrices as narrow as these.
+Row i of a matrix of half bandwidth w is stored in ``A[i]``, of length ``stored(w)``, with entry (i, j) at ``j − i +
+w``. The following entries are for fill from row exchanges, and pad the row to a multiple of LANES entries, which vector
+instructions process together. The last two entries are the numbers of nonzeros of the factors below the diagonal and to
+the right of it, by which zeros are skipped. LAPACK's ``dgbtrf`` spends most of its time in calls for matrices as narrow
+as these.
 """
 
 from __future__ import annotations

@@ -76,9 +76,10 @@ def _longest(A: Array, j: int) -> tuple[int, float]:
 
 
 def _reflect(A: Array, j: int, size: float, gain: Array, space: Array) -> None:
-    """Apply the Householder reflection to the columns of A from j on that leaves one entry of column j below row j − 1.
+    """Eliminate the entries below the diagonal in column j of A by a Householder reflection of the columns j, j + 1, ….
 
-    ``size`` is the length of that column from row j on. The reflector is stored in the column, its factor in ``gain``.
+    ``size`` is the length of column j from row j on. The vector of the reflection is stored in this column, the factor
+    of the reflection in ``gain``.
     """
     rows = A.shape[0]
     columns = A.shape[1]
@@ -222,9 +223,9 @@ def multiply(A: Array, skipped: int, B: Array, out: Array) -> None:
 
 
 def add_rows(col: Array, first: int, val: Array, B: Array, row: int, out: Array) -> None:
-    """Add multiples of row ``row`` of B to rows of ``out``, by the entries e of a sparse row: val_e times to row col_e.
+    """Add ``val[e]`` times row ``row`` of B to row ``col[e]`` of ``out``, for all entries e of a sparse row.
 
-    ``out`` begins with row ``first``.
+    ``out`` begins with the row that has the number ``first``.
     """
     columns = B.shape[1]
     for e in range(col.size):

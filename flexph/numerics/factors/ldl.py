@@ -45,12 +45,13 @@ NOISE = float(np.finfo(float).eps)
 
 
 def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
-    """Product TᵀVT (k, k) of a semi-definite V, ``matrix``, and a ``basis`` T (n, k), which is exactly semi-definite.
+    """Exactly semi-definite product TᵀVT (k, k) of a semi-definite V, ``matrix``, and a ``basis`` T (n, k).
 
-    A column in the kernel of V gives a row of round-off with arbitrary sign and direction. Each row and column is
-    therefore scaled by the square root of its terms |T|ᵀ|V||T|, and eigenvalues below k times their round-off are set
-    to zero. The result is sparse if V and T are; rows are then tested one by one. Raises ValueError if an eigenvalue,
-    or a diagonal entry of a sparse product, is below −1e-6 times its terms.
+    A column of T in the kernel of V gives a row of round-off with arbitrary sign and direction. Each row and column of
+    the product is therefore scaled by the square root of its diagonal entry in |T|ᵀ|V||T|, the sum of absolute terms.
+    Then eigenvalues below k times round-off are set to zero. The result is sparse if V and T are; rows are then tested
+    one by one. Raises ValueError if an eigenvalue, or a diagonal entry of a sparse product, is below −1e-6 times its
+    terms.
     """
     if not (matrix.nnz if sparse.issparse(matrix) else matrix.any()):
         shape = (basis.shape[1],) * 2
@@ -75,9 +76,10 @@ def _terms(matrix: Any, basis: Any) -> Array:
 
 
 def _semi_definite(name: str, product: Array, size: Array) -> Array:
-    """Semi-definite matrix next to a product, in which eigenvalues that are round-off are zero.
+    """Semi-definite matrix near a product: eigenvalues of the product that are round-off are set to zero.
 
-    ``size`` (k,) are the square roots of the absolute terms on its diagonal. A definite product is returned unchanged.
+    ``size`` (k,) are the square roots of the absolute terms on the diagonal of the product, by which rows and columns
+    are scaled. A definite product is returned unchanged.
     """
     unit, noise = product / np.outer(size, size), NOISE * len(size)
     try:
@@ -108,8 +110,9 @@ def _without_noise(name: str, product: Any, size: Array) -> Any:
 
 
 def without_round_off(matrix: Array, rows: Array, columns: Array) -> Any:
-    """Sparse matrix with the entries of a dense one that exceed the round-off of ``rows`` × ``columns``.
+    """Sparse matrix with those entries of a dense one that are larger than round-off.
 
-    ``rows`` and ``columns`` are the sizes of rows and columns: an entry is round-off of their product.
+    An entry is round-off up to ROUND_OFF times the size of its row, in ``rows``, times the size of its column, in
+    ``columns``.
     """
     return sparse.csr_array(np.where(np.abs(matrix) > check.ROUND_OFF * np.outer(rows, columns), matrix, 0.0))

@@ -84,7 +84,7 @@ def some_rows(matrix: Any, rows: Any) -> Any:
 
 
 def placed(block: Array, corner: tuple[int, int], shape: tuple[int, int]) -> Any:
-    """Sparse matrix of the given shape, zero but for a dense block that begins at the row and column ``corner``."""
+    """Sparse matrix of the given shape that is zero except for a dense block with its first entry at ``corner``."""
     entries = sparse.coo_array(block)
     row, column = entries.row + corner[0], entries.col + corner[1]
     return sparse.coo_array((entries.data, (row, column)), shape=shape).tocsr()

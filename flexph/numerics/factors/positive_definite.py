@@ -116,7 +116,7 @@ def _pardiso(upper: Any) -> Solve:
 
 
 def pardiso_negative_pivots(matrix: Any) -> int:
-    """Number of negative pivots of a symmetric matrix, which is that of its negative eigenvalues.
+    """Number of negative pivots of a symmetric matrix, which is also its number of negative eigenvalues.
 
     The pivots are those of PARDISO's Bunch-Kaufman pivoting. Raises ArithmeticError if PARDISO perturbed a pivot.
     """

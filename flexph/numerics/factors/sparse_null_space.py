@@ -87,7 +87,7 @@ class _Elimination:
         heapq.heappush(self._queue, ((count - 1) * (len(row) - 1), len(row), i, self._turn[i], j))
 
     def _take(self, i: int, j: int) -> None:
-        """Take entry (i, j) as pivot: eliminate column j from all other rows, and queue those that change again."""
+        """Take entry (i, j) as pivot: eliminate column j from all other rows, and queue the changed rows again."""
         pivot = self.rows[i].pop(j)
         self.rows[i] = rest = {k: v / pivot for k, v in self.rows[i].items()}
         self.pivots[i] = j
@@ -115,9 +115,9 @@ class _Elimination:
                 self.columns[k].add(i)
 
     def origin(self, i: int, scale: Array) -> dict[int, float]:
-        """Weights of rows whose sum is zero, because the dropped row ``i`` depends on others: 1 for it, then theirs.
+        """Weights, by row, of a sum of rows that is zero, as the dropped row ``i`` depends on other rows.
 
-        ``scale`` are the factors of the rows.
+        Row ``i`` has the weight 1. ``scale`` are the factors by which the rows were scaled.
         """
         weight = dict(self._factors[i])
         for pivot in reversed(self.pivots):

@@ -79,8 +79,9 @@ Softw. 30 (2004)): the time of minimum degree is quadratic in dense rows, 200 s 
 def minimum_degree_order(matrix: Any) -> Array:
     """Elimination order (n,) of a symmetric sparse matrix by multiple minimum degree, dense rows last.
 
-    Row ``order[k]`` is eliminated k-th. The order is that of SuperLU (``MMD_AT_PLUS_A``), which returns it only with a
-    factor: here with that of a unit matrix, whose other entries are dropped.
+    Row ``order[k]`` is eliminated k-th. The order is computed by SuperLU (``MMD_AT_PLUS_A``), which returns it only
+    with a factorisation. To save time, this is an incomplete one of a unit matrix with tiny entries in the same
+    pattern.
     """
     pattern = sparse.csc_array(matrix)
     degrees = np.diff(pattern.indptr)

@@ -66,7 +66,10 @@ def command() -> str:
 
 @cache
 def takes_avx2() -> bool:
-    """True if extension modules that need AVX2 are imported where there are such: if the processor has it."""
+    """True if the builds for AVX2 of extension modules are imported, where they exist.
+
+    The processor must support AVX2, and FLEXPH_LOOPS must not be ``baseline``.
+    """
     from .processor import runs_avx2
 
     return os.environ.get("FLEXPH_LOOPS") != "baseline" and runs_avx2()
@@ -129,7 +132,7 @@ class Loops(MetaPathFinder):
 
 
 class Part(Loader):
-    """Loader of a module of loops from the extension module of its folder, where names of a module x are ``x__f``."""
+    """Loader of a module of loops from the extension module of its folder, where function f of module x is ``x__f``."""
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Return None, so that Python creates the module."""

@@ -177,7 +177,7 @@ def _capsule(name: str, result: Any, *arguments: Any) -> Any:
 
 @cache
 def entry_address(function: Callable[..., int], failed: int) -> int:
-    """Address of a function of loops that is not compiled, from integers to an integer, for the life of the process.
+    """Address of an uncompiled function of loops that maps integers to an integer, valid for the life of the process.
 
     Uncompiled loops call it directly (see :func:`entry_at`). Compiled ones get the value ``failed`` if it raises.
     """

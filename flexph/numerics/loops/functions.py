@@ -51,7 +51,7 @@ def function_at(address: int) -> Callable[..., float] | None:
 
 
 def are_same(first: Any, second: Any, depth: int = DEPTH) -> bool:
-    """True if two objects are certainly equal; functions are if their code, defaults and enclosed values are.
+    """True if two objects are certainly equal; functions are equal if their code, defaults and enclosed values are.
 
     ``depth`` limits how deeply enclosed values are compared.
     """

@@ -19,6 +19,6 @@ def allowed_threads() -> int:
 
 
 def run_both(task: Callable[[Any], None], first: Any, second: Any, apart: bool) -> None:
-    """Call ``task`` for ``first`` and ``second``; compiled loops use two threads if ``apart``, uncompiled ones one."""
+    """Call ``task`` for ``first`` and for ``second``, in compiled loops by two threads at once if ``apart`` is True."""
     task(first)
     task(second)

@@ -107,7 +107,7 @@ def distance(x: int) -> int:
 
 
 def divided(x: complex, y: complex) -> Any:
-    """Quotient x/y; that of complex numbers is computed as in compiled loops and equal to theirs bit by bit."""
+    """Quotient x/y, also of complex numbers; equal bit by bit to the quotient in compiled loops."""
     if not isinstance(y, complex):
         return complex(x.real / y, x.imag / y) if isinstance(x, complex) else x / y
     size = y.real * y.real + y.imag * y.imag
@@ -137,9 +137,9 @@ def stored(w: Any) -> Any:
 
 
 def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
-    """Subtract ``factor`` times entries of B from j on from those of A from i on; both are flat indices.
+    """Apply A[i + k] −= ``factor`` · B[j + k], k = 0, 1, …, to ``count`` entries; all indices are flat.
 
-    ``count`` entries are changed, rounded up to a multiple of LANES.
+    ``count`` is rounded up to a multiple of LANES.
     """
     count = min(padded(count), A.size - i, B.size - j)  # a view may end within a lane
     A.reshape(-1)[i : i + count] -= _times(factor, B.reshape(-1)[j : j + count])
@@ -156,9 +156,9 @@ def _times(factor: complex, values: Any) -> Any:
 
 
 def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
-    """Subtract Σ_k A[f + k] A[j + k step:], k = 0 … LANES − 1, from the entries of A from i on; all are flat indices.
+    """Subtract Σ_k A[f + k] A[j + k step:], k = 0 … LANES − 1, from ``count`` entries A[i:]; all indices are flat.
 
-    ``count`` entries are changed, rounded up to a multiple of LANES.
+    ``count`` is rounded up to a multiple of LANES.
     """
     factors = [get(A, f + k) for k in range(LANES)]
     for k, factor in enumerate(factors):
@@ -193,7 +193,7 @@ def _part_at(A: Any, first: int, columns: int) -> Any:
 
 
 def add_row(out: Any, o: int, factor: float, B: Any, b: int, count: int) -> None:
-    """Add ``factor`` times ``count`` entries of B from the flat index b on to those of ``out`` from o on."""
+    """Apply out[o + k] += ``factor`` · B[b + k], k = 0 … ``count`` − 1; all indices are flat."""
     out.reshape(-1)[o : o + count] += factor * B.reshape(-1)[b : b + count]
 
 

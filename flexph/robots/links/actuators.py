@@ -80,7 +80,7 @@ def _ports(joint: RobotJoint) -> list[str]:
 
 
 def _directions(joint: RobotJoint) -> list[tuple[float, ...]]:
-    """Input of each external port of a joint for an effort of one."""
+    """Input of each external port of a joint that exerts a unit effort on the joint."""
     return [tuple(joint.axis), tuple(-x for x in joint.second_axis)][: len(_ports(joint))]
 
 

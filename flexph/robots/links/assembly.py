@@ -115,8 +115,8 @@ def assembled(
 ) -> Robot:
     """Robot from checked links and joints in tree order, from the root outward.
 
-    ``followers`` are laws of joints that follow others. ``loops`` are joints that close loops. Their parents and
-    children are massless links that are fixed to other links at origin and axes of the joint.
+    ``followers`` are laws of joints that follow others. ``loops`` are joints that close loops, each between two
+    massless links that are fixed to the connected links at the origin of the joint, with its axes.
     """
     carried = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
     kept = [joint for joint in joints if _is_kept(joint, carried)]

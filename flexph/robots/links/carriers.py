@@ -20,9 +20,9 @@ WORLD = ""
 
 
 class Carried(NamedTuple):
-    """Body to which a link belongs, and pose (4, 4) of the link in the frame of the body's own link.
+    """Body to which a link belongs, by the name of its carrier, and pose (4, 4) of the link relative to the carrier.
 
-    ``carrier`` is the name of this link, or WORLD for the ground.
+    The carrier is the link whose frame is that of the body, or WORLD for the ground.
     """
 
     carrier: str
@@ -47,7 +47,7 @@ def carriers(
     """Body to which each link belongs, by the name of the link.
 
     ``flexible``: names of flexible links, ``fixed``: True if the root is fixed to the ground. Links without mass that
-    have none farther from the root belong to no body, and are left out.
+    carry no link with mass belong to no body, and are left out.
     """
     groups = _groups(joints, root, flexible)
     leading = _leading(links, joints, groups)
@@ -77,7 +77,7 @@ def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]
 
 
 def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, Group]) -> set[str]:
-    """Names of the first links of groups that have mass or inertia, or are nearer to the root than links with mass."""
+    """Names of the first links of groups that are flexible, have mass or inertia, or carry such a group."""
     first_of = {name: first for first, group in groups.items() for name in group.poses}
     leading = {first for first, g in groups.items() if g.is_flexible or any(not links[n].is_empty for n in g.poses)}
     for joint in reversed(joints):
@@ -98,8 +98,10 @@ def _in_group(
 ) -> dict[str, str]:
     """Name of the carrier of each link of a group; empty if no link has mass or inertia.
 
-    ``above``: parent of each link. A link that cannot move separately belongs to the carrier of its parent, or else to
-    that of the first link in the group that can.
+    ``above``: parent of each link. A link that can move separately is its own carrier, and so is a flexible link.
+    Another link has the carrier of its parent, or if the parent is in another group, the first link of the group that
+    can move separately or the ground. If no link of the group can move separately, the heaviest one is the carrier of
+    all.
     """
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))
@@ -120,7 +122,10 @@ def _in_group(
 
 
 def _relative(frame: Array, pose: Array) -> Array:
-    """Pose (4, 4) of ``pose`` seen from ``frame``, both poses (4, 4) in a common space."""
+    """Pose (4, 4) of the frame with the pose ``pose`` relative to that with the pose ``frame``.
+
+    Both poses (4, 4) are given in a common frame.
+    """
     seen = np.eye(4)
     seen[:3, :3] = frame[:3, :3].T @ pose[:3, :3]
     seen[:3, 3] = frame[:3, :3].T @ (pose[:3, 3] - frame[:3, 3])

@@ -193,6 +193,6 @@ def _tool(parent: str, place: Array) -> JointElement:
 def _body(name: str, row: Link, frame: Array) -> LinkElement:
     """Link with the mass, centre and moments of a row of the table.
 
-    ``frame`` (3,) is the origin of the table's frame in the link, whose axes are equal.
+    ``frame`` (3,) is the origin of the frame of the table in the frame of the link. Both frames have equal axes.
     """
     return LinkElement(f"link {name}", row.mass, np.asarray(row.centre) + frame, np.asarray(row.moments))

@@ -1,4 +1,4 @@
-"""Joints of robots between ports, with the zero and sign of the file."""
+"""Joints of robots between ports, with coordinates that have the zero and the sign of the robot's file."""
 
 from __future__ import annotations
 

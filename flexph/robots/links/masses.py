@@ -61,7 +61,7 @@ def sum_of_masses(parts: Iterable[tuple[Masses, Array]]) -> Masses:
 
 
 def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[str, LinkElement]:
-    """Links whose moments of inertia J1 ≤ J2 ≤ J3 are checked for J1 + J2 ≥ J3.
+    """Links after a check of their principal moments of inertia, J1 ≤ J2 ≤ J3, for J1 + J2 ≥ J3.
 
     If a link violates this, ``handling`` says "repair" to change the moments, "refuse" to raise ValueError, or else to
     warn. Moments of the size of round-off are set to zero. Raises ValueError for a negative trace.

@@ -48,7 +48,7 @@ class Skeleton(NamedTuple):
 
 
 def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Masses]:
-    """Masses of all bodies by body, where those that lack mass or inertia about an axis have small additions.
+    """Masses of all bodies by name, with small additions for bodies that lack mass or inertia about an axis.
 
     Raises ValueError if the inertia of a motion depends on an addition.
     """
@@ -63,10 +63,10 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
 
 def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[dict[str, float], dict[str, float]]:
-    """Smallest mass and smallest moment of inertia in the part of the robot that each body carries, by body.
+    """Smallest nonzero mass and moment of inertia in the part of the robot that each body carries, by body.
 
-    This part has the body itself and those farther from the root. A body whose part has no mass gets the smallest one
-    of the robot.
+    This part has the body itself and the bodies farther from the root. If all masses of a part are zero, the smallest
+    one of the robot is taken, and likewise for the moments.
     """
     smallest = (
         {name: m.mass or np.inf for name, m in masses.items()},
@@ -104,8 +104,8 @@ def _check_determined(
 ) -> None:
     """Raise ValueError if small additions are a noticeable part of the inertia of a motion of the robot.
 
-    ``masses`` are those without and ``whole`` those with additions, to the bodies ``lacking``. The motions are tested
-    at one pose without symmetry.
+    ``masses`` are the masses without the additions, ``whole`` those with them; ``lacking`` names the bodies with
+    additions. The motions are tested at one pose without symmetry.
     """
     poses = _skew_pose(skeleton)
     columns, moves = _freedoms(skeleton, poses)
@@ -129,7 +129,7 @@ def _check_determined(
 
 
 def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
-    """Poses (4, 4) of all links at joint coordinates for which no axes are parallel or in one plane by chance."""
+    """Poses (4, 4) of all links at generic joint coordinates, at which no axes are parallel or coplanar by chance."""
     rng, joints = np.random.default_rng(0), skeleton.joints
     values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
     values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}
@@ -149,9 +149,9 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
 
 
 def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
-    """Degrees of freedom with their twists, and for each body an integer whose bits are those that move it.
+    """Degrees of freedom with their twists, and for each body an integer that tells which of them move it.
 
-    Bit k is set if freedom k moves the body. ``poses`` (4, 4): those of the links.
+    Bit k of the integer is set if the degree of freedom k moves the body. ``poses``: pose (4, 4) of each link.
     """
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
@@ -184,7 +184,7 @@ def _twists(joint: JointElement, axis: Array, place: Array) -> list[Array]:
 
 
 def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Array:
-    """Matrix (n, k) from the rates of the k degrees of freedom without a leader to the rates of all n.
+    """Matrix (n, k) of the rates of all n degrees of freedom at unit rates of the k of them without a leader.
 
     ``names`` are the joints of the degrees of freedom, in this order.
     """

@@ -51,7 +51,7 @@ class FlexedBody(NamedTuple):
 def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible, shapes: ShapesOf) -> FlexedBody:
     """Body of a flexible link, created by ``make``.
 
-    ``points`` are positions (3,) in the link of the joints to its children, by joint.
+    ``points``: position (3,), in the frame of the link, of each joint to a child link, by the name of the joint.
     """
     name = link.name
     if not isinstance(make, FlexibleLink):
@@ -119,7 +119,11 @@ class Parts(NamedTuple):
         return f"{self.names[carrier]}.{self.link_ports[link]}"
 
     def shape_port(self, link: str, name: str, pose: Array) -> tuple[PortName, Array]:
-        """Port or ground point at a shape with a pose (4, 4) on a link, and the axes (3, 3) of the shape there."""
+        """Port or ground point at the origin of a shape of a link, and axes (3, 3) of the shape in its section.
+
+        ``pose`` (4, 4) is the pose of the shape on the link; ``name`` names the port among the ports of links and
+        shapes.
+        """
         carrier, held = self.carried[link]
         placed = held @ pose
         if carrier == WORLD:
@@ -177,7 +181,8 @@ def parts_of(
 def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:
     """Rigid body with a port at each position, and names of the ports by ``joint JOINT`` or ``link LINK``.
 
-    ``starts`` are positions of joints to its children, ``members`` those of links that belong to it, and of shapes.
+    ``starts``: positions of the joints to the next bodies, by joint; ``members``: positions of the other links of this
+    body, and of shapes, by name.
     """
     after = free_names(starts, ("origin", *PARTS))
     inner = free_names(members, ("origin", *PARTS, *after.values()))
@@ -192,7 +197,7 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
-    """For each of the bodies ``own``, positions (3,) of the joints to its children, by joint."""
+    """Positions (3,) of the joints to the next bodies, by body in ``own`` and by name of the joint."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
         carrier, pose = carried[joint.parent]
@@ -202,9 +207,10 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
 
 
 def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
-    """For each of the bodies ``own``, positions (3,) of its other links and of the shapes of all its links, by name.
+    """Positions (3,) of the other links of each body and of the shapes of all its links, by body and name.
 
-    They are in the frame of the body. ``carried`` gives the body of each link, and the pose of the link in it.
+    They are in the frame of the body, one of ``own``. ``carried`` gives the body of each link, and the pose of the link
+    in it.
     """
     members: dict[str, Points] = {name: {} for name in own}
     for name, (carrier, pose) in carried.items():

@@ -18,7 +18,7 @@ from .elements import BALL, FIXED, FLOATING, PLANAR, SLIDING, TURNING, JointElem
 def coordinates(
     joints: Sequence[JointElement], followers: Mapping[str, Mimic], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Coordinates of all joints by name: given ones, by default zero; those of followers by their law.
+    """Coordinates of all joints by name: given values or zero, and for followers the values by their laws.
 
     Raises ValueError for a value of an unknown, following or fixed joint.
     """

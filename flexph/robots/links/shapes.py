@@ -51,7 +51,7 @@ ShapesOf = Callable[[str, Use], tuple[LinkShape, ...]]
 
 
 def none_of(link: str, use: Use) -> tuple[LinkShape, ...]:
-    """Function that gives no shapes for any link and use, for robots without shapes."""
+    """Return no shapes, for any link and use: the reader of shapes for robots without shapes."""
     return ()
 
 
@@ -61,7 +61,10 @@ def port_names(link: str, shapes: Iterable[LinkShape]) -> dict[str, LinkShape]:
 
 
 def contact_shape(shape: LinkShape, port: PortName, turned: Array) -> Any:
-    """Contact shape at the port at its origin; ``turned`` (3, 3): axes of the shape in the section there."""
+    """Contact shape for a shape of a link, at the port at the origin of this shape.
+
+    ``turned`` (3, 3): axes of the shape in the section at the port.
+    """
     if shape.kind == "sphere":
         return Sphere(port, shape.size[0])
     if shape.kind == "box":

@@ -10,7 +10,7 @@ from .elements import FIXED, SEVERAL, JointElement, Mimic, several
 
 
 class Coupling(NamedTuple):
-    """Joint that another one follows, its leader, and ratio of the rate of the follower to that of the leader.
+    """Leader of a joint that follows another one, and ratio of the rate of the follower to that of the leader.
 
     A leader "" means that the follower does not move.
     """
@@ -59,7 +59,7 @@ def ordered(root: str, joints: Sequence[JointElement]) -> tuple[JointElement, ..
 
 
 def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
-    """Law of each follower by its name, combined along chains so that its leader follows no joint.
+    """Laws of all followers by name, combined along chains so that no leader follows another joint.
 
     Laws of fixed joints are ignored; a follower of a fixed joint has the constant coordinate ``offset``. Raises
     ValueError for a law that names an unknown joint, leads back to its own joint, or involves a joint with several
@@ -87,9 +87,9 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
 
 
 def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
-    """Law of a joint whose leader itself follows another joint by the law ``own``: its law by that other joint.
+    """Law by which a joint follows the leader of its own leader; None if its leader follows no joint.
 
-    None if the leader follows no joint.
+    ``law`` relates the joint to its leader, ``own`` the leader to the next leader.
     """
     if own is None:
         return None

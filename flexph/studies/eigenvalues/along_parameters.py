@@ -72,7 +72,10 @@ class Along:
         return Matrices(*(central_of_order_four(at, self.at[name], step) / step))
 
     def _of(self, own: LinearPHDAE) -> Matrices:
-        """Project the matrices of a system onto the kernel of its G, by the basis at the first parameters."""
+        """Project the matrices of a system onto the kernel of its G.
+
+        The basis of the kernel is the basis at ``at``, projected onto this kernel.
+        """
         Z, G = self.basis, dense(own.G)
         if G.shape[0]:
             Z = Z - np.linalg.pinv(G) @ (G @ Z)

@@ -156,8 +156,8 @@ def _stiffness(there: _Loaded, here: tuple[Configuration, Configuration], modes:
 
     ``factor`` scales the loads.
 
-    ``there`` is the mechanism at changed parameters. ``here`` are, at the parameters of the modes, the equilibria under
-    the given loads and at buckling, whose difference gives the start of the search.
+    ``there`` is the mechanism at changed parameters. ``here`` are two equilibria at the parameters of the modes: under
+    the given loads, and at buckling. The search starts at the equilibrium of ``there`` plus their difference.
     """
     first, buckled = here
     turned = np.einsum("bij,bkj->bik", there.c.R, first.R)

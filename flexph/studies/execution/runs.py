@@ -237,8 +237,8 @@ class Schedule:
     def _recover(self, task: Task, error: BaseException) -> None:
         """Start a new executor after it broke, and decide which of the tasks in progress to repeat.
 
-        ``task`` is the first with the error. If it was the only one, its attempts are counted; otherwise all are
-        suspected of having killed the process, and are repeated one at a time.
+        ``task`` is the first with the error. If it was the only task in progress, its attempts are counted; otherwise
+        all of them are suspected of having killed the process, and are repeated one at a time.
         """
         lost = [task]
         while self._running:

@@ -40,7 +40,8 @@ class Drawn:
     def stream(self, x: Array, time: float, *, title: str, field: str | None, **more: Any) -> bytes:
         """Scene of a flat state as bytes for the page, in the form of :func:`flexph.view.packing.streamed`.
 
-        The page then moves its parts by the numbers of :meth:`frame`. Entries ``more`` are added to the head.
+        Afterwards, the page moves the parts of this scene by the numbers of :meth:`frame`. Entries ``more`` are added
+        to the JSON head of the bytes.
         """
         scene = self.scene(x, time)
         attributes = [

@@ -115,7 +115,7 @@ class Page:
     def frame(self, now: Snapshot, scalable: bool) -> bytes:
         """Bytes of the frame for the snapshot ``now``: length of the head, head as JSON, and numbers of the drawing.
 
-        ``scalable``: True to include deformations. It waits first if earlier frames have taken too much processor time.
+        ``scalable``: True to include deformations. Waits first if earlier frames have taken too much processor time.
         """
         assert now.drawn is not None
         with self._lock:
@@ -143,7 +143,8 @@ class Page:
     def note_spent(self, seconds: float) -> None:
         """Record the processor time [s] that a frame has taken.
 
-        The next frame is drawn when the process has spent so much more time that frames have the share SHARE of it.
+        The next frame is not drawn until this time is at most the share SHARE of the processor time since the frame
+        began.
         """
         with self._lock:
             self._free_at = time.process_time() + seconds * (1.0 / SHARE - 1.0)

@@ -131,7 +131,7 @@ class Session:
             self.news.notify_all()
 
     def later_than(self, number: int, timeout: float) -> Snapshot | None:
-        """Wait for a snapshot with a number above ``number``; None if there is none after ``timeout`` seconds."""
+        """Wait for a snapshot with a number above ``number`` and return it; None after ``timeout`` seconds."""
         with self.news:
             self.news.wait_for(lambda: self.snapshot.number > number and self.snapshot.drawn is not None, timeout)
             return self.snapshot if self.snapshot.number > number and self.snapshot.drawn is not None else None
@@ -151,7 +151,7 @@ class Session:
     def of_steps(self, mechanism: Any, account: Any) -> Session:
         """Prepare for steps of a simulator of a mechanism; return the session.
 
-        ``account`` has the energies since the begin, as a method ``at``.
+        The method ``at`` of ``account`` returns the energies since the begin of the display.
         """
         self._drawn, self._account = Drawn(mechanism, 0), account
         return self
@@ -168,8 +168,8 @@ class Session:
     def block_limit(self, times: Array, reached: int) -> int:
         """Largest number of steps that the run may take before it reports to the session again.
 
-        ``reached`` is the index of the current time in ``times``. The number follows from the computing time of a step
-        until the next snapshot, and from the pace.
+        ``reached`` is the index of the current time in ``times``. The steps shall end when the next snapshot is due, by
+        the measured computing time of a step, and shall not get ahead of the pace.
         """
         if self._single or self.ended:
             return 1

@@ -1,14 +1,17 @@
 """Lists of near pairs: no contact is missed, and the motion is that of all pairs."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import rigid
 from flexph import GROUND, connect, distance, hinge, integrate, spring_damper
-from flexph.contacts import Box, KelvinVoigt, Plane, Rigid, Skin, Sphere, contact, mutual_contact
+from flexph.contacts import Box, KelvinVoigt, Plane, Rigid, Skin, Sphere, arrays, contact, mutual_contact
 from flexph.integration.loops import near_pairs, stepper
 from flexph.integration.loops.build import constants
+from flexph.integration.loops.contacts import contacts_of, unknowns_of
 from flexph.integration.loops.near_pairs import NearPairs
 from flexph.kernels.contacts.gap_arrays import DISTANCE, OFFSET
 from flexph.kernels.contacts.gaps import gaps_between, vectors_of
@@ -245,3 +248,25 @@ def test_no_gap_to_a_surface_that_may_close_is_missing(made, monkeypatch):
         assert np.isin(needed, listed).all()
         touched += needed.size
     assert touched > 20
+
+
+def test_couplings_of_boxes_are_set_up_once_for_each_pair_of_bodies(monkeypatch):
+    """Of 160 gaps of each pair and 8 with the floor; and each connection is searched once for moving surfaces."""
+    names, law, searched = [f"b{k}" for k in range(5)], KelvinVoigt(1e5), []
+    boxes = [Box(f"{name}.centre", (0.2, 0.2, 0.2), round=0.01) for name in names]
+    floor = contact(boxes, Plane(GROUND.at(0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), law, name="floor")
+    own = arrays.surface_speeds
+    monkeypatch.setattr(arrays, "surface_speeds", lambda given: searched.append(len(given)) or own(given))
+    cube = rigid.body(1.0, inertia=(7e-3,) * 3, ports={"centre": (0.0, 0.0, 0.0)})
+    mechanism = connect(dict.fromkeys(names, cube), [mutual_contact(boxes, law, name="boxes"), floor])
+    assert mechanism.network.arrays.contacts.kind.size == 10 * 160 + 5 * 8
+    assert searched == [2]
+    k = constants(mechanism)
+    numbers = np.arange(30).reshape(5, 6)
+    given = numbers[:, :3], numbers[:, 3:], np.full((5, 3), -1), np.zeros(0, dtype=int)
+    touched = unknowns_of(contacts_of(mechanism, np.arange(10 * 160 + 5 * 8)), k.nodes, given)
+    assert len({id(one) for one in touched}) == 10 + 5
+    assert {tuple(np.unique(one[one >= 0] // 6)) for one in touched} == {
+        *combinations(range(5), 2),
+        *((body,) for body in range(5)),
+    }

@@ -11,9 +11,11 @@ import rigid
 from flexph import connect, force, integrate, prismatic, spring_damper, weld
 from flexph.contacts import Box, Hertz, KelvinVoigt, Plane, Rigid, Skin, Sphere, contact
 from flexph.joints.rows.vectors import GROUND
+from flexph.kernels.contacts.distances import closest_of_face
 from flexph.kernels.contacts.gaps import BASE
 from flexph.kernels.surfaces.faces import face_squares
 from flexph.kernels.surfaces.surfaces import PLACES
+from flexph.methods import Exact
 from flexph.results import static_solution
 
 ROUND_OFF = 1e-12
@@ -101,7 +103,6 @@ def test_a_ball_lies_on_a_face_with_its_weight_on_the_corners():
         (lambda: Skin(["a.x", "a.y"], [(0, 0)]), "2 or 3 different numbers"),
         (lambda: Skin(["a.x", "a.x"], [(0, 1)]), "two or more different ports"),
         (lambda: contact("b.x", Skin(["a.x", "a.y"], [(0, 1)]), RUBBING).formed(3), "passes through a skin"),
-        (lambda: contact(Sphere("b.x", 0.1), Skin(["a.x", "a.y"], [(0, 1)]), Rigid()).formed(3), "compliant laws"),
         (
             lambda: contact(Sphere("b.x", 0.1), Skin(["a.x", "a.y"], [(0, 1)]), Hertz(1e3, friction=0.3)).formed(3),
             "slip_velocity= only",
@@ -193,3 +194,80 @@ def test_a_ball_at_rest_on_a_solid_against_static_deflection():
         centre[2] = (a @ normal + radius - pressing / stiffness - place @ normal[:2]) / normal[2]
     assert height < 0.09 - 2.0 * weight / stiffness  # the solid gives way by more than the law
     assert height == pytest.approx(centre[2], abs=1e-9)
+
+
+def least_gap(run, top):
+    """Least gap [m] of a ball to all faces of the pad over a run."""
+    corners, centre = np.array([run.position(port) for port in top.of("pad")]), run["ball.centre"]
+    pairs = (
+        np.array([centre[k] - corners[a, k], corners[b, k] - corners[a, k], corners[c, k] - corners[a, k]])
+        for a, b, c in top.cells
+        for k in range(len(centre))
+    )
+    return min(closest_of_face(vectors)[0] for vectors in pairs) - 0.04
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+@pytest.mark.parametrize("mode", ["steps", "events"])
+def test_rigid_contact_of_a_ball_with_a_solid(mode, friction):
+    """It lands, rolls and slips over faces without penetration; energy is in balance, and no contact supplies any."""
+    body, top, skin = pad()
+    touch = contact(Sphere("ball.centre", 0.04), skin, Rigid(friction=friction), name="touch")
+    joints = [weld("pad.base", GROUND.at(0.1, 0.05, 0.0)), touch]
+    mechanism = connect({"pad": body, "ball": rigid.sphere(0.04, density=2000.0)}, joints, gravity=(0.0, 0.0, -9.81))
+    start = mechanism.consistent_state(
+        mechanism.assemble({"ball": ((0.05, 0.03, 0.092), np.eye(3))}),
+        velocities={"ball": ((0.5, 0.1, 0.0), (0.0, 4.0, 0.0))},
+    )
+    run = integrate(mechanism, start, np.linspace(0.0, 0.15, 151), method=Exact(contact=mode))
+    assert run.contact("touch").normal[-50:].min() > 0.0
+    assert np.abs(run.ledger.residual).max() < 1e-13 * run.ledger.scale
+    assert all(own.min() > -1e-13 * run.ledger.scale for own in run.ledger.dissipation.values())
+    assert least_gap(run, top) > -1e-12
+
+
+@pytest.mark.parametrize("mode", ["steps", "events"])
+def test_momenta_of_a_ball_and_a_free_solid_in_rigid_contact(mode):
+    """Impulses and friction on the corners of a face and on the ball cancel, and so do their moments."""
+    body, top, skin = pad()
+    touch = contact(Sphere("ball.centre", 0.04), skin, Rigid(friction=0.4), name="touch")
+    mechanism = connect({"pad": body, "ball": rigid.sphere(0.04, density=2000.0)}, [touch])
+    start = mechanism.consistent_state(
+        mechanism.assemble({"ball": ((0.08, 0.03, 0.0905), np.eye(3)), "pad": ((0.0, 0.0, 0.0), np.eye(3))}),
+        velocities={"ball": ((0.3, 0.1, -0.5), (2.0, 4.0, 1.0)), "pad": ((0.0, 0.02, 0.1), (0.3, -0.2, 0.1))},
+    )
+    run = integrate(mechanism, start, np.linspace(0.0, 0.03, 61), method=Exact(contact=mode))
+    assert run.contact("touch").normal.max() > 0.0 or run.impacts.times.size
+    for momentum in (run.linear_momentum(), run.angular_momentum()):
+        assert np.ptp(momentum, axis=0).max() < 1e-13
+    assert np.abs(run.ledger.residual).max() < 1e-13 * run.ledger.scale
+    assert least_gap(run, top) > -1e-12
+
+
+def test_a_ball_in_rigid_contact_rests_as_in_its_equilibrium():
+    """The run stays at the equilibrium, whose pad is that under the law of a stiff spring to first order."""
+    body, _, skin = pad()
+    ball = rigid.body(0.5, inertia=(1e-3,) * 3, ports={"centre": (0.0, 0.0, 0.0)})
+    held = weld("pad.base", GROUND.at(0.1, 0.05, 0.0))
+    guide = prismatic("ball.centre", GROUND.at(0.11, 0.03, 0.0), direction=(0.0, 0.0, 1.0))
+    heights = []
+    for law in (Rigid(), KelvinVoigt(2e5)):
+        touch = contact(Sphere("ball.centre", 0.04), skin, law, name="touch")
+        mechanism = connect({"pad": body, "ball": ball}, [held, guide, touch], gravity=(0.0, 0.0, -9.81))
+        state = mechanism.equilibrium(mechanism.assemble({"ball": ((0.11, 0.03, 0.09), np.eye(3))}))
+        heights.append(mechanism.position(state, "ball.centre")[2])
+        run = integrate(mechanism, state, np.linspace(0.0, 0.02, 21))
+        assert np.ptp(run["ball.centre"], axis=0).max() < 1e-12
+        normal = run.contact("touch").normal[-1]
+    assert heights[0] - heights[1] == pytest.approx(normal / 2e5, rel=1e-5)
+
+
+def test_rigid_contact_with_faces_of_several_bodies_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"touch: an impulse of a Rigid contact acts on two bodies.*several frames"):
+        sheet(0, Rigid())
+    body, _, skin = pad("finite")
+    with pytest.raises(ValueError, match=r"touch: .*use a solid of strain='linear'"):
+        connect(
+            {"pad": body, "ball": rigid.sphere(0.04, density=1e3)},
+            [contact(Sphere("ball.centre", 0.04), skin, Rigid(), name="touch")],
+        )

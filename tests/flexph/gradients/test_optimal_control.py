@@ -49,8 +49,12 @@ def test_the_least_effort_of_a_rigid_slew_is_that_of_the_closed_form():
 
 @pytest.mark.parametrize("mass, way, time", [(1e-9, 1e-6, 1e-3), (1.0, 1.0, 1e4), (1e4, 1.0, 1e-2)])
 @pytest.mark.parametrize("cost, expected", [(None, 1.0), (MeanSquare, 0.420464)], ids=["ends", "cost"])
-def test_optima_from_zero_inputs_do_not_depend_on_units(mass, way, time, cost, expected):
-    """In its own units a point mass is the same problem: of 1e-9 kg over 1 µm it began, and ended, at rest."""
+@pytest.mark.parametrize("shooting", [None, MultipleShooting(3)], ids=["single", "multiple"])
+def test_optima_from_zero_inputs_do_not_depend_on_units(mass, way, time, cost, expected, shooting):
+    """In its own units a point mass is the same problem: of 1e-9 kg over 1 µm it began, and ended, at rest.
+
+    With segments it jumped over a part of the way, as gaps of less than 1 µm counted as closed.
+    """
     place, count = offset("cart.point", GROUND.at(0.0, 0.0), direction=(1.0, 0.0)), 50
     joints = [slider("cart.point", GROUND.at(0.0, 0.0), turning=True), force("cart.point", name="motor")]
     mechanism = connect({"cart": rigid.point(mass)}, joints)
@@ -60,10 +64,13 @@ def test_optima_from_zero_inputs_do_not_depend_on_units(mass, way, time, cost, e
     if cost:
         of = {"effort": {"motor": 1e-2 * effort * way**2}, "cost": MeanSquare(place, target=way)}
     times = np.linspace(0.0, time, count + 1)
-    best = optimal_control(lambda: (mechanism, start), times, {"motor": (times[::5], np.zeros((11, 2)))}, **of)
+    best = optimal_control(
+        lambda: (mechanism, start), times, {"motor": (times[::5], np.zeros((11, 2)))}, shooting=shooting, **of
+    )
     assert best.cost / (way**2 if cost else 12.0) == pytest.approx(expected, rel=1e-3)  # (1/5)²/50 of the steps
     for name, error in best.end_errors.items():
         assert abs(error[0]) <= 1e-9 * (way if name == "place" else way / time)
+    assert max(best.gaps.values(), default=0.0) <= 1e-6
 
 
 def test_derivatives_by_nodes_are_differences_of_runs():

@@ -19,9 +19,10 @@ OWN_PAIR = 5
 class Space(NamedTuple):
     """All arrays of a run, in the order of ``arrays.pxd``, for n states, nv velocities v, and m unknowns v and λ.
 
-    The Jacobian of a step is ``J₀ − h f gᵀ`` in the order (q, v, λ). J₀ has a unit matrix for q: the ``factors`` are
-    those of the m unknowns without q. ``gonzalez_column`` is J₀⁻¹ f, scaled, and ``gonzalez_row`` is g. Broyden's
-    updates are kept as factors ``1 + c sᵀ`` of its inverse.
+    The Jacobian of a step is ``J₀ − h f gᵀ`` in the order (q, v, λ), with the part f gᵀ due to Gonzalez' correction.
+    J₀ has a unit matrix for q: ``factors`` are the factors of J₀ for the m unknowns without q. ``gonzalez_column`` is
+    J₀⁻¹ f, scaled, and ``gonzalez_row`` is g. Broyden's updates are stored as factors ``1 + c sᵀ`` of the inverse
+    Jacobian, with c in ``update_columns`` and s in ``update_rows``.
     """
 
     descriptor: Array  # (n,), the diagonal of E

@@ -147,7 +147,7 @@ def add_damper_slopes(s, dim, k, h):
 def add_damper_rate_slope(s, dim, k, h, entry, value):
     """Add an entry ``value`` of ∂(R(q, v) w)/∂v of damper k, with respect to the velocities v at the end of the step.
 
-    i and j are components along the axes. It counts by half, or fully for velocities of particles without mass.
+    i and j are components along the axes. The entry counts by half, or fully for velocities of particles without mass.
     """
     i, j = entry
     nv = s.weight.size
@@ -231,8 +231,8 @@ def add_resistance(s, dim, k, ratio, entry, value):
 def set_gonzalez_term(s, dim, h, before):
     """Set the part f gᵀ of the Jacobian that Gonzalez' correction adds, and return the ratio of the correction.
 
-    f is set in ``work``, g in ``gonzalez_row``. ``coupling`` holds h/2 times the derivative of forces with respect to
-    q, of which the springs' part enters g.
+    The ratio is that of :func:`.springs.correction_factor`. f is set in ``work``, g in ``gonzalez_row``. ``coupling``
+    holds h/2 times the derivative of forces with respect to q, of which the springs' part enters g.
     """
     n = s.x.size
     nv = s.weight.size

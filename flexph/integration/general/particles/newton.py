@@ -99,8 +99,9 @@ def solve_step(s, dim, kind, k, h, before):
 def is_last(size, previous, by_own, own, fresh):
     """True if Newton's iteration ends with the last correction.
 
-    ``size`` is its size, ``previous`` that of the one before, and ``by_own`` that of the one before by the present
-    Jacobian. ``own`` is True if the Jacobian is of this step, ``fresh`` if it is new. See
+    ``size`` is the size of the last correction, ``previous`` that of the correction before it. ``own`` is True if the
+    last correction was computed with a Jacobian at its own iterate, and ``by_own`` is the size of the last earlier
+    correction of that kind. ``fresh`` is True if the Jacobian was computed in this step. See
     :func:`flexph.discretisation.iteration.is_last`.
     """
     reduction = SLOW

@@ -34,7 +34,7 @@ def begin_contacts(m: Memory, dim: int) -> None:
 def evaluate_contacts(m: Memory, dim: int, h: float) -> None:
     """Compute gaps, forces and anchors of all compliant contacts over a step of length h [s].
 
-    Those that are open at both ends of the step get zero forces.
+    Contacts that are open at both ends of the step get zero forces.
     """
     is_angle = cython.declare(cython.bint)
     for c in range(m.contacts_kind.size):
@@ -71,9 +71,9 @@ def _begins_skin(m: Memory, c: int) -> bool:
 def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
     """Compute gaps and forces of a ball at all faces of a skin; ``first`` is the contact with the first face.
 
-    The gap g is that of the closest face: A at the start of the step, B at its end. Since Δg lies between those of
-    both faces, Δg = θ Δg_A + (1 − θ) Δg_B with 0 ≤ θ ≤ 1, and the force P of the law acts by θP on A and (1 − θ)P on
-    B.
+    The gap g is the gap of the closest face: face A at the start of the step, face B at its end. Since Δg lies between
+    the changes of the gaps of both faces, Δg = θ Δg_A + (1 − θ) Δg_B with 0 ≤ θ ≤ 1, and of the force P of the law the
+    part θP acts on A and (1 − θ)P on B.
     """
     one = cython.declare(cython.Py_ssize_t)
     other = cython.declare(cython.Py_ssize_t)
@@ -160,7 +160,7 @@ def _store_skin(m: Memory, dim: int, first: int) -> None:
 
 
 def leaves_list(m: Memory, dim: int) -> bool:
-    """True if a node has moved so far since near pairs were listed that others may touch at the end of the step."""
+    """True if a node has moved so far since near pairs were listed that a pair outside the list may touch."""
     square = m.touch_reach[0] * m.touch_reach[0]
     for k in range(cython.cast(cython.Py_ssize_t, m.touch_reach[1])):
         n = m.touch_watched[k]

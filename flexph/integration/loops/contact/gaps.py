@@ -1,4 +1,8 @@
-"""Gaps of contacts and their gradients in loops (formulas of kernels.contacts.gaps)."""
+"""Gaps of contacts and their gradients in loops (formulas of kernels.contacts.gaps).
+
+A gap is a function of up to four vectors: V leads from the second side of the contact to the first; W, U and D are
+normals, axes, segments or edges of the sides, by the kind of the gap.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +50,7 @@ def dot(dim: int, a: Array, b: Array) -> float:
 
 
 def place_vectors(m: Memory, dim: int, c: int, r: Array, arm: Array, out: Array) -> None:
-    """Write the vectors V, W, U, D of the gap of contact c into ``out``, of a distance V only.
+    """Write the vectors V, W, U, D of the gap of contact c into ``out``; only V if the gap is a distance of points.
 
     ``r`` are the centres of the bodies, ``arm`` the vectors from there to the nodes.
     """
@@ -164,11 +168,11 @@ def find_face(m: Memory, dim: int, at: tuple[int, int], vector: Array, first: fl
 
 
 def _differentiate_face(m: Memory, dim: int, c: int) -> None:
-    """Compute the gradients of the distance d to a face: the discrete one over the step, and that at its end.
+    """Compute the gradients of the distance d to a face: the discrete gradient over the step, and that at its end.
 
-    The first is that of d², divided by d₀ + d₁. The base point is the closest point at the start of the step.
-    ``touch.part`` are the coefficients of V, W and U in the vector from it to the point, along which the slip is
-    measured.
+    The discrete gradient is computed as that of d², divided by d₀ + d₁. The base point is the closest point at the
+    start of the step. ``touch.part`` are the coefficients of V, W and U in the vector from it to the point, along which
+    the slip is measured.
     """
     v0 = m.touch_first
     v1 = m.touch_last
@@ -203,7 +207,8 @@ def _differentiate_face(m: Memory, dim: int, c: int) -> None:
 def _differentiate_segments(m: Memory, dim: int, c: int) -> None:
     """Compute the gradients of the distance d of two segments: the discrete one over the step, and that at its end.
 
-    The first is that of d², divided by d₀ + d₁. Base points are the closest points at the start of the step.
+    The discrete gradient is computed as that of d², divided by d₀ + d₁. Base points are the closest points at the start
+    of the step.
     """
     v0 = m.touch_first
     v1 = m.touch_last
@@ -275,7 +280,7 @@ def sine_of_tilt(q: float) -> float:
 
 
 def turned_gap(m: Memory, dim: int, c: int, before: float) -> float:
-    """Gap of an angle at the end of a step, counted on from the gap ``before`` at its start beyond half a turn."""
+    """Unwrapped gap of an angle at the end of a step, within half a turn of the gap ``before`` at the start."""
     s0 = dot(dim, m.touch_first[0], m.touch_first[1])
     c0 = dot(dim, m.touch_first[0], m.touch_first[2])
     s1 = dot(dim, m.touch_last[0], m.touch_last[1])
@@ -337,7 +342,7 @@ def rim_weights(dim: int, first: Array, last: Array) -> tuple[float, float, floa
 def _differentiate_rim(m: Memory, dim: int, c: int) -> None:
     """Compute the gradients of the gap between a plane and the rim of a disc with respect to V, W and U.
 
-    One is that over the step, the other that at its end.
+    They are the discrete gradient over the step, and the gradient at its end.
     """
     v0 = m.touch_first
     v1 = m.touch_last

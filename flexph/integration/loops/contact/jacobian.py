@@ -49,7 +49,8 @@ TINY = cython.declare(cython.double, _TINY)
 def add_contacts(m: Memory, dim: int, contact: int, h: float) -> None:
     """Add the derivatives of the forces of compliant contacts to the border of the Jacobian.
 
-    In a pile, where ``contact`` is above 1, those between two bodies are stored in blocks of pairs instead.
+    In a pile, where ``contact`` is above 1, the derivatives that couple two bodies are stored in blocks of pairs
+    instead.
     """
     for c in range(m.contacts_kind.size):
         if is_active(m, c) and not m.contacts_rigid[c]:
@@ -126,14 +127,15 @@ def _add_coupling(m: Memory, contact: int, c: int, i: int, j: int, value: float)
 
 
 def _first_row(m: Memory) -> int:
-    """First row of the matrices B and W that belongs to the vectors of a contact; those of joints precede it."""
+    """First row of the matrices B and W that belongs to the vectors of a contact; rows of joints precede it."""
     return m.border_vector_col.size
 
 
 def differentiate_contact(m: Memory, dim: int, c: int, h: float) -> None:
-    """Compute the vectors V, W, U of contact c, their derivatives with respect to the unknowns, and those of its gap.
+    """Compute the vectors V, W, U of contact c, and the derivatives of vectors and gap with respect to the unknowns.
 
-    These are rows of B (discrete gradient over the step) and W (at its end), and the gradients n and e of the gap.
+    For the vectors these are rows of the matrices B (discrete gradient over the step) and W (derivative at its end),
+    for the gap the gradients n (discrete) and e (at the end).
     """
     d = dim
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -201,7 +203,7 @@ def _add_block(m: Memory, dim: int, contact: int, c: int, gain: float, pair: tup
 
 
 def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
-    """Add the change of the force of contact c by the change of its direction to the Jacobian.
+    """Add the derivative of the force of contact c, as the direction of the force changes, to the Jacobian.
 
     Returns by how much this reduces the slope F' of the force.
     """
@@ -237,7 +239,7 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the change of the force on a ball at a surface by the change of its direction to the Jacobian.
+    """Add the derivative of the force on a ball at a surface, as the direction of the force changes, to the Jacobian.
 
     The direction changes with the coordinates V·Wᵢ of the ball in the axes of the surface; ``touch.bent`` has the
     derivatives of the discrete gradient n of the distance with respect to these.
@@ -273,8 +275,8 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
 def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
     """Add the derivative of the direction of the force on two segments, or at a face, to the Jacobian.
 
-    ``push`` is the force times h. The discrete gradient n of d² with respect to the products of V′ = V ± s₀ W − t₀ U,
-    W and U has the derivatives ``touch.bent``; that of the distance d is n/(d₀ + d₁).
+    ``push`` is the force times h. The discrete gradient n of d² with respect to the products of V′ = V ± s₀ W − t₀ U, W
+    and U has the derivatives ``touch.bent``; the discrete gradient of the distance d is n/(d₀ + d₁).
     """
     count = cython.declare(cython.Py_ssize_t, 6 if m.contacts_kind[c] == FACE else 4)
     first = _first_row(m)
@@ -334,7 +336,7 @@ def _first_of(k: int) -> int:
 def _second_of(k: int, count: int) -> int:
     """Number of the second vector in product k: 3 for V′, 1 for W, 2 for U.
 
-    ``count`` is the number of products: 4 for segments, else those of a face.
+    ``count`` is the number of products: 4 for segments, else the number for a face.
     """
     if k == 0:
         return 3
@@ -360,7 +362,7 @@ def _part_of(m: Memory, c: int, vector: int, other: int) -> float:
 
 
 def _add_rim_direction(m: Memory, dim: int, contact: int, c: int, push: float) -> None:
-    """Add the change of the force on the rim of a disc by the change of its direction to the Jacobian.
+    """Add the derivative of the force on the rim of a disc, as the direction of the force changes, to the Jacobian.
 
     ``push`` is the force times h.
     """

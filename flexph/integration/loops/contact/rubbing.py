@@ -38,7 +38,8 @@ TINY = cython.declare(cython.double, _TINY)
 def set_contact_slip(m: Memory, dim: int, c: int, h: float) -> None:
     """Compute the tangents of contact c, its arms ρ₁ and ρ₂, and its slip over a step of length h [s].
 
-    The arms lead from the centres of the two bodies to the point of contact.
+    ρ₁ leads from the point of contact to the tip of V on the first body, ρ₂ from the foot of V on the second body to
+    the point of contact: ρ₁ + ρ₂ = V̄ (see kernels.contacts.gaps).
     """
     flat = cython.declare(cython.bint)
     normal = m.touch_mean[c][0]
@@ -116,8 +117,9 @@ def _set_rim_arms(m: Memory, dim: int, c: int) -> None:
 def _set_segment_arms(m: Memory, dim: int, c: int) -> None:
     """Compute the arms of the contact of two segments.
 
-    The first touches at s W − r₁ n from its centre, with s and W the means of both ends of the step, the normal n and
-    the radius r₁.
+    The point of contact is at s W − r₁ n from the base point of the first segment, which has the radius r₁. W is the
+    vector along this segment and s the coordinate of the closest point on it, both means over the step; n is the
+    normal.
     """
     along = 0.5 * (m.touch_near[0][FIRST] + m.touch_near[1][FIRST])
     for i in range(dim):

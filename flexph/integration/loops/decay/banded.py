@@ -62,7 +62,7 @@ def _matrix(m: Memory, dim: int, b: int, kind: int) -> tuple[Array, Index, Array
 
 
 def _factor(m: Memory, dim: int, b: int, kind: int, inertia: float, stiffness: float) -> None:
-    """Factor the matrix inertia·M + stiffness·K of body b, and store it as that of the ``kind``."""
+    """Factor the matrix inertia·M + stiffness·K of body b, and store the factors as the matrix ``kind``."""
     d = dim
     width = m.filter_plain_width[b]
     s = 1 if d == 2 else 3

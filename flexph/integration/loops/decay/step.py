@@ -18,7 +18,7 @@ if not cython.compiled:
 
 
 def prepare(m: Memory, dim: int, length: float) -> None:
-    """Compute the matrices that depend only on the step length [s], unless they are those of this length already."""
+    """Compute the matrices that depend only on the step length [s], unless the last ones were for this length."""
     h = rounded(length)
     if m.decay_length[0] == h:
         return
@@ -54,7 +54,7 @@ def end_rates(m: Memory, dim: int) -> None:
 def add_decay(m: Memory, dim: int, h: float) -> None:
     """Add the terms of numerical loss to the Jacobian of a step of length h [s].
 
-    Those of banded bodies are in separate matrices, which are eliminated later.
+    The terms of banded bodies are in separate matrices, which are eliminated later.
     """
     for b in range(m.inertia_mass.size):
         if m.vibration_size[b] > 0:

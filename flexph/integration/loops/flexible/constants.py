@@ -95,7 +95,7 @@ def without_coordinates(a: Arrays) -> Arrays:
 def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> Inertia:
     """Arrays of the inertia of the bodies and their flexible coordinates.
 
-    ``forms`` are those of :func:`shift_forms`, ``resolution`` the lengths that double precision resolves.
+    ``forms`` are the matrices of :func:`shift_forms`, ``resolution`` the lengths that double precision resolves.
     """
     n, bodies = a.body_u.size, len(a.mass)
     row, column, value = entries_of(a.mean)
@@ -126,9 +126,9 @@ def inertia_of(a: Arrays, pattern: Pattern, forms: Array, resolution: Array) -> 
 
 
 def _shared(values: Array, ends: Index) -> dict[str, Array]:
-    """Fields ``val`` and ``alike`` of the inertia, in which bodies with equal matrices share them.
+    """Fields ``val`` and ``alike`` of the inertia, in which bodies with equal matrices share their values.
 
-    That reduces memory traffic. The rows of a body in ``values`` lie between two ``ends``.
+    This reduces memory traffic. The rows of a body in ``values`` lie between two ``ends``.
     """
     known: dict[bytes, int] = {}
     parts, alike, size = [], np.zeros(len(ends) - 1, dtype=np.int64), 0

@@ -1,6 +1,6 @@
-"""Operator D(u) = strain + weights diag(slopes u) slopes that gives the rates of strains from those of coordinates u.
+"""Operator D(u) = strain + weights diag(slopes u) slopes: the strain rates are D(u) u̇ for coordinates u.
 
-It is stored by the entries of its rows, the strain rows."""
+The operator is stored by the entries of its rows, the strain rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class StrainOperator(NamedTuple):
 
     @staticmethod
     def of(a: Arrays) -> StrainOperator:
-        """Strain rows of a mechanism."""
+        """Strain operator of a mechanism with the arrays ``a``."""
         stresses, n = a.strain.shape
         row, col, value = entries_of(a.strain)
         second = _second(a.slopes, a.weights)
@@ -62,7 +62,7 @@ class StrainOperator(NamedTuple):
         return StrainOperator(ptr, rows, columns, values, curved, second, n, keys)
 
     def find(self, row: Index, col: Index) -> tuple[Index, BoolArray]:
-        """Index of those given positions (row, col) that are stored, and a mask of these among all given ones."""
+        """Storage indices of the positions (row, col) that are stored, and a mask of these among the given ones."""
         keys = row * self.size + col
         place = np.searchsorted(self.keys, keys)
         exists = np.append(self.keys, -1)[place] == keys

@@ -1,9 +1,9 @@
 """Law of dry friction of joints: forces T against the slip rates s with |T| ≤ μ|λ|, λ the joint force.
 
 Slip rates and joint forces (multipliers) change with the forces, s = s₀ + D (T − T₀) and λ = λ₀ + E (T − T₀). With a
-step length r, the reciprocal of a mobility, the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. It is solved by
-Newton's method, with the Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that fails
-(see tests/samples/complementarity.py).
+step length r, the reciprocal of a mobility, the law is T = proj(T − r s), the projection on |T| ≤ μ|λ|. The law is
+solved by Newton's method, with the Jacobian of the iterate's branch, and by Gauss-Seidel sweeps with |λ| fixed if that
+fails (see tests/samples/complementarity.py).
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _fill_slope(m: Memory, i: int, q: int, step: float, bound: float, size: floa
 def _sweep(m: Memory) -> None:
     """Update the trial forces of one bearing after the other by the law.
 
-    Slip rates follow the new forces; the joint forces |λ| stay those at the start of the sweep.
+    Slip rates follow the new forces; the joint forces |λ| keep their values from the start of the sweep.
     """
     t = m.bearings_spring.shape[1]
     _set_rates(m)

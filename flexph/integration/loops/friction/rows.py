@@ -25,7 +25,7 @@ if not cython.compiled:
 def curve_of(m: Memory, spring: int) -> int:
     """Number of the curve along which a point slips, for a slip with the number ``spring``.
 
-    It is negative if the slip is a measure of springs.
+    It is negative if the slip is not along a curve, but that of a component or angle (see :func:`_products`).
     """
     return spring - m.joints_stiffness.size
 
@@ -57,9 +57,10 @@ def set_friction_forces(m: Memory) -> None:
 
 
 def set_force_responses(m: Memory, dim: int, redundant: int, decay: int, h: float) -> None:
-    """Compute the response of a step to unit friction forces: its defects and corrections, and D and E of the law.
+    """Compute the response of a step to unit friction forces: its defects and corrections, and the law's D and E.
 
-    See :mod:`.law`. The Jacobian must have been factored. ``redundant`` and ``decay`` are the kinds of the step.
+    The matrices D and E are defined in :mod:`.law`. The Jacobian must have been factored. ``redundant`` and ``decay``
+    are the kinds of the step.
     """
     copy(m.defect, m.rub_defect)
     copy(m.trial_forces, m.rub_forces)
@@ -92,7 +93,7 @@ def slip_change(m: Memory, k: int) -> float:
 
 
 def set_unit_defects(m: Memory, dim: int, q: int, h: float) -> None:
-    """Replace the defects of a step of length h [s] by those of a unit force against slip q.
+    """Replace the defects of a step of length h [s] by the defects that a unit force against slip q causes.
 
     This overwrites the forces of the trial.
     """
@@ -129,9 +130,9 @@ def set_unit_defects(m: Memory, dim: int, q: int, h: float) -> None:
 
 
 def _products(m: Memory, spring: int) -> tuple[Any, Any]:
-    """Numbers of the two products of vectors that give a measure.
+    """Numbers of the one or two products of vectors that give the measure with the number ``spring``.
 
-    They are (product, −1) of a component, (sine, cosine) of an angle.
+    For a component they are its product and −1; for an angle the products in proportion to its sine and cosine.
     """
     lengths = m.joints_length_product.size
     components = m.joints_component_product.size
@@ -199,7 +200,7 @@ def _add_gradient(m: Memory, dim: int, q: int, p: int, gain: float) -> None:
 
 
 def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) -> float:
-    """Scale of the slip rates at velocities v, w, du: the largest sum of the absolute values of the terms of one.
+    """Scale of the slip rates at velocities v, w, du: the largest sum of absolute values of the terms of a slip rate.
 
     ``shift`` is φ̄u̇ of the bodies.
     """
@@ -229,7 +230,7 @@ def slip_size(m: Memory, dim: int, v: Array, w: Array, du: Array, shift: Array) 
 def end_rates(m: Memory, dim: int, out: Array) -> float:
     """Write the slip rates at the present state ``at`` into ``out``; return their scale.
 
-    The scale is the largest sum of the absolute values of the terms of one. Velocities of nodes are read from
+    The scale is the largest sum of the absolute values of the terms of a slip rate. Velocities of nodes are read from
     ``run.moved``.
     """
     t = m.bearings_spring.shape[1]

@@ -18,10 +18,10 @@ below which the polynomial predicts the next step: unresolved vibrations are far
 
 
 def guess(m: Memory, dim: int, g: Scheme, h: float, known: int) -> None:
-    """Write a guess of velocities and multipliers at the nodes of a step of length h [s], from those of the last step.
+    """Write a guess of velocities and multipliers at the nodes of a step of length h [s], from the last step.
 
-    It is on the polynomial or the line through them; without a last step of the same kind the velocities are
-    constant. ``known`` is the number of rows of history.
+    The guess is on the polynomial, or on a least-squares line, through the values at the nodes of the last step.
+    Without a last step of the same kind the velocities are constant. ``known`` is the number of rows of history.
     """
     follows = cython.declare(cython.bint)
     is_smooth = cython.declare(cython.bint)
@@ -115,8 +115,8 @@ def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
 def _turn_spin(m: Memory, s: Memory, dim: int, b: int, quarter: float) -> None:
     """Compute the world spin Ω = R cay(a) ω of body b for a guess of its spin ω in body axes.
 
-    They turn by a = ¼ch(ω₀ + ω) from the start of the step, with the node c and ``quarter`` = ¼ch. As a × ω = ¼ch ω₀
-    × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
+    The body axes turn by a = ¼ch(ω₀ + ω) from the start of the step, with the node c and ``quarter`` = ¼ch. As a × ω =
+    ¼ch ω₀ × ω, cay(a) ω = ω + 2(a × ω + a × (a × ω))/(1 + a²).
     """
     if dim == 2:
         s.stage_spin[b][0] = s.x_w[b][0]

@@ -1,4 +1,4 @@
-"""Defects of momenta and constraints at the nodes of a step of Gauss collocation, with one stage the exact scheme.
+"""Defects of momenta and constraints at the nodes of a step of Gauss collocation; one stage is the exact scheme.
 
 At the nodes c_i of a step h the unknowns are ṙ, the world spins Ω, u̇ and the multipliers. With y = ∫ẏ the collocated
 value of any ẏ (:mod:`flexph.numerics.gauss_tableau`), every quantity of which the equations of a mechanism are
@@ -12,10 +12,10 @@ with w = (ω, u̇), ω = R⁻¹Ω. At the nodes themselves a ≠ Rx and p ≠ M(
     m v̇ = forces,  R⁻ᵀṗ_r + Ω × π = torques Σ a × f,  π̇ = torques,  ṗ_u = f_u + Σ φᵀR⁻¹f − D(u)ᵀ(σ + βσ̇),
     f_u = ½ wᵀ(∂M/∂u)w − ½ h² Σ_ik e_ik ẇ_iᵀ(∂M/∂u)ẇ_k,  Σ c Π̇ + ċ Π = ȯ.
 
-Since Σ b_i ẋ_i·y_i + x_i·ẏ_i is the increment of x·y, Σ b_i Ω·(torques) + … is that of the energy: the second term of
-f_u compensates p ≠ M(u)w. Angular momentum is conserved, as V × φW + W × φV = 0 at each node; constraints hold as their
-increments are those of products.
-Constraints on velocities and squares of products (:mod:`flexph.kernels.rolling`) are rates w Π_by Π̇ and a·Ω of these.
+Since Σ b_i ẋ_i·y_i + x_i·ẏ_i is the increment of x·y, Σ b_i Ω·(torques) + … is the increment of the energy: the second
+term of f_u compensates p ≠ M(u)w. Angular momentum is conserved, as V × φW + W × φV = 0 at each node; constraints hold
+as their increments are increments of products. Constraints on velocities, and squares of products in constraints
+(:mod:`flexph.kernels.rolling`), enter by their rates, sums of w Π_by Π̇ and a·Ω.
 """
 
 from __future__ import annotations

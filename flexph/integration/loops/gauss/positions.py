@@ -20,8 +20,8 @@ if not cython.compiled:
 def set_positions(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, begins: bool) -> bool:
     """Compute positions, vectors and forces at the nodes of a step from the rates and multipliers there.
 
-    Returns False if a body turns too far. If the iteration ``begins``, stress rates follow from strains (see
-    stresses).
+    Returns False if a body turns too far. If the iteration ``begins``, stress rates are computed from strain rates,
+    else they are unknowns (see stresses).
     """
     _set_centres(m, dim, g, h)
     if not factor_rotations(dim, g, h):

@@ -138,7 +138,7 @@ def _stage(run: Memory, before: Memory, cells: Index) -> Memory:
 
 
 def _system(middle: Memory, before: Memory) -> Memory:
-    """Memory with a separate linear system, which is copied from ``before``; other values are those of a stage."""
+    """Memory with a linear system of its own, copied from ``before``; it shares all other values with a stage."""
     system = before.copy()
     addresses = system.addresses[_OWN]
     system.addresses[:] = middle.addresses
@@ -147,7 +147,10 @@ def _system(middle: Memory, before: Memory) -> Memory:
 
 
 def _rows_at_a_node() -> dict[int, int]:
-    """Fields at the start or in the mean of a step, and those at its end that replace them, as rows of the table."""
+    """Fields at the end of a step that replace fields at its start and in its mean, in the memory of a stage.
+
+    Keys are the rows of the replaced fields in the table of a memory, values the rows of the fields at the end.
+    """
     rows = {ROW[name]: ROW[f"end_{name.removeprefix('at_')}"] for name in FIELDS if name.startswith("at_")}
     for mean, node in (("Pmean", "Pu"), ("u", "u"), ("lever", "arm"), ("mean", "vector")):
         rows[ROW[f"trial_{mean}"]] = ROW[f"end_{node}"]

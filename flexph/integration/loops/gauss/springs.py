@@ -6,12 +6,12 @@ with the 2s Gauss points τ of the step and Legendre's polynomials P,
 
     F_i = Σ_q w_q Σ_j P_j(c_i) P_j(τ_q) V'(x(τ_q)),   h Σ b_i F_i ẋ_i = h Σ_q w_q V'(x(τ_q)) ẋ(τ_q),
 
-which is ΔV for energies of up to fourth degree; for others the difference to ΔV is added along ẋ. (L. Brugnano,
-F. Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.) With a factor a(t) of the law V' is a V',
-ΔV is a₁V₁ − a₀V₀ less the work h Σ_q w_q ȧ(τ_q) V(x(τ_q)) of the factor.
+which is ΔV for energies of up to fourth degree; for others the difference to ΔV is added along ẋ. (L. Brugnano, F.
+Iavernaro, D. Trigiante, J. Numer. Anal. Ind. Appl. Math. 5 (2010) 17-37.) If the law has a factor a(t), a V' replaces
+V', and ΔV is a₁V₁ − a₀V₀ less the work h Σ_q w_q ȧ(τ_q) V(x(τ_q)) of the factor.
 
-The rates of ropes are those of their spans and angles, y' Π̇ with the slopes y' at the node. The difference between the
-change of a span or angle over the step and hΣ b_i ẏ_i is added along its rates: lengths of ropes are exact at the end.
+The rate of a rope is the sum of the rates ẏ = y' Π̇ of its spans and angles y, with the slopes y' at the node. The
+difference between the change of y over the step and hΣ b_i ẏ_i is added along ẏ: lengths of ropes are exact at the end.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _measure_rope(m: Memory, g: Scheme, h: float, k: int, r: int) -> None:
 
 
 def _add_span(m: Memory, g: Scheme, h: float, k: int, span: int) -> None:
-    """Add the rates ½ℓΠ̇/Π of a span, of length ℓ and squared distance Π, to those of the rope k at the nodes."""
+    """Add the rates ½ℓΠ̇/Π of a span, of length ℓ and squared distance Π, to the rates of rope k at the nodes."""
     p = m.ropes_square[span]
     offset = m.ropes_offset[span]
     before = m.at_product[p]
@@ -184,7 +184,7 @@ def _add_span(m: Memory, g: Scheme, h: float, k: int, span: int) -> None:
 
 
 def _add_angle(m: Memory, g: Scheme, h: float, k: int, angle: int) -> None:
-    """Add the rates ρ(cṡ − sċ)/(s² + c²) of an angle at a sheave of radius ρ to those of the rope k at the nodes.
+    """Add the rates ρ(cṡ − sċ)/(s² + c²) of an angle at a sheave of radius ρ to the rates of rope k at the nodes.
 
     s and c are products in proportion to its sine and cosine.
     """
@@ -226,9 +226,9 @@ def _angle_rate(s: Memory, angle: int) -> float:
 
 
 def _gain(missed: float, squares: float, size: float) -> float:
-    """Factor α with which the sum hΣ b (ẏ + α ẏ²) over the nodes is the exact change of y; zero if that of ẏ is exact.
+    """Factor α with which the sum hΣ b (ẏ + α ẏ²) over the nodes is the exact change Δy; zero if hΣ b ẏ is exact.
 
-    ``missed`` is the difference, ``squares`` the sum hΣ b ẏ², ``size`` the scale of round-off.
+    ``missed`` is Δy − hΣ b ẏ, ``squares`` the sum hΣ b ẏ², ``size`` the scale of round-off.
     """
     return 0.0 if fabs(missed) <= LENGTH * size else missed / squares
 
@@ -285,7 +285,7 @@ def _extension_at_node(m: Memory, g: Scheme, h: float, k: int) -> None:
 
 
 def _extension_at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float:
-    """Extension of spring k at Gauss point q of those at which laws are evaluated."""
+    """Extension of spring k at point q of the Gauss points at which elastic laws are evaluated."""
     x = m.at_spring[m.joints_state[k]]
     for j in range(g.stages.size):
         x += h * g.between[q][j] * stage(g.stages, j).trial_extension[k]
@@ -293,7 +293,7 @@ def _extension_at_point(m: Memory, g: Scheme, h: float, k: int, q: int) -> float
 
 
 def _factor(m: Memory, given: AtNodes, k: int, q: int) -> float:
-    """Factor of the law of spring k at Gauss point q of those at which laws are evaluated; 1 without factors."""
+    """Factor of the law of spring k at point q of the Gauss points of elastic laws; 1 without factors."""
     if m.joints_timed[FACTORS][1] == 0:
         return 1.0
     return given.factor[2 * given.first + q if given.factor.shape[0] > 1 else 0][k]

@@ -1,8 +1,8 @@
 """Mixed iteration of collocation, with the stress rates at the nodes of a step as separate unknowns.
 
-Strain rows D(u) of von Kármán bodies differ from node to node, and one Jacobian has those of the middle node. If
-stresses are eliminated, σ̇_i = C⁻¹D(u_i) u̇_i, the difference is multiplied by the stiffness in each residual, and the
-iteration converges slowly. As unknowns, σ̇ have the defects
+Strain rows D(u) of von Kármán bodies differ from node to node, while the Jacobian has the strain rows of the middle
+node. If stresses are eliminated, σ̇_i = C⁻¹D(u_i) u̇_i, the difference is multiplied by the stiffness in each residual,
+and the iteration converges slowly. As unknowns, σ̇ have the defects
 
     s_i = σ̇_i − C⁻¹ D(u_i) u̇_i.
 
@@ -26,7 +26,7 @@ if not cython.compiled:
 
 
 def strain(m: Memory, g: Scheme, h: float, begins: bool) -> None:
-    """Compute the stresses at the nodes from stress rates, including those of damping.
+    """Compute the stresses at the nodes from stress rates, including damping stresses.
 
     If the iteration ``begins``, stress rates are first computed from strain rates. C⁻¹D u̇ is left in ``trial.jump``.
     """

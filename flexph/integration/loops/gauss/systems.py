@@ -39,7 +39,7 @@ def factor_all(dim: int, g: Scheme, h: float, coefficient: Array) -> bool:
 def solve_all(dim: int, g: Scheme, h: float) -> None:
     """Compute the corrections at all stages from their defects.
 
-    A defect is scaled by h'/h = 2/μ, to that of a step h' of the exact scheme.
+    Defects are multiplied by h'/h = 2/μ, which gives the defects of a step h' of the exact scheme.
     """
     first = g.real.size
     if first > 0:

@@ -1,8 +1,9 @@
 """Solution of the linear equations of a step, whose Jacobian has the shape of an arrow of blocks.
 
-The inner flexible coordinates of each body are eliminated from its banded block F; the matrix of the other unknowns,
-the border, is banded, too. To avoid fill-in, the shift of the coordinates to the centre of mass enters as further
-unknowns c = φ̄u̇̄, and the node forces that act through it by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to those of u̇̄.
+The inner flexible coordinates of each body are eliminated from its banded block F, which is coupled with the other
+unknowns by columns C and rows R; the matrix of the other unknowns, the border, is banded, too. To avoid fill-in, the
+shift of the coordinates to the centre of mass enters as further unknowns c = φ̄u̇̄, and the node forces that act
+through the shift by adding φ̄ᵀR̄⁻¹ times the rows of ṙ̄ to the rows of u̇̄.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def solve(m: Memory, dim: int, decay: int, h: float) -> None:
 def reduce(m: Memory, dim: int, decay: int, h: float) -> None:
     """Write the right-hand side of the border of the Jacobian into ``system.x``.
 
-    It has the defects after the elimination of the inner coordinates.
+    The right-hand side has the defects after the elimination of the inner coordinates.
     """
     d = dim
     s = 1 if d == 2 else 3
@@ -151,7 +152,7 @@ def _eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 def _unknown(m: Memory, dim: int, b: int, k: int) -> int:
     """Number, in the border of the Jacobian, of the unknown of row k of R of body b.
 
-    It is a component of ω̄ or φ̄u̇̄, or a master.
+    The unknown is a component of ω̄ or φ̄u̇̄, or a master.
     """
     s = 1 if dim == 2 else 3
     if k < s:

@@ -53,7 +53,10 @@ def assemble_step(m: Memory, dim: int, decay: int, contact: int, given: Given) -
 
 
 def assemble(m: Memory, dim: int, decay: int, h: float, before: Array, after: Array) -> None:
-    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses: bodies, springs, constraints."""
+    """Assemble the part of the Jacobian at a trial that Gauss collocation also uses: bodies, springs, constraints.
+
+    ``before`` and ``after`` are the coefficients of the constraints at both ends of the step.
+    """
     if dim == 2:  # a number for the compiler, see build_loops.py
         _assemble(m, 2, decay, h, before, after)
     else:

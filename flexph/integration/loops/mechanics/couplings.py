@@ -110,9 +110,9 @@ def add_ropes(m: Memory, dim: int, h: float) -> None:
 
 
 def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) -> None:
-    """Add angle w of a rope to the rows of the rope, and the change of the angle's gradient to the Jacobian.
+    """Add the gradients of angle w of a rope to the rows of the rope, and their change to the Jacobian.
 
-    The force along the gradient is the ``tension`` of the rope.
+    The change of the gradient counts with the force along it, which is the ``tension`` of the rope.
     """
     by_cosine = cython.declare(Number)
     by_sine = cython.declare(Number)
@@ -172,7 +172,7 @@ def add_stiffness(m: Memory, dim: int, h: float, value: float, p: int, q: int) -
 def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) -> None:
     """Add ``left`` times the derivative of a product at the end to a row of the border of the Jacobian.
 
-    It is the part of the derivative that is due to the vector v; ``other`` is the second vector of the product.
+    Only the part of the derivative that is due to the vector v is added; ``other`` is the other vector of the product.
     """
     right = cython.declare(Number)
     first = row * (m.system_border.shape[1] - 1) + m.border_size[1]  # see terms.border
@@ -190,7 +190,8 @@ def _add_change(m: Memory, dim: int, row: int, left: float, v: int, other: int) 
 def add_products(m: Memory, dim: int, h: float) -> None:
     """Add −½hφ BᵀW to the Jacobian for each product V·W with a force φ, because its force directions change.
 
-    φ acts on the ends of V along the mean ½(W₀ + W₁), and on those of W along ½(V₀ + V₁), which depend on the unknowns.
+    φ acts on the ends of V along the mean ½(W₀ + W₁), and on the ends of W along ½(V₀ + V₁); both means depend on the
+    unknowns.
     """
     gain = cython.declare(Number)
     value = cython.declare(Number)

@@ -1,9 +1,10 @@
 """Points on curves in loops (formulas of kernels.rates.on_curves).
 
-A curve c has products Π_jk of its points k with directions j; the point that slides is at their sum with coefficients
-c_k(s), which depend on its position s along the curve, called place. c̄ are means over a step. The force on the sliding
-point has components f_j, which give forces f_j c̄_k on the products. Multipliers act along ``path.direction``: vectors
-n̄ across the curve, and last, for a driven position, b. τ is the tangent of the curve.
+For a curve c with points k and a point that slides on it, the products Π_jk are the components j of the vector from
+point k to the sliding point. The distance of the sliding point from the curve is Σ_k c_k(s) Π_jk, with coefficients c_k
+at its position s along the curve, called place. c̄ are means over a step. The force on the sliding point has components
+f_j, which give forces f_j c̄_k on the products. Multipliers act along ``path.direction``: vectors n̄ across the curve,
+and last, for a driven position, b = −τ/|τ|² along the curve, with its tangent τ.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def set_forces_on_products(m: Memory, h: float, before: Array, after: Array) -> 
 
 
 def set_constraint_forces(m: Memory, before: Array, after: Array) -> None:
-    """Set the forces on products to those of the constraints alone, with their mean coefficients over the step."""
+    """Set the forces on products to the forces of the constraints alone, with mean coefficients over the step."""
     fill(m.trial_force, 0.0)
     for i in range(m.joints_term_row.size):
         m.trial_force[m.joints_term_product[i]] += 0.5 * (before[i] + after[i]) * m.x_lam[m.joints_term_row[i]]
@@ -58,7 +58,7 @@ def write_world_loads(m: Memory, dim: int, inputs: Array) -> None:
 def forces(m: Memory, dim: int, contact: int) -> None:
     """Compute the forces on nodes, the torques on sections, and their resultants on bodies.
 
-    Those of strains are left out.
+    Forces due to strains are left out.
     """
     if dim == 2:  # a number for the compiler, see build_loops.py
         _forces(m, 2, contact)
@@ -98,7 +98,7 @@ def add_forces_on_nodes(m: Memory, dim: int) -> None:
 
 
 def apply_loads(m: Memory, dim: int) -> None:
-    """Add the forces and torques that inputs exert to those on nodes and sections."""
+    """Add the forces and torques that inputs exert to the forces on nodes and the torques on sections."""
     d = dim
     s = 1 if d == 2 else 3
     for e in range(m.loads_node_row.size):
@@ -136,7 +136,7 @@ def add_node_resultants(m: Memory, dim: int) -> None:
 def subtract_loads(m: Memory, dim: int, h: float) -> None:
     """Subtract the effect of forces on nodes and torques on sections from the defects of the flexible coordinates u̇̄.
 
-    It is h(φ − φ̄)ᵀ R̄⁻¹ f for a force f and h ψᵀ R̄⁻¹ τ for a torque τ.
+    The effect is h(φ − φ̄)ᵀ R̄⁻¹ f for a force f and h ψᵀ R̄⁻¹ τ for a torque τ.
     """
     subtract_node_loads(m, dim, h)
     s = 1 if dim == 2 else 3
@@ -155,7 +155,7 @@ def subtract_loads(m: Memory, dim: int, h: float) -> None:
 def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
     """Subtract the effect h(φ − φ̄)ᵀ R̄⁻¹ f of forces f on nodes from the defects of the flexible coordinates u̇̄.
 
-    For φ̄ it takes the resultant on each body.
+    The part with φ̄ is computed from the resultant of the forces on each body.
     """
     d = dim
     for n in range(m.nodes_body.size):

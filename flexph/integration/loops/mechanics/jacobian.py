@@ -6,7 +6,7 @@ the gradients of the products at the mean and at the end, Θ the stiffness of th
 
     K = [[F − h Bᵀ Θ W, −(c̄ β B)ᵀ], [c₁ γ W/h, 0]].
 
-All are entries of the flexible matrices, of their columns and rows, or of the border (see
+All terms are entries of the flexible matrices, of their columns and rows, or of the border (see
 :mod:`flexph.integration.loops.mechanics.arrow`).
 """
 
@@ -27,7 +27,9 @@ if not cython.compiled:
 def add_flexible(m: Memory, dim: int, h: float) -> None:
     """Set the derivatives of the defects of u̇̄ with respect to u̇̄, without the shift.
 
-    They are 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous).
+    They are 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous), with the inertia matrices M, N, K of
+    memory.data.Inertia, the strain rows D̄ in the mean and D₁ at the end of the step, and the stiffness C⁻¹ of
+    stresses.
     """
     factor = cython.declare(Number)
     rest = cython.declare(Number)
@@ -81,7 +83,7 @@ def _mean_spin(m: Memory, decay: int, b: int, i: int) -> float:
 def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
     """Compute the matrix that maps a change of ω̄ to the rotation at the end, in world axes, for each body.
 
-    It is h/(1 + |a|²) R₀(1 + [a]×) with a = ½hω̄. Also store R̄⁻¹.
+    The matrix is h/(1 + |a|²) R₀(1 + [a]×) with a = ½hω̄. Also store R̄⁻¹.
     """
     a = cython.declare(Number)
     a0 = cython.declare(Number)
@@ -178,7 +180,7 @@ def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the latter."""
+    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the coordinates."""
     factor = cython.declare(Number)
     value = cython.declare(Number)
     d = dim

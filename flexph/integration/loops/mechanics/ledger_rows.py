@@ -213,8 +213,8 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
 def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
     """Write the velocity defect G v + ∂g/∂t (g,) at the present state ``at`` into ``run.new_defect``.
 
-    ``coefficient`` are those of the terms, ``own_coefficient`` and ``own_offset`` the rates of coefficients and
-    offsets.
+    ``coefficient`` are the coefficients of the terms of the constraints; ``own_coefficient`` and ``own_offset`` are the
+    time derivatives of the coefficients and of the offsets.
     """
     out = m.run_new_defect
     node_speeds(m, dim)

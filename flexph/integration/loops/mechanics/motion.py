@@ -87,8 +87,8 @@ def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
 def momenta(m: Memory, dim: int, w: Array, at: Deformed, moved: Deformed, out: Momenta) -> None:
     """Write the momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centres of mass.
 
-    ``w`` are the spins ω of the bodies; ``at`` has the flexible coordinates u, ``moved`` their rates u̇, with their
-    inertia products (with M, N and K).
+    n + N u couples spins with flexible rates (see memory.data.Inertia). ``w`` are the spins ω of the bodies; ``at`` has
+    the flexible coordinates u and ``moved`` their rates u̇, with their inertia products (with M, N and K).
     """
     u = at.u
     du = moved.u
@@ -116,7 +116,8 @@ def momenta(m: Memory, dim: int, w: Array, at: Deformed, moved: Deformed, out: M
 def node_arms(m: Memory, dim: int, R: Array, u: Array, space: Array, arm: Array) -> None:
     """Write the arms R (X + φu − φ̄u) of all nodes from the centres of their bodies into ``arm``.
 
-    Directions have no term φ̄u, which is read from ``space``.
+    X are the undeformed positions in the axes of the body and φ the shapes of a node. Directions have no term φ̄u,
+    which is read from ``space``.
     """
     d = dim
     for k in range(m.nodes_body.size):

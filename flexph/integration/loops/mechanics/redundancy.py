@@ -62,7 +62,7 @@ def keep_independent(m: Memory, gap: Array) -> None:
 
 
 def keep_least(m: Memory, lam: Array) -> None:
-    """Remove that part of the multipliers ``lam`` which causes no force, in place: λ − W N NᵀW⁻¹λ."""
+    """Subtract from the multipliers ``lam`` the part that causes no force, in place: λ − W N NᵀW⁻¹λ."""
     _project(m, lam, False)
 
 
@@ -247,7 +247,7 @@ def _add_gradient(m: Memory, dim: int, row: int, p: int, gain: float) -> None:
 def _add_entry(m: Memory, row: int, unknown: int, value: float) -> None:
     """Add ``value`` to the scaled row of constraint ``row`` at an unknown, times the scales of both.
 
-    It does nothing for a constraint that cannot depend on others.
+    Nothing is added for a constraint that cannot depend on others.
     """
     dependent = m.redundancy_own[row]
     if dependent < 0 or unknown < 0 or m.redundancy_column[unknown] < 0:

@@ -117,7 +117,7 @@ def mark_sticking(m: Memory, h: float) -> bool:
 def generates_energy(m: Memory, h: float) -> bool:
     """True if a relation given by the user generates energy at the mean rate of a step of length h [s].
 
-    Also if it has a force at rest, or returns no number.
+    True also if a relation has a force at rest, or returns no number.
     """
     for k1 in range(m.joints_resisting.shape[0]):
         i = m.joints_resisting[k1]

@@ -117,7 +117,7 @@ def connect(m: Memory, dim: int, contact: int, given: Given) -> None:
 
 
 def _set_gap_defects(m: Memory, after: Array, offset: Array) -> None:
-    """Compute the defects of position constraints at the end of the step, without squares and curves."""
+    """Compute the defects of position constraints at the end of the step, without terms of squares and of curves."""
     for row in range(offset.size):
         m.defect_lam[row] = -offset[row]
     for i in range(m.joints_term_row.size):
@@ -192,7 +192,7 @@ def _turn_in_space(m: Memory, h: float, b: int) -> None:
 def turn_products(m: Memory, dim: int, h: float) -> None:
     """Compute the inertia products M u̇̄, N_a u̇̄ and K_ab u̇̄ of the mean deformation rates u̇̄ over a step.
 
-    By linearity also those of the deformations u at the end of the step, and of their mean ū.
+    By linearity these also give the inertia products of the deformations u at the end of the step, and of the mean ū.
     """
     inertia_products(m, dim, m.x_du, m.trial_c, m.trial_rate)
     mix(m.end_Pu, 0, 1.0, m.at_Pu, h, m.trial_rate, entries(m.trial_rate))
@@ -210,7 +210,7 @@ def _set_stresses(m: Memory, h: float) -> None:
 
 
 def set_predicted_mean_stresses(m: Memory, h: float) -> None:
-    """Replace the mean stresses σ̃, for a Jacobian, by those of the predicted end stresses ``trial.ahead``."""
+    """Replace the mean stresses σ̃, for a Jacobian, by the means with the predicted end stresses ``trial.ahead``."""
     for i in range(m.trial_stress.size):
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
 

@@ -1,7 +1,7 @@
 """Friction against slips in loops, of wheels and along curves (formulas of kernels.rates.slips).
 
-Resistive relations of slips come after those of the spring-dampers. A slip component without terms is that of a point
-on a curve.
+Resistive relations of slips are numbered after the relations of the spring-dampers. A slip component without terms is
+the slip of a point along a curve.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SMALL = cython.declare(cython.double, _SMALL)
 def set_slip_forces(m: Memory, dim: int) -> None:
     """Compute slip rates over a step and the forces against them.
 
-    The forces are added to those on products or along curves.
+    The forces are added to the forces on products or along curves.
     """
     if m.slips_slip.size == 0:
         return
@@ -152,7 +152,7 @@ def _add_loads(m: Memory, dim: int, h: float, slip: int) -> None:
 
 
 def _differentiate_term(m: Memory, dim: int, h: float, i: int, k: int) -> None:
-    """Add the derivatives of slip term i to the rows of component k of its slip, and those of the gain of the term."""
+    """Add the derivatives of slip term i and of its gain to the rows of component k of its slip."""
     p = m.slips_product[i]
     q = m.slips_by[i]
     change = m.end_product[p] - m.at_product[p]

@@ -21,7 +21,7 @@ if not cython.compiled:
 def set_tensions(m: Memory, h: float, before: Array, after: Array, e0: Array) -> None:
     """Compute the changes of extensions over a step, their discrete gradients and the tensions of spring-dampers.
 
-    Their forces are added to those on products. ``before`` and ``after`` are the products at both ends, ``e0`` the
+    The tensions are added to the forces on products. ``before`` and ``after`` are the products at both ends, ``e0`` the
     spring states at the start.
     """
     lengths = m.joints_length_product.size
@@ -96,7 +96,7 @@ def _rope_tension(m: Memory, i: int, h: float, e0: Array) -> float:
 def _rope_damping(m: Memory, i: int, h: float, e0: Array, elastic: float) -> float:
     """Damping force c Δx⁺/h of rope i, with the change of its positive extension x⁺ over a step.
 
-    It is limited so that the rope never pushes; ``elastic`` is the force of the law.
+    The damping is limited so that the rope never pushes; ``elastic`` is the force of the law.
     """
     x0 = e0[m.joints_state[i]]
     change = larger(x0 + m.trial_extension[i], 0.0) - larger(x0, 0.0)
@@ -145,8 +145,8 @@ def stiffness(m: Memory, i: int, h: float) -> float:
 def tangent(m: Memory, i: int, h: float, before: Array, after: Array, out: Array) -> None:
     """Write the derivatives of the forces of spring i on its products into ``out`` (2, 2).
 
-    They are with respect to the products at the end of a step, sine before cosine for an angle. ``before`` and
-    ``after`` are the products at both ends.
+    The derivatives are with respect to the products at the end of a step, sine before cosine for an angle. ``before``
+    and ``after`` are the products at both ends.
     """
     gain = cython.declare(Number)
     stiff = cython.declare(Number)

@@ -1,4 +1,4 @@
-"""Terms of the Jacobian by forces whose levers or directions change as bodies turn and deform."""
+"""Terms of the Jacobian due to forces whose levers or directions change as bodies turn and deform."""
 
 from __future__ import annotations
 
@@ -220,8 +220,8 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, place: tuple[int,
 def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, column: int, value: float) -> None:
     """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border of the Jacobian.
 
-    If the column is that of component ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in
-    ``system.col``. Else ``spin`` is −1.
+    If the column belongs to component ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in
+    ``system.col``. For other columns ``spin`` is −1.
     """
     n, i = component
     d = dim
@@ -249,7 +249,7 @@ def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, 
 def _add_section_torque(m: Memory, dim: int, t: int, i: int, column: int, value: float) -> None:
     """Add the effect of a torque ``value`` about axis i on section t to a column of the border of the Jacobian.
 
-    It is R̄⁻¹ times the torque in the rows of ω̄, and ψᵀR̄⁻¹ times it in those of u̇̄.
+    The effect is R̄⁻¹ times the torque in the rows of ω̄, and ψᵀR̄⁻¹ times the torque in the rows of u̇̄.
     """
     b = m.loads_torque_body[t]
     for c in range(3):

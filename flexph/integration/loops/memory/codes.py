@@ -1,4 +1,4 @@
-"""Numbers by which the loops tell Python the reason of a failure, the columns of rigid contacts, and requests."""
+"""Code numbers of the loops: reasons of failures, requests to Python, and columns of the data of rigid contacts."""
 
 from __future__ import annotations
 

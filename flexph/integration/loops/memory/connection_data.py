@@ -91,7 +91,7 @@ class Curves(NamedTuple):
 
 
 class Slips(NamedTuple):
-    """Slips with friction that depends on their rate, such as those of wheels (see kernels.rates.slips.Slips).
+    """Slips with friction that depends on the slip rate, such as slips of wheels (see kernels.rates.slips.Slips).
 
     A slip has components, a component is a sum of terms.
     """
@@ -258,11 +258,11 @@ class Surfaces(NamedTuple):
 class Bearings(NamedTuple):
     """Bearings (f): joints with dry friction that grows with the joint force, along t = d − 1 slips each.
 
-    ``spring`` are the measures that slip, with a ``lever``: numbers of springs, larger ones for curves along which
-    points slip, −1 for none. The multipliers of ``row`` press the bearing ``owner``. Columns of the flows are
-    ``lost`` and ``struck``, the losses in steps and at impacts, ``pressing`` and ``rubbed``, the pressing and
-    friction impulses, and ``joined``, the loss by removing the velocity defect of the joints before slip settles. See
-    kernels.rates.slips.
+    ``spring`` are the numbers of the measures that slip, each with a ``lever``: numbers of springs, or larger numbers
+    for curves along which points slip, −1 for none. The multipliers of ``row`` press the bearing ``owner``. Columns of
+    the flows are ``lost`` and ``struck``, the losses in steps and at impacts, ``pressing`` and ``rubbed``, the pressing
+    and friction impulses, and ``joined``, the loss by removing the velocity defect of the joints before slip settles.
+    See kernels.rates.slips.
     """
 
     spring: IndexMatrix  # (f, t)

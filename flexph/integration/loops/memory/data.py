@@ -196,7 +196,7 @@ class Solids(NamedTuple):
 class Faces(NamedTuple):
     """Samples (q) of the faces of solids under follower loads.
 
-    Each has weights of the mesh nodes in its position and tangents.
+    The position and the tangents of a sample are weighted sums over mesh nodes.
     """
 
     ptr: Index  # (q + 1,)
@@ -211,8 +211,8 @@ class Faces(NamedTuple):
 class Flows(NamedTuple):
     """Flows of fluid (k) along rods and cables, whose forces act on frames (f), see kernels.rates.flows.
 
-    ``along`` is A, ``bent`` K − C and ``tension`` K, by rows of frames; ``own_along`` and ``own_bent`` are A and K −
-    C over the unknowns.
+    The matrices A, K and C of the flow are defined there: ``along`` is A, ``bent`` is K − C and ``tension`` is K, by
+    rows of frames; ``own_along`` and ``own_bent`` are A and K − C over the unknowns.
     """
 
     mass: Vector  # (k,)
@@ -237,7 +237,7 @@ class Flows(NamedTuple):
 class Masses(NamedTuple):
     """Rigid bodies (k) whose inertia is multiplied by a factor that changes with time.
 
-    The mass, weight and J are those at the factor one.
+    ``mass``, ``weight`` and ``J`` are the values at the factor one.
     """
 
     body: Index  # (k,)
@@ -289,7 +289,7 @@ class Vibration(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Banded bodies in steps that lose energy (see loops.decay.banded); empty without such bodies.
+    """Banded bodies in steps that lose energy (see loops.decay.banded_jacobian); empty without such bodies.
 
     The matrix of such a body has rows for (τ, y, z, u̇̄) of its coordinates, without u̇̄ of its masters, and a border
     with columns for ω̄, φ̄ᵀ, the masters, the spins of z, y, τ and their shifts.

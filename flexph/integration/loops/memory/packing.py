@@ -49,7 +49,7 @@ def _cells(arrays: list[Any]) -> Cells:
 
 
 class _Layout:
-    """Shapes of constants and work space; two are equal if their keys are, which determine both."""
+    """Shapes of constants and work space, both determined by a key; layouts with equal keys count as equal."""
 
     def __init__(self, key: tuple[Any, ...], space: Callable[[], Workspace]) -> None:
         self.key, self._space = key, [space]

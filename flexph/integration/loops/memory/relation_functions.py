@@ -52,7 +52,7 @@ class Resisting(NamedTuple):
 
 
 def resisting(springs: Springs, slips: tuple[Relation | CreepLaw, ...] = ()) -> Resisting:
-    """Arrays of the resistive relations of spring-dampers, followed by those of slips."""
+    """Arrays of the resistive relations of spring-dampers, followed by the relations of slips."""
     count, size = springs.damping.size, springs.damping.size + len(slips)
     kind, function, derivative = (np.zeros(size, dtype=np.int64) for _ in range(3))
     parameter, steepness = np.zeros((size, PARAMETERS)), np.zeros(count)
@@ -86,7 +86,7 @@ class SpringLaws(NamedTuple):
 
 
 def spring_laws(springs: Springs, strains: Strains) -> SpringLaws:
-    """Arrays of the elastic laws of springs, followed by those of the strains of rods and cables."""
+    """Arrays of the elastic laws of springs, followed by the laws of the strains of rods and cables."""
     law = np.full(springs.damping.size, -1)
     law[springs.lawful] = np.arange(len(springs.laws))
     laws = (*springs.laws, *laws_of_lines(strains))

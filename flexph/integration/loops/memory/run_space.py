@@ -43,9 +43,9 @@ class RunSpace(NamedTuple):
 
 
 class StageSpace(NamedTuple):
-    """Values at a node of a step of Gauss collocation, in addition to those of a trial (see gauss.momenta).
+    """Values at a node of a step of Gauss collocation, in addition to the fields of Trial (see gauss.momenta).
 
-    In the memory of the run ``J`` and ``momentum`` are those at the start of the step.
+    In the memory of the run, ``J`` and ``momentum`` are the values at the start of the step.
     """
 
     spin: Matrix  # (b, s), Ω

@@ -113,9 +113,9 @@ def products_of_slip(slips: Slips, k: int) -> Index:
 
 
 def slip_loads(slips: Slips) -> list[Index]:
-    """For each slip of :func:`slip_products` the constraint whose multiplier is the wheel load.
+    """For each slip of :func:`slip_products`: the number of the constraint whose multiplier is the wheel load.
 
-    Each is an array of one entry, or empty.
+    Each number is in an array of one entry, which is empty for slips without a wheel load.
     """
     used = np.diff(slips.term) > 0
     return [row[row >= 0] for row in slips.load[used, None]]

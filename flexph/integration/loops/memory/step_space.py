@@ -8,7 +8,7 @@ from .data import Index, IndexMatrix, Matrix, Tensor, Vector
 
 
 class Motion(NamedTuple):
-    """State of a mechanism at one end of a step: positions, velocities, and what derives from them.
+    """State of a mechanism at one end of a step: positions, velocities, and quantities derived from them.
 
     Stresses, spring states, momenta, arms, vectors and products are included (see kernels.state).
     """
@@ -34,7 +34,7 @@ class Motion(NamedTuple):
 class Unknowns(NamedTuple):
     """One number for each mean velocity and multiplier of a step.
 
-    They are the unknowns themselves, their defects or corrections, or the best iterate.
+    The numbers are the unknowns themselves, or their defects or corrections, or the best iterate of the unknowns.
     """
 
     v: Matrix
@@ -113,8 +113,8 @@ class System(NamedTuple):
 class NodalSpace(NamedTuple):
     """Values of the strain rows of nodal bodies in a step, for its residual and Jacobian.
 
-    There are columns of frames, vectors and products at both ends, gradients and forces. The last matrices have a
-    column for each unknown of an element.
+    Columns of frames, vectors and products are stored at both ends of the step, with the forces on them; strains have
+    gradients and stresses. ``moved`` to ``columns`` are derivatives with a column for each unknown of an element.
     """
 
     column: Matrix  # (4b, 3)

@@ -60,14 +60,14 @@ class Calls(NamedTuple):
 
 @cache
 def nothing_within() -> Within:
-    """Data for steps without controllers within them."""
+    """Empty data, for steps without controllers that are solved within them."""
     one, two = np.zeros(0), np.zeros((0, 0))
     return Within(0, 0, two, one, two, two, one, one)
 
 
 @cache
 def no_calls() -> Calls:
-    """Data for steps without controllers."""
+    """Empty data, for steps without calls of controllers."""
     return Calls(0, 0, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((0, 0)), nothing_within())
 
 
@@ -134,7 +134,8 @@ class Kinds(NamedTuple):
     """Kind of the steps of a run, as numbers for the loops.
 
     ``redundant`` is 1 for multipliers of least norm, ``decay`` for steps that lose energy, ``contact`` for compliant
-    contacts, 2 for a pile (see loops.near_pairs), ``friction`` for dry friction of joints under their force; else zero.
+    contacts, 2 for a pile (see loops.near_pairs), ``friction`` for dry friction of joints that grows with the joint
+    force; else zero.
     """
 
     redundant: int = 0
@@ -144,7 +145,7 @@ class Kinds(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """How a step is made of substeps: their shares of its length, weights of their multipliers, depth of the history.
+    """Composition of a step of substeps: their shares of its length, weights of their multipliers, depth of history.
 
     ``pair`` is empty unless steps are taken in pairs.
     """

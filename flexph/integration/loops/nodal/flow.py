@@ -5,8 +5,9 @@ positions r and velocities v, the forces on the frames are
 
     f = −2ū A v̄ + mean(u²) (K − C) r̄ − (Δu/h) A r̄,
 
-so that h v̄·f is exactly the change of ½u² rᵀK r and the works at both ends and of the change of speed. With shape
-functions N and the mass m per length, A = ∫m N N'ᵀ, K = ∫m N'N'ᵀ, and C = m N N'ᵀ from end to end.
+so that h v̄·f is exactly the change of ½u² rᵀK r, plus the works of the flow at both ends and of the change of its
+speed. With shape functions N and the mass m per length, A = ∫m N N'ᵀ, K = ∫m N'N'ᵀ, and C is the difference of m N N'ᵀ
+between the outlet and the inlet.
 """
 
 from __future__ import annotations

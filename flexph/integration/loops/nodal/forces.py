@@ -106,7 +106,7 @@ def _largest_slope(m: Memory, k: int, x: float) -> float:
 def add_line_energies(m: Memory, dim: int, out: Array) -> None:
     """Add the energies of rows with an elastic law to ``out``, at the present state ``at``.
 
-    Factors of the laws that change with time are those at the end of the step.
+    Factors of the laws that change with time have their values at the end of the step.
     """
     _place_columns(dim, m.at_r, m.at_R, m.nodal_column)
     _set_vectors(m, dim, m.nodal_column, m.nodal_vector)
@@ -210,7 +210,7 @@ def _differentiate_strain(m: Memory, e: int) -> None:
 
 
 def add_strain_forces(m: Memory, dim: int) -> None:
-    """Add the forces and torques that the mean stresses exert to those on the frames."""
+    """Add the forces and torques that the mean stresses exert to the forces and torques on the frames."""
     for e in range(m.strains_stress.size):
         m.nodal_stress[e] = m.trial_stress[m.strains_stress[e]]
     set_stress_forces(m, dim)
@@ -258,7 +258,7 @@ def set_stress_forces(m: Memory, dim: int) -> None:
 
 
 def column_torque(m: Memory, dim: int, b: int, i: int) -> float:
-    """Component i of the torque, in world axes, on frame b by the forces on its directors; levers are their means."""
+    """Component i of the torque on frame b, in world axes, by forces on its directors, with their means as levers."""
     j = 0 if dim == 2 else (i + 1) % 3
     k = 1 if dim == 2 else (i + 2) % 3
     torque = 0.0

@@ -6,7 +6,7 @@ gradients ∂̄ε of strains. They change with the unknowns x of an element by
     T_V = Σ_W (W̄ ⊗ ∂g/∂x + ½ g ∂W₁/∂x),
 
 which act with the weights of V on the columns of frames (positions and directors), and from these on positions and, by
-levers, on spins. They are added to the border: the rows and columns of the coupled system of a step.
+levers, on spins. These derivatives are added to the border, the rows and columns of the coupled system of a step.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def add_strains(m: Memory, dim: int, h: float) -> None:
 def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
     """Compute the derivatives B and W of the directors of frame b with respect to its spin, in the plane.
 
-    Also add the derivative of its torque, as the levers turn. B is that in the mean of the step, W that at its end.
+    Also add the derivative of the torque on the frame as its levers turn. B is the derivative in the mean of the step,
+    W the derivative at its end.
     """
     turn = m.system_turn[b][0][0]
     value = 0.0
@@ -316,9 +317,9 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
 
 
 def _add_vector_slopes(m: Memory, dim: int, point: int, count: int) -> None:
-    """Add the derivatives T_V of the forces on the vectors of a quadrature point to those on the columns.
+    """Add the derivatives T_V of the forces on the vectors of a quadrature point to the derivatives for the columns.
 
-    The vectors act with their weights. ``count`` is the number of unknowns of the element.
+    Each vector acts on the columns with its weights. ``count`` is the number of unknowns of the element.
     """
     width = m.nodal_rows.shape[1]
     base = m.strains_product_ptr[point]

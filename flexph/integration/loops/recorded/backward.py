@@ -42,7 +42,7 @@ class Backward(NamedTuple):
     * the largest defect of the transposed systems, relative to their right-hand sides,
     * the largest number of corrections of one system, and the sum of these numbers,
     * the largest number of operations of a record,
-    * the largest difference between derivatives of sixth and fourth order of functions in Python,
+    * the largest difference between derivatives of functions in Python by differences of sixth and of fourth order,
     * the number of records,
     * the largest Newton correction of a step with contacts, relative to its largest unknown, and
     * the largest difference between the end of a repeated step and the next state, relative to the largest entry.
@@ -82,10 +82,10 @@ def backward_of(
 ) -> tuple[Backward, Index]:
     """Arrays of the backward sweep over a run, and the table of addresses of its recorded numbers.
 
-    The table must live as long. ``run`` has the states (N + 1, n) in the layout of the loops, the mean velocities and
-    multipliers (N, y), and ∂Φ/∂x. ``varied`` are the indices of the constants with respect to which derivatives are
-    wanted. ``instants`` is the number of times at which a step calls functions of time, or 0 without derivatives with
-    respect to the times of steps.
+    The caller must keep the table alive as long as the arrays are used. ``run`` has the states (N + 1, n) in the layout
+    of the loops, the mean velocities and multipliers (N, y), and ∂Φ/∂x. ``varied`` are the indices of the constants
+    with respect to which derivatives are wanted. ``instants`` is the number of times at which a step calls functions of
+    time, or 0 without derivatives with respect to the times of steps.
     """
     states, means, by_state = run
     constants, space, addresses = recorded_cells(m)

@@ -81,9 +81,10 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int) ->
 
 
 def _add_by_times(c: Collocated, k: int, entry: int) -> None:
-    """Add the derivatives with respect to the times of step k, from those with respect to its length and node times.
+    """Add the derivatives with respect to the start and end time of step k, from entries of the adjoint.
 
-    ``entry`` is the first of the latter in the adjoint.
+    Entry ``entry`` of the adjoint is the derivative with respect to the length of the step; the next ones are those
+    with respect to the times of its nodes.
     """
     c.run.by_times[k] -= c.run.adjoint[entry]
     c.run.by_times[k + 1] += c.run.adjoint[entry]

@@ -24,7 +24,7 @@ GIVEN = "inputs", "own_coefficient", "own_offset"
 class Decayed(NamedTuple):
     """Arrays of the backward sweep over N steps that lose energy, with three times the unknowns of the exact scheme.
 
-    ``given`` (N, G) are inputs and rates of prescribed quantities, ``matrices`` those of :func:`matrices_of`.
+    ``given`` (N, G) are inputs and rates of prescribed quantities, ``matrices`` the results of :func:`matrices_of`.
     """
 
     run: Backward

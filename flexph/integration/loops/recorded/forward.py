@@ -33,10 +33,10 @@ class Forward(NamedTuple):
 
 
 def forward_of(run: Backward, derivatives: Sequence[Sequence[Array]]) -> Forward:
-    """Arrays of a forward sweep over the run of a backward one.
+    """Arrays of a forward sweep over a run, which is given by the arrays ``run`` of a backward sweep.
 
-    ``derivatives`` are those of (constants, start, times, coefficients, offsets, inputs, moved) with respect to each
-    parameter.
+    ``derivatives`` are the derivatives of (constants, start, times, coefficients, offsets, inputs, moved) with respect
+    to each parameter.
     """
     parts = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
     constants, start, times, coefficients, offsets, inputs, moved = parts

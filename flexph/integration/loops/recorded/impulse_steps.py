@@ -1,9 +1,9 @@
 """Residual of a step that loses energy, together with the impulse after it, for loops over recorded numbers.
 
 Unknowns are x = (v̂, λ), then the velocities v₁ at the end with the impulse μ, and the velocities v° that the joints
-allow. Both are in ``best`` and ``correction``, which have the layout of x. With B and ½AC⁻¹ of
-:mod:`flexph.kernels.decay` given for each body, the defects are those of the step, with
-w₁ + B (M(u₁)w₁ − p₀) = 2ŵ − w₀, and
+allow. (v₁, μ) are in ``best`` and v° in ``correction``, both in the layout of x; the multipliers in ``correction`` are
+unknowns that are zero. With B and ½AC⁻¹ of :mod:`flexph.kernels.decay` given for each body, the defects are those of
+the step, with w₁ + B (M(u₁)w₁ − p₀) = 2ŵ − w₀, and
 
     M (v₁ − v°) = Gᵀμ,   G v° + ∂g/∂t = 0;   the step ends with v₁ − κ (v₁ − v°).
 """

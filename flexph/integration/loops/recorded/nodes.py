@@ -123,9 +123,9 @@ def given_of_steps(table: GaussTable, tableau: Tableau) -> Array:
 
 
 def add_by_given(by_given: Array, table: GaussTable, tableau: Tableau, out: dict[str, Array]) -> None:
-    """Add derivatives with respect to the prescribed quantities of steps to those of the fields of a table.
+    """Add derivatives with respect to the prescribed quantities of steps to derivatives with respect to a table.
 
-    ``by_given`` (N, G) are the former, ``out`` the latter by field.
+    ``by_given`` (N, G) has a row for each step; ``out`` has the derivatives for the fields of the table, by name.
     """
     first, steps = 0, len(by_given)
     for name, rows, each, width in widths_of(table, tableau):

@@ -8,7 +8,8 @@ derivatives φ_x by states and φ_y by unknowns, the adjoint a₁ = dΦ/dx₁ is
 The transposed system is solved by the factors of the Jacobian at the solution. Products with transposed matrices are
 reverse sweeps through a program of residual and end of a step (numerics/loops/program.hpp). A program is recorded at
 one step and evaluated at all steps with the same results of comparisons; for other results another one is recorded.
-The product with respect to all numbers includes X_yᵀ a₁ − r_yᵀ μ, by which μ is corrected until that vanishes.
+Such a sweep also yields the residual X_yᵀ a₁ − r_yᵀ μ of the transposed system, by which μ is corrected until it
+vanishes.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ UNRELIABLE = cython.declare(cython.double, 1e-14)
 def go_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, first: int, last: int) -> int:
     """Compute the derivatives of the states from ``first`` to ``last`` with respect to all parameters, step by step.
 
-    Those of state ``first`` are given. Returns the number of the step that failed, or −1.
+    The derivatives of state ``first`` are given. Returns the number of the step that failed, or −1.
     """
     failed = -1
     forget_programs()
@@ -75,7 +75,7 @@ def _step_forward(m: Memory, r: RecordedMemory, dim: int, f: Forward, k: int) ->
 def _set_inputs(f: Forward, k: int, j: int) -> None:
     """Set the derivatives of all inputs of the program of step k with respect to parameter j.
 
-    Those of the unknowns are set to zero.
+    The derivatives of the unknowns are set to zero.
     """
     b = f.run
     fill(f.unknowns, 0.0)
@@ -100,9 +100,9 @@ def _set(out: Array, first: int, row: Array) -> int:
 
 
 def _advance(m: Memory, f: Forward, end: Array) -> float:
-    """Compute the derivatives of the end and of the residual that follow from the present ones of the unknowns.
+    """Compute the derivatives of the end and of the residual from the present derivatives of the unknowns.
 
-    Those of the residual are in ``missed``; returns the largest of them.
+    The derivatives of the residual are written into ``missed``; returns the largest of them.
     """
     b = f.run
     _set(b.adjoint, m.at_state.size, f.unknowns)
@@ -111,7 +111,7 @@ def _advance(m: Memory, f: Forward, end: Array) -> float:
 
 
 def _is_round_off(m: Memory, f: Forward, left: float) -> bool:
-    """True if the defect ``left`` of a system is round-off of its terms, as where those of a translated body cancel."""
+    """True if the defect ``left`` of a system is round-off of its terms, which cancel for instance in translations."""
     b = f.run
     push_sizes(b.adjoint, b.carried, m.defect)
     return left <= UNRELIABLE * largest_absolute(m.defect)

@@ -113,8 +113,8 @@ def _strike_where_closed(m: Memory, dim: int, s: Striking, p: Prescribed, now: f
 def _go_on(m: Memory, dim: int, s: Striking, p: Prescribed, now: float, size: float) -> tuple[float, int]:
     """Solve from the time ``now`` [s] to the end of the step, or to the first closing of a gap.
 
-    Returns the time there, and the number of iterations, −1 if it is not solved. A gap that is open at the end may be
-    closed at that time; the search then repeats for this earlier closing.
+    Returns the time reached, and the number of iterations, −1 if the part of the step is not solved. At the closing
+    time that was found, another gap may have closed earlier; the search is repeated for the earlier closing.
     """
     until = p.table.times[p.k + 1]
     length = until - p.table.times[p.k]
@@ -166,8 +166,8 @@ def _closes(m: Memory, dim: int, length: float, size: float) -> bool:
 def _mark_closed(m: Memory, length: float, size: float, rests: bool) -> None:
     """Mark the touching contacts that do not bounce off as CLOSES, and all others as OPEN.
 
-    If ``rests``, all touching contacts are marked as CLOSES. ``length`` [s] and ``size`` [m] are those of the step
-    and the mechanism.
+    If ``rests``, all touching contacts are marked as CLOSES. ``length`` [s] is the length of the step, ``size`` [m] the
+    extent of the mechanism.
     """
     holds = cython.declare(cython.bint)
     still = larger(RESTING * largest_rate(m), RESOLUTION * size / length)

@@ -63,7 +63,8 @@ def closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[fl
 def _closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, begin: float, at: Bracket) -> float:
     """Time at which the least gap is zero, within the bracket ``at``, by Brent's method; NaN if a part is not solved.
 
-    For each trial the part of the step from ``begin`` up to it is solved. The iterates are those of SciPy's brentq.
+    For each trial the part of the step from ``begin`` up to it is solved. The iterates are equal to those of SciPy's
+    brentq.
     """
     a = at.first
     fa = at.before

@@ -52,7 +52,7 @@ def begin_iterate(m: Memory, dim: int, h: float) -> None:
 def solve_part(m: Memory, dim: int, s: Striking, given: Given) -> int:
     """Solve a part of a step in which only marked contacts may close; return the iterations, −1 if it is not solved.
 
-    It starts from the present iterate.
+    The iteration starts from the present iterate.
     """
     if not are_apart(m) and not may_close(m) and m.bearings_friction.size == 0:
         return solve_without_contacts(m, dim, s.kinds, given)

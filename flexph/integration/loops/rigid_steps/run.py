@@ -92,7 +92,7 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
 def _is_balanced(m: Memory) -> bool:
     """True if the energy of a step balances roughly.
 
-    It does not if nearly redundant impulses have grown without bound.
+    The energy does not balance if nearly redundant impulses have grown without bound.
     """
     scale = 0.0
     for i in range(m.run_energy.size):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Owned(NamedTuple):
-    """Masks of what belongs to solids: among places, vectors and strain rows of nodal bodies, and among all frames."""
+    """Masks that mark solids: among the places, vectors and strain rows of nodal bodies, and among all frames."""
 
     places: Array
     vectors: Array
@@ -147,7 +147,7 @@ def frames_of_cells(solids: Solids) -> list[Index]:
 
 
 def with_entries(solids: Solids, border: Border) -> Solids:
-    """Arrays of solids with the positions of the blocks of cells in the border of the Jacobian added."""
+    """Arrays of solids, completed by the positions of the blocks of their cells in the border of the Jacobian."""
     if not solids.frame.size:
         return solids
     size, width = border.size.tolist()

@@ -18,7 +18,7 @@ if not cython.compiled:
 
 
 def add_face_forces(m: Memory, dim: int) -> None:
-    """Add the forces of loads on faces to those on mesh nodes."""
+    """Add the forces of loads on faces to the forces on mesh nodes."""
     force = m.system_torque
     for q in range(m.faces_area.size):
         _unit_forces(m, dim, q)

@@ -97,7 +97,7 @@ def _evaluate_laws(m: Memory, h: float) -> None:
 
 
 def add_solid_forces(m: Memory, dim: int) -> None:
-    """Add the forces and torques of mean stresses and of loads on faces to those on the frames."""
+    """Add the forces and torques of mean stresses and of loads on faces to the forces and torques on the frames."""
     for q in range(m.solid_stress.shape[0]):
         for k in range(m.solid_stress.shape[1]):
             m.solid_stress[q][k] = m.trial_stress[m.solids_stress[q][k]]

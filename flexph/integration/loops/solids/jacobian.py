@@ -58,9 +58,9 @@ def _set_stress(m: Memory, h: float, share: float) -> None:
 
 
 def _turn_forces(m: Memory, dim: int, h: float) -> None:
-    """Compute the derivatives of mesh nodes with respect to spins of frames; add those of torques to the Jacobian.
+    """Compute the derivatives of mesh nodes' positions with respect to spins; add those of torques to the Jacobian.
 
-    Torques change as levers and R̄⁻¹ do. The change of R̄⁻¹ for the torque of the stresses σ̃ is in
+    Torques on frames change as levers and R̄⁻¹ change. The change of R̄⁻¹ for the torque of the stresses σ̃ is in
     mechanics.jacobian; here it is added for the difference of the predicted stresses.
     """
     s = 1 if dim == 2 else 3
@@ -94,7 +94,7 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, k: int) -> None:
-    """Compute the derivatives of mesh node k with respect to the spin of its frame: B in the mean, W at the end.
+    """Compute the derivatives of the position of mesh node k by the spin of its frame: B in the mean, W at the end.
 
     B has R̄⁻ᵀ and the mean lever.
     """
@@ -147,7 +147,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 def _differentiate_forces(m: Memory, dim: int, h: float, q: int) -> None:
     """Compute T of quadrature point q: the derivatives of forces on the columns g_I with respect to the columns g_J.
 
-    They are due to stresses and to slopes of the mean stresses.
+    They are due to the stresses, as the columns change, and to the slopes of the mean stresses.
     """
     T = m.solid_T
     rows = m.solids_pair.shape[0]

@@ -44,7 +44,7 @@ class StaticLoops:
     def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
         """Configuration after a share of a Newton correction, and the full correction (n_v,); None if it is not unique.
 
-        Stresses of strain rows are those of the mixed iteration.
+        The stresses of strain rows are iterated separately (mixed iteration), and not computed from strains.
         """
         m = self._memory
         share = self._correct(at, loads)
@@ -57,7 +57,7 @@ class StaticLoops:
         return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
-        """Joint forces that balance a configuration close to equilibrium, and the forces left; None if not unique."""
+        """Joint forces that balance a configuration near equilibrium, and unbalanced forces; None if not unique."""
         m = self._memory
         if self._correct(Held(c, np.zeros(m.x_lam.size)), loads) != 1.0:
             return None
@@ -90,7 +90,7 @@ class StaticLoops:
         return self._velocities(m.defect_v, m.defect_w, m.defect_du) / self._step
 
     def _velocities(self, v: Array, w: Array, du: Array) -> Array:
-        """One vector (n_v,) from values of all bodies: v (b, d), w (b, s) and du (n,)."""
+        """Vector (n_v,) of the values v (b, d), w (b, s) and du (n,) of all bodies."""
         return np.concatenate([v.ravel(), w[self._mechanism.network.arrays.turning].ravel(), du])
 
     def _pull_springs(self, time: float) -> None:

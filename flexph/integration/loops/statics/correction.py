@@ -1,7 +1,7 @@
 """Newton corrections of a configuration at rest, by the residual and the Jacobian of a step at rest.
 
-The residual of such a step is −hF, with the forces F at its start. Its forces are means over the step, so that half the
-stiffness K enters its Jacobian. Without inertia and damping, corrections δ of the mean velocities and δλ of the
+The residual of such a step is −hF, with the forces F at its start. Forces are means over the step, so that half the
+stiffness K enters the Jacobian. Without inertia and damping, corrections δ of the mean velocities and δλ of the
 multipliers satisfy
 
     ½h² K δ − h Gᵀδλ = −hF,   hG δ = 2g,   and   K ξ − Gᵀ(λ − δλ) = F − Gᵀλ,   G ξ = −g   with   ξ = −½hδ.
@@ -34,8 +34,9 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
     """Compute a share of the Newton correction at the configuration in ``at``; return the share, 0 if singular.
 
     ``table`` has the constraint coefficients and inputs. The caller subtracts ½h times ``correction`` from the
-    positions, and ``correction.lam`` from the multipliers. The stiffness takes the stresses of strain rows in
-    ``at.sigma``, by the mixed iteration; those after the correction to first order are left in ``nodal.ahead``.
+    positions, and ``correction.lam`` from the multipliers. The stiffness is computed with the stresses of strain rows
+    in ``at.sigma``, which are iterated separately (mixed iteration). The stresses after the correction, to first order,
+    are left in ``nodal.ahead``.
     """
     if not cython.compiled:
         return _correct(memory.fields, dim, _given(h, table))
@@ -52,7 +53,7 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
 
 
 def _given(h: float, table: Table) -> Given:
-    """Prescribed values of a step of length h [s], those of the only row of a table."""
+    """Prescribed values of a step of length h [s], which a table has in its only row."""
     at = table.coefficient[0]
     offset = table.offset[0]
     return Given(h, table.inputs[0], at, at, offset, offset, at, offset, False)
@@ -86,7 +87,10 @@ def _correct(m: Memory, dim: int, given: Given) -> float:
 
 
 def _begin_ahead(m: Memory) -> None:
-    """Compute the stresses at the start from strains, and set ``nodal.ahead`` to use the given ones in the Jacobian."""
+    """Set the stresses at the start to those of the strains, and ``nodal.ahead`` to 2σ less these stresses.
+
+    σ are the given stresses of strain rows, with which the Jacobian is then computed.
+    """
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]
         m.nodal_ahead[e] = 2.0 * m.nodal_ahead[e] - m.end_sigma[i]

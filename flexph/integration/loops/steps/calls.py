@@ -37,7 +37,7 @@ def add_held_inputs(calls: Calls, inputs: Array, step: int, points: int) -> bool
 def begin_within(m: Memory, within: Within, inputs: Array, step: int) -> None:
     """Store the start of a substep and its inputs, and add the first trial inputs of controllers to these.
 
-    The controllers are those solved within the step.
+    Only the controllers that are solved within the step are concerned.
     """
     if within.address == 0:
         return

@@ -23,9 +23,9 @@ WEIGHT_LIMIT = cython.declare(cython.double, _WEIGHT_LIMIT)
 def guess(m: Memory, dim: int, h: float, known: int) -> None:
     """Write a guess of the unknowns of a step into ``x``, from the last steps or else the velocities at the start.
 
-    The multipliers are those of the last step. From two steps the prediction of the mean velocities is linear in
-    time. It does not use the velocity at the start: that would save a tenth of the iterations if steps resolve most
-    vibrations, but its sign is wrong if they do not. ``known`` is the number of rows of history.
+    The multipliers are taken from the last step. From two steps the mean velocities are extrapolated linearly in time.
+    The velocity at the start is not used: it would save a tenth of the iterations if steps resolve most vibrations, but
+    has the wrong sign if they do not. ``known`` is the number of rows of history.
     """
     velocities = m.x_velocities
     now = m.at_velocities

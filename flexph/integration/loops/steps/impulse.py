@@ -122,7 +122,7 @@ def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Arr
 def subtract_impulse(m: Memory, dim: int, given: Given, mu: Array, share: float, length: float) -> None:
     """Subtract a share κ of M⁻¹Gᵀμ from the velocities, and record the impulse and its loss.
 
-    They are recorded in a step of this ``length`` [s].
+    Impulse and loss are recorded for a step of this ``length`` [s].
     """
     lost = 0.0
     for i in range(m.run_defect.size):

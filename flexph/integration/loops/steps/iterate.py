@@ -34,7 +34,7 @@ def reference_length(m: Memory) -> float:
 
 
 def is_open(m: Memory, closed: float) -> bool:
-    """True if a constraint defect exceeds ``closed``; those of points are divided by the reference length first."""
+    """True if a constraint defect exceeds ``closed``; defects of points are divided by the reference length first."""
     length = reference_length(m)
     for i in range(m.defect_lam.size):
         if not fabs(m.defect_lam[i]) <= closed * (length if m.joints_holds_points[i] > 0.0 else 1.0):
@@ -71,8 +71,8 @@ def is_balanced(m: Memory, h: float) -> bool:
 def take_increments(m: Memory, dim: int, given: Given) -> None:
     """Replace the constraint defects by increments over the step, which also correct a part of the gap at its start.
 
-    The round-off of g(q₁) is that of positions, ε, whereas that of Δg is ε h|v|, of the displacements. With Δg the work
-    of multipliers, which are large near a singular pose, balances to the smaller one.
+    g(q₁) has the round-off of positions, in proportion to ε; Δg has the round-off of displacements, in proportion to ε
+    h|v|. With Δg the work of multipliers, which are large near a singular pose, balances to the smaller round-off.
     """
     forgotten = cython.declare(cython.double)
     h = given.h

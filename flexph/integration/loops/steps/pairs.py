@@ -89,7 +89,7 @@ def estimate(m: Memory, dim: int, kinds: Kinds, pair: Pair, h: float, known: int
 def _difference(m: Memory, pair: Pair, h: float, known: int) -> None:
     """Compute δ = h²/24 v̄″ into ``best``, from the mean velocities of the pair and of the step before it.
 
-    Without history, the velocities at the start of the pair replace those of the step before it.
+    Without history, the velocities at the start of the pair replace the mean velocities of the step before it.
     """
     last = m.run_history[HISTORY - 1]
     middle = m.run_history[HISTORY - 2]

@@ -39,7 +39,7 @@ def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
 
 
 def record_energy(m: Memory) -> float:
-    """Add the flows of a substep to those of the step, and store the energies at its end; return the residual [J].
+    """Add the flows of a substep to the flows of the step, and store the energies at its end; return the residual [J].
 
     The residual is the defect of the energy balance of the substep.
     """

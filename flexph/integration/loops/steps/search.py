@@ -2,7 +2,7 @@
 
 The momentum defects r are nearly the gradient of a function of the mean velocities, which is convex unless a resistive
 relation falls with the rate. Along a correction δ from x this function has the slope −δ·r(x − θδ), and its minimum
-where that is zero. This θ is taken, and the Jacobian renewed.
+where the slope is zero. A step to this θ is taken, and the Jacobian renewed.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def search(m: Memory, dim: int, kinds: Kinds, given: Given) -> int:
 def _take_share(m: Memory, dim: int, kinds: Kinds, given: Given) -> float:
     """Set x to ``best`` minus a share of the correction, and return the share.
 
-    It is 1, or less if that is where the work of the defects along the correction vanishes.
+    The share is 1, or less if the work of the defects along the correction vanishes earlier.
     """
     is_whole = cython.declare(cython.bint)
     low = 0.0

@@ -221,7 +221,7 @@ def _begin_next(m: Memory, dim: int) -> None:
 
 
 def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
-    """Record the largest residual of the constraints on positions, and of those on velocities over the step."""
+    """Record the largest residuals of the constraints on positions and, over the step, of those on velocities."""
     audit = m.run_step_audit
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]

@@ -5,8 +5,10 @@ separately, by the compliance D of their contacts (see .law). For free bodies th
 bodies that two contacts share, for coupled or flexible bodies from the border of the step. Joints with dry friction,
 the bearings, count as contacts of an island.
 
-Each contact has d rates: row 0 is that of its gap, the others are slips along its tangents. The impulse in a row is the
-one that does work on its rate. ``strike_may_close`` has the marks of contacts, see .marks.
+Each contact has d rates: row 0 is the rate of its gap, the other rows are slip rates along its tangents. The impulse in
+a row is power-conjugate to the rate of the row. ``strike_may_close`` has the marks of contacts, see .marks. The
+argument ``law`` is the work space to solve contact laws, ``island`` the data of the island to be solved
+(contacts.loops.island_space), and ``kinds`` the kind of the steps, see .coupled.
 
 Imports: contacts, contacts.loops, integration.loops.contact, integration.loops.friction, integration.loops.mechanics,
 integration.loops.memory, integration.loops.nodal, integration.loops.solids, integration.loops.steps,

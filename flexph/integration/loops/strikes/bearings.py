@@ -80,7 +80,8 @@ def evaluate_bearings(m: Memory, h: float) -> None:
 def _rate(m: Memory) -> None:
     """Compute the rates in the laws of bearings from their slip rates and joint impulses.
 
-    In row 0 it is the difference between the normal impulse and the joint impulse, as a rate.
+    The rate in row 0 is the difference between the normal impulse and the size of the joint impulse, times the response
+    of the row.
     """
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
@@ -125,7 +126,7 @@ def bearings_begin_to_stick(m: Memory, dim: int) -> bool:
 
 
 def scale_pressing(m: Memory, share: float) -> None:
-    """Set the joint impulses that press bearings to ``share`` times those of the step."""
+    """Set the joint impulses that press bearings to ``share`` times the joint impulses of the step."""
     for k in range(m.rub_base.size):
         m.rub_base[k] = share * m.strike_carried[1] * m.x_lam[m.bearings_row[k]]
 
@@ -133,7 +134,7 @@ def scale_pressing(m: Memory, share: float) -> None:
 def rate_at_end(m: Memory) -> None:
     """Compute the rates in the laws of bearings while velocities settle.
 
-    The joint impulses of settling, ``strike.held``, add to those of the step.
+    The joint impulses of settling, ``strike.held``, are added to the joint impulses of the step.
     """
     for k in range(m.rub_base.size):
         m.rub_base[k] += m.strike_held[m.bearings_row[k]]

@@ -140,7 +140,7 @@ def _turn_ball(m: Memory, dim: int, c: int, k: int, h: float) -> None:
 
 
 def _invert(m: Memory, b: int) -> None:
-    """Invert the left half of the augmented matrix by elimination, and write the inverse into that of body b."""
+    """Invert the left half of the augmented matrix by elimination, and write the result as the inverse of body b."""
     held1 = cython.declare(cython.double)
     A = m.strike_elimination
     n = A.shape[0]

@@ -1,10 +1,10 @@
 """Solution of a step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction.
 
-g(q₁) are the gaps at its end, Λ_N the normal impulses of the step.
+g(q₁) are the gaps at the end of the step, Λ_N the normal impulses over the step.
 
-It is solved by Newton's method. For free bodies this uses the Jacobian of each body: the coupling of two balls by their
-turning normal is left to further iterations, each of which leaves about a hundredth of the defect. From the third
-iteration on matrices are kept while changes are small.
+The equations are solved by Newton's method. For free bodies it uses the Jacobian of each body: the coupling of two
+balls by their turning normal is left to further iterations, each of which leaves about a hundredth of the defect. From
+the third iteration on matrices are kept while changes are small.
 """
 
 from __future__ import annotations
@@ -177,11 +177,11 @@ def _solve_linearised(
 
 
 def _extrapolate(m: Memory, ratio: float, before: float) -> float:
-    """Extrapolate impulses to the limit of geometrically decreasing changes; return the ratio to compare next.
+    """Extrapolate impulses to their limit, if their changes decrease slowly and by a steady ratio from step to step.
 
-    ``ratio`` is that of the last two changes, ``before`` the one before. The next iterations adapt the velocities to
-    these impulses. Changes decrease so slowly if impulses are so nearly redundant that the terms neglected in the
-    matrices exceed those included.
+    ``ratio`` is the ratio of the last two changes, ``before`` the ratio in the iteration before. Returns the ratio for
+    the next call, 0 after an extrapolation. The next iterations adapt the velocities to the impulses. Changes decrease
+    slowly if impulses are so nearly redundant that the terms neglected in the matrices exceed the included ones.
     """
     if not are_apart(m) or not (SLOW < ratio < 1.0 and fabs(ratio - before) <= STEADY):
         return ratio
@@ -208,7 +208,7 @@ def _update_matrices(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def _is_at_rest(m: Memory, scale: float) -> bool:
-    """True if no centre of mass moves at the start of a step; ``scale`` is that of velocities."""
+    """True if no centre of mass moves at the start of a step; ``scale`` is the scale of velocities [m/s]."""
     for b in range(m.inertia_mass.size):
         for a in range(m.at_v.shape[1]):
             if fabs(m.at_v[b][a]) > RESTING * scale:
@@ -273,7 +273,7 @@ def _solve_island(m: Memory, s: Striking, island: Island, weight: float, rests: 
 def _law_defect(m: Memory, dim: int, kinds: int, given: Given, scale: float) -> float:
     """Relative defect of the contact laws at the velocities that the final impulses cause.
 
-    It is infinite if these velocities do not converge, or if joints open. The defect is recorded as that of the step.
+    It is infinite if these velocities do not converge, or if joints open. The defect is recorded for the step.
     """
     h = given.h
     size = INFINITY

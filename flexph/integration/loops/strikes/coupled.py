@@ -1,8 +1,9 @@
 """Response of coupled or flexible bodies to impulses of contacts, by the Jacobian of a step.
 
 Free bodies respond by matrices of single bodies (see .bodies). Here the border of the step is factored as for steps
-without contacts; for velocities at a state it is that of a step of zero length (see steps.impulse). ``kinds`` is 0 for
-rigid contacts alone, 1 if there are also compliant contacts or dry friction of joints, 2 for multipliers of least norm.
+without contacts; for velocities at a state it is the border of a step of zero length (see steps.impulse). ``kinds`` is
+0 for rigid contacts alone, 1 if there are also compliant contacts or dry friction of joints, 2 for multipliers of least
+norm.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 def update_stresses(m: Memory, dim: int, h: float) -> None:
     """Predict the stresses of nodal bodies and solids for the next Jacobian.
 
-    They are linear in the changes of velocities.
+    The stresses are linear in the changes of velocities.
     """
     if m.strains_stress.size + m.solids_frame.size > 0:
         d = dim
@@ -109,7 +110,7 @@ def update_stresses(m: Memory, dim: int, h: float) -> None:
 def factor_coupled(m: Memory, dim: int, kinds: int, given: Given) -> bool:
     """Assemble and factor the Jacobian at the iterate; False if it is singular.
 
-    It lacks the coupling of touching rigid balls by the turning of their normal.
+    The Jacobian lacks the coupling of touching rigid balls by the turning of their normal.
     """
     assemble_step(m, dim, 0, kinds > 0, given)
     if kinds > 0:
@@ -204,7 +205,7 @@ def _fill_own(m: Memory, c: int) -> None:
 
 
 def _apply_unit_impulse(m: Memory, dim: int, c: int, r: int) -> None:
-    """Set the defects to those that a unit impulse in row r of contact or bearing c causes."""
+    """Set the defects that a unit impulse in row r of contact or bearing c causes."""
     if is_bearing(m, c):
         set_unit_defects(m, dim, slip_of(m, c, r), -1.0)
         return
@@ -277,9 +278,9 @@ def rate_by_response(m: Memory, c: int, r: int, response: Array) -> float:
 
 
 def add_coupled_impulse(m: Memory, place: int, impulse: float) -> None:
-    """Add the changes of velocities and joint impulses by an impulse, whose unit response is row ``place``.
+    """Add the changes of velocities and joint impulses that an impulse causes.
 
-    The rows are those of ``strike.response``.
+    The response to a unit impulse is row ``place`` of ``strike.response``.
     """
     first = cython.declare(cython.Py_ssize_t)
     response = m.strike_response[place]

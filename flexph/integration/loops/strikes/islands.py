@@ -28,7 +28,8 @@ if not cython.compiled:
 def find_islands(m: Memory, chosen: Index) -> int:
     """Find the islands of the chosen contacts and bearings, and return their number.
 
-    ``chosen`` is 0 for contacts to leave out, 1 for those that join an island of others, 2 for those that start one.
+    ``chosen`` is 0 for contacts to leave out, 1 for contacts that only join an island of others, and 2 for contacts
+    from which islands are searched.
     """
     count = cython.declare(cython.Py_ssize_t)
     link_bodies(m, chosen)
@@ -57,9 +58,9 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 
 
 def _append_coupled(m: Memory, first: int, place: int) -> int:
-    """Append the contacts coupled with ``first``, and itself, to the members of islands; return the end.
+    """Append contact ``first`` and all contacts coupled with it to the members of islands; return the end.
 
-    They are appended from ``place`` on, breadth first.
+    The members are appended from ``place`` on, in the order of a search breadth first.
     """
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
@@ -143,7 +144,8 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
 def _add_coupling(m: Memory, D: Array, sides: tuple[int, int], places: tuple[int, int], r: int) -> None:
     """Add the coupling of members k and l of an island, which share a body, to the compliance D.
 
-    It gives rates at the side ``own`` by impulses at the side ``other``. There are ``count`` members with r rows.
+    The coupling gives rates of member k, at its side with the index ``own``, by impulses of member l at ``other``.
+    There are ``count`` members with r rows.
     """
     own, other = sides
     k, l = places
@@ -172,7 +174,7 @@ def rate_change(m: Memory, change: Array, c: int, r: int) -> float:
 def rate_size(m: Memory, v: Array, w: Array, du: Array, c: int, r: int) -> float:
     """Sum of the absolute values of the terms of rate r of contact c, at velocities v, w, du; 0 for bearings.
 
-    Those of bearings are in friction.rows.
+    For bearings see friction.rows.slip_size.
     """
     if is_bearing(m, c):
         return 0.0

@@ -34,8 +34,8 @@ the second number."""
 def prepare(m: Memory, dim: int, law: LawSpace, ends: tuple[int, int], scale: float, again: bool) -> Island:
     """Prepare the contact law of the island with the members from ``ends[0]`` to ``ends[1]`` (exclusive).
 
-    ``scale`` is that of the rates. ``again`` is True if rows of the last prepared island may be reused. An island
-    that is too large for the loops is returned with zero contacts.
+    ``scale`` is the scale of the rates [m/s]. ``again`` is True if rows of the last prepared island may be reused. An
+    island that is too large for the loops is returned with zero contacts.
     """
     first, last = ends
     n = m.strike_rate.shape[2]

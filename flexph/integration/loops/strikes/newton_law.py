@@ -78,8 +78,8 @@ def solve_impacts_of_islands(m: Memory, dim: int, s: Striking, given: Given) -> 
 def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
     """Set the changes of velocities to zero; for coupled bodies first remove the velocity defect of the joints.
 
-    It uses the factored matrices, with which it also computes the responses to impulses. Returns False for too many
-    contacts.
+    The matrices must have been factored; the responses to impulses are computed with them, too. Returns False for too
+    many contacts.
     """
     begin_part(m)
     if not are_apart(m):
@@ -114,9 +114,9 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
 
 
 def scale_of(m: Memory, dim: int, kinds: int, members: int) -> float:
-    """Scale of the rates: the largest sum of the absolute values of the terms of one.
+    """Scale of the rates: the largest sum of the absolute values of the terms of a rate.
 
-    It is over the first ``members`` members of islands.
+    Rates of the first ``members`` members of islands are considered, and slip rates of bearings if ``kinds`` > 0.
     """
     scale = 1e-300
     for k in range(members):

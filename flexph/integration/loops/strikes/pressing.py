@@ -122,7 +122,7 @@ def _linearise(m: Memory, law: LawSpace, island: Island) -> None:
 
 
 def _direction(m: Memory, e: int) -> float:
-    """Component of the direction n = λ/|λ| of a joint impulse, for multiplier e of those that press bearings."""
+    """Component of the direction n = λ/|λ| of a joint impulse, for entry e of the multipliers that press bearings."""
     parts = cython.declare(cython.Py_ssize_t)
     owner_size = m.rub_size[m.bearings_owner[e]]
     parts = 0

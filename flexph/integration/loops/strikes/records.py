@@ -56,7 +56,7 @@ TOLD = cython.declare(cython.Py_ssize_t, _TOLD)
 
 
 def begin_part(m: Memory) -> None:
-    """Set all flows of a part of a step to zero."""
+    """Begin a part of a step: set the works and losses that are recorded for it to zero."""
     fill(m.run_flow, 0.0)
 
 
@@ -68,7 +68,7 @@ def end_part(m: Memory, dim: int) -> None:
 
 
 def set_velocity_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
-    """Compute the velocity defect of joints and drives at the present state ``at``, which becomes that of the run."""
+    """Compute the velocity defect of joints and drives at the present state ``at``, and store it as ``run.defect``."""
     velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
     copy(m.run_new_defect, m.run_defect)
 
@@ -97,7 +97,7 @@ def friction_impulse(m: Memory, dim: int, c: int) -> float:
 
 
 def record_impulses(m: Memory, c: int, normal: float, friction: float, strikes: bool) -> None:
-    """Add the normal and friction impulse of contact c to the flows; if it ``strikes``, also to those at impacts."""
+    """Add the normal and friction impulse of contact c to the flows, and to the impact impulses if it ``strikes``."""
     m.run_flow[m.contacts_pressed[c]] += normal
     m.run_flow[m.contacts_rubbed[c]] += friction
     if strikes:
@@ -119,8 +119,9 @@ def record_surface(m: Memory, c: int, r: int, impulse: float) -> None:
 def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: bool) -> bool:
     """Record a solved part of a step, and make its end the present state ``at``; False if the part is not accepted.
 
-    ``share`` is its part of the length of the step. ``alone`` is True if this part is the whole step, without
-    impacts. If then no contact may close either, the multipliers are those at its middle.
+    ``share`` is the length of the part divided by the length of the step. ``alone`` is True if the part is the whole
+    step, without impacts. If then no contact may close either, the recorded multipliers are the values at the middle of
+    the step, else means.
     """
     if turns_beyond_stop(m):
         return refuse(m, TURNED, 0)

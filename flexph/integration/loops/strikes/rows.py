@@ -10,6 +10,7 @@ from __future__ import annotations
 import cython
 
 from ....kernels.contacts.gap_arrays import ANGLE as _ANGLE
+from ....kernels.contacts.gap_arrays import FACE as _FACE
 from ....numerics.arrays import Array
 
 if not cython.compiled:
@@ -23,14 +24,15 @@ if not cython.compiled:
     from .bearings import slip_of
 
 ANGLE = cython.declare(cython.Py_ssize_t, _ANGLE)
+FACE = cython.declare(cython.Py_ssize_t, _FACE)
 ALIKE = cython.declare(cython.double, 0.75)
 """Cosine between a tangent before and after, below which the tangents have jumped."""
 
 
 def set_levers(m: Memory, dim: int) -> None:
-    """Set the levers of nodes and the inverse rotations of bodies to those of the present state ``at``.
+    """Set the levers of nodes and the inverse rotations of bodies from the present state ``at``.
 
-    They are ``trial.lever`` and ``trial.inverse``.
+    They are written into ``trial.lever`` and ``trial.inverse``.
     """
     copy(m.at_arm, m.trial_lever)
     for b in range(m.inertia_mass.size):
@@ -84,7 +86,7 @@ def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
 def evaluate_contact(m: Memory, dim: int, c: int, h: float) -> None:
     """Compute the gap of contact c at the end of a step, its gradients and its slip, and its impulses as forces.
 
-    A force here is an impulse over h; gap and slip are stored over h, too, as rates.
+    A force here is an impulse divided by h; gap and slip are divided by h, too, and stored as rates.
     """
     is_angle = cython.declare(cython.bint)
     place_vectors(m, dim, c, m.at_r, m.at_arm, m.touch_first)
@@ -139,7 +141,7 @@ def differentiate_side(m: Memory, dim: int, h: float, n: int, sign: float) -> in
 
 
 def _side(m: Memory, c: int, b: int) -> int:
-    """Index of the rows of contact c for the velocities of side b, which is one of its two."""
+    """Index of the rows of contact c for the velocities of side b, one of the two sides of the contact."""
     return 2 * c if m.contacts_sides[c][0] == b else 2 * c + 1
 
 
@@ -151,21 +153,29 @@ def _add_node(m: Memory, dim: int, vector: tuple[int, int], b: int, by: int, h: 
     c, k = vector
     act = m.strike_act[_side(m, c, b)]
     rate = m.strike_rate[_side(m, c, b)]
+    weight = _part_of_slip(m, c, k)
     for i in range(by):
         entry = dot(dim, m.system_B[i], m.touch_mean[c][k])
         act[0][i] += entry
         rate[0][i] += entry if h == 0.0 else dot(dim, m.system_W[i], m.touch_end[c][k]) / h
-        if k == 0 and m.contacts_friction[c] > 0.0:
+        if weight != 0.0 and m.contacts_friction[c] > 0.0:
             for t in range(dim - 1):
-                along = dot(dim, m.system_B[i], m.touch_tangent[c][t])
+                along = weight * dot(dim, m.system_B[i], m.touch_tangent[c][t])
                 act[1 + t][i] += along
                 rate[1 + t][i] += along
+
+
+def _part_of_slip(m: Memory, c: int, k: int) -> float:
+    """Coefficient of vector k (V, W or U) of contact c in the vector along which it slips."""
+    if m.contacts_kind[c] == FACE:
+        return m.touch_part[c][k]
+    return 1.0 if k == 0 else 0.0
 
 
 def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> None:
     """Add the entries of the flexible coordinates to the rows of contact c, for a node of its vector k (V, W or U).
 
-    ``end`` is 0 for the node at its tip, 1 for that at its foot.
+    ``end`` is 0 for the node at the tip of the vector, 1 for the node at its foot.
     """
     n = m.contacts_node[c][2 * k + end]
     first = c * dim
@@ -175,7 +185,8 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
         _add_shapes(m, dim, (n, 0), sign, m.touch_mean[c][k], m.strike_bend_rate[first])
     else:
         _add_shapes(m, dim, (n, 1), sign, m.touch_end[c][k], m.strike_bend_rate[first])
-    if k == 0 and m.contacts_friction[c] > 0.0:
+    sign *= _part_of_slip(m, c, k)
+    if sign != 0.0 and m.contacts_friction[c] > 0.0:
         for t in range(dim - 1):
             _add_shapes(m, dim, (n, 0), sign, m.touch_tangent[c][t], m.strike_bend_act[first + 1 + t])
             _add_shapes(m, dim, (n, 0), sign, m.touch_tangent[c][t], m.strike_bend_rate[first + 1 + t])
@@ -184,7 +195,7 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
 def _add_shapes(m: Memory, dim: int, node: tuple[int, int], sign: float, along: Array, out: Array) -> None:
     """Add the shapes at node n, relative to the centre of mass, along a direction in world axes to ``out``.
 
-    The direction ``along`` is rotated to body axes by R̄⁻¹, or by R₁⁻¹ if ``at_end``.
+    The direction ``along`` is rotated to body axes by R̄⁻¹, or by R₁⁻¹ if ``at_end``; ``node`` are n and ``at_end``.
     """
     n, at_end = node
     b = m.nodes_body[n]

@@ -136,7 +136,7 @@ def _settle_island(m: Memory, dim: int, s: Striking, island: Island) -> bool:
 def _limit_energy(m: Memory, s: Striking, island: Island, taken: float) -> None:
     """Replace the impulses ``law.x`` by their change in settling, scaled down so that it creates no energy.
 
-    It may return the energy ``taken`` [J] that the step itself dissipated.
+    The change may return the energy ``taken`` [J] that the step itself dissipated.
     """
     slope = 0.0
     curve = 0.0
@@ -175,7 +175,7 @@ def _record(m: Memory, dim: int, law: LawSpace, island: Island) -> None:
 def settle_part(m: Memory, dim: int, s: Striking, given: Given, iterations: int) -> bool:
     """Settle the velocities at the end of a recorded part of a step; False if a law is not solved.
 
-    ``iterations`` are those of the part, which are added to the results.
+    ``iterations`` is the number of iterations of the part, which is added to the results.
     """
     settled = settle(m, dim, s, given)
     if settled < 0:

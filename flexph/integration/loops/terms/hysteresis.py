@@ -54,7 +54,10 @@ def path_energy(m: Memory, i: int, z: float) -> float:
 
 
 def _follow_linear(m: Memory, i: int, z: float, slip: float) -> tuple[float, float]:
-    """Mean and end value of z over a slip s ≥ 0 with dz/ds = 1 − (β sgn z + γ)|z|, exact on each side of z = 0."""
+    """Mean and end value of z over a slip s ≥ 0 with dz/ds = 1 − (β sgn z + γ)|z|, exact on each side of z = 0.
+
+    β and γ are parameters of the law.
+    """
     beta = m.joints_path_parameter[i][1]
     gamma = m.joints_path_parameter[i][2]
     left = slip

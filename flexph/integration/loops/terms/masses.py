@@ -1,8 +1,8 @@
 """Masses of rigid bodies that change with time, in loops.
 
-The inertia of such a body is a(t) times that of its reference, with the energy a H. Over a step it is the mean of both
-ends, with which the forces do the work ½ (a₀ + a₁) ΔH. The difference to Δ(a H) is the work ½ (a₁ − a₀)(H₀ + H₁) of the
-mass that arrives. Between steps the inertia is that of the time.
+The inertia of such a body is a(t) times its inertia at the factor one; if H is the energy with the latter, the energy
+is a H. Over a step the factor is the mean of a at both ends, and the forces do the work ½ (a₀ + a₁) ΔH. The difference
+to Δ(a H) is the work ½ (a₁ − a₀)(H₀ + H₁) of the mass that arrives. Between steps the factor is a at the present time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def set_changing_values(m: Memory, row: Array) -> None:
 
 
 def set_changing_masses(m: Memory, share: float) -> None:
-    """Set changing inertias to those at the end of the step (share 1) or to the mean (½), with the momenta there."""
+    """Set changing inertias to the values at the end of the step (share 1) or the means (½), with the momenta there."""
     for k in range(m.masses_body.size):
         b = m.masses_body[k]
         factor = (1.0 - share) * factor_at(m, MASSES, k, 0) + share * factor_at(m, MASSES, k, 1)

@@ -23,8 +23,8 @@ def cross_product(a: Array, b: Array, out: Array) -> None:
 def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> int:
     """Write the rows of B and W of node n from row ``row`` on; return the next row.
 
-    They are for ṙ̄, ω̄, φ̄u̇̄ and the flexible coordinates of its body, and ṙ̄ of further frames. ``sign`` multiplies
-    all.
+    The rows are for ṙ̄, ω̄, φ̄u̇̄ and the flexible coordinates of its body, and ṙ̄ of further frames. ``sign``
+    multiplies all.
     """
     d = dim
     s = 1 if d == 2 else 3
@@ -44,7 +44,7 @@ def differentiate_node(m: Memory, dim: int, h: float, n: int, sign: float, row: 
 
 
 def _write_body_rows(m: Memory, dim: int, h: float, n: int, sign: float, row: int) -> None:
-    """Write the rows of B and W of node n for ṙ̄ and φ̄u̇̄ of its body, which lie before and after those for ω̄."""
+    """Write the rows of B and W of node n for ṙ̄ and φ̄u̇̄ of its body, which lie before and after the rows for ω̄."""
     d = dim
     s = 1 if d == 2 else 3
     b = m.nodes_body[n]

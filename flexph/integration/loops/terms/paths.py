@@ -45,7 +45,7 @@ def place_points(m: Memory) -> None:
 def set_curves_at_rest(m: Memory) -> None:
     """Compute the directions and coefficients of points on curves for a step of zero length.
 
-    They are those in the present state ``at``.
+    They are taken at the present state ``at``.
     """
     for c in range(m.curves_input.size):
         _follow(m, c, m.at_product, m.at_place[c])

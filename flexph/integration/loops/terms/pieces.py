@@ -63,7 +63,7 @@ def length_of(m: Memory, c: int, e: int) -> float:
 def add_shapes(m: Memory, c: int, s: float, order: int, share: float, out: Array) -> None:
     """Add ``share`` times the coefficients of all points of curve c at place s to ``out``, or their derivative.
 
-    ``order`` is that of the derivative with respect to s, 0 to 2.
+    ``order`` is the order of the derivative with respect to s, from 0 (the coefficients themselves) to 2.
     """
     e = piece_at(m, c, s)
     t = local_place(m, c, e, s)

@@ -16,7 +16,7 @@ if not cython.compiled:
 
 
 def begin_rows(m: Memory) -> None:
-    """Set all entries of the rows to zero."""
+    """Set all rows ``acting`` and ``moved`` to zero before products are added to them."""
     for k in range(m.rows_number[0]):
         column = m.rows_column[k]
         m.rows_listed[column] = 0
@@ -49,7 +49,7 @@ def add_product(m: Memory, dim: int, p: int) -> None:
 
 
 def _list_column(m: Memory, column: int) -> None:
-    """Append a column to the list of those that have entries, unless it is there."""
+    """Append a column to the list of columns that have entries, unless it is in the list."""
     if m.rows_listed[column] == 0:
         m.rows_listed[column] = 1
         m.rows_column[m.rows_number[0]] = column

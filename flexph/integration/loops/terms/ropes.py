@@ -49,7 +49,7 @@ def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
 
 
 def add_rope_forces(m: Memory, r: int, tension: float) -> None:
-    """Add the forces that the tension of rope r exerts to those on its products."""
+    """Add the forces that the tension of rope r exerts to the forces on its products."""
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
         m.trial_force[m.ropes_square[k]] -= tension * m.string_by_square[k]
     for w in range(m.ropes_angle[r], m.ropes_angle[r + 1]):

@@ -1,4 +1,4 @@
-"""Order and pattern of a sparse border: the unknowns of wide bodies first, and those coupled with all of them last.
+"""Order and pattern of a sparse border: the unknowns of wide bodies first, the unknowns coupled with all these last.
 
 In addition to the unknowns of a banded border it has all flexible coordinates, and the ends e of the vectors of joints,
 e − W x = 0, through which joints, springs and loads are coupled to nodes that many unknowns move.
@@ -38,7 +38,7 @@ class Unknowns(NamedTuple):
 class Pattern(NamedTuple):
     """New number of each unknown, and the nonzero entries of the border of the Jacobian in the new order, by columns.
 
-    The latter are ends of columns, and row numbers.
+    The entries are given by the ends of the columns, and by row numbers.
     """
 
     order: Index
@@ -83,7 +83,7 @@ def _sorted(keys: Index) -> Index:
 
 
 def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
-    """Vertex in a graph to which each unknown belongs; −1 for those that belong to none.
+    """Vertex in a graph to which each unknown belongs; −1 for unknowns without a vertex.
 
     There is one vertex for ṙ̄ and ω̄ of each frame of wide bodies, and one for each flexible coordinate.
     """
@@ -99,8 +99,8 @@ def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
 def _order(vertex: Index, row: Index, column: Index) -> Index:
     """New number of each unknown by minimum degree of the graph of vertices, with other unknowns last.
 
-    If these are many, it is by COLAMD. ``vertex`` is that of :func:`_vertices`, ``row`` and ``column`` are the
-    entries.
+    If the other unknowns are many, the ordering is by COLAMD instead. ``vertex`` is the result of :func:`_vertices`,
+    ``row`` and ``column`` are the positions of the entries.
     """
     early = np.flatnonzero(vertex >= 0)
     if LATE * (vertex.size - early.size) > vertex.size:

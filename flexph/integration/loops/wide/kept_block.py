@@ -1,19 +1,20 @@
 """Large linear matrices of bodies held by Python: inertia products, and a factor for each step length.
 
 Python holds them if a factor saves time, if the shift to mean axes would fill them, or if strains are sums of too many
-products. For bodies of linear strain the block of the flexible coordinates u̇̄ in the Jacobian is in body axes, except
-for E, the gyroscopic terms of size hω and the terms of contacts,
+products. For bodies of linear strain the block of the flexible coordinates u̇̄ in the Jacobian, in body axes, is A + E
+with
 
-    A = 2(M − border) + h Dᵀ(½h + β)C⁻¹D + hαM,
+    A = 2(M − Z) + h Dᵀ(½h + β)C⁻¹D + hαM.
 
-symmetric positive definite and equal for all steps of a length h: it is factored once. The shifts to the centre of mass
-and to mean axes are a border of low rank. With the other unknowns y, few compared with u̇̄, the sparse border of the
-loops is [[A + E, B], [C, D]]. Without E it is solved by its Schur complement S = D − C A⁻¹B:
+A is symmetric positive definite and equal for all steps of a length h: it is factored once. Z is due to the shifts to
+the centre of mass and to mean axes, and of low rank. E has the gyroscopic terms, of size hω, and the terms of contacts.
+With the other unknowns y, few compared with u̇̄, the sparse border of the loops is [[A + E, B], [C, D]]. Without E it
+is solved by its Schur complement S = D − C A⁻¹B:
 
     S y = d_y − C A⁻¹d_u,   u̇̄ = A⁻¹(d_u − B y).
 
-Columns of B are those of the spins, which change with u, and combinations of a few constant columns Q: means and shapes
-of nodes, turned with the body. A⁻¹Q is stored, too. E is included by conjugate residuals, preconditioned by the border
+Columns of B belong to spins and change with u, or are combinations of a few constant columns Q: means and shapes of
+nodes, turned with the body. A⁻¹Q is stored, too. E is included by conjugate residuals, preconditioned by the border
 without E. For bodies of von Kármán strain the border is factored as a whole.
 """
 
@@ -158,7 +159,7 @@ class KeptBlock:
     def process(self, request: int) -> None:
         """Compute the products of large matrices that the loops request, and store them in the memory.
 
-        They are those of inertia, of viscous damping, and of strains and stresses.
+        They are products with inertia, with viscous damping, and with the matrices of strains and stresses.
         """
         m, a = self._m, self._a
         if request == PRODUCTS:
@@ -226,7 +227,7 @@ class KeptBlock:
     def _flexible(self, h: float) -> Any:
         """Part of the block of flexible coordinates due to stresses and damping, for a step length h [s].
 
-        It is h D̄ᵀ(½h + β)C⁻¹D₁, with the geometric and viscous terms.
+        The part is h D̄ᵀ(½h + β)C⁻¹D₁, with the geometric and viscous terms.
         """
         a, m = self._a, self._m
         strain, rise, viscous = a.strain, a.rise, a.viscous
