@@ -49,7 +49,7 @@ class Distance(NamedTuple):
     def _surface(self, x: Array) -> tuple[float, Array, Array]:
         dim, places, near, bent = x.size, np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
         places[:, :dim] = x
-        distance(self.shape, 0, dim, places, self.blend, near, bent)
+        distance(self.shape, 0, dim, places, self.blend, (near, bent))
         curved = near[0, CURVED : CURVED + 9].reshape(3, 3)[:dim, :dim]
         return float(near[0, VALUE]), near[0, GRADIENT : GRADIENT + dim], curved
 

@@ -4,6 +4,6 @@ In both cases gaps that still close within the step are closed by its own impuls
 (:mod:`flexph.integration.loops.strikes.closing`), and velocities that violate the contact laws at its end settle
 (:mod:`flexph.integration.loops.strikes.settling`).
 
-Imports: contacts.loops, integration.loops.contact, integration.loops.memory, integration.loops.steps,
-integration.loops.strikes, integration.loops.terms, kernels.contacts, kernels.convergence, numerics, numerics.loops.
+Imports: integration.loops.contact, integration.loops.memory, integration.loops.steps, integration.loops.strikes,
+integration.loops.terms, kernels.contacts, kernels.convergence, numerics, numerics.loops.
 """

@@ -36,7 +36,8 @@ def closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[fl
     Only gaps that were open and are closed at the second end are considered; the search is for the zero of the least
     of them. If the least gap is not open at the first end (just after a bounce), the interval is halved towards it
     until the gap is open at a time; the first end is returned if it is not open at any of these times, down to the
-    fraction SHORTEST of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as closed.
+    fraction SHORTEST of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as
+    closed.
     """
     begin, end = ends
     first = begin
