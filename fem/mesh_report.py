@@ -16,7 +16,7 @@ from flexph.meshes.cell_types import DIMENSION, EDGES, dimension
 from flexph.meshes.contents import MeshContents, ProposedPort, refuse_left_out, shortened
 from flexph.meshes.drawings.drawing import PLAIN, MeshRequest, is_drawing
 from flexph.meshes.files.reading import Source, read_contents
-from flexph.meshes.unit_systems import in_metres, told
+from flexph.meshes.unit_systems import in_metres, matching_unit_system
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import warn
 from flexph.numerics.arrays import Array
@@ -99,7 +99,7 @@ def mesh_report(
     held = read_contents(mesh, omit, request if drawn or request.unit is None else replace(request, unit=1.0))
     unit = 1.0 if drawn or request.unit is None else request.unit
     refuse_left_out(held, ("mass",))
-    if unit != 1.0 and density is None and told(held, unit):
+    if unit != 1.0 and density is None and matching_unit_system(held, unit):
         held, unit = in_metres(held, unit), 1.0
     constraints = _constraint_notes(held)
     given = copy(held.mesh)

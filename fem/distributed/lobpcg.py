@@ -30,7 +30,7 @@ class Images(NamedTuple):
         """Vectors [X, Y] and their products, with X of this object and Y of ``other``."""
         return Images(*(np.hstack(pair) for pair in zip(self, other, strict=True)))
 
-    def out_of(self, system: System, vectors: Array) -> Array:
+    def orthogonalised(self, system: System, vectors: Array) -> Array:
         """Rows (own, k) of V − X(XᵀKV): the given ``vectors`` V made K-orthogonal to X, for X with XᵀKX = 1.
 
         The projection is done twice, against round-off.
@@ -71,7 +71,7 @@ def lobpcg(
     known_images = images(system, known)
     if known.shape[1]:
         known_images = known_images.combined(_best(system, known_images, known.shape[1])[1])
-    space = images(system, known_images.out_of(system, precondition(system.heavy(start))))
+    space = images(system, known_images.orthogonalised(system, precondition(system.heavy(start))))
     active = np.ones(count, dtype=bool)
     for _ in range(steps):
         values, weights = _best(system, space, count)
@@ -85,8 +85,8 @@ def lobpcg(
         if not np.any(active[:wanted]):
             return 1.0 / values[:wanted], best.x[:, :wanted]
         before = space.x[:, count:] @ weights[count:, active] if len(weights) > count else start[:, :0]
-        fresh = known_images.out_of(system, np.hstack([ahead[:, going], before]))
-        space = best.appended(images(system, best.out_of(system, fresh)))
+        fresh = known_images.orthogonalised(system, np.hstack([ahead[:, going], before]))
+        space = best.appended(images(system, best.orthogonalised(system, fresh)))
     raise ArithmeticError(f"{wanted} modes of {count} did not converge in {steps} steps: use --solver factor")
 
 

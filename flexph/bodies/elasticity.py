@@ -241,7 +241,7 @@ class StressRows:
         return self.rows @ self.basis
 
 
-def rows_over(rows: Any, basis: Any) -> Any:
+def rows_on_reduced_stresses(rows: Any, basis: Any) -> Any:
     """Rows (r, k) that act on reduced stresses σ̂, from ``rows`` (r, m) that act on the stresses σ = S σ̂.
 
     ``basis`` is S, a matrix or a :class:`StressBasis`. The result is sparse, or :class:`StressRows`.

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..drawing.shapes import SweptSection
 from ..numerics.arrays import Array
-from .elasticity import rows_over
+from .elasticity import rows_on_reduced_stresses
 from .nodal_mesh import NodalMesh
 
 RESULTANTS = 6
@@ -59,7 +59,7 @@ class SectionStress:
 
     def in_basis(self, basis: Any) -> SectionStress:
         """Section stresses that act on reduced stresses σ̂, for the matrix ``basis`` S in σ = S σ̂."""
-        return replace(self, resultants=rows_over(self.resultants, basis))
+        return replace(self, resultants=rows_on_reduced_stresses(self.resultants, basis))
 
     def of(self, sigma: Array) -> Array:
         """Resultants (k, s, 6) for stress coordinates (k, m)."""
@@ -145,7 +145,7 @@ class StressField:
 
     def in_basis(self, basis: Any) -> StressField:
         """Field that acts on reduced stresses σ̂, for the matrix ``basis`` S in σ = S σ̂."""
-        return replace(self, cells=rows_over(self.cells, basis))
+        return replace(self, cells=rows_on_reduced_stresses(self.cells, basis))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,7 @@ class TensorField:
 
     def in_basis(self, basis: Any) -> TensorField:
         """Field that acts on reduced stresses σ̂, for the matrix ``basis`` S in σ = S σ̂."""
-        cells, at, nodal = (rows_over(rows, basis) for rows in (self.cells, self.at, self.nodal))
+        cells, at, nodal = (rows_on_reduced_stresses(rows, basis) for rows in (self.cells, self.at, self.nodal))
         return replace(self, cells=cells, at=at, nodal=nodal)
 
 

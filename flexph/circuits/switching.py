@@ -31,7 +31,7 @@ MOST = 12
 """Largest number of switches and diodes for which all combinations of positions are tried."""
 
 
-class Positioned:
+class CircuitMode:
     """Circuit in one mode, with the states ``names`` that all modes share, its system and its voltages and currents."""
 
     def __init__(self, circuit: Model, names: Sequence[str]) -> None:
@@ -59,7 +59,7 @@ class Positioned:
         return value + float(row[z.size :] @ forcing.at(time)) if row[z.size :].any() else value
 
 
-def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, Positioned]:
+def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -> dict[str, CircuitMode]:
     """Circuits in all possible modes, by the names of the modes; the given positions, or else all combinations.
 
     Raises ValueError if no mode is possible, if no switch or diode is free, or if there are too many for all
@@ -85,7 +85,7 @@ def positioned(circuit: Model, positions: Sequence[Mapping[str, bool]] | None) -
     if not possible:
         raise ValueError(f"no position of the switches and diodes is possible{reason}")
     names = dict.fromkeys(name for one in possible for name in one.assembly.names)
-    return {one.at_text: Positioned(one, list(names)) for one in possible}
+    return {one.at_text: CircuitMode(one, list(names)) for one in possible}
 
 
 def switching(
@@ -106,12 +106,12 @@ def switching(
     return SwitchingPHDAE(modes, _transitions(circuit, by_mode, free))
 
 
-def _same(one: Positioned, other: Positioned, switches: set[str]) -> bool:
+def _same(one: CircuitMode, other: CircuitMode, switches: set[str]) -> bool:
     """True if the given switches have the same positions in both modes, so that only diodes differ."""
     return all(one.circuit.positions[name] == other.circuit.positions[name] for name in switches)
 
 
-def _transitions(circuit: Model, modes: Mapping[str, Positioned], free: Sequence[str]) -> list[Transition]:
+def _transitions(circuit: Model, modes: Mapping[str, CircuitMode], free: Sequence[str]) -> list[Transition]:
     """Transitions at the instants of schedules, to the modes whose switches have the positions scheduled just after.
 
     Each leads from all other modes; ``free`` are the names of switches and diodes without a fixed position.
@@ -172,7 +172,7 @@ def along(circuit: Model, trajectory: SwitchingTrajectory, inputs: Mapping[str, 
     ]
     for mode in dict.fromkeys(trajectory.modes.tolist()):
         closed = dict(zip(free, _positions(mode, circuit, free), strict=True))
-        one, at = Positioned(circuit.at(closed), names), trajectory.modes == mode
+        one, at = CircuitMode(circuit.at(closed), names), trajectory.modes == mode
         forcing = Forcing(one.system.ports, inputs)
         u = np.array([forcing.at(float(t)) for t in trajectory.times[at]])
         for values, rows in zip(both, (one.readings.voltages, one.readings.currents), strict=True):

@@ -22,7 +22,7 @@ RANK = 1e-9
 """Scaled singular value below which constraints are redundant."""
 
 
-class Level(NamedTuple):
+class ImpulseMatrices(NamedTuple):
     """Dense matrices at a state with which impulses of contacts and joints change the velocities.
 
     H (``rows``) are the derivatives of the rates γ of contacts with respect to the velocities v, L (``lower``) is the
@@ -83,7 +83,9 @@ def gaps_at(a: Arrays, c: Configuration, d: Derived) -> Gaps:
     return gaps_between(a.contacts, vectors, vectors)
 
 
-def level_of_rows(a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, rows: Array) -> Level:
+def impulse_matrices(
+    a: Arrays, place: tuple[Configuration, Derived], coefficient: Array, rows: Array
+) -> ImpulseMatrices:
     """Matrices for impulses of contacts and joints at the state ``place``.
 
     ``rows`` is the matrix H of the contacts, ``coefficient`` (t,) are the coefficients of the constraint terms.
@@ -95,7 +97,7 @@ def level_of_rows(a: Arrays, place: tuple[Configuration, Derived], coefficient: 
     spread = solve_triangular(lower, rows.T, lower=True)
     basis = _range(joints)
     spread = spread - basis @ (basis.T @ spread)
-    return Level(rows, spread, spread.T @ spread, lower, joints, basis)
+    return ImpulseMatrices(rows, spread, spread.T @ spread, lower, joints, basis)
 
 
 def _range(rows: Array) -> Array:

@@ -21,7 +21,7 @@ from .graph import Graph
 from .resistance import Resistance
 from .storage import LagrangianStorage
 
-GROWN = 20.0
+LARGEST_GROWTH = 20.0
 """Growth of the largest entry of b, relative to the sample, up to which the multipliers chosen at the sample are valid;
 b maps multipliers to rates."""
 
@@ -149,7 +149,7 @@ class DirectEquations(_Equations):
             form = self.partition.form(self.graph(self.energy_variables(x)), self.m_r)
         except ValueError as error:
             raise _ended(x) from error
-        if np.abs(form.b).max(initial=0.0) > GROWN * self.largest:
+        if np.abs(form.b).max(initial=0.0) > LARGEST_GROWTH * self.largest:
             raise _ended(x)
         return form
 

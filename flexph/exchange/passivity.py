@@ -83,7 +83,7 @@ AXIS = 1e-9
 """Real part of a pole, relative to ‖A‖, below which it counts as undamped."""
 SAME = 1e-7
 """Distance of two undamped poles, relative to ‖A‖, below which they count as one."""
-NOTHING = 1e-9
+ZERO_EIGENVALUE = 1e-9
 """Eigenvalue of D + Dᵀ, relative to the size of the system, below which it counts as zero."""
 
 
@@ -154,8 +154,8 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
         return inverse.T @ q @ inverse
     loss, turn = np.linalg.eigh(d + d.T)
     size = max(float(np.linalg.norm(d)), float(np.linalg.norm(b) * np.linalg.norm(c)), 1e-300)
-    bare = loss < NOTHING * size
-    if loss[0] < -NOTHING * size:
+    bare = loss < ZERO_EIGENVALUE * size
+    if loss[0] < -ZERO_EIGENVALUE * size:
         raise NoEnergy("D + Dᵀ is not positive semi-definite")
     b, c, d = b @ turn, turn.T @ c, turn.T @ d @ turn
     if np.any(bare):
@@ -207,7 +207,7 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
     given by TᵀQT = diag((C₂B₂)⁻¹, Q_z). Q_z is the energy matrix of a smaller system with the states z.
     """
     b2, c2, b1, c1 = b[:, bare], c[bare], b[:, ~bare], c[~bare]
-    live = singular_vectors(b2, tolerance=NOTHING, size=max(float(np.linalg.norm(b)), 1e-300)).rows
+    live = singular_vectors(b2, tolerance=ZERO_EIGENVALUE, size=max(float(np.linalg.norm(b)), 1e-300)).rows
     b2, c2, rank = b2 @ live, live.T @ c2, live.shape[1]
     if not rank:
         if not b1.shape[1]:

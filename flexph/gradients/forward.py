@@ -36,7 +36,7 @@ from .runs.sweeps import Varied, recorded_run, refuse_bent
 if TYPE_CHECKING:
     from ..results.solution import Solution
 
-NOTHING = 1e-10
+NEGLIGIBLE = 1e-10
 """Change of a reading by the size of a parameter, relative to the largest reading, up to which it counts as zero."""
 
 
@@ -235,7 +235,7 @@ def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: 
     """
     sizes = np.array([abs(value) or 1.0 for value in parameters.values()])[:, None, None]
     fine, apart = pairs[::2], pairs[1::2]
-    scale = max(float(np.abs(sizes * fine).max()), NOTHING / AGREED * float(np.abs(values).max()))
+    scale = max(float(np.abs(sizes * fine).max()), NEGLIGIBLE / AGREED * float(np.abs(values).max()))
     for key, size, gap in zip(parameters, sizes, apart, strict=True):
         if np.abs(size * gap).max() > AGREED * scale:
             raise ValueError(

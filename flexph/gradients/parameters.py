@@ -29,7 +29,7 @@ STEP = 1e-3
 """Step of differences of sixth order by a parameter, relative to its value (to one for zero)."""
 SMALL = 1e-5
 """Step of differences of second order, likewise: their error is some 1e-10 for powers of a parameter."""
-LOST = 1e-3
+LEAST_CHANGE = 1e-3
 """Relative change of the numbers of a run, over that of a parameter, below which its steps are taken as too small."""
 ENLARGED = 1e-4
 """Relative change of the numbers of a run to which such steps are enlarged."""
@@ -154,7 +154,7 @@ def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEP
     """
     samples, size = samples_of(origin, {name: step}, counts), size_of(origin.parameters[name])
     share = max(_relative_change(origin, own) for own in samples.values())
-    if share >= LOST * step / size or (share == 0.0 and size >= NEARLY_ZERO):
+    if share >= LEAST_CHANGE * step / size or (share == 0.0 and size >= NEARLY_ZERO):
         return step, samples
     larger = step * ENLARGED / share if share > 0.0 else step / size  # as of zero
     try:

@@ -26,7 +26,7 @@ from ..results.result import Occurrences
 from ..results.signature import mechanism_signature
 from ..results.solution import Solution
 from ..results.state_view import MechanismView
-from ..results.validity import long_drives, moves_from_rest, of_long_drives, warn_of_doubts
+from ..results.validity import long_drive_warning, long_drives, moves_from_rest, warn_of_doubts
 from ..systems.inputs import Forcing
 from ..systems.nonlinear import ValidityWarning
 from .blocks.in_blocks import blocks_of, controlled_in_blocks, in_blocks
@@ -158,7 +158,9 @@ class _Task(NamedTuple):
     def _explained(self, run: Run, error: StepFailed, span: tuple[float, float]) -> str:
         """Message for a step over the times ``span`` that could not be solved."""
         table = table_of(self.mechanism, self.initial.anchors)
-        cure = of_long_drives(self.mechanism, table, span) or (f"{ONE_STEP}; else {GENERAL}" if self._is_one else "")
+        cure = long_drive_warning(self.mechanism, table, span) or (
+            f"{ONE_STEP}; else {GENERAL}" if self._is_one else ""
+        )
         return explain(run, error, span, self._huge_inputs(run, span), cure=cure or GENERAL)
 
     @property

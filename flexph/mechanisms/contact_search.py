@@ -40,7 +40,7 @@ CHANGES = 100
 """Largest number of contacts that are closed or released one by one."""
 
 
-class Opens(ArithmeticError):
+class OpenError(ArithmeticError):
     """Error of an equilibrium that needs a pulling force at a contact; such a contact opens."""
 
     def __init__(self, contact: str, pull: float) -> None:
@@ -113,8 +113,8 @@ class Search:
         """Find the equilibrium by closing and releasing rigid contacts, one after the other, until all conditions hold.
 
         The contacts ``held`` do not slide: friction holds them along their tangents. With ``in_place``, the contacts
-        that are closed in the pose start closed and may open, but no others close. Raises Opens if a contact would have
-        to pull, Slips if friction would exceed its bound, and ArithmeticError if no equilibrium is found.
+        that are closed in the pose start closed and may open, but no others close. Raises OpenError if a contact would
+        have to pull, SlipError if friction would exceed its bound, and ArithmeticError if no equilibrium is found.
         """
         self._tried = set()
         closed, pose = self.closed_in_pose() if in_place or not self.rigid or self._on_faces else self._pressed(held)
@@ -126,7 +126,7 @@ class Search:
             except ArithmeticError as error:
                 if opened is None:
                     raise
-                raise Opens(*opened) from error
+                raise OpenError(*opened) from error
             change, pull = self._wrong(rested, closed)
             if in_place and change is not None and change not in closed:
                 raise ArithmeticError(
@@ -148,7 +148,7 @@ class Search:
     def cause(self, error: ArithmeticError) -> ArithmeticError:
         """Error that explains why there is no equilibrium with all contacts of the pose closed.
 
-        It is Opens, with the contact that would have to pull most, or the given error if none would.
+        It is OpenError, with the contact that would have to pull most, or the given error if none would.
         """
         gaps = self._gaps(self.start)
         closed = [t for t in self.touches if gaps[t.name] <= PLACED * self.size]
@@ -158,7 +158,7 @@ class Search:
         except ArithmeticError:
             return error
         change, pull = self._wrong(rested, {t.name for t in closed})
-        return Opens(change, pull) if change is not None and pull else error
+        return OpenError(change, pull) if change is not None and pull else error
 
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
         """Names of the rigid contacts that touch when soft springs replace them, and the pose at rest on these springs.

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..systems.inputs import Input
-from .contact_search import Opens, Search
+from .contact_search import OpenError, Search
 from .model.state import Pose, State
-from .rested import Slips
+from .rested import SlipError
 from .substitutes import OF_DISTANCES
 
 Mechanism = Any
@@ -48,9 +48,9 @@ def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, ti
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]
     try:
         rested = search.settled(held, in_place=True)
-    except Slips as error:
+    except SlipError as error:
         return Held(None, "slip", str(error))
-    except Opens as error:
+    except OpenError as error:
         return Held(None, "opening", f"{error.contact!r} opens")
     except ArithmeticError as error:
         return Held(None, "no equilibrium", str(error))

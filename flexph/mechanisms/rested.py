@@ -31,7 +31,7 @@ SLIPS = 1e-6
 """Relative excess of friction above its bound that counts as zero: the balance of forces has the same accuracy."""
 
 
-class Slips(ArithmeticError):
+class SlipError(ArithmeticError):
     """Error of an equilibrium in which friction at a contact would have to exceed its bound."""
 
 
@@ -115,7 +115,7 @@ class Rested:
         return replace(state, x=flat(mechanism, c._replace(spring=spring)))
 
     def within_cones(self, held: Sequence[Touch], *, explains: bool) -> Rested:
-        """Equilibrium in which friction at the contacts ``held`` is within its bounds; raises Slips if there is none.
+        """Equilibrium in which friction at the contacts ``held`` is within its bounds; SlipError if there is none.
 
         The forces are those of least norm or, if these exceed a bound, those with the least sum of normal forces. If
         ``explains``, the message says how much larger the coefficients of friction would have to be.
@@ -130,12 +130,12 @@ class Rested:
             return Rested(self.touches, self.mechanism, replace(self.state, multipliers=shared))
         worst = max(over, key=lambda t: needed[t.name] - t.friction * pressing[t.name])
         if not explains:
-            raise Slips(f"{worst.name!r} slips")
+            raise SlipError(f"{worst.name!r} slips")
         bound = worst.friction * max(pressing[worst.name], 0.0)
         own = needed[worst.name] / bound if bound > 0.0 else np.inf
         factor = self._least_factor(rigid) if is_rigid else own
         lack = f"would have to be {factor:.4g} times as large" if factor < MOST else "of no size would hold it"
-        raise Slips(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
+        raise SlipError(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
     def _least_factor(self, held: Sequence[Touch]) -> float:
         """Least factor of all coefficients of friction at which the contacts ``held`` can hold the bodies by friction.

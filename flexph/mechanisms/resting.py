@@ -24,7 +24,7 @@ from .model.constraints import rates_at
 from .model.model import extent
 from .model.state import Pose, State, at_rest, configuration
 from .model.time_table import table_of
-from .rested import Rested, Slips
+from .rested import Rested, SlipError
 from .skins_at_rest import (
     carrying_sets,
     changed_sets,
@@ -196,7 +196,7 @@ def _rest(
         if not held:
             raise search.cause(error) from error
         if slipped is not None:
-            raise (slipped if isinstance(slipped, Slips) else search.cause(slipped)) from error
+            raise (slipped if isinstance(slipped, SlipError) else search.cause(slipped)) from error
         if round_ := [touch.name for touch in held if not touch.has_tangents]:
             raise ArithmeticError(
                 "no equilibrium was found without friction, and friction holds points on planes only, not "

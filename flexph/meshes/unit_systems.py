@@ -80,7 +80,7 @@ def in_metres(contents: MeshContents, unit: float) -> MeshContents:
     couplings = {name: _moved(coupling, unit) for name, coupling in contents.couplings.items()}
     shells = {name: replace(shell, thickness=unit * shell.thickness) for name, shell in contents.shells.items()}
     contents = replace(contents, mesh=mesh, couplings=couplings, shells=shells)
-    system = told(contents, unit)
+    system = matching_unit_system(contents, unit)
     if system is not None:
         return _in_system(contents, system)
     names = ", ".join(f"{mass.name} ({mass.place})" for mass in contents.masses())
@@ -93,7 +93,7 @@ def in_metres(contents: MeshContents, unit: float) -> MeshContents:
     return replace(contents, materials={}, sections=(), damping=None, unread=why)
 
 
-def told(contents: MeshContents, unit: float) -> UnitSystem | None:
+def matching_unit_system(contents: MeshContents, unit: float) -> UnitSystem | None:
     """System of units with lengths in ``unit`` [m] that fits the materials of a file.
 
     None if no such system fits, or several.

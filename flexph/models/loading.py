@@ -35,7 +35,7 @@ from .running import (
     times_of,
 )
 from .sampling import check_optimisation, check_study
-from .schema.controllers import check_driven, check_references
+from .schema.controllers import check_driven_ports, check_references
 from .schema.document import Document
 from .schema.entry import Builder
 from .schema.runs import Equilibrium, Frequencies, Integrate, InverseDynamicsRun, TimedRun
@@ -153,7 +153,7 @@ class ModelFile:
             with here.at("controllers", name).refusals():
                 ControlLoops(self.mechanism, {name: controller}, state)
         method, controllers = here.of(entry.method, "method") or Exact(), here.of(entry.controllers, "controllers")
-        check_driven(self.mechanism.network.input_slices, entry.controllers, controllers, here)
+        check_driven_ports(self.mechanism.network.input_slices, entry.controllers, controllers, here)
         check_references(entry.controllers, here, times_of(entry, state.time))
         with here.at("controllers").refusals():
             if isinstance(method, MechanismMethod):

@@ -396,9 +396,11 @@ class Solution(MotionByName, Result, Memo):
             Force (k, d) [N] and torque (k, s) [N m].
         """
         table = table_of(self.mechanism, self.anchors)
-        return reaction(self.mechanism, self._middles(), self.multipliers, table, joint=joint, on=on, frame=frame)
+        return reaction(
+            self.mechanism, self._poses_at_multipliers(), self.multipliers, table, joint=joint, on=on, frame=frame
+        )
 
-    def _middles(self) -> Motion:
+    def _poses_at_multipliers(self) -> Motion:
         """Poses at ``multiplier_times``, the middles of the steps that end at saved times.
 
         They are extrapolated backwards from the states at the saved times.

@@ -236,7 +236,9 @@ def _defects(solution: Solution) -> list[str]:
     return doubts
 
 
-def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False) -> str:
+def long_drive_warning(
+    mechanism: Mechanism, table: TimeTable, span: tuple[float, float], *, solved: bool = False
+) -> str:
     """Text on a drive that moves too far in a step ``span``, with a step size that suffices; empty if there is none.
 
     A step only evaluates sine and cosine of an angle: more than half a turn cannot be distinguished from less in the
@@ -259,13 +261,13 @@ def of_long_drives(mechanism: Mechanism, table: TimeTable, span: tuple[float, fl
 
 
 def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
-    """Text of :func:`of_long_drives` on the first drive that moves too far, for some steps between times of a grid."""
+    """Text of :func:`long_drive_warning` on the first drive that moves too far, for some steps of a grid."""
     table, steps = table_of(mechanism, anchors), len(grid) - 1
     if not table.varies or steps < 1:
         return ""
     some = np.unique(np.linspace(0, steps - 1, LOOKED_AT).astype(int)).tolist()
     spans = ((float(grid[k]), float(grid[k + 1])) for k in some)
-    return next((warning for span in spans if (warning := of_long_drives(mechanism, table, span, solved=True))), "")
+    return next((warning for span in spans if (warning := long_drive_warning(mechanism, table, span, solved=True))), "")
 
 
 def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:

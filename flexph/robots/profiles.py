@@ -279,7 +279,7 @@ def sequence(*motions: Motion) -> Motion:
         raise ValueError("motions must contain at least one motion, got none")
     first = motions[0]
     degree = max(m.coefficients.shape[2] for m in motions)
-    times, rows = [first.times], [_of_degree(first, degree)]
+    times, rows = [first.times], [_padded(first, degree)]
     for before, after in pairwise(motions):
         if (after.size, after.names) != (first.size, first.names):
             raise ValueError(f"motions must have the same coordinates, got {before!r} and {after!r}")
@@ -299,11 +299,11 @@ def sequence(*motions: Motion) -> Motion:
             times.append(after.times)
         else:
             times.append(after.times[1:])
-        rows.append(_of_degree(after, degree))
+        rows.append(_padded(after, degree))
     return Motion(np.concatenate(times), np.concatenate(rows), first.names, first.scalar)
 
 
-def _of_degree(motion: Motion, degree: int) -> Array:
+def _padded(motion: Motion, degree: int) -> Array:
     """Coefficients (p, n, degree) of a motion for the powers 0 … ``degree`` − 1, zero for those that it lacks."""
     more = degree - motion.coefficients.shape[2]
     return np.pad(motion.coefficients, ((0, 0), (0, 0), (0, more)))

@@ -19,7 +19,7 @@ ROUND_OFF = 4.0 * np.finfo(float).eps
 TOLERANCE = 1e-9
 """Error of a discrete gradient, relative to its largest terms, above which it is wrong. Sums of some thousand terms
 have less round-off."""
-MADE_UP = 1e-9
+ROUND_OFF_DRIFT = 1e-9
 """Value F(x₀), relative to the largest change of F that the step can make, up to which :func:`discrete_jacobian` takes
 it as round-off of earlier steps and corrects it, if ``kept``."""
 MEAN_POINTS = 4
@@ -142,7 +142,7 @@ def discrete_jacobian(
     first, last, slope = function(x0), function(x1), np.abs(middle)
     noise = ROUND_OFF * (np.maximum(np.abs(first), np.abs(last)) + slope @ np.maximum(np.abs(x0), np.abs(x1)))
     if kept:
-        first = np.where(np.abs(first) <= MADE_UP * (slope @ np.abs(step)), 0.0, first)
+        first = np.where(np.abs(first) <= ROUND_OFF_DRIFT * (slope @ np.abs(step)), 0.0, first)
     missing = last - first - middle @ step
     missing = np.where(np.abs(missing) <= noise, 0.0, missing)
     return middle + np.outer(missing, step / size) if missing.any() else middle

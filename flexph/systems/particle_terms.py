@@ -30,7 +30,7 @@ PARAMETERS = {"viscous": 1, "quadratic": 1, "coulomb": 5}
 TOLERANCE = 1e-9
 """Difference between a function of the system and its terms, relative to its largest entry, above which they disagree.
 Sums of some thousand terms have less round-off."""
-ASIDE = 1e-2
+PROBE_DISTANCE = 1e-2
 """Relative distance from a state to a second one at which functions and terms are compared, as terms can vanish at
 rest."""
 
@@ -205,7 +205,7 @@ class ParticleTerms(Terms, Memo):
                 f"{self.size} and {self.inputs.size}"
             )
         rng = np.random.default_rng(0)
-        for at in (x, x + ASIDE * np.maximum(np.abs(x).max(), 1.0) * rng.uniform(-1.0, 1.0, x.size)):
+        for at in (x, x + PROBE_DISTANCE * np.maximum(np.abs(x).max(), 1.0) * rng.uniform(-1.0, 1.0, x.size)):
             for name, own in (("E", lambda _: np.diag(self.descriptor)), ("J", self.structure),
                               ("R", self.dissipation), ("B", lambda _: self.input_matrix()), ("z", self.costate),
                               ("H", self.energy)):  # fmt: skip

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 CONSISTENT = 1e-8
 """Constraint defect, relative to its largest terms, up to which an initial state is consistent, such as one with values
 of ten digits."""
-DRIFTED = 1e-3
+POSITION_DEFECT = 1e-3
 """Defect of a position constraint, relative to its largest terms, up to which a run may begin, as runs continue from
 final states of methods that let constraints drift."""
-SHAKEN = 0.1
+VELOCITY_DEFECT = 0.1
 """Defect of a velocity constraint up to which a run may begin, relative to the velocities and their change by forces in
 one step. It is large, as some methods satisfy velocity constraints at midpoints only."""
 CLOSING = Corrections(most=30, settled=1e-15)
@@ -123,15 +123,15 @@ def state(system: SystemModel, positions: Any, velocities: Any, *, inputs: Mappi
 def gross_defect(system: SystemModel, zeta: Array, omega: Array, step: float) -> str | None:
     """Message about positions or velocities that are too inconsistent for a run with the step size ``step`` [s].
 
-    None if the defects of positions are at most DRIFTED and those of velocities at most SHAKEN. Final states of other
-    runs can have such defects.
+    None if the defects of positions are at most POSITION_DEFECT and those of velocities at most VELOCITY_DEFECT. Final
+    states of other runs can have such defects.
     """
-    defect = _position_defect(system, zeta, DRIFTED)
+    defect = _position_defect(system, zeta, POSITION_DEFECT)
     if defect is not None:
         return f"positions do not satisfy {defect}; {REMEDY}"
     force = system.Z(zeta).T @ system.V_gradient(zeta) + system.G(zeta, system.mass @ omega) @ omega
     speeds = np.abs(omega) + step * np.abs(np.linalg.solve(system.completed_mass, force))
-    defect = _velocity_defect(system, zeta, omega, speeds=speeds, allowed=SHAKEN)
+    defect = _velocity_defect(system, zeta, omega, speeds=speeds, allowed=VELOCITY_DEFECT)
     return None if defect is None else f"velocities do not satisfy {defect}; {REMEDY}"
 
 

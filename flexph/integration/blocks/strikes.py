@@ -111,7 +111,7 @@ class Single(Protocol):
         """Take one step from a start to a time [s]; raises StepFailed."""
 
 
-class JudgedPairs(NamedTuple):
+class ComparedPairs(NamedTuple):
     """Stepper of pairs of equal ``single`` steps, with an error estimate.
 
     With the coordinates q at the end of two steps of h and q₂ at the end of one step of 2h, the error of the mean
@@ -201,7 +201,7 @@ class StrikeBlocks(BlockStepper):
     def estimate(self) -> ErrorEstimate | None:
         """Error estimate that chooses the lengths of pairs of steps; None if steps are prescribed."""
         tolerance = self.scheme.tolerance
-        return None if tolerance is None else JudgedPairs(self.scheme, PairError(tolerance), self)
+        return None if tolerance is None else ComparedPairs(self.scheme, PairError(tolerance), self)
 
     @property
     def _divides(self) -> bool:

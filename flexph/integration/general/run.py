@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ...mechanisms.model.model import Model
 
 
-ASIDE = 1e-2
+PROBE_DISTANCE = 1e-2
 """Relative distance from a state at which equations are evaluated as well: at rest, some terms vanish."""
 
 
@@ -155,7 +155,7 @@ class _Steps:
         system, options = self.system, self.options
         known = [x0, *_equations(system, x0)]
         with suppress(Exception):  # functions of the user may raise anything away from their states
-            known += _equations(system, x0 + ASIDE * (1.0 + np.abs(x0)) * _pattern(x0.size))
+            known += _equations(system, x0 + PROBE_DISTANCE * (1.0 + np.abs(x0)) * _pattern(x0.size))
         probe = lambda time: [self.forcing.at(time)]  # noqa: E731
         layout = Trajectory.signature(system)
         return signature_of(layout, known, grid, method=self.method, options=options, probe=probe)

@@ -16,7 +16,7 @@ from ...numerics.step_failed import MotionEnded, StepFailed
 from ..blocks.block_stepper import BlockStepper
 from ..blocks.pairs import SUMS, PairBlocks
 from ..blocks.single_steps import as_one
-from ..blocks.strikes import JudgedPairs
+from ..blocks.strikes import ComparedPairs
 from ..loops.memory.structures import Rows
 from ..schemes.scheme import StepResult, StepStart
 from ..times.controlled_runs import CoupledResult, held_steps
@@ -239,7 +239,7 @@ class CoupledPairs(NamedTuple):
 
         Its error is estimated by comparison with one step of twice the length.
         """
-        assert isinstance(self.estimate, JudgedPairs)
+        assert isinstance(self.estimate, ComparedPairs)
         singles = _Singles(self.blocks, self.loops)
         tried = self.estimate._replace(single=singles).attempt(run, times, known)
         if not tried.steps:
@@ -249,7 +249,7 @@ class CoupledPairs(NamedTuple):
 
     def _shorter(self, start: StepStart, time: float) -> CoupledResult:
         singles = _Singles(self.blocks, self.loops)
-        assert isinstance(self.estimate, JudgedPairs)
+        assert isinstance(self.estimate, ComparedPairs)
         pair = self.estimate._replace(single=singles).step(start, time)
         return self._pair(start, pair, singles)
 

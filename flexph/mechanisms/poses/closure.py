@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 
-ASIDE = (0.36, 0.48, 0.8)
+TURNING_AXIS = (0.36, 0.48, 0.8)
 """Axis of the first body about which opposite directions start to turn; joint axes rarely coincide with it."""
 OPPOSITE = 1e-6
 """Value of |a + b|² below which two unit directions count as opposite."""
@@ -87,7 +87,7 @@ def differences(rotations: Array, spins: Array, guides: list[Guide]) -> tuple[Ar
         else:
             turn = there - here
             if mean @ mean < OPPOSITE:
-                mean, turn = here, np.cross(rotations[first] @ np.array(ASIDE), here)
+                mean, turn = here, np.cross(rotations[first] @ np.array(TURNING_AXIS), here)
             projection = _perpendicular(mean)
             errors.append(here - there)
         wanted.append(projection @ turn)

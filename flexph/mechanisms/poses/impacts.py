@@ -16,7 +16,7 @@ from scipy.sparse.linalg import splu
 from ...bodies.body import Body
 from ...bodies.ports import find_port, split_port
 from ...contacts.laws import Rigid
-from ...contacts.levels import Level, level_of_rows
+from ...contacts.levels import ImpulseMatrices, impulse_matrices
 from ...kernels.arrays import Arrays
 from ...kernels.continuous import mass_matrix, mass_of
 from ...kernels.gradient import is_sparse, velocity_count, velocity_slices
@@ -92,7 +92,7 @@ def impact_at(
     checked = check_consistent(mechanism, state, table=table)
     place = (checked.c, checked.d)
     rows = port_rates(mechanism, checked.c, port).velocity.full_rows(velocity_count(a))
-    level = level_of_rows(a, place, table.at(state.time)[0], rows)
+    level = impulse_matrices(a, place, table.at(state.time)[0], rows)
     v, _ = level.joined(velocities_of(mechanism, checked.c), rates_at(mechanism, place, table, state.time)[1])
     if impulse is not None:
         given = check.array("impulse", impulse, (a.dim,))
@@ -104,7 +104,7 @@ def impact_at(
     return replace(state, x=x, multipliers=none, memory=np.zeros((0, 0)), joint_forces=False)
 
 
-def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
+def _newton(level: ImpulseMatrices, v: Array, port: str, law: tuple[Any, Array | None]) -> Array:
     """Impulse on a port (d,) [N s] by Newton's law: the port rebounds with e times its speed of approach.
 
     ``law`` is the restitution e and the direction of rebound, by default opposite to the velocity of the port. Raises
@@ -130,7 +130,7 @@ def _newton(level: Level, v: Array, port: str, law: tuple[Any, Array | None]) ->
     return impulse
 
 
-def _free(level: Level) -> Array:
+def _free(level: ImpulseMatrices) -> Array:
     """Matrix F = L⁻¹Wᵀ of a port without joints, with M = L Lᵀ, and W from velocities to that of the port.
 
     FᵀF maps impulses on the port to changes of its velocity.

@@ -52,7 +52,7 @@ NEAR = 1e-6
 """Correction, relative to the size, above which its direction is tested; below, it is round-off."""
 FAR = 10.0
 """Displacement, relative to the size, after which a rotating mechanism has no minimum of its energy: it flies apart."""
-LOST = 100.0
+FAR_AWAY = 100.0
 """Displacement, relative to the size, after which a mechanism that nothing holds does not come to rest."""
 UNHELD = 1e-9
 """Share of the work of the forces over a correction that is stored, up to which nothing holds the mechanism."""
@@ -272,7 +272,7 @@ class Searches:
 
         Then nothing holds the mechanism.
         """
-        return flight.doublings > 0 and self._distance(c) > LOST
+        return flight.doublings > 0 and self._distance(c) > FAR_AWAY
 
     def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
         of_nodes = of.mechanism.rigid_motion is not None

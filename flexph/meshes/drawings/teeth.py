@@ -48,7 +48,7 @@ class ToothedWheel:
 
 
 @dataclass(frozen=True, eq=False)
-class _Row:
+class _CylinderFaces:
     """Faces on one cylinder, such as the tips of all teeth of a wheel: centre and direction of its axis, radius, width.
 
     ``centres``, ``areas`` and ``tags``: centre (3,), area and number of each; ``concave``: True if the axis is outside
@@ -67,7 +67,7 @@ class _Row:
 
 def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[ToothedWheel, ...]:
     """Gear wheels of a part, from faces with lengths in the unit ``scale`` [m]."""
-    rows: list[_Row] = []
+    rows: list[_CylinderFaces] = []
     for face in faces:
         if face["kind"] == "Cylinder" and "axis" in face:
             own = _row(face)
@@ -77,7 +77,7 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
             else:
                 rows[same] = _together(rows[same], own)
     counted = [(row, _teeth(row)) for row in rows]
-    wheels: list[tuple[_Row, int, list[_Row]]] = []
+    wheels: list[tuple[_CylinderFaces, int, list[_CylinderFaces]]] = []
     for row, teeth in counted:
         if teeth is None:
             continue
@@ -91,16 +91,16 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
     return tuple(replace(wheel, name=f"gear{k}") for k, wheel in enumerate(ordered, 1))
 
 
-def _row(face: Mapping[str, Any]) -> _Row:
+def _row(face: Mapping[str, Any]) -> _CylinderFaces:
     """Row of faces that consists of one cylindrical face."""
     one, two = np.array(face["ends"])
     axis, at = upwards(face["axis"]), 0.5 * (one + two)
     width = float(np.linalg.norm(two - one))
     centre, area, tag = np.array(face["centre"]), face["area"], face["tag"]
-    return _Row(at, axis, face["radius"], width, face["concave"], (centre,), (area,), (tag,))
+    return _CylinderFaces(at, axis, face["radius"], width, face["concave"], (centre,), (area,), (tag,))
 
 
-def _together(one: _Row, two: _Row) -> _Row:
+def _together(one: _CylinderFaces, two: _CylinderFaces) -> _CylinderFaces:
     """Row with the faces of the two given rows.
 
     The axis is that of the first.
@@ -109,7 +109,7 @@ def _together(one: _Row, two: _Row) -> _Row:
     return replace(one, centres=centres, areas=areas, tags=(*one.tags, *two.tags))
 
 
-def _side_by_side(one: _Row, two: _Row) -> bool:
+def _side_by_side(one: _CylinderFaces, two: _CylinderFaces) -> bool:
     near = NEAR * one.radius
     return (
         one.concave == two.concave
@@ -120,7 +120,7 @@ def _side_by_side(one: _Row, two: _Row) -> bool:
     )
 
 
-def _one_wheel(one: _Row, two: _Row) -> bool:
+def _one_wheel(one: _CylinderFaces, two: _CylinderFaces) -> bool:
     """True if two rows can be tips and roots of one wheel: coaxial, and overlapping along the axis."""
     away = two.at - one.at
     along = abs(float(away @ one.axis))
@@ -128,7 +128,7 @@ def _one_wheel(one: _Row, two: _Row) -> bool:
     return coaxial and along < 0.5 * max(one.width, two.width)
 
 
-def _teeth(row: _Row) -> int | None:
+def _teeth(row: _CylinderFaces) -> int | None:
     """Number of teeth if the faces of a row are equal and at equal angles; otherwise None.
 
     The seam of the cylinder may divide one of the faces into two.
@@ -147,7 +147,7 @@ def _teeth(row: _Row) -> int | None:
     return count if np.abs(spread).max() <= 2.0 * np.pi * EQUAL else None
 
 
-def _wheel(row: _Row, teeth: int, held: Sequence[_Row], scale: float) -> ToothedWheel:
+def _wheel(row: _CylinderFaces, teeth: int, held: Sequence[_CylinderFaces], scale: float) -> ToothedWheel:
     radii = [own.radius for own in held]
     tip = min(radii) if row.concave else max(radii)
     sign = 1.0 if row.concave else -1.0

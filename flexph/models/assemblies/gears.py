@@ -221,12 +221,14 @@ def proposed_gears(
         if known is None:
             carrier = groups[ground] if groups[ground] in carriers else min(carriers)
             pairs[frozenset(ends)] = ProposedGear(meshing, carrier)
-        elif abs(known.meshing.ratio - _towards(known.meshing, meshing, groups)) > 1e-6 * abs(known.meshing.ratio):
+        elif abs(known.meshing.ratio - _ratio_in_order(known.meshing, meshing, groups)) > 1e-6 * abs(
+            known.meshing.ratio
+        ):
             left_out.append(f"{meshing.words}: of another ratio than {known.meshing.words}")
     return Gears(tuple(pairs.values()), tuple(left_out))
 
 
-def _towards(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
+def _ratio_in_order(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
     """Gear ratio of ``meshing``, inverted if its first wheel is in the group of the second wheel of ``known``.
 
     Both meshings are between the same two rigid groups.
@@ -240,7 +242,7 @@ def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[
     They are connected by chains of joints that only allow motion about or along the axis (3,) of the wheel, which
     passes through the point ``at`` (3,).
     """
-    kept = [j.groups for j in joints if _keeps(j.pair, at, axis)]
+    kept = [j.groups for j in joints if _fixes_line(j.pair, at, axis)]
     held, waiting = {start}, [start]
     while waiting:
         own = waiting.pop()
@@ -253,7 +255,7 @@ def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[
     return held
 
 
-def _keeps(pair: Pair, at: Array, axis: Array) -> bool:
+def _fixes_line(pair: Pair, at: Array, axis: Array) -> bool:
     """True for a joint that fixes a line, the axis (3,) through the point ``at`` (3,), in both of its parts.
 
     It is a hinge or cylindrical joint about this line, or a prismatic joint parallel to it.

@@ -68,9 +68,9 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     meshes, alone = meshings(drawing, touches)
     wheels = {name for m in meshes for name in (m.first, m.second)}
     groups = {name: name for name in names}
-    blocks = _bearing_blocks(groups, _held_without(groups, touches, wheels, ground), touches)
+    blocks = _bearing_blocks(groups, _groups_without_blocks(groups, touches, wheels, ground), touches)
     pins = _loose_pins(groups, {ground, *wheels}, touches)
-    pinned = [weld for name, own in pins for weld in _held_pins(name, own, groups, wheels, ground)]
+    pinned = [weld for name, own in pins for weld in _welded_pins(name, own, groups, wheels, ground)]
     order = {name: names.index(group) for name, group in groups.items()}
     known: Known = {}
     welds = _rigid(groups, touches, known)
@@ -113,7 +113,9 @@ def _ground(drawing: Drawing, touches: Sequence[Touch], given: str | None) -> tu
     return best, "a guess: it touches the most parts and is the largest of those; --ground names another"
 
 
-def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[str], ground: str) -> dict[str, str]:
+def _groups_without_blocks(
+    groups: dict[str, str], touches: Sequence[Touch], wheels: set[str], ground: str
+) -> dict[str, str]:
     """Rigid group of each part, by part, if bearing blocks are not welded to the parts on which they stand.
 
     From ``groups`` on, loose pins are merged with parts, and then parts between which no motion is possible, as by
@@ -121,7 +123,7 @@ def _held_without(groups: dict[str, str], touches: Sequence[Touch], wheels: set[
     """
     held = dict(groups)
     for name, own in _loose_pins(held, {ground, *wheels}, touches):
-        _held_pins(name, own, held, wheels, ground)
+        _welded_pins(name, own, held, wheels, ground)
     _rigid(held, touches, {})
     return held
 
@@ -197,7 +199,7 @@ def _is_pin(name: str, touches: Sequence[Touch]) -> bool:
     return all((t.ports[0] if t.first == name else t.ports[1]).startswith("pin") for t in touches)
 
 
-def _held_pins(
+def _welded_pins(
     name: str, touches: Sequence[Touch], groups: dict[str, str], wheels: set[str], ground: str
 ) -> list[ProposedJoint]:
     """Weld a loose pin to the gear wheels in whose bores it is, merge the groups, and return the welds.

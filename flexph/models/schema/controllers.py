@@ -369,7 +369,7 @@ def _refuse_size(function: Any, size: int, place: Builder, span: tuple[float, fl
                 raise place.misfit(f"it must be {size} number{'s' * (size > 1)}, got {np.size(function(time))}")
 
 
-def check_driven(
+def check_driven_ports(
     known: Mapping[str, slice], given: Mapping[str, Any], controllers: Mapping[str, Any], here: Builder
 ) -> None:
     """Raise Misfit if the port of a PD or PID controller does not exist, or has not as many components as its output.

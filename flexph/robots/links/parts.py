@@ -162,7 +162,11 @@ def parts_of(
     given = {name: sum_of_masses([(_masses_of_body(of.body), of.frame)]) for name, of in flexed.items()}
     masses = _sums(links, carried, [name for name in own if name not in flexed]) | given
     check_moments(masses)
-    whole, starts, members = completed(masses, skeleton), _starts(own, carried, kept), _members(links, own, carried)
+    whole, starts, members = (
+        completed(masses, skeleton),
+        _joint_positions(own, carried, kept),
+        _link_positions(links, own, carried),
+    )
     bodies: dict[str, Body] = {}
     link_ports: dict[str, str] = {}
     joint_ports: dict[str, str] = {}
@@ -196,7 +200,9 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
     return {joint.name: joint.origin[:3, 3] for joint in kept if joint.parent == name}
 
 
-def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]) -> dict[str, Points]:
+def _joint_positions(
+    own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]
+) -> dict[str, Points]:
     """Positions (3,) of the joints to the next bodies, by body in ``own`` and by name of the joint."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
@@ -206,7 +212,9 @@ def _starts(own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[J
     return starts
 
 
-def _members(links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]) -> dict[str, Points]:
+def _link_positions(
+    links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]
+) -> dict[str, Points]:
     """Positions (3,) of the other links of each body and of the shapes of all its links, by body and name.
 
     They are in the frame of the body, one of ``own``. ``carried`` gives the body of each link, and the pose of the link

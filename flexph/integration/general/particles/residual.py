@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 from ....discretisation.pair_equations import GONZALEZ, INVARIANTS, MEAN_VALUE
-from ....systems.discrete_gradients import MADE_UP, ROUND_OFF
+from ....systems.discrete_gradients import ROUND_OFF, ROUND_OFF_DRIFT
 from .arrays import OWN_PAIR
 
 if not cython.compiled:
@@ -22,7 +22,7 @@ BY_INVARIANTS = cython.declare(cython.Py_ssize_t, INVARIANTS)
 BY_MEAN_VALUE = cython.declare(cython.Py_ssize_t, MEAN_VALUE)
 BY_SECANTS = cython.declare(cython.Py_ssize_t, OWN_PAIR)
 ROUNDED = cython.declare(cython.double, ROUND_OFF)
-LEFT_OVER = cython.declare(cython.double, MADE_UP)
+LEFT_OVER = cython.declare(cython.double, ROUND_OFF_DRIFT)
 
 
 def set_residual(s, dim, kind, k, h, before):

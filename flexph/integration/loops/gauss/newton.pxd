@@ -23,7 +23,7 @@ cdef double SLOW
 cdef double MANY
 cdef double REMAINS
 cdef Py_ssize_t ITERATIONS
-cdef double GROWN
+cdef double DIVERGENCE
 cdef Py_ssize_t PATIENT
 cdef double MIXED
 cdef double TINY

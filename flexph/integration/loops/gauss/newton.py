@@ -48,7 +48,7 @@ would add up in long runs. Accelerated corrections shrink unevenly: they must be
 """
 ITERATIONS = cython.declare(cython.Py_ssize_t, 60)
 """Largest number of iterations. With one Jacobian for all nodes they converge linearly; slow ones are accelerated."""
-GROWN = cython.declare(cython.double, 10.0)
+DIVERGENCE = cython.declare(cython.double, 10.0)
 """Ratio of a correction to the larger of the first two at which the iteration has diverged."""
 PATIENT = cython.declare(cython.Py_ssize_t, 30)
 """Number of iterations after which accelerated ones, too, end where their iterate is balanced and gets no better."""
@@ -103,7 +103,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
             largest = larger(largest, work)
             scale = _energy_scale(g, h)
         size = sqrt(work / larger(largest, scale))
-        if not size <= GROWN:
+        if not size <= DIVERGENCE:
             return iteration if is_balanced(m, g, h) else fail(m, DIVERGED, iteration, size)
         stalls = used > 0 and stagnates(size, previous) and size <= NEWTON_STAGNATED
         stalls = stalls and (count < 0 or iteration > PATIENT)
