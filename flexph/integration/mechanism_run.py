@@ -169,8 +169,8 @@ class _Task(NamedTuple):
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
         """Open the journal of the checkpoint of the run; a context without a value if there is no checkpoint.
 
-        The journal stores time, flat state and history at the start of a step; ``unpack`` makes the start of a step of
-        these.
+        The journal stores time, flat state and history at the start of a step; ``unpack`` converts these to the start
+        of a step.
         """
         if self.options.checkpoint is None:
             return nullcontext()

@@ -54,6 +54,7 @@ class Search:
     It starts from the configuration ``start``, by default the pose at rest, with bodies deformed by the coordinates
     ``bent`` (n,). ``keeps_pose`` is used for limit loads: if all bodies and contacts are rigid and there are no
     springs, forces must balance in the pose itself, and messages do not say by how much the friction is too small.
+    With ``on_faces`` all given faces of skins are closed, even if they pull.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Search:
         *,
         keeps_pose: bool = False,
         bent: Array | None = None,
+        on_faces: bool = False,
     ) -> None:
         self.mechanism, self.pose, self.inputs, self.time = mechanism, pose, inputs, time
         self.start = at_rest(mechanism, pose.centres, pose.rotations) if start is None else start
@@ -73,7 +75,8 @@ class Search:
         self.size = extent(mechanism, pose.centres, pose.rotations)
         self.rigid = [touch for touch in self.touches if touch.is_rigid]
         self._explains = not keeps_pose
-        self._bent = bent
+        self._bent, self._on_faces = bent, on_faces
+        self._faces = {touch.name for touch in self.rigid if on_faces and touch.gap.kind == "face"}
         self._stays = keeps_pose and _is_stiff(mechanism) and len(self.rigid) == len(self.touches)
         self._tried: set[str] = set()  # contacts without a gap that were closed once
         self._others = [c for c in mechanism.connections if not c.touches]
@@ -114,7 +117,8 @@ class Search:
         to pull, Slips if friction would exceed its bound, and ArithmeticError if no equilibrium is found.
         """
         self._tried = set()
-        closed, pose = self.closed_in_pose() if in_place or not self.rigid else self._pressed(held)
+        closed, pose = self.closed_in_pose() if in_place or not self.rigid or self._on_faces else self._pressed(held)
+        closed |= self._faces
         opened: tuple[str, float] | None = None
         for _ in range(CHANGES):
             try:
@@ -246,7 +250,8 @@ class Search:
         """
         forces = rested.normal
         largest = max(map(abs, forces.values()), default=0.0)
-        name = min(forces, key=lambda name: forces[name], default=None)
+        own = [name for name in forces if name not in self._faces]  # sets of faces are changed as a whole
+        name = min(own, key=lambda name: forces[name], default=None)
         if name is not None and forces[name] < -PULLS * largest:
             return name, -forces[name]
         gaps = self._gaps(rested.configuration)

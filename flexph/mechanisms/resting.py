@@ -104,7 +104,8 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
             break
     sets = carrying_sets(mechanism, rested, size)
     for _ in range(CHANGES):
-        rested = _rest_on_surfaces(together(mechanism, sets), pose, inputs, time=time, bent=bent)
+        local = together(mechanism, sets)
+        rested = _rest_on_surfaces(local, pose, inputs, time=time, bent=bent, on_faces=True)
         c = rested.configuration
         pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u
         before, sets = sets, changed_sets(mechanism, rested, sets, CLOSED * size, size)
@@ -171,12 +172,13 @@ def _rest(
     time: float,
     in_pose: bool = False,
     bent: Array | None = None,
+    on_faces: bool = False,
 ) -> Rested:
     """Equilibrium near a pose of a mechanism whose contacts are not with surfaces (boxes, capsules, meshes).
 
     With ``in_pose``, friction holds only contacts that touch in the pose.
     """
-    search = Search(mechanism, pose, inputs, time, bent=bent)
+    search = Search(mechanism, pose, inputs, time, bent=bent, on_faces=on_faces)
     held = [touch for touch in search.touches if touch.friction > 0.0]
     held = [touch for touch in held if search.begins_closed([touch])] if in_pose else held
     slipped: ArithmeticError | None = None

@@ -170,7 +170,7 @@ class BlockStepper:
         return table_over(self.scheme, times)
 
     def spans(self) -> dict[str, tuple[int, int]]:
-        """For each field of a table: by how many rows the next step begins later, and how many rows a step has."""
+        """For each field of a table: number of rows from one step to the next, and number of rows that a step uses."""
         n = self.compiled.substeps
         ends, each = (n, n + 1), (n, n)
         return {

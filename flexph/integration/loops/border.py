@@ -376,7 +376,7 @@ def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
 
 
 def _together(order: Index, points: Index) -> Index:
-    """Order of the unknowns (N,) after those of each point (k, d) have been moved next to each other."""
+    """Order (N,) of the unknowns, changed so that the unknowns in each row of ``points`` (k, d) are neighbours."""
     if not points.size:
         return order
     first = order.copy()

@@ -24,7 +24,7 @@ UNKNOWNS = 4
 
 
 def is_banded(k: Constants) -> Array:
-    """Mask (b,) of bodies with so narrow matrices that the decaying scheme computes their energy loss by banded ones.
+    """Mask (b,) of bodies with so narrow bands that the decaying scheme computes their energy loss by banded matrices.
 
     ``k`` are the constants of the mechanism without this loss.
     """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class TimeCallback:
-    """Callback that evaluates driven joints, springs and loads of a mechanism at times that no table has."""
+    """Callback that evaluates driven joints, springs and loads of a mechanism at times within a step."""
 
     def __init__(self, mechanism: Model, table: TimeTable, forcing: Forcing) -> None:
         self._prescribed, self._forcing, self._times = table, forcing, np.zeros(2)

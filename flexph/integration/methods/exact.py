@@ -128,9 +128,9 @@ class ExactGauss(MechanismMethod):
     For mechanisms without friction laws, hysteresis, redundant constraints and large bodies about mean axes. In a
     mechanism of more than 300 velocities the matrices of the bodies must have narrow bands, or full matrices of up to
     600 coordinates. A step of three stages costs as much as ten of :class:`Exact`. Inputs and force laws of springs are
-    evaluated at the Gauss points of each step; the forces of elastic laws are projected on the polynomials of the
-    step, with exact energies. Drives, moving references and factors of laws are
-    polynomials through the Gauss-Lobatto points of each step.
+    evaluated at the Gauss points of each step; the forces of elastic laws are projected on the polynomials of the step,
+    with exact energies. Drives, moving references and factors of laws are polynomials through the Gauss-Lobatto points
+    of each step.
 
     Parameters
     ----------

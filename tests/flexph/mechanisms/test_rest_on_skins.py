@@ -7,7 +7,7 @@ import fem
 import rigid
 from flexph import GROUND, connect, force, integrate, prismatic, spring_damper, weld
 from flexph.analysis import limit_load
-from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Skin, Sphere, contact
+from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Rigid, Skin, Sphere, contact
 from flexph.joints.rows.connection import Connection, Form, Measure, Row
 from flexph.joints.rows.distances import distance_along
 from flexph.joints.rows.laws import Distances
@@ -17,6 +17,7 @@ from flexph.mechanisms.model.state import at_rest
 from flexph.mechanisms.model.time_table import anchor
 from flexph.mechanisms.statics.balance import problem, stiffness_at
 from flexph.mechanisms.statics.steady_rotation import steady_rotation
+from flexph.methods import Exact
 from flexph.numerics.arrays import dense
 
 RUBBER = fem.Material(young=1e6, density=1100.0, poisson=0.4)
@@ -85,13 +86,16 @@ def pad(strain="linear"):
     return fem.solid(mesh, RUBBER, ports=ports, damping=damping, **options), top, Skin(top.of("pad"), top.cells)
 
 
-def on_pad(place, strain="linear", *, guided=True, joints=()):
+LAW = KelvinVoigt(STIFFNESS, damping=100.0)
+
+
+def on_pad(place, strain="linear", *, guided=True, law=LAW):
     """A ball on the pad, on a vertical guide or free, with a force on it."""
     body, top, skin = pad(strain)
     ball = rigid.body(MASS, inertia=(1e-3,) * 3, ports={"centre": (0.0, 0.0, 0.0)})
     guide = prismatic("ball.centre", GROUND.at(*place, 0.0), direction=(0.0, 0.0, 1.0))
-    touch = contact(Sphere("ball.centre", RADIUS), skin, KelvinVoigt(STIFFNESS, damping=100.0), name="touch")
-    held = [weld("pad.base", GROUND.at(0.1, 0.05, 0.0)), touch, force("ball.centre", name="push"), *joints]
+    touch = contact(Sphere("ball.centre", RADIUS), skin, law, name="touch")
+    held = [weld("pad.base", GROUND.at(0.1, 0.05, 0.0)), touch, force("ball.centre", name="push")]
     mechanism = connect({"pad": body, "ball": ball}, [*held, guide] if guided else held, gravity=(0.0, 0.0, -G))
     return mechanism, mechanism.assemble({"ball": ((*place, 0.09), np.eye(3))}), top
 
@@ -156,6 +160,19 @@ def test_a_free_ball_rests_in_its_dent_on_several_faces(start):
     assert pressing[lead] > 0.0
     total = sum(force * normals[k] for k, force in pressing.items())
     np.testing.assert_allclose(total, (0.0, 0.0, MASS * G), atol=1e-7)
+
+
+@pytest.mark.parametrize("mode", ["steps", "events"])
+def test_a_run_by_rigid_contact_stays_in_the_dent(mode):
+    """Statics by a linear programme and impulses by complementarity give the same shares of three faces."""
+    mechanism, pose, _ = on_pad((0.1, 0.052), guided=False, law=Rigid())
+    state = mechanism.equilibrium(pose)
+    closed, at = mechanism.with_closed_contacts(state)
+    shares = [x for name, x in zip(closed.constraint_names, at.multipliers, strict=True) if name.endswith("normal")]
+    assert len(shares) == 3 and min(shares) > 0.0
+    run = integrate(mechanism, state, np.linspace(0.0, 0.05, 51), method=Exact(contact=mode))
+    assert np.ptp(run["ball.centre"], axis=0).max() < 1e-11
+    assert run.contact("touch").normal[-1] == pytest.approx(sum(shares), rel=1e-9)
 
 
 def test_a_sheet_of_points_carries_a_ball():

@@ -201,7 +201,7 @@ def add_velocity_columns(s, dim, h, ratio):
 def velocity_share(s, place, ratio):
     """Derivative of a velocity in z̄ with respect to that velocity at the end of the step.
 
-    ``place`` is the index of the velocity, ``ratio`` that of Gonzalez' correction.
+    ``place`` is the index of the velocity, ``ratio`` the ratio that :func:`set_gonzalez_term` returns.
     """
     nv = s.weight.size
     share = 1.0 - 0.5 * s.differential[nv + place]

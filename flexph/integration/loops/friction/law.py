@@ -126,7 +126,7 @@ def _set_rates(m: Memory) -> None:
 def _step_length(m: Memory, i: int) -> float:
     """Step length r of bearing i in the law, the reciprocal of its mobility.
 
-    The mobility may vanish in a dead centre; it is raised to a small part of the largest one.
+    The mobility may vanish in a dead centre; at least a small part of the largest mobility is taken.
     """
     t = m.bearings_spring.shape[1]
     diagonal = 0.0

@@ -157,7 +157,7 @@ def _set_reach(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _reach(a: Damped, first: int, last: int, least: float) -> None:
-    """Set the increments of unknowns ``first`` to ``last``, in proportion to the largest one, or to ``least``."""
+    """Set the increments of unknowns ``first`` to ``last``, in proportion to the largest of them and ``least``."""
     size = least
     for k in range(first, last):
         size = larger(size, fabs(a.x[k]))

@@ -96,7 +96,7 @@ def _line_weight(g: Scheme, j: int, away: float, mean: float, spread: float) -> 
 
 
 def _is_smooth(m: Memory, g: Scheme, mean: float, spread: float) -> bool:
-    """True if the polynomial through the last nodes meets the present velocities much more closely than the line."""
+    """True if the polynomial through the last nodes is much closer to the present velocities than the line."""
     stages = g.stages.size
     by_line = 0.0
     by_polynomial = 0.0

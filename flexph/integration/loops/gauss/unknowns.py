@@ -60,8 +60,8 @@ def _write(field: Array, first: int, x: Array, correction: Array) -> int:
 def set_weights(g: Scheme, mixed: bool, energy: float, weight: Array) -> None:
     """Set the weights of the squares of the unknowns, so that their sum over each kind of unknowns is an energy [J].
 
-    They are inertias for velocities, for flexible rates their mean; for multipliers and for stress rates they are
-    ``energy`` divided by the sum of squares.
+    The weights are inertias for velocities, and the mean inertia for flexible rates; for multipliers and for stress
+    rates they are ``energy`` divided by the sum of the squares of these.
     """
     k = cython.declare(cython.Py_ssize_t)
     loads = 0.0

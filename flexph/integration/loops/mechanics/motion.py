@@ -25,7 +25,7 @@ def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) ->
 
 
 def _products(m: Memory, dim: int, both: bool, one: Deformed, other: Deformed) -> None:
-    """Write the inertia products of deformations, those of the ``other`` ones only if ``both``.
+    """Write the inertia products of deformations ``one``; if ``both``, also those of their rates, ``other``.
 
     The shifts φ̄u are read from ``mean`` of each.
     """
@@ -87,8 +87,8 @@ def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:
 def momenta(m: Memory, dim: int, w: Array, at: Deformed, moved: Deformed, out: Momenta) -> None:
     """Write the momenta p_r = J(u) ω + (n + N u)·u̇ and p_u = ω (n + N u) + M u̇ about the centres of mass.
 
-    n + N u couples spins with flexible rates (see memory.data.Inertia). ``w`` are the spins ω of the bodies; ``at`` has
-    the flexible coordinates u and ``moved`` their rates u̇, with their inertia products (with M, N and K).
+    n + N u couples spins with flexible rates (see memory.data.Inertia). ``w`` are the spins ω of the bodies; ``at``
+    has the flexible coordinates u, ``moved`` their rates u̇, each with its inertia products (with M, N and K).
     """
     u = at.u
     du = moved.u

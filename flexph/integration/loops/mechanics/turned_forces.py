@@ -32,7 +32,7 @@ def add_turned_forces(m: Memory, dim: int, h: float) -> None:
 def _add_couples(m: Memory, dim: int, h: float) -> None:
     """Add −½h R̄⁻¹ (Σ a fᵀ − Σ a·f) t to the columns of ω̄: the torques of node forces f whose arms a turn.
 
-    A change of ω̄ turns them by the rotation t, so that the torques change by ½ Σ (t × a) × f.
+    A change of ω̄ turns the arms at the end by the rotation t, so that the torques change by ½ Σ (t × a) × f.
     """
     value = cython.declare(Number)
     couple = m.system_couple

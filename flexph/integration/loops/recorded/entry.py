@@ -33,9 +33,9 @@ BACK_DECAYING = cython.declare(cython.Py_ssize_t, _BACK_DECAYING)
 def sweep(memory: int, recorded: int, dim: int, kind: int, arrays: Any, steps: tuple[int, int]) -> int:
     """Sweep over ``steps``, the numbers of the first and last one (exclusive); return that of a failed step, or −1.
 
-    ``memory`` and ``recorded`` are addresses of a memory of numbers and of one of recorded numbers; ``arrays`` are
-    those of the ``kind`` (see backward.py): Backward, Collocated, Decayed or Forward. Programs of steps are reused for
-    other steps of the same mechanism, until :func:`forget`.
+    ``memory`` and ``recorded`` are addresses of a memory of numbers and of one of recorded numbers. ``arrays`` are the
+    arrays of a sweep of the given ``kind``: Backward, Collocated, Decayed or Forward (see backward.py). Programs of
+    steps are reused for other steps of the same mechanism, until :func:`forget`.
     """
     m = cython.declare(cython.pointer(Memory))
     r = cython.declare(cython.pointer(RecordedMemory))

@@ -33,10 +33,11 @@ SHORTEST = cython.declare(cython.double, 1e-7)
 def closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[float, float], size: float) -> float:
     """Earliest time [s] at which a gap closes between two ``ends``; NaN if a part of the step is not solved.
 
-    It is among the gaps that were open and are closed at the last one. The least of these gaps is searched for its
-    zero. If it is not open at the first one (just after a bounce), the interval is halved towards it until the gap is
-    open at a time; the first time is returned if it is not open at any of these times, down to the fraction SHORTEST
-    of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as closed.
+    Only gaps that were open and are closed at the second end are considered; the search is for the zero of the least
+    of them. If the least gap is not open at the first end (just after a bounce), the interval is halved towards it
+    until the gap is open at a time; the first end is returned if it is not open at any of these times, down to the
+    fraction SHORTEST of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as
+    closed.
     """
     begin, end = ends
     first = begin

@@ -82,7 +82,8 @@ def record_defect(m: Memory, missed: float, scale: float) -> None:
 def largest_defect(m: Memory) -> float:
     """Largest relative defect of a contact law in a step.
 
-    The scale is at least the round-off of positions, divided by the step.
+    Defects are divided by the scale of the rates; the defect of closed gaps is divided at least by the round-off of
+    positions over the length of the step.
     """
     scale = larger(m.strike_audit[SCALE], 1e-300)
     return larger(m.strike_audit[MISSED] / scale, m.strike_audit[CLOSED] / larger(scale, m.strike_audit[TOLD]))

@@ -193,9 +193,9 @@ def _add_bending(m: Memory, dim: int, c: int, k: int, end: int, h: float) -> Non
 
 
 def _add_shapes(m: Memory, dim: int, node: tuple[int, int], sign: float, along: Array, out: Array) -> None:
-    """Add the shapes at node n, relative to the centre of mass, along a direction in world axes to ``out``.
+    """Add the shapes at a node, relative to the centre of mass, along a direction in world axes to ``out``.
 
-    The direction ``along`` is rotated to body axes by R̄⁻¹, or by R₁⁻¹ if ``at_end``; ``node`` are n and ``at_end``.
+    ``node`` is its number, and 1 if the direction ``along`` is rotated to body axes by R₁⁻¹, 0 for R̄⁻¹.
     """
     n, at_end = node
     b = m.nodes_body[n]

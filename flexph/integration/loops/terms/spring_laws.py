@@ -199,7 +199,7 @@ def _defect(m: Memory, k: int, before: float, change: float, mean: float) -> flo
 def force_defect(m: Memory, k: int, before: float, after: float, done: float, size: float) -> float:
     """Energy change ΔV of law k between two extensions less the work ``done`` [J]; zero if it is round-off.
 
-    ``size`` is that of the terms of the work.
+    ``size`` is the size of the terms of the work.
     """
     return energy_defect(law_value(m, k, 0, before), law_value(m, k, 0, after), done, size)
 
@@ -207,7 +207,7 @@ def force_defect(m: Memory, k: int, before: float, after: float, done: float, si
 def energy_defect(first: float, last: float, done: float, size: float) -> float:
     """Energy change from ``first`` to ``last`` less the work ``done`` [J]; zero if it is round-off.
 
-    ``size`` is that of the terms of the work.
+    ``size`` is the size of the terms of the work.
     """
     defect = last - first - done
     size += fabs(first) + fabs(last)
