@@ -20,7 +20,7 @@ from ..model.state import Pose, State, at_rest
 from ..model.time_table import laws
 from .balance import in_motion, problem
 from .balanced_state import Balance, balanced_state
-from .searches import LOST, Searches
+from .searches import FAR_AWAY, Searches
 from .steady_rotation import refuse_supports, steady_rotation
 from .turned_motion import refuse_unsteady
 
@@ -83,7 +83,7 @@ def equilibrium(
     refuse_unsteady(given, start)
     if unbalanced is None and not np.any(steady.spin) and np.isinf(moved).all() and searches.followed.share == 0.0:
         raise Unheld(
-            f"no equilibrium was found: nothing holds the mechanism, which moves away by {LOST:.0f} times its size; "
+            f"no equilibrium was found: nothing holds the mechanism, which moves away by {FAR_AWAY:.0f} times its size; "
             "add a joint, a spring or a contact in the direction of the loads, or smaller loads"
         )
     raise ArithmeticError(_no_equilibrium(searches, unbalanced, moved[-1]))
