@@ -83,8 +83,8 @@ def equilibrium(
     refuse_unsteady(given, start)
     if unbalanced is None and not np.any(steady.spin) and np.isinf(moved).all() and searches.followed.share == 0.0:
         raise Unheld(
-            f"no equilibrium was found: nothing holds the mechanism, which moves away by {FAR_AWAY:.0f} times its size; "
-            "add a joint, a spring or a contact in the direction of the loads, or smaller loads"
+            f"no equilibrium was found: nothing holds the mechanism, which moves away by {FAR_AWAY:.0f} times its "
+            "size; add a joint, a spring or a contact in the direction of the loads, or smaller loads"
         )
     raise ArithmeticError(_no_equilibrium(searches, unbalanced, moved[-1]))
 
