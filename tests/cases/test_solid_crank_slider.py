@@ -54,7 +54,7 @@ def test_the_mesh_is_the_rod_of_the_drawing(eyes):
 
 def test_the_script_makes_the_mesh(tmp_path):
     gmsh = pytest.importorskip("gmsh")
-    gmsh.initialize(["-v", "0"], readConfigFiles=False)
+    gmsh.initialize(["-v", "0"], readConfigFiles=False, interruptible=False)
     try:
         gmsh.open(str(connecting_rod.MESH.with_suffix(".geo")))
         gmsh.model.mesh.generate(3)
