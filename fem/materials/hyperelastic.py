@@ -112,7 +112,7 @@ class NeoHooke(Isotropic):
             raise ValueError(f"lam must be above −2μ/3 = {-2.0 / 3.0 * self.mu:.6g} Pa, got {self.lam}")
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """Energy ψ and its derivatives with respect to (I₁, I₂, J), see :meth:`Isotropic.of_invariants`."""
+        """Energy ψ and its derivatives with respect to (I₁, I₂, J), see ``Isotropic.of_invariants``."""
         stretch, _, log = invariants
         J = np.exp(log)
         first, second = np.zeros((J.size, 3)), np.zeros((J.size, 3, 3))
@@ -154,7 +154,7 @@ class MooneyRivlin(Isotropic):
         check.positive("bulk", self.bulk, "Pa")
 
     def of_invariants(self, invariants: Array) -> tuple[Array, Array, Array]:
-        """Energy ψ and its derivatives with respect to (I₁, I₂, J), see :meth:`Isotropic.of_invariants`."""
+        """Energy ψ and its derivatives with respect to (I₁, I₂, J), see ``Isotropic.of_invariants``."""
         log, J = invariants[2], np.exp(invariants[2])
         I1, I2 = 3.0 + invariants[:2]
         a, b = J ** (-2.0 / 3.0), J ** (-4.0 / 3.0)

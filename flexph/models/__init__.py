@@ -1,7 +1,7 @@
 """Model files: a mechanism, its runs and its studies as YAML, checked with errors that name the line and the remedy.
 
-:mod:`.reading` parses YAML with line numbers, and formulas; :mod:`.schema` defines the entries; :mod:`.assemblies`
-proposes a model file for a drawing.
+:mod:`.reading` parses YAML with line numbers, and formulas; :mod:`.schema` defines the entries; the package
+``assemblies`` proposes a model file for a drawing.
 
 Imports: bodies, changes, console, contacts, control, exchange, export, files, gradients, gradients.runs, integration,
 integration.methods, integration.schemes, joints.rows, kernels, laws, mechanisms, mechanisms.model, models.assemblies,
