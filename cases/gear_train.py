@@ -102,7 +102,10 @@ def wheel(mass: float, inertia: float, *pins: float, shape: Shape | None = None)
 
 
 def train() -> Mechanism:
-    """Mechanism of pinion, wheel, sun, three planets on an arm and a fixed ring, with which one planet meshes."""
+    """Mechanism of pinion, wheel, sun, three planets on an arm, and a fixed ring.
+
+    Only planet 1 is geared to the ring: the constraints of the other two would be redundant.
+    """
     names = [f"planet {k}" for k in range(1, PLANETS + 1)]
     pins = [2.0 * math.pi * k / PLANETS for k in range(PLANETS)]
     bodies = {

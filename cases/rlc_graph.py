@@ -1,4 +1,4 @@
-"""An RLC circuit from its graph: a Butterworth ladder in both forms, its response, and Tellegen's theorem.
+"""An RLC circuit from its graph: a Butterworth ladder in tree and nodal form, its response, Tellegen's theorem.
 
 [survey] example 2.1, eq. (2.24)-(2.27). The circuit is chosen here: between equal resistors C₁ = C₂ = C and L = 2R²C
 make the low-pass filter of third order with |V_out/V| = ½/√(1 + (ωRC)⁶), whose poles lie on a circle (S. Butterworth,
@@ -102,7 +102,10 @@ def run(
 
 
 def apart(steps: dict[str, Trajectory]) -> float:
-    """Largest difference of a charge or flux between both forms, divided by the largest magnitude of it."""
+    """Largest relative difference of any charge or flux between the runs of both forms of :data:`FORMS`.
+
+    Each difference is divided by the largest magnitude of this charge or flux in the first run.
+    """
     one, other = (np.hstack([trajectory[name] for name in PARTS]) for trajectory in steps.values())
     return float((np.abs(one - other).max(axis=0) / np.abs(one).max(axis=0)).max())
 

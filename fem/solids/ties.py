@@ -25,7 +25,7 @@ from .region_samples import Measured, measured
 
 
 def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
-    """Sparse matrix (n, n') from coordinates without rigid motion to the n coordinates of a body.
+    """Sparse matrix (n, n') from n' coordinates, which exclude rigid motion, to all n coordinates of a body.
 
     The ``reference`` removes the rigid motion: a port that is held, or mean_axis. Mean axes of a large body would fill
     the matrices: in such a body d + s single coordinates are held instead, and
@@ -39,9 +39,9 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
 
 
 def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
-    """Sparse matrix (size, n) from the n coordinates in which the port ``reference`` does not move to all coordinates.
+    """Sparse matrix (size, n) whose columns span the motions of a body with the port ``reference`` at rest.
 
-    Raises ValueError for an unknown port.
+    It maps n reduced coordinates to all ``size`` coordinates of the body. Raises ValueError for an unknown port.
     """
     port: Tied = check.lookup("reference", reference, {"mean_axis": None, **ports})
     if port.rigid:
@@ -72,9 +72,9 @@ def coordinates(basis: Any, motion: Array) -> Array:
 
 
 def pins(motion: Array) -> Array:
-    """Numbers (r,) of the coordinates by which a body with r rigid motions, ``motion`` (n, r), is best held.
+    """Indices (r,) of coordinates to be fixed at zero so that a body with r rigid motions cannot move rigidly.
 
-    The rigid motions are large and linearly independent in these coordinates.
+    They are pivots of the rigid motions ``motion`` (n, r), which are large and linearly independent in them.
     """
     return pivots(motion.T)[: motion.shape[1]]
 

@@ -258,7 +258,7 @@ def quadratic_forms(slopes: Array, weights: Array) -> Array:
 
 
 def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
-    """Slopes (g', k) and weights (r, g') that represent given quadratic strains with the fewest slopes.
+    """Slopes s (g', k) and weights w (r, g') of the strains ``½ Σ_g w_ig (s_g u)²``, i ≤ r, with the fewest slopes.
 
     Three representations are compared: polarisation, ``2u_iu_j = (u_i + u_j)² − u_i² − u_j²``, for the coordinates with
     slopes; the eigenvectors of the matrix of each strain; and the given slopes.
@@ -271,7 +271,7 @@ def few_slopes(slopes: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def _polarised(forms: Array) -> tuple[Array, Array]:
-    """Slopes and weights of quadratic strains by polarisation, from their matrices ``forms`` (r, k, k).
+    """Slopes and weights, as in :func:`few_slopes`, of strains ½ uᵀG_iu by polarisation; ``forms`` (r, k, k) are G.
 
     The slopes are u_i and u_i + u_j for the nonzero entries (i, j) of the matrices.
     """
@@ -290,7 +290,7 @@ def _polarised(forms: Array) -> tuple[Array, Array]:
 
 
 def _by_eigenvectors(forms: Array) -> tuple[Array, Array]:
-    """Slopes and weights of quadratic strains by the eigenvectors and eigenvalues of their matrices (r, k, k)."""
+    """Slopes and weights, as in :func:`few_slopes`: eigenvectors and eigenvalues of the ``forms`` G (r, k, k)."""
     slopes, weights = [np.zeros((0, forms.shape[1]))], [np.zeros((len(forms), 0))]
     for r, form in enumerate(forms):
         values, vectors = np.linalg.eigh(form)

@@ -98,7 +98,7 @@ class _Form(Memo):
 
     @once
     def sizes(self) -> Array:
-        """Size (n,) of each state at the sample, with which the choice of pivots does not depend on units."""
+        """Size (n,) of each state at the sample, by which columns are scaled so that pivots do not depend on units."""
         x = self.system.sample
         size = np.maximum(np.abs(x), self.system.floor(x))
         return np.where(size > 0.0, size, 1.0)
@@ -156,7 +156,10 @@ class _Form(Memo):
 
     @once
     def complement(self) -> Array:
-        """Orthonormal rows Q (r − p, r) that, with the rows of the weights ℓ at the system's sample, are a basis."""
+        """Orthonormal rows Q (r − p, r) that complete the rows of ℓ (p, r) to a basis of ℝʳ.
+
+        ℓ are the :meth:`weights` at the system's sample; Q spans the orthogonal complement of their rows.
+        """
         return kernel(self.weights(self.system.sample)).T
 
     def psi(self, x: Array) -> Array:

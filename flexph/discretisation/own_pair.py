@@ -140,7 +140,7 @@ class View(Protocol):
     place: Array
 
     def __call__(self, name: str) -> Array:
-        """Matrix or vector E, J, R, B or z."""
+        """Matrix E, J, R or B, or costate z, whose letter is ``name``."""
 
 
 class AtState:
@@ -150,7 +150,7 @@ class AtState:
         self.system, self.place = system, x
 
     def __call__(self, name: str) -> Array:
-        """Matrix or vector E, J, R, B or z."""
+        """Matrix E, J, R or B, or costate z, whose letter is ``name``."""
         return dense(getattr(self.system, name)(self.place))
 
 
@@ -164,7 +164,7 @@ class OverStep:
         self.system, self.x0, self.x1, self.place = system, x0, x1, middle(x0, x1)
 
     def __call__(self, name: str) -> Array:
-        """Discretised Ē, J̄, R̄, B̄ or z̄."""
+        """Discretised Ē, J̄, R̄, B̄ or z̄ for the letter ``name``."""
         if name == "z":
             return np.asarray(self.system.means["z"](self.x0, self.x1))
         return dense(discretised(self.system, name, self.system.means)(self.x0, self.x1, self.place))

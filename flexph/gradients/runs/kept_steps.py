@@ -67,7 +67,7 @@ class WholeRun:
         return rows * ((len(self.problem.table.times) - 1) // (len(self.times) - 1))
 
     def jumps(self, problem: Problem) -> Array:
-        """Defects of the impacts of the run for a problem with other parameters: none."""
+        """Defects of impacts: an empty array, as steps of this run are not divided at impacts."""
         return np.zeros(0)
 
     def pieces(self) -> Iterator[Piece]:
@@ -100,7 +100,7 @@ class SegmentedRun:
         return rows
 
     def jumps(self, problem: Problem) -> Array:
-        """Defects of the impacts of the run for a problem with other parameters: none."""
+        """Defects of impacts: an empty array, as steps of this run are not divided at impacts."""
         return np.zeros(0)
 
     def pieces(self) -> Iterator[Piece]:

@@ -137,7 +137,7 @@ class Problem:
 
     @once
     def shares(self) -> dict[str, Array]:
-        """Matrices (N, k), by port, from the k values of its table to the inputs in the middles of N steps."""
+        """Matrices (N, k), by port, that interpolate the k values of its input table at the midpoints of N steps."""
         middles = 0.5 * (self.times[1:] + self.times[:-1])
         return {port: hats(own.times, middles) for port, own in self.tables.items()}
 

@@ -220,7 +220,7 @@ class Driven(Entry):
     motions: ClassVar[tuple[str, ...]]
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of the call, with prescribed motions converted to functions of time."""
+        """Arguments of :meth:`call`, with prescribed motions converted to functions of time."""
         given = super().arguments(builder)
         return given | {name: as_function(given[name]) for name in self.motions if name in given}
 
@@ -333,7 +333,7 @@ class ScheduledRelation(Entry):
     factor: Factor
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments of the call, with the factor converted to a function of time."""
+        """Arguments of :meth:`call`, with the factor converted to a function of time."""
         given = super().arguments(builder)
         return given | {"factor": as_function(given["factor"])}
 
@@ -392,7 +392,7 @@ class CoulombFriction(Entry):
     factor: FactorOrInput = None
 
     def arguments(self, builder: Any) -> dict[str, Any]:
-        """Arguments of the call, with the factor converted to a function of time."""
+        """Arguments of :meth:`call`, with the factor converted to a function of time."""
         given = super().arguments(builder)
         return given | ({"factor": as_function(given["factor"])} if given.get("factor") is not None else {})
 

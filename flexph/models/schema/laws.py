@@ -156,7 +156,7 @@ class Scheduled(Entry):
     factor: by_shape(FORMULA, scalar=formula_of(""), mapping=mapping_of(""))
 
     def arguments(self, builder: Builder) -> dict[str, Any]:
-        """Arguments of the call, with the factor converted to a function of time."""
+        """Arguments of :meth:`call`, with the factor converted to a function of time."""
         given = super().arguments(builder)
         return given | {"factor": as_function(given["factor"])}
 

@@ -61,10 +61,11 @@ def sum_of_masses(parts: Iterable[tuple[Masses, Array]]) -> Masses:
 
 
 def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[str, LinkElement]:
-    """Links after a check of their principal moments of inertia, J1 ≤ J2 ≤ J3, for J1 + J2 ≥ J3.
+    """Check the triangle inequality J1 + J2 ≥ J3 of the moments of inertia of links, and return the links.
 
-    If a link violates this, ``handling`` says "repair" to change the moments, "refuse" to raise ValueError, or else to
-    warn. Moments of the size of round-off are set to zero. Raises ValueError for a negative trace.
+    J1 ≤ J2 ≤ J3 are the principal moments of a link. If a link violates the inequality, ``handling`` decides: "repair"
+    changes its moments, "refuse" raises ValueError, any other value only warns. Moments of the size of round-off
+    are set to zero. Raises ValueError for a negative trace.
     """
     sound, beyond = dict(links), []
     for name, link in links.items():
@@ -97,7 +98,7 @@ def check_moments(bodies: Mapping[str, Masses]) -> None:
 
 
 def _nearest(moments: Array) -> Array:
-    """Physically possible moments of inertia J (3, 3) near given ones, for which J1 + J2 ≥ J3.
+    """Physically possible moments of inertia J (3, 3) near given ones, with principal moments J1 + J2 ≥ J3.
 
     The second moments ½ tr(J) I − J are replaced by the nearest positive semi-definite matrix.
     """

@@ -65,9 +65,10 @@ def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
 
 
 def _enter_plain(m: Memory, dim: int, b: int) -> None:
-    """Add the part of the bordered matrix of body b that a step without energy loss has.
+    """Add those entries of the bordered matrix of body b that a step without energy loss has, too.
 
-    The block that couples masters and border with each other is left out.
+    They couple the mean rates u̇̄ of the flexible coordinates with each other, and with ω̄ and φ̄ᵀ. Entries with row and
+    column in the border, which includes the masters (flexible coordinates at ports), are left out.
     """
     d = dim
     rows = m.filter_rows[b]

@@ -217,7 +217,7 @@ def _is_at_rest(m: Memory, scale: float) -> bool:
 
 
 def _solve_laws(m: Memory, dim: int, s: Striking, islands: int, weight: float, begins: bool) -> float:
-    """Solve the contact laws of all islands for impulses, and add the changes they cause; return the largest defect.
+    """Solve the contact laws of all islands for impulses, and update the velocity changes; return the largest defect.
 
     ``weight`` is the proximal weight; ``begins`` is True in the first iteration.
     """
@@ -248,7 +248,7 @@ def _solve_laws(m: Memory, dim: int, s: Striking, islands: int, weight: float, b
 
 
 def _solve_island(m: Memory, s: Striking, island: Island, weight: float, rests: bool) -> float:
-    """Solve the contact law of an island for its impulses, and add the changes they cause; return the defect.
+    """Solve the contact law of an island for its impulses, and update the velocity changes; return its defect.
 
     ``rests`` is True if the bodies are at rest at the start.
     """
