@@ -79,9 +79,10 @@ class ContinuousLoop:
         return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
 
     def acting_over(self, times: Array) -> Array:
-        """External inputs (k, m) in the k steps between ``times``, minus the mean rates of the references.
+        """External inputs (k, m) in the k steps between ``times``, those of rates relative to the references.
 
-        The inputs are taken at the middle of each step, without those that other controllers hold.
+        The mean rate of a reference over the step is subtracted from the input of the same number. Inputs are taken at
+        the middle of each step, without those that other controllers hold.
         """
         inputs, h = self._inputs.at_times(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
         if not self.given.references:

@@ -85,10 +85,10 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
 
 
 def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Rested:
-    """Equilibrium near a pose, as one of a mechanism with joints and springs in place of closed contacts.
+    """Find an equilibrium near a pose, by a mechanism that has a joint or spring in place of each closed contact.
 
-    Surfaces are replaced by the faces that bodies touch. Raises ArithmeticError if there is no equilibrium, ValueError
-    for contacts that equilibria do not support.
+    A contact with a surface is replaced by contacts with those of its faces that the body touches. Raises
+    ArithmeticError if there is no equilibrium, ValueError for contacts that equilibria do not support.
     """
     if not has_skins(mechanism):
         return _rest_on_surfaces(mechanism, pose, inputs, time=time)

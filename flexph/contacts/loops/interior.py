@@ -14,8 +14,8 @@ same products:
 (De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). It always has a solution; with σ = 0 this is the state of rest
 if impulses in the friction cones can hold the bodies. σ is updated from one minimum to the next.
 
-Here D is dense. In the minimisation with zero slips (``held``), contacts with friction have no normal pair. A pair
-consists of a factor, such as Λ_N, and its slack, such as s_N.
+The matrix D, which maps impulses to changes of rates, is dense here. A factor such as Λ_N and its slack, such as s_N,
+are a pair. In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
 """
 
 from __future__ import annotations

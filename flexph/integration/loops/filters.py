@@ -122,10 +122,10 @@ def _numbers(order: Index, local: Index, first: int) -> tuple[Index, int]:
 
 
 def _width(row: Index, col: Index) -> int:
-    """Bandwidth of a matrix over the four unknowns of each coordinate, with entries between pairs of coordinates.
+    """Bandwidth of a matrix with entries between the unknowns of e pairs of coordinates, which have four unknowns each.
 
-    ``row`` and ``col`` (e, 4) are the numbers of the unknowns of e pairs; −1 stands for an unknown in the border, which
-    does not count.
+    ``row`` and ``col`` (e, 4) are the numbers of these unknowns; −1 stands for one in the border of the band matrix,
+    which does not count.
     """
     i, j = row[:, :, None], col[:, None, :]
     return int(np.abs(np.where((i >= 0) & (j >= 0), i - j, 0)).max(initial=0))

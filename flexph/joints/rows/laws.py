@@ -402,7 +402,10 @@ class LawRows:
         return rows
 
     def anchored(self, product: Array) -> Array:
-        """Values of all laws, concatenated: given numbers, NaN for functions of time, else measured in the pose."""
+        """Values that the laws prescribe, concatenated: a given number, or NaN for a function of time.
+
+        Laws for which neither is given prescribe the value measured in the pose.
+        """
         rows = self.measured(product)
         rows[self._stated] = self._given[self._stated].reshape(-1, *np.ones_like(product.shape[1:], dtype=int))
         return rows

@@ -179,10 +179,10 @@ def _sparse_change(M: Any, rows: Any, missing: Array, kept: Array) -> Array | No
 
 
 def _nearest(M: Array, rows: Any, rates: Array, *, wanted: Array, directions: Array | None) -> Array:
-    """Velocities that satisfy rows · v = rates with a change from the wanted ones of the least kinetic energy.
+    """Velocities v with rows · v = rates whose difference from the ``wanted`` ones has the least kinetic energy.
 
-    The rows hold in the sense of least squares. M is the mass matrix of the leading velocities, which alone change, or
-    of coordinates along the ``directions``.
+    The equations hold in the sense of least squares. M is the mass matrix of the leading velocities, or of their
+    coordinates along the ``directions``; only these velocities are changed.
     """
     active = slice(0, len(M if directions is None else directions))
     moved = dense(rows[:, active])

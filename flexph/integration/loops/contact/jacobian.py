@@ -239,9 +239,10 @@ def _add_turning(m: Memory, dim: int, contact: int, c: int, h: float) -> float:
 
 
 def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) -> None:
-    """Add the derivative of the force on a ball at a surface, as the direction of the force changes, to the Jacobian.
+    """Add to the Jacobian the derivative of the force between a ball and a surface due to the change of its direction.
 
-    The direction changes with the coordinates V·Wᵢ of the ball in the axes of the surface; ``touch.bent`` has the
+    The direction changes with the coordinates V·Wᵢ of the ball, where V leads from the surface to the ball and Wᵢ are
+    the axes of the surface; ``touch.bent`` has the
     derivatives of the discrete gradient n of the distance with respect to these.
     """
     first = _first_row(m)

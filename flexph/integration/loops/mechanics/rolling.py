@@ -41,9 +41,10 @@ def increment_slopes(m: Memory, i: int) -> tuple[float, float]:
 
 
 def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
-    """Component a·R₀w of a spin w of a body, given in its axes, for spin term i; R₀ is the rotation at the start.
+    """Component a·R₀w of the spin w of a body along the world vector a of the spin term i.
 
-    For w = ω̄ it is the exact mean over the step.
+    w is given in body axes, R₀ is the rotation at the start of the step. For the mean spin ω̄ the result is the exact
+    mean over the step.
     """
     b = m.rolling_spin_body[i]
     if dim == 2:
