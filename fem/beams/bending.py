@@ -53,7 +53,7 @@ def bending(
       velocities ψ, Hermite moments φ, ``D = ∫φ''ψᵀ``; v(0), v(L) enter with Ṁ/EI = v'' tested with φ.
 
     Both have clean spectra. States: part ``velocity``, then part ``moment``; Hermite fields node by node as (value,
-    element length · slope), P1 fields element by element as the values at its ends. Always sparse.
+    element length · slope), P1 fields element by element as the values at its ends. All matrices are sparse.
 
     Parameters
     ----------

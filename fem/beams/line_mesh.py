@@ -50,9 +50,9 @@ class Component:
     angle: bool = False
 
     def power(self, derivative: int = 0) -> int:
-        """Exponent k of the factor h^k from a matrix for elements of length one to that for elements of length h.
+        """Exponent k of the factor h^k by which a matrix of the unit mesh is multiplied for elements of length h.
 
-        The matrix gives the derivative of order ``derivative`` of the field with respect to x.
+        The matrix gives the derivative of order ``derivative`` of the field in x from the coordinates.
         """
         return -derivative - self.angle
 

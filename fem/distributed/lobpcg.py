@@ -62,7 +62,8 @@ def lobpcg(
 
     With xᵀKx = 1, the residual r = Mx − μKx and a preconditioner B near K⁻¹, the error of a vector in energy is
     estimated by √(rᵀBr)/μ. Iterations end when it is below the ``tolerance``. Linearly dependent combinations are
-    removed from the search space [X, BR, P], since its Gram matrix would be singular with them (A. Knyazev, SIAM J.
+    removed from the search space [X, BR, P] of current vectors X, preconditioned residuals BR and last directions P,
+    since its Gram matrix would be singular with them (A. Knyazev, SIAM J.
     Sci. Comput. 23 (2001) 517; SVQB: A. Stathopoulos, K. Wu, SIAM J. Sci. Comput. 23 (2002) 2165).
 
     Raises ArithmeticError without convergence in ``steps`` iterations.

@@ -42,8 +42,8 @@ class Factored:
     def pairs(self, count: int, known: Array, tolerance: float | None = None) -> tuple[Array, Array]:
         """Lowest ω² (count,) of K x = ω² M x in ascending order, and their vectors (own, count).
 
-        The Krylov-Schur method finds them as the largest θ = 1/ω² of M x = θ K x, in the complement of the vectors
-        ``known`` (own, m).
+        The Krylov-Schur method finds them as the largest θ = 1/ω² of M x = θ K x, among vectors that are
+        K-orthogonal to the vectors ``known`` (own, m).
         """
         eps = _problem(self.system, _mass_operator(self.system), self.system.stiffness, known)
         eps.setType(SLEPc.EPS.Type.KRYLOVSCHUR)
@@ -142,7 +142,7 @@ def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
 
 
 def _problem(system: System, a: Any, b: Any, known: Array) -> Any:
-    """SLEPc eigenproblem A x = λ B x in the complement of the vectors ``known`` (own, m), with a random start."""
+    """SLEPc eigenproblem A x = λ B x for x that are B-orthogonal to ``known`` (own, m), with a random start."""
     eps = SLEPc.EPS().create(PETSc.COMM_WORLD)
     eps.setOperators(a, b)
     eps.setProblemType(SLEPc.EPS.ProblemType.GHEP)

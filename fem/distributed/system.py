@@ -26,8 +26,8 @@ class System:
     """Stiffness K and mass M of a solid in the coordinates of all ranks; each rank holds the rows that it owns.
 
     On ``held`` coordinates (own,) K is diagonal and M is zero. ``linear`` (own,) is True for coordinates that move
-    corners of cells, for multigrid. K and M are multiplied by the same factor ``unit``, with which the mean diagonal of
-    M is one.
+    corners of cells, for multigrid. K and M are multiplied by the same factor ``unit``, chosen so that the mean of
+    the diagonal of M is one.
 
     About mean axes there are rigid ``motions`` Q (own, r), QᵀMQ = 1, with ``momenta`` W = MQ. The mass is then M − WWᵀ,
     that of the deformation u − Q Wᵀu. With a held port r = 0.

@@ -24,9 +24,10 @@ from flexph.units.arguments import quantities
 class Damping:
     """Structural damping: mass α [1/s], stiffness β [s], and damping ratios ζ_i of the lowest modes.
 
-    The damping force ``−(αM + βDᵀC⁻¹D + Σ 2ζ_iω_i (Mφ_i)(Mφ_i)ᵀ) u̇`` is R of [flex] eq. (45). The modes φ_i,
+    The matrix of the damping force ``−(αM + βDᵀC⁻¹D + Σ 2ζ_iω_i (Mφ_i)(Mφ_i)ᵀ) u̇`` is R of [flex] eq. (45), with the
+    mass M and the stiffness DᵀC⁻¹D. The modes φ_i,
     φ_iᵀMφ_i = 1, are those of the body in its reference condition (P at rest), each damped by ζ_i + α/(2ω_i) + βω_i/2.
-    Ratios fill the damping matrix. Damping acts on the deformation only; rigid motion is not damped.
+    With ratios the damping matrix is dense. Damping acts on the deformation only; rigid motion is not damped.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def through_points(kind: Cell, at: Array) -> Array:
 
     Each polynomial is 1 at one stress point and 0 at the others. They are constant or linear on simplices, of degree
     one or two in each coordinate on quadrilaterals, hexahedra and pyramids (there in ξ, η, z). On wedges they are of
-    this degree in the plane and along the height.
+    degree one or two in the plane of the triangle and along the height.
     """
     own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
     monomials = _monomials(kind.shape, at, len(own)).reshape(-1, len(own))

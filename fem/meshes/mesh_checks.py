@@ -131,8 +131,8 @@ def refuse_hanging(mesh: SolidMesh) -> None:
 def _simplices(corners: Array, dim: int) -> list[Array]:
     """Corners of simplices that cover each of k facets, as arrays (k, d) of node numbers.
 
-    In the plane, and for triangles, they are the facet itself. A quadrilateral is covered by all triples of its
-    corners, since ``corners`` (k, 4) are sorted, so that it is unknown which two triangles make it up.
+    A line or a triangle is itself a simplex. A quadrilateral is covered by all triples of its corners: as ``corners``
+    (k, 4) are sorted by number, it is not known which two of the triangles make it up.
     """
     if dim == 2:
         return [corners[:, :2]]

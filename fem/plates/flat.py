@@ -46,7 +46,7 @@ def flattened(mesh: meshio.Mesh) -> tuple[meshio.Mesh, PlaneAxes]:
 
     The x axis of the plane is the projection of the x axis of the file, or of its z axis if the plane is perpendicular
     to x; the normal is that of the cells, but the z axis in a plane z = constant. The origin is the point of the plane
-    nearest to that of the file. Meshes with points (N, 2), with volumes or without cells are returned unchanged.
+    nearest to the origin of the file. Meshes with points (N, 2), with volumes or without cells are returned unchanged.
 
     Raises ValueError for a mesh that is not flat, with the angles between its cells.
     """

@@ -123,7 +123,7 @@ class PlateModel(PlateCoordinates):
 
     @once
     def shear(self) -> Any:
-        """Sparse matrix (2p, size) to the shear angles (γ_x, γ_y) at the shear-force points, times their areas."""
+        """Sparse matrix (2p, size) from all coordinates to (γ_x, γ_y) times area at the shear-force points."""
         blocks = [sparse.csr_array((0, self.size))]
         for p, block in zip(self.shear_points, self.mesh.blocks, strict=False):
             weighted = p.weights[:, :, None] * p.shapes / self.length
