@@ -21,10 +21,10 @@ LINE_OUTSIDE = 1e-6
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
     """Indices of the cells of a body whose stresses give the stress at a point, with their weights.
 
-    In general it is the cell with the nearest centre, with weight 1. Along a line, values are interpolated linearly
-    between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are linear, so
-    that this gives the moment at a clamped root instead of that in the middle of the last piece. ``at`` is the point in
-    body axes [m]. Raises ValueError for a point outside the body.
+    In general this is one cell, that with the nearest centre, with weight 1. Along a line, values are interpolated
+    linearly between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are
+    linear, so that this gives the moment at a clamped root instead of that in the middle of the last piece. ``at`` is
+    the point in body axes [m]. Raises ValueError for a point outside the body.
     """
     cell = nearest_cell(view, body, at)
     if view.cell_type != "line":

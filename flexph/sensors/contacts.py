@@ -70,7 +70,7 @@ def gap(contact: str) -> Quantity:
 
 @checked
 def touches(contact: str) -> Quantity:
-    """State of the gaps of a contact or stop: closed if below 1e-11 of the mechanism's size.
+    """State of the gaps of a contact or stop: each is closed below 1e-11 times the mechanism's size.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ KEPT = 8
 class Panel:
     """Several sensors of a mechanism, by name, that are evaluated together.
 
-    A model with the same bodies has the measures of the sensors as its only connections: it computes their vectors and
-    products.
+    A separate model, of the bodies with ports of sensors, has the measures of the sensors as its only connections: it
+    computes their vectors and products.
     """
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity]) -> None:
@@ -62,7 +62,8 @@ class Panel:
     def _loop(self) -> _Loop | None:
         """Compiled evaluation of all measures; None for large mechanisms, which are evaluated by NumPy.
 
-        Their mean shapes are stored separately from the shapes of nodes.
+        In these mechanisms, mean shapes are stored separately from the shapes of nodes, which the loop does not
+        support.
         """
         return _Loop(self._part) if self._arrays.mean is None else None
 
@@ -228,7 +229,7 @@ def _of_state(name: str, quantity: Quantity, mechanism: Model) -> Reading:
 def _panel_bodies(mechanism: Model, elements: Sequence[Connection]) -> dict[str, Any]:
     """Bodies with ports of sensors, by name: only these are needed in the model of the sensors.
 
-    All bodies if there are none or one is unknown (the model reports it).
+    All bodies if no sensor has a port on a body, or if the body of a port is unknown (the model then reports it).
     """
     owners = {str(port).partition(".")[0] for e in elements for port in e.ports if not isinstance(port, Ground)}
     if not owners or not owners <= set(mechanism.bodies):

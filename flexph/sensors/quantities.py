@@ -52,7 +52,7 @@ StepReading = Callable[[float, Array, LastStep], Any]
 class Slopes(NamedTuple):
     """Exact derivatives (k, c, n) of a reading with respect to flat states (k, n).
 
-    The derivatives with respect to the entries ``left`` of the state are to be computed by differences.
+    The caller computes the derivatives with respect to the entries ``left`` of the state by differences.
     """
 
     at: Callable[[Array], Array]

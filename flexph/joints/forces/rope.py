@@ -215,8 +215,7 @@ def _length(length: float | Callable[[float], float], rope: str) -> float | Call
 def _check_grips(path: Sequence[str | Ground | Sheave]) -> bool:
     """True if a rope grips a sheave at one of its ends.
 
-    Raises ValueError for an end on a sheave that the rope does not grip, and for a sheave between the ends that it
-    grips.
+    Raises ValueError if the rope ends on a sheave without gripping it, or grips a sheave between its ends.
     """
     ends = [given for given in (path[0], path[-1]) if isinstance(given, Sheave)]
     for end in ends:

@@ -180,7 +180,7 @@ def check_load(name: str, law: Relation | CreepLaw, ground: PortName | None, con
 
 
 def height(wheel: str, ground: PortName | None, normal: Direction, radius: float) -> tuple[Row, ...]:
-    """Constraint rows that hold the centre of a wheel at its radius [m] over the ground; none without a ground."""
+    """Constraint rows that hold the centre of a wheel at its radius [m] over the ground; no rows without a ground."""
     return () if ground is None else (Plane(wheel, ground, normal).level(radius),)
 
 
@@ -194,7 +194,7 @@ def slip(
     """Slip of a wheel with its friction law.
 
     A creep law has the rolling speed ``travel`` as an additional last component, and may depend on the wheel load: that
-    of the ``contact``, or the multiplier of the first row.
+    of the ``contact`` or, without one, the multiplier of the element's first constraint row.
     """
     if not isinstance(friction, CreepLaw):
         return Slip(components, friction)
@@ -206,8 +206,8 @@ def in_space(
 ) -> tuple[tuple[Weighed, ...], ...]:
     """Components of the slip of a wheel in space, each as a sum of terms: along and across the wheel.
 
-    A wheel with rollers has one component, along these. ``side`` is the axle, ``of`` are the normal, the radius and the
-    roller angle.
+    A wheel with rollers has one component, along their axes. ``side`` is the axle, ``of`` are the normal, the radius
+    and the roller angle.
     """
     up, r, roller = of
     n = (0.0, 0.0, 1.0) if up is None else fitting("normal", up, 3)
@@ -226,8 +226,8 @@ def tilts(
 ) -> tuple[tuple[Weighed, ...], tuple[Weighed, ...]]:
     """Contributions −r α̇ and r β̇ of pitch α and roll β of a chassis to the slip of a wheel, each as a sum of terms.
 
-    ``side`` is the axle, ``normals`` are those of the chassis and of the ground, ``radius`` is r. Both are empty for a
-    chassis on the ground.
+    ``side`` is the axle, ``normals`` are those of the chassis and of the ground, ``radius`` is r. Both are empty if
+    the ``chassis`` is the ground.
     """
     if isinstance(chassis, Ground):
         return (), ()

@@ -336,7 +336,8 @@ def across(first: PortName, second: PortName, directions: Sequence[Direction]) -
 def parallel_axes(first: PortName, second: PortName, axes: Axes) -> tuple[Row, ...]:
     """Two constraint rows that keep an axis of the first section parallel to one of the second.
 
-    The first of the ``axes`` is perpendicular to two directions of the second section.
+    The rows keep the first of the ``axes`` perpendicular to two directions of the second section, which are
+    perpendicular to the second of the ``axes``.
     """
     turning = along(body_port(first), axes[0])
     return tuple(
