@@ -140,8 +140,8 @@ def _gyroscopic(placed: Sequence[Block]) -> Any:
 def _potential(b: Block, given: Potential | Invariants) -> Invariants:
     """Potential of one system as a function of the stacked positions; only the entries of this system matter.
 
-    A potential that is not a function of invariants is converted to one, with the system's positions as invariants.
-    Gonzalez' gradient with respect to them does not involve the positions of other systems.
+    A potential that is not a function of invariants is converted to one, with the system's positions as invariants:
+    Gonzalez' discrete gradient is taken in the invariants, so that it does not involve the positions of other systems.
     """
     own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
     count = len(inner.values(b.system.sample))

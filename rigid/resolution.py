@@ -42,18 +42,18 @@ def resolve(
     derivative: Rate | None = None,
     velocity_parts: Mapping[str, slice] | None = None,
 ) -> MultibodySystem:
-    """Resolve velocity constraints with A S = 0 by new velocities ν, ``ϖ = S(ζ) ν`` ([survey] sec. 4.1).
+    """Resolve the velocity constraints for which A S = 0, by new velocities ν: ``ϖ = S(ζ) ν`` ([survey] sec. 4.1).
 
         Z_r = Z S,  M_r = SᵀM S,  G_r = SᵀG S + SᵀM Ṡ,  B_r = SᵀB,  τ_d,r = Sᵀτ_d(ζ, Sν)
 
     The columns of S span all velocities that the resolved constraints allow, so that no allowed motion is lost:
-    r = n_kin − rank A for these constraints. Without resolved constraints, S is a change of variables for the
-    velocities. M_r must be constant; then SᵀM Ṡ is skew ([survey] eq. (4.17) in these coordinates) and dH/dt is
-    unchanged. Position constraints, the potential and positions of ports are unchanged; other velocity constraints
-    become A S.
+    S has n_kin − rank A columns, with A of these constraints. Without resolved constraints, S is a change of
+    variables for the velocities. M_r must be constant; then SᵀM Ṡ is skew ([survey] eq. (4.17) in these coordinates)
+    and dH/dt is unchanged. Position constraints, the potential and positions of ports are unchanged; other velocity
+    constraints become A S.
 
-    Resolved constraints hold in the mean of each step. Positions that they preserve are accurate to the order of the
-    method only.
+    Resolved constraints hold in the mean of each step. A position whose rate they set to zero is preserved only to
+    the order of the method.
 
     Parameters
     ----------

@@ -45,9 +45,10 @@ class ReducedKinematics:
         self.sense = np.linalg.slogdet(np.asarray(system.constraints(system.sample), dtype=float)[self.others])[0]
 
     def basis(self, q: Array) -> Array:
-        """Basis S(q) (n, n − k): the given one, or one with a unit matrix in rows chosen at the sample.
+        """Basis S(q) (n, n − k): the given one, or one with a unit matrix in fixed rows.
 
-        Raises StepFailed at the end of the chart, where the velocities in these rows do not determine all velocities.
+        These rows are chosen at the ``sample`` of the system. Raises StepFailed at the end of the chart, where the
+        velocities in these rows do not determine all velocities.
         """
         if self.system.basis is not None:
             return np.asarray(self.system.basis(q), dtype=float)
@@ -137,7 +138,7 @@ def eliminate_kinematics(system: KinematicSystem) -> PHDAE:
     ``J_c = [[0, S], [−Sᵀ, −pᵀ[S_i, S_j]]]``, ``H_c(q, p̃) = ½ p̃ᵀ(SᵀMS)⁻¹p̃ + V(q)``, ``B_c = SᵀB``. J_c is a Poisson
     structure if and only if the constraints are holonomic (:func:`flexph.dirac.jacobi_identity`).
 
-    Unless the system gives a basis, S(q) has a unit matrix in rows that are chosen at the sample. Such a chart
+    Unless the system gives a basis, S(q) has a unit matrix in rows that are chosen at its ``sample``. Such a chart
     ends where the velocities of these rows no longer determine all others: for a knife edge after a quarter turn at
     most. A run ends there with an error that states the time; :func:`change_chart` lets it continue in another chart.
 

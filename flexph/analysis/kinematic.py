@@ -128,9 +128,9 @@ def hidden_constraints(
 ) -> tuple[Array, Array]:
     """Rates ∂φ/∂x J ∇H (k,) of constraints φ(x) = 0 and ``b = −J (∂φ/∂x)ᵀ`` (n, k) ([survey] remark 3.3, eq. (3.24)).
 
-    For positions φ(q) these are the constraints on velocities that ``0 = φ(q)`` hides, and up to sign the
-    directions of the constraint forces: with ``0 = bᵀ∇H`` in its place the system has index one without multipliers
-    and preserves φ.
+    For φ(q) the rates are the constraints on velocities that ``0 = φ(q)`` hides, and the columns of b are, up to
+    sign, the directions of the constraint forces. With ``0 = bᵀ∇H`` instead of ``0 = φ(q)`` the system preserves φ, and
+    has index one after elimination of the multipliers.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def spatial(mass: float, centre: Array, second: Array, ports: Mapping[str, Point
 
 
 def no_shape(points: Array) -> sparse.csr_array:
-    """Empty matrix (points · d, 0) of the displacements of points (points, d) that do not deform."""
+    """Matrix (points · d, 0) of deformation shapes at points (points, d) of a rigid body, which has no such shapes."""
     return no_entries(points.size, 0)
 
 

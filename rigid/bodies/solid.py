@@ -323,7 +323,7 @@ def _integral(points: Array, cells: Cells) -> tuple[float, Array, Array]:
 
 
 def _signed(name: str, points: Array, cells: Array) -> Moments:
-    """Moments of volume cells of one type, with a sign by which their volumes are positive.
+    """Moments of volume cells of one type, multiplied by −1 if their volumes are negative.
 
     Formats differ in the orientation of wedges. Raises ValueError for cells with different signs; ``name`` is their
     type.

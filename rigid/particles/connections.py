@@ -218,10 +218,11 @@ class Points(NamedTuple):
         return part
 
     def between(self, what: str, first: End, second: End) -> tuple[tuple[int, int], Array]:
-        """Number of each end of a line, and the constant part (dim,) of the vector from the first end to the second.
+        """Indices of the points at both ends of a line, and the part (dim,) of its vector that comes from fixed ends.
 
-        An end at a fixed position has the number FIXED. Raises ValueError for equal ends, and for a line of zero length
-        at the positions of the sample; ``what`` names the line in its message.
+        The vector points from the first end to the second; an end at a fixed position has the index FIXED. Raises
+        ValueError for equal ends, and for a line of zero length at the positions of the sample; ``what`` names the line
+        in its message.
         """
         (a, start), (b, end) = self._end(first), self._end(second)
         if a == b:

@@ -219,10 +219,11 @@ def known_terms(
 
 
 def _lines(points: Points, kind: str, given: list[tuple[Any, int, tuple[float, ...]]], parameters: int) -> LineArrays:
-    """Arrays of springs, rods or dampers: their names, the points at their ends, offsets by fixed ends, and their laws.
+    """Arrays of springs, rods or dampers: their names, indices of the points at their ends, offsets, and laws.
 
-    ``given`` has for each of them the connection, the number of its law and the parameters of the law. The parameters
-    are filled with zeros up to the number ``parameters``.
+    The offset is the part of the vector between the ends that comes from fixed ends. ``given`` has for each of them the
+    connection, the number of its law and the parameters of the law. The parameters are filled with zeros up to the
+    number ``parameters``.
     """
     names = tuple(named_line(kind, connection) for connection, _, _ in given)
     ends = [points.between(name, c.first, c.second) for name, (c, _, _) in zip(names, given, strict=True)]

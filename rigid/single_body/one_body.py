@@ -298,7 +298,7 @@ def _orientation(given: Orientation | None, dim: int) -> Orientation:
 
 
 def _weight(body: BodyAxes, mass: float, first: Array, gravity: Vector) -> Potential | Invariants:
-    """Potential ``V = −g·(m r + R m c)``, a quadratic invariant if R is a polynomial."""
+    """Potential ``V = −g·(m r + R m c)``; as :class:`Invariants` if R is a polynomial in the coordinates."""
     g = vector("gravity", gravity, body.dim)
     place = body.place(first / mass if mass else first)
     height = combined(-mass * g[None], place, np.zeros(body.dim))

@@ -124,8 +124,9 @@ class Frame:
     The port with the name of the frame is for a force (dim,) in world axes, the one with the suffix ``.turn`` for a
     torque about the world axes, in the plane a number.
 
-    A spin is not the rate of three coordinates in space, so that a weld couples velocities there: midpoint steps rotate
-    two bodies with the same kind of orientation equally, and preserve the weld exactly.
+    In space a spin is not the rate of three coordinates, so that a weld of two bodies couples only their spins, not
+    their rotations: midpoint steps rotate bodies with the same kind of orientation equally, and preserve the weld
+    exactly.
 
     Parameters
     ----------

@@ -32,7 +32,8 @@ then has a relative round-off of 1e-4."""
 class Rolling:
     """A disc of radius ρ [m] about the point ``at`` of the body axes that rolls on the ground without slipping.
 
-    In space the lowest point of the disc is at −ρe from its centre p, ``e = (n − (n·a)a)/|…|``. It stays on the ground,
+    n is the normal of the ground, t a tangent, a the axis of the disc, Ω its spin and φ its angle in the plane. In
+    space the lowest point of the disc is at −ρe from its centre p, ``e = (n − (n·a)a)/|…|``. It stays on the ground,
     ``n·(p − through) = ρ √(1 − (n·a)²)``, preserved without drift, and the material point there does not slip,
     ``t·(ṗ − ρ Ω × e) = 0`` along the ground: nonholonomic in space, in the plane the rate of ``t·p + ρφ``. A disc that
     lies flat has no point of contact: a start raises ValueError and a run ends with an error; a warning precedes this.

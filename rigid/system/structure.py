@@ -369,7 +369,7 @@ def _storage(system: MultibodySystem) -> dict[str, Any]:
 
 
 def _constant(system: MultibodySystem) -> bool:
-    """True if Z, G, A and B are constant and no position is constrained."""
+    """True if Z, G, A and B are constant and no position is constrained: the Dirac structure is then constant."""
     matrices: list[Any] = [system.kinematics, system.gyroscopic, *(a.matrix for a in system.velocity_constraints)]
     matrices += [port.matrix for port in system.ports.values()]
     return not system.constraints and not any(callable(matrix) for matrix in matrices)

@@ -108,10 +108,10 @@ class MultibodySystem(SystemModel):
         Its matrices are ``E = diag(1, M, 0, 0)``, ``z = (∇V, ϖ, λ, μ)`` and ``J = [[0, Z, 0, 0], [−Zᵀ, −G, −Zᵀc'ᵀ,
         −Aᵀ], [0, c'Z, 0, 0], [0, A, 0, 0]]``; R and B act on the velocities. R is given by
         :func:`rigid.system.equations.resistance`. Its ``means`` are a discrete gradient pair for
-        :func:`flexph.integrate`: the midpoint Z, exact for rotation matrices and quaternions, whose conditions hold to
-        round-off; discrete Jacobians of constraints and positions, without drift; ``ΔH = work − dissipation``. Velocity
-        constraints that are not the rate of a position hold at the midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless
-        velocities are stage values of the midpoint of the step.
+        :func:`flexph.integrate`, with ``ΔH = work − dissipation``. Z is taken at the midpoint, so that the conditions
+        on rotation matrices and quaternions hold to round-off. Position constraints, and velocity constraints that are
+        the rate of a position, enter by discrete Jacobians and do not drift; other velocity constraints hold at the
+        midpoint, ``A(ζ̄)ϖ̄ = 0``. Multipliers and massless velocities are stage values of the midpoint of the step.
 
         Its parts are ``positions``, ``velocities``, ``lambda``, ``mu`` and the named parts of the system (see
         :mod:`rigid.system`).
@@ -150,8 +150,8 @@ class MultibodySystem(SystemModel):
     ) -> Array:
         """Consistent state x = (ζ, ϖ, λ, μ) with given positions and velocities, for :func:`flexph.integrate`.
 
-        λ and μ are computed by :meth:`accelerations`. A velocity constraint that is the rate of a position preserves
-        the position of the initial state.
+        λ and μ are computed by :meth:`accelerations`. A velocity constraint that is the rate of a position p keeps p
+        at its value in the initial state.
 
         Parameters
         ----------
@@ -181,8 +181,8 @@ class MultibodySystem(SystemModel):
     def nearest(self, positions: Sequence[float] | Array, velocities: Sequence[float] | Array) -> tuple[Array, Array]:
         """Consistent positions and velocities nearest to given values, for :meth:`state`.
 
-        Positions move to the conditions of the coordinates by the smallest change, and along Zδ to the constraints with
-        the smallest δᵀMδ (Newton's method); velocities change by the smallest kinetic energy.
+        Positions are changed least to satisfy the conditions of the coordinates, and by Zδ with the least δᵀMδ to
+        satisfy the constraints (Newton's method). The change of the velocities has the least kinetic energy.
 
         Parameters
         ----------
