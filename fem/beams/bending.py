@@ -52,8 +52,8 @@ def bending(
     - ``velocity``: velocities in, forces out; a beam that is driven at both ends. The dual pair: discontinuous P1
       velocities ψ, Hermite moments φ, ``D = ∫φ''ψᵀ``; v(0), v(L) enter with Ṁ/EI = v'' tested with φ.
 
-    Both have clean spectra. States: part ``velocity``, then part ``moment``; Hermite fields node by node as (value,
-    element length · slope), P1 fields element by element as the values at its ends. All matrices are sparse.
+    Neither form has spurious frequencies. States: part ``velocity``, then part ``moment``; Hermite fields node by node
+    as (value, element length · slope), P1 fields element by element as the values at its ends. All matrices are sparse.
 
     Parameters
     ----------
@@ -157,9 +157,10 @@ class _Mesh(NamedTuple):
 
     @property
     def strain(self) -> Any:
-        """Matrix D (moments, free velocities) of the power ∫M v'' dx of the moment M on the curvature of the velocity.
+        """Matrix D (moments, free velocities) of the power mᵀDv = ∫M v'' dx of the bending moment M.
 
-        v is the velocity. With the causality ``velocity`` the derivatives are on the moment instead: ∫M'' v dx.
+        m are the coordinates of M, v those of the velocity. With the causality ``velocity`` the derivatives are on the
+        moment instead: ∫M'' v dx.
         """
         if self.causality == "force":
             return self._product(self.moment, self.velocity, curved=True) @ self.kept

@@ -63,11 +63,11 @@ def _aggregation(pc: Any) -> None:
 
 
 def prolongation(system: System) -> Any:
-    """Prolongation matrix P (n, n₁) from the coordinates that move corners of cells, n₁, to all coordinates, n.
+    """Prolongation matrix P (n, n₁) from corner coordinates to all n coordinates.
 
-    Coordinates of other nodes take the mean of the corners between which the node lies. A held coordinate that moves a
-    corner depends on itself only. Rows of all other held coordinates, and of coordinates that lie between no corners,
-    are zero.
+    Corner coordinates are the n₁ that move corners of cells. Coordinates of other nodes take the mean of the corners
+    between which the node lies. A held coordinate that moves a corner depends on itself only. Rows of all other held
+    coordinates, and of coordinates that lie between no corners, are zero.
     """
     part, fine = system.part, system.stiffness
     first, end = fine.getOwnershipRange()

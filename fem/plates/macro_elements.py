@@ -143,8 +143,9 @@ def _middle(own: dict[tuple[int, int, int], Array], slope: Array, d: Array) -> A
 def _join(coefficients: Array, corners: Array, centre: Array) -> None:
     """Set the Bernstein coefficients next to the centre of macro elements from C¹ continuity across their inner edges.
 
-    For the corners V and the centre C, V_{i+1} = a V_{i−1} + b V_i + e C with barycentric coordinates a, b and e.
-    ``coefficients`` (k, c, 10, 4c) are changed in place.
+    The condition at corner V_i has the barycentric coordinates a, b and e of the next corner in the triangle of
+    V_{i−1}, V_i and the centre C: V_{i+1} = a V_{i−1} + b V_i + e C. ``coefficients`` (k, c, 10, 4c) are changed in
+    place.
     """
     c = corners.shape[1]
     inner = []

@@ -71,9 +71,9 @@ class PlateModel(PlateCoordinates):
 
     @once
     def curvature(self) -> Any:
-        """Sparse matrix (3p, size) to the curvature κ = −sym ∇β at the moment points, times their areas.
+        """Sparse matrix (3p, size) from all coordinates to curvature times area at the moment points.
 
-        Rows are for (κ_xx, κ_yy, 2κ_xy), point by point.
+        The curvature is κ = −sym ∇β, the area that of the point. Rows are for (κ_xx, κ_yy, 2κ_xy), point by point.
         """
         blocks = []
         for b, cells, points, area in self.moment_points:
@@ -94,9 +94,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def membrane(self) -> Any:
-        """Sparse matrix (3p, size) to the strain of the middle surface at the membrane-force points, times their areas.
+        """Sparse matrix (3p, size) from all coordinates to strain times area at the membrane-force points.
 
-        Rows are for (ε_xx, ε_yy, 2ε_xy), point by point.
+        The strain is that of the middle surface, the area that of the point. Rows are for (ε_xx, ε_yy, 2ε_xy), point by
+        point.
         """
         return self.widened(self.solid.strain)
 
@@ -159,9 +160,10 @@ class PlateModel(PlateCoordinates):
 
     @once
     def quadratic(self) -> tuple[Any, Any]:
-        """Matrices of slopes (3p, size) and weights (m, 3p) of the strain ½∇w ⊗ ∇w, which only membrane forces have.
+        """Matrices of slopes (3p, size) and weights (m, 3p) of the quadratic membrane strain ½∇w ⊗ ∇w.
 
-        The strain is the weights times half of the squared slopes. Slopes are those at the p moment points, along x,
+        The strain is the weights times half of the squared slopes; the rows of weights for moments and shear forces are
+        zero. Slopes are those at the p moment points, along x,
         then along y, then their sum, since 2w_x w_y = (w_x + w_y)² − w_x² − w_y². Weights average over each cell.
         """
         sampled = [self.sampled(b, cells, points).slopes for b, cells, points, _ in self.moment_points]

@@ -29,7 +29,7 @@ def free_coordinates(
 ) -> tuple[Any, dict[str, Tied]]:
     """Sparse matrix (size, n) from the free coordinates of a plate to all coordinates, and its ports by name.
 
-    The n free coordinates are those that supports and rigid regions leave. The matrices of ports are for these.
+    The n free coordinates are those that supports and rigid regions leave; the matrices of the ports refer to them.
     """
     given = given_ties(ports)
     for name, t in given.items():
@@ -116,9 +116,9 @@ def _condensed(
 ) -> tuple[Any, dict[str, tuple[Any, Any]]]:
     """Sparse matrix (size, n) from free coordinates to all coordinates of a plate, and the motion of its rigid regions.
 
-    The n free coordinates are those of free nodes, supported nodes and rigid regions. The mapping has, by port, the
-    displacement and the rotation of each rigid region as matrices (3, n) of these coordinates. ``held`` (k, size) are
-    the combinations that supports hold at zero, ``motions`` the results of :func:`rigid_motion`.
+    The n free coordinates are those of free nodes, supported nodes and rigid regions. The second
+    result maps each port to the displacement and the rotation of its rigid region, as matrices (3, n) of these.
+    ``held`` (k, size) are the combinations that supports hold at zero, ``motions`` the results of :func:`rigid_motion`.
     """
     taken = np.zeros(model.size, dtype=bool)
     supported = np.unique(held.indices)

@@ -94,7 +94,8 @@ def _forces(model: PlateModel, drawn: Array) -> dict[str, StressField]:
 def _face(model: PlateModel, shown: Drawing, side: float) -> TensorField:
     """Stress tensor at the upper (``side`` 1) or lower face (−1), z = ½ side t, at the moment points.
 
-    The weights of the points are areas times t/6: with these both faces together have the energy of bending.
+    The weights of the points are areas times t/6. With them, the sum of σ : S σ over both faces is twice the energy of
+    bending.
     """
     t, cell, areas = model.thickness[model.moment_cells], model.moment_cells, model.moment_areas
     moments, _, size = _starts(model)

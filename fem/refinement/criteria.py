@@ -21,7 +21,8 @@ class Round:
     """One round of a refinement: the numbers of cells and unknowns, and k criteria with their values and errors.
 
     ``names`` are the criteria in words; ``values`` (k,) are frequencies [Hz], or compliances [m/N, 1/(N m)].
-    ``estimates`` (k,) are relative errors by smooth stresses alone, ``errors`` (k,) conservative ones. Both are inf on
+    ``estimates`` (k,) are relative errors estimated from smooth stresses alone, ``errors`` (k,) these times safety
+    factors. Both are inf on
     a mesh that is too coarse.
     """
 

@@ -183,7 +183,7 @@ class _Fit:
         self.powers = grids[grids.sum(axis=1) <= degree]
 
     def _basis(self, positions: Array, patch: Array) -> Array:
-        """Monomials (k, b) of ``positions`` (k, d) relative to the centre and by the size of a patch.
+        """Monomials (k, b) of ``positions`` (k, d), taken from the centre of a patch and divided by its size.
 
         ``patch`` (k,) is the number of the patch of each position.
         """
@@ -193,8 +193,8 @@ class _Fit:
     def solved(self, positions: Array, patch: Array, values: Array) -> tuple[Array, Array]:
         """Mask (g,) of the patches with a well-posed fit, and the coefficients (g, b, v) of their b monomials.
 
-        The v values of each of p points, ``values`` (p, v) at ``positions`` (p, d), count in the c patches ``patch``
-        (p, c).
+        The v values of each of p points, ``values`` (p, v) at ``positions`` (p, d), enter the fits of c patches, whose
+        numbers are ``patch`` (p, c).
         """
         g, b, v = len(self.centre), len(self.powers), values.shape[1]
         sums, right, count = np.zeros((g, b * b)), np.zeros((g, b * v)), np.bincount(patch.ravel(), minlength=g)

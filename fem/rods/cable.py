@@ -142,7 +142,7 @@ def cable(
 
 
 def _tangents(line: HermiteLine) -> Array:
-    """Weights (E, q, N) of the N mass points in the slope r' at q points of each of the E elements.
+    """Weights (E, q, N) by which the positions of the N mass points give the slope r' at q points of E elements.
 
     The points are the ends of the drawn pieces of an element.
     """

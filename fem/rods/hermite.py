@@ -34,7 +34,7 @@ class HermiteLine(NamedTuple):
     mass: Array
 
     def at(self, s: Array, derivative: int = 0) -> Array:
-        """Weights (k, N) of the mass points in r(s) at ``s`` (k,), or in its derivative r'(s) or r''(s)."""
+        """Weights (k, N) by which the positions of the mass points give r(s) at ``s`` (k,), or r'(s) or r''(s)."""
         rows: Array = hermite_rows(self.borders, s, derivative) @ self.points
         rows[np.abs(rows) < SMALL * np.abs(rows).max(initial=0.0)] = 0.0
         return rows

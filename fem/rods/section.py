@@ -79,7 +79,7 @@ class RodSection:
     def points(self, dim: int = 3) -> SectionPoints | None:
         """Points of the section at which stresses are known, for a rod of dimension ``dim``; None if there are none.
 
-        They are from the shape or, without one, the corners, which need Young's modulus.
+        They are those of the shape or, if it has none, the corners, at which stresses need Young's modulus.
         """
         own = None if self.shape is None else section_points(self.shape, dim)
         if own is not None or self.young is None or not self.corners:

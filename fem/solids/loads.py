@@ -83,9 +83,9 @@ def load_port(model: SolidModel, shapes: Any, name: str, given: Any) -> LoadPort
 
 
 def loaded_region(model: SolidModel, name: str, given: Any) -> tuple[Load, Region, bool]:
-    """Load as given or made of a region, the region, and True if the load acts on its facets, False on its cells.
+    """Load, region, and True if the load acts on the facets of the region, False if on its cells.
 
-    Raises ValueError if the region has no facets or cells to load.
+    ``given`` is the load or only its region. Raises ValueError if the region has no facets or cells to load.
     """
     load = given if isinstance(given, Load) else Load(given)
     loaded = region(model.mesh, f"load {name!r}", load.region)

@@ -74,7 +74,7 @@ def coordinates(basis: Any, motion: Array) -> Array:
 def pins(motion: Array) -> Array:
     """Indices (r,) of coordinates to be fixed at zero so that a body with r rigid motions cannot move rigidly.
 
-    They are pivots of the rigid motions ``motion`` (n, r), which are large and linearly independent in them.
+    They are pivot rows of the rigid motions ``motion`` (n, r): with large entries, and linearly independent.
     """
     return pivots(motion.T)[: motion.shape[1]]
 
@@ -227,9 +227,9 @@ def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
 
 
 def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
-    """Sparse matrix (d + s, N·d) to displacement and rotation of a point that moves with the mean of a region.
+    """Sparse matrix (d + s, N·d) from the nodal displacements to displacement and rotation of a port.
 
-    The point is ``place`` (d,) [m]. The columns are for the nodal displacements.
+    The port is at the point ``place`` (d,) [m], which moves with the mean motion of a region.
     """
     shape, rotation = at.shape, at.rotation(model)
     lever = place - at.centre
@@ -239,9 +239,9 @@ def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
 
 
 def _fitted(model: SolidModel, nodes: Array, place: Array) -> Any:
-    """Sparse matrix (d + s, N·d) to displacement and rotation of the rigid motion that fits given nodes best.
+    """Sparse matrix (d + s, N·d) from nodal displacements to the rigid motion that fits those of ``nodes`` best.
 
-    The displacement is that of the point ``place`` (d,) [m]. The columns are for the nodal displacements.
+    Its rows are for the displacement of the point ``place`` (d,) [m], then for the rotation.
     """
     lever = model.mesh.points[nodes] - place
     motion = rigid_motions(lever).reshape(lever.size, -1)
@@ -290,8 +290,9 @@ def refuse_shared(nodes: Mapping[str, Array]) -> None:
 def _condensed(model: SolidModel, rigid: Mapping[str, tuple[Array, Array]]) -> tuple[Any, dict[str, tuple[Any, Any]]]:
     """Sparse matrix (N·d, n) from the coordinates of free nodes and rigid regions to nodal displacements.
 
-    ``rigid`` has, by port, the nodes of each rigid region and the position of the port. The mapping has, by port, the
-    matrices (d, n) and (s, n) from the coordinates to displacement and rotation of the region at the port.
+    ``rigid`` has, by port, the nodes of each rigid region and the position of the port. The second result
+    has, by port, the matrices (d, n) and (s, n) from the coordinates to displacement and rotation of the region at the
+    port.
     """
     points, d, s = model.mesh.points, model.dim, spins(model.dim)
     held = np.zeros(len(points), dtype=bool)

@@ -55,10 +55,11 @@ def smoothing(model: SolidModel, linear: list[Array], positions: Array, weights:
 
 
 def _fitted(at: Array, positions: Array, weights: Array, *, points: Array, corners: Array) -> Array:
-    """Weights of points in the values at corners, from a weighted linear fit, for each pair (``points``, ``corners``).
+    """Weights by which values at points add up to values at corners, for each pair (``points``, ``corners``).
 
-    The value is the mean plus slope · lever, with the lever from the mean position of the points to the corner. ``at``
-    (g, d) are the corners, ``positions`` (p, d) and ``weights`` (p,) belong to the points.
+    A corner has the value of a weighted linear fit: the mean of the points plus slope · lever, with the lever from
+    their mean position to the corner. ``at`` (g, d) are the corners, ``positions`` (p, d) and ``weights`` (p,) belong
+    to the points.
     """
     d, size = at.shape[1], len(at)
     summed = lambda v: np.bincount(corners, v, size)  # noqa: E731 - over the points of each corner

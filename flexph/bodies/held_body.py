@@ -83,7 +83,7 @@ class HeldBody(Memo):
     def _dense_solver(self) -> Callable[[], Solve] | None:
         """Function that factors the stiffness K and returns a solver; None if K is not formed.
 
-        Its caller can free K before the factorisation.
+        Large K can be freed before the factorisation, as with PARDISO the function keeps their upper triangle only.
         """
         stiffness = self.elastic.stiffness()
         return None if stiffness is None else prepared_solver(stiffness)

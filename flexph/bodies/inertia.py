@@ -161,8 +161,8 @@ class Contractions(Memo):
 
     The rotational inertia is ``J(u)_ab = J_ab + 2 s_ab·u + uᵀK_ab u``. With the spins ω, the angular momenta are
     ``p_r,a = J(u)_ab ω_b + (n_a + N_a u)·u̇``, and those of the coordinates ``p_u = ω_a (n_a + N_a u) + M u̇``; N_a is
-    skew. M, N, K do *not* include the shift to the centre of mass ``−m φ̄ᵀ B φ̄``, with B = 1, cross_a and
-    cross_aᵀcross_b, so that they stay sparse. They are computed on first use.
+    skew. To stay sparse, M, N_a and K_ab do *not* include the shift to the centre of mass ``−m φ̄ᵀ B φ̄``, in
+    which B is 1 for M, cross_a for N_a and cross_aᵀcross_b for K_ab. M, N and K are computed on first use.
     """
 
     inertia: Inertia

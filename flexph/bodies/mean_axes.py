@@ -54,6 +54,9 @@ def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
 
         v_P = v_P' + R(0) A u̇,  ω = ω' + A_r u̇
 
+    v_P' and ω' are the velocities of the original axes, A is the mean rigid motion of the coordinates (see
+    :func:`about_mean_axes`) and A_r its rows of rotation.
+
     ``bodies`` are the bodies about mean axes, by name; the names of the parts of the system begin with these. Only the
     matrix ``lift`` changes, which maps the vector x of the system to its named states, so that E, J and R stay sparse.
     """

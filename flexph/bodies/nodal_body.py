@@ -35,8 +35,8 @@ class PointLaw(NamedTuple):
 class BodyFlow(NamedTuple):
     """Mass m per length [kg/m] that flows along a rod or cable of N nodes at a given speed [m/s].
 
-    ``along`` is ∫m N N'ᵀ and ``tension`` ∫m N'N'ᵀ (N, N), with the weights N of the nodes along the length. ``shape``
-    and ``slope`` (2, N) are the weights of the nodes for the position and the slope at both ends. See
+    ``along`` is ∫m w w'ᵀ and ``tension`` ∫m w'w'ᵀ (N, N), with the weights w(s) by which the nodes give the position at
+    the length s. ``shape`` and ``slope`` (2, N) are w and w' at both ends. See
     :mod:`flexph.kernels.rates.flows`.
     """
 

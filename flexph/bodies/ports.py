@@ -114,7 +114,7 @@ def weights_of(name: str, bodies: Mapping[str, AnyBody]) -> Array | None:
 
 
 def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Array | None:
-    """Weights (N,) of the nodes in the slope of a cable at the port ``body.port``; None for ports of other bodies.
+    """Weights (N,) by which the nodes give the slope of a cable at the port ``body.port``; None for other bodies.
 
     ``direction`` is given in the axes of the undeformed body and determines the sign. Raises ValueError unless it is
     along the cable.
@@ -138,9 +138,10 @@ def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Arra
 
 
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
-    """Index of the frame and port of a name ``body.port``, as from :func:`find_port`, for load ports, too.
+    """Index of the frame, and the port, for the name ``body.port`` of a port or of a load port.
 
-    For a load port the result is a port at the centre of mass, whose section turns with the frame of the body.
+    For a port they are those of :func:`find_port`. For a load port the second result is a port at the centre of mass,
+    whose section turns with the frame of the body.
     """
     index, body, port = split_port(name, bodies)
     if isinstance(body, Body) and port in body.loads and port not in body.ports:

@@ -27,10 +27,11 @@ class CreepLaw:
 
     with C = diag(c₁, c₂), q(0) = 1 and x q(x) ≤ 1, so that F is −c_i s_i/V for small slips and at most μN. A law with
     spin has a third slip, the angular velocity about the normal, and a third force, a moment, with C₃₃ = c₃ and
-    C₂₃ = −C₃₂ = c₂₃. The power −Σ c_i s_i² q/V is never positive. It is made by :func:`creep` and
-    :func:`magic_formula`.
+    C₂₃ = −C₃₂ = c₂₃. The power −Σ c_i s_i² q/V is never positive. Such laws are made by
+    :func:`creep` and :func:`magic_formula`.
 
-    A law that depends on the wheel load N has the coefficient μ in place of μN; its force is zero without load.
+    A law that depends on the wheel load N contains μ only, and :meth:`under` gives the law with the limit μN, whose
+    force is zero if N is zero.
 
     Parameters
     ----------

@@ -138,9 +138,9 @@ class ElasticLaw(Remade):
 def mean_force(law: ElasticLaw, before: float, after: float) -> float:
     """Mean force F of a law over a step: F Δx = ΔV to round-off, and F → V' as Δx → 0.
 
-    For piecewise polynomials it is the mean of V' by Gauss' rule of three points in each piece, which is exact up to
-    the fifth power. For functions it is that mean of the whole step, corrected by the defect ΔV − F Δx where this is
-    not round-off. For V = −μ/x it is known in closed form.
+    For piecewise polynomials F is the mean of V' by Gauss' rule of three points in each piece, which is exact up to the
+    fifth power. For functions the rule is used on the whole step, and its mean F₀ is corrected by (ΔV − F₀ Δx)/Δx
+    unless this is round-off. For V = −μ/x F is known in closed form.
     """
     change = after - before
     if law.strength and min(before, after) > 0.0:
@@ -544,7 +544,7 @@ def controlled(law: float | ElasticLaw | Relation) -> ElasticLaw | ScheduledRela
     """Multiply an elastic law or a resistive relation by 1 + u, with an input u: ``V(x) (1 + u)`` or ``ρ(s) (1 + u)``.
 
     The spring is an external port of one component under its name. A :class:`flexph.control.Sampled` or
-    ``inputs`` of :func:`flexph.integrate` set ``u ≥ −1``; without an input u is zero. Over the step after a call the
+    ``inputs`` of :func:`flexph.integrate` set ``u ≥ −1``; without an input u is zero. Over the step after u was set the
     factor goes from its last value a₀ to the new one a₁, with the force and the work of :func:`scheduled`, which the
     ledger records under the name of the spring:
 

@@ -83,9 +83,9 @@ class HysteresisLaw(Remade):
 def bouc_wen(stiffness: float, *, yield_force: float, exponent: float = 1.0, shape: float = 0.5) -> HysteresisLaw:
     """Make the law of Bouc and Wen: ``dz/ds = 1 − (β sgn(z ds) + γ)|z|ⁿ``, F = k z.
 
-    With ``β + γ = (k/F_y)ⁿ`` the force tends to F_y. It is exact along each slip for n = 1; for other exponents it is
-    integrated by the midpoint rule in eight parts, with the same energy balance. Hardening needs a plain spring in
-    parallel.
+    With ``β + γ = (k/F_y)ⁿ`` the force tends to F_y. A step uses the exact solution of this equation for n = 1; for
+    other exponents the equation is integrated by the midpoint rule in eight parts, with the same energy balance.
+    Hardening needs a plain spring in parallel.
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ def bristle(
 ) -> HysteresisLaw:
     """Make the bristle law of friction (LuGre): ``ż = v − σ₀|v| z/g(v)``, ``F = σ₀z + σ₁ż + σ₂v``.
 
-    ``g = F_c + (F_s − F_c) e^{−(v/v_s)²}``. It sticks elastically and slips at g. The bristle damping is limited to
-    4g/|v|, above which the law would not be passive.
+    ``g = F_c + (F_s − F_c) e^{−(v/v_s)²}``. A joint with this law sticks elastically and slips at the force g. The
+    bristle damping is limited to 4g/|v|, above which the law would not be passive.
 
     Parameters
     ----------

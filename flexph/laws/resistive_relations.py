@@ -31,7 +31,7 @@ class Relation:
     """Resistive relation f = ρ(s) of a rate s [m/s or rad/s] and the force or torque f against it [N or N m].
 
     The dissipated power must not be negative, ``s ρ(s) ≥ 0``: then the dissipation matrix R of a system, with entries
-    ρ(s)/s, is ⪰ 0. It is made by :func:`viscous`, :func:`quadratic`, :func:`coulomb` and :func:`resistive`.
+    ρ(s)/s, is ⪰ 0. Relations are made by :func:`viscous`, :func:`quadratic`, :func:`coulomb` and :func:`resistive`.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def _names(mechanism: Model) -> list[str]:
 
 
 def _spread(run: Any, union: Model) -> Any:
-    """Run of a mechanism with fewer connections, in the layout of ``union``; unchanged if it has this."""
+    """Run of a mechanism with fewer connections, in the layout of ``union``; unchanged if it is one of ``union``."""
     own = run.mechanism
     if own is union and run.holding.size:
         return run

@@ -179,7 +179,7 @@ def _hanging_bodies(solution: Solution) -> list[str]:
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Warning about a driven angle in space whose axis no joint fixes: sine and cosine have s² + c² < 1."""
+    """Warning about a driven angle in space whose axis no joint fixes, found by s² + c² < 1 of sine and cosine."""
     m = solution.mechanism
     angles = m.once(_driven_angles)
     if not angles:
