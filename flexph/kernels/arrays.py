@@ -1,7 +1,7 @@
 """The data of a mechanism as flat arrays, the only input of the kernels.
 
-Small mechanisms have dense matrices that include the shift to the centre of mass (``mean`` is None). Large ones have
-sparse matrices, and the shift φ − φ̄ is kept separately as ``mean`` (rank d per body) to avoid fill-in.
+Small mechanisms have dense matrices for the shapes φ − φ̄ about the centres of mass (``mean`` is None). Large ones have
+sparse matrices for the shapes φ, and φ̄ is kept separately as ``mean`` (rank d per body) to avoid fill-in.
 """
 
 from __future__ import annotations

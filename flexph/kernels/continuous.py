@@ -181,7 +181,7 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
 
 
 def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
-    """Matrix (slips, n_v) from velocities to slips along curves, and the slopes ρ'(0) of their friction at rest.
+    """Matrix (slips, n_v) from velocities to slip rates along curves, and slopes at rest of their friction ρ(rate).
 
     ``rates`` is the matrix (p, n_v) from velocities to the rates of the products.
     """
@@ -235,9 +235,10 @@ def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
     """Positive semidefinite damping matrix (n_v, n_v) of bodies, dampers, strain rows and slips along curves.
 
-    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇. Dampers have the resistance c + ρ(s)/s at their rate s, and slips along
-    curves the slope ρ'(0), as at rest. With :func:`flexph.kernels.springs.damping_slopes` for ``of`` dampers have the
-    slope c + ρ'(s) instead: the matrix is then the derivative of the damping forces with respect to the velocities.
+    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇. Dampers with coefficient c and resistive force ρ have c + ρ(s)/s at
+    their rate s. Slips along curves have the slope ρ'(0) of their friction, as at rest. With
+    :func:`flexph.kernels.springs.damping_slopes` for ``of`` dampers have the slope c + ρ'(s) instead: the matrix is
+    then the derivative of the damping forces with respect to the velocities.
     """
     flexible = a.viscous
     if a.stress_damping.any():

@@ -69,6 +69,6 @@ def weight_stiffness(a: Arrays, c: Configuration) -> Any:
 def is_parted(a: Arrays, spin: Array) -> bool:
     """True if statics must use frame-based displacements, as the arrays are sparse (they keep φ̄ separately).
 
-    False for a steady rotation with a nonzero world ``spin``.
+    False for a steady rotation with a nonzero world ``spin``: its inertia forces need matrices about centres of mass.
     """
     return a.mean is not None and not np.any(spin)

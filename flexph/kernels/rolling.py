@@ -89,7 +89,7 @@ def stiffness(a: Arrays, lam: Array, before: Array, after: Array) -> Array:
     """Derivatives (p, p) of the constraint forces λ·gain on products with respect to the products at the end of a step.
 
     ``lam`` (g,) are the multipliers. If ``before`` and ``after`` are the same state, the result is half of the
-    derivatives at this state.
+    derivatives at this state, as gains take the mean of both.
     """
     t, form, pushed = a.rolling, np.zeros((a.first.size,) * 2), lam.take(a.rolling.row)
     by_product, across = gain_slopes(a, before, after)

@@ -7,7 +7,7 @@ A rope runs from centre to centre along the vectors V_j, with signed radii ρ_j 
 
 with ∠(V; B) = atan2(V·d₂, V·d₁) by two directions of the housing B of a sheave. The arc on it is the angle between the
 tangents, |ρ|⁻¹ρ (∠(V_j) + β_j − ∠(V_{j−1}) − β_{j−1}), from 0 to 2π. A rope that begins or ends on a turning disc B,
-which it grips, has the one term of this span there: it adds the rope wound off the disc, ρ (∠ + β) or its negative.
+which it grips, has one span there, whose term is the length of rope wound off the disc, ρ (∠ + β) or its negative.
 """
 
 from __future__ import annotations

@@ -385,11 +385,11 @@ def resolution_terms(parts: Mapping[str, Any], springs: Springs) -> Array:
 def constraint_measures(parts: Mapping[str, Any], holds_points: Array, reach: float = 0.0) -> dict[str, Any]:
     """Fields of the arrays that scale constraints, by their names: ``holds_points``, ``of_length`` and ``lengths``.
 
-    ``holds_points`` (g,) is 1 for constraints that measure lengths. ``of_length`` (n,) are the flexible coordinates
-    whose inertia is that of a unit translation of the body. ``lengths`` are two lengths [m] of at least ``reach``: the
-    largest lever of a point of a body, which is invariant to rotations and translations of the world, and the larger of
-    this lever and the largest coordinate of a fixed point of the ground. If all points are at centres of mass the lever
-    is the largest radius of gyration, or 1 for point masses.
+    ``holds_points`` (g,) is 1 for constraints that measure lengths. ``of_length`` (n,) has for each flexible
+    coordinate the value at which its inertia is that of a unit translation of its body. ``lengths`` are two lengths [m]
+    of at least ``reach``: the largest lever of a point of a body, which is invariant to rotations and translations of
+    the world, and the larger of this lever and the largest coordinate of a fixed point of the ground. If all points are
+    at centres of mass the lever is the largest radius of gyration, or 1 for point masses.
     """
     fixed = float(np.abs(parts["vector_fixed"] * parts["joins_points"][:, None]).max(initial=0.0))
     lever_length = max(reach, _lever(parts["node_position"][parts["node_moves"] > 0.0], parts["J"], parts["mass"]))

@@ -76,7 +76,7 @@ def flow_energies(flows: tuple[Flow, ...], r: Array, time: float) -> Array:
 
 
 class FlowMatrices(NamedTuple):
-    """Gyroscopic matrix u(A − Aᵀ), damping u(A + Aᵀ) and stiffness −u²(K − C) over the velocities (n_v, n_v)."""
+    """Matrices (n_v, n_v): gyroscopic u(A − Aᵀ), damping u(A + Aᵀ), stiffness −u²(K − C); A, K, C as in the module."""
 
     gyroscopic: Array
     damping: Array

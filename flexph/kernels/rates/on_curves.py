@@ -71,7 +71,7 @@ class OnCurve(NamedTuple):
 
     @property
     def along(self) -> Array:
-        """Derivatives (d, K), with respect to products, of the distance travelled on the curve towards smaller s."""
+        """Derivatives (d, K) with respect to Π of the distance along the curve, towards smaller s."""
         derivative: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
         return derivative
 

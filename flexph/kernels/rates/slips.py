@@ -51,7 +51,7 @@ class Terms(Protocol):
 
 
 def kappa(y: Array, x: Array) -> tuple[Array, Array, Array]:
-    """Factor κ = atan2(y, x)/y of increments of angles, and its derivatives with respect to y and to x."""
+    """Ratio κ = atan2(y, x)/y of the increment of an angle to y, and its derivatives with respect to y and to x."""
     near = (np.abs(y) < _SMALL * np.abs(x)) & (x > 0.0)
     q, safe_x, safe_y = y / np.where(x != 0.0, x, 1.0), np.where(near, x, 1.0), np.where(near | (y == 0.0), 1.0, y)
     size = x**2 + y**2
@@ -144,7 +144,7 @@ def slip_forces(t: Slips, rates: Array, multipliers: Array | None = None) -> tup
     """Forces (components,) that oppose slips at given slip rates, and their derivatives with respect to these rates.
 
     ``multipliers`` (g,) are those of all constraint rows, which include wheel loads. Without them, a wheel whose law
-    depends on its load must roll without slip: its force does not depend on the load then.
+    depends on its load is accepted only if it rolls without slip, where its force does not depend on the load.
 
     Raises
     ------
