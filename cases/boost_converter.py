@@ -1,9 +1,9 @@
 """A boost converter with an ideal switch and diode, its four modes, and its mean output ([survey] example 5.1).
 
-The switch is closed during the part D of each period T. In continuous conduction, 2L/(RT) > D(1 − D)², the mean of the
-output while the switch is open is V/(1 − D): the voltage of the inductor has no mean over a period. With a light load
-the diode opens before the period ends (φ = 0). For small ripple the mean output is then MV with M = ½(1 + √(1 +
-4D²RT/(2L))) (R. W. Erickson, D. Maksimović, Fundamentals of Power Electronics, ch. 5). Values are chosen here.
+The switch is closed during the part D of each period T. Conduction is continuous if 2L/(RT) > D(1 − D)². The mean of
+the output while the switch is open is then V/(1 − D), as the mean voltage of the inductor over a period is zero. With a
+light load the diode opens before the period ends (φ = 0). For small ripple the mean output is then MV with M = ½(1 +
+√(1 + 4D²RT/(2L))) (R. W. Erickson, D. Maksimović, Fundamentals of Power Electronics, ch. 5). Values are chosen here.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def output(converter: Converter, trajectory: SwitchingTrajectory) -> Array:
 def mean(converter: Converter, trajectory: SwitchingTrajectory, begin: float, end: float) -> float:
     """Mean output voltage [V] between the times ``begin`` and ``end``, which are ends of steps.
 
-    It is computed by the trapezoidal rule, as the scheme does for φ.
+    It is computed by the trapezoidal rule, by which the scheme also integrates φ.
     """
     inside = (trajectory.times >= begin - 1e-9 * PERIOD) & (trajectory.times <= end + 1e-9 * PERIOD)
     times = trajectory.times[inside]

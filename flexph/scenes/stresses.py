@@ -107,7 +107,10 @@ class CellsAtPoints(NamedTuple):
 
 
 def _cells_at_points(body: AnyBody) -> CellsAtPoints:
-    """Cells that meet at each drawn point of a body with a view; points around a swept section count as their node."""
+    """Cells that meet at each drawn point of a body with a view.
+
+    For a swept section these are the cells that meet at the node around which the point is drawn.
+    """
     view = body.view
     assert view is not None
     if view.sweep is None and view.cell_type == "line":  # points of a bar take the value of the bar

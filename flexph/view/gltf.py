@@ -35,9 +35,9 @@ def write_glb(
     """Write the motion of a run or a scene as binary glTF; return its path.
 
     A point of a part moves as x(t) = c(t) + R(t) (X + Σ_i w_i(t) φ_i), with its position X in the part: c and R are
-    translation and rotation of a node, w_i the weights of morph targets φ_i, whose number makes the error smaller than
-    2e-5 of the size of the scene. glTF has no colours that change with time: each point shows the value of largest
-    magnitude of the field over the run.
+    translation and rotation of a node, w_i the weights of morph targets φ_i. There are as many targets as needed for an
+    error below 2e-5 of the size of the scene. glTF has no colours that change with time: each point shows the value of
+    largest magnitude of the field over the run.
 
     Parameters
     ----------
@@ -191,8 +191,9 @@ class _File:
     def _accessor(self, values: Array, kind: str, *, use: int | None = None, extremes: bool = False) -> int:
         """Append numbers to the buffer of the file; return the index of their accessor.
 
-        ``kind``: type of a row in glTF, such as VEC3; ``use``: target of the buffer view, by which indices of triangles
-        are stored as integers, others as floats; ``extremes``: True to store the smallest and largest row, too.
+        ``kind``: type of a row in glTF, such as VEC3; ``use``: glTF target of the numbers; those of
+        ELEMENT_ARRAY_BUFFER, indices of triangles, are stored as integers, all others as floats; ``extremes``: True to
+        store the smallest and largest row, too.
         """
         library, gltf = self.library, self.gltf
         index = use == library.ELEMENT_ARRAY_BUFFER

@@ -171,7 +171,8 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
     """Index at which each entry of the matrices of flexible bodies is stored in the Jacobian.
 
     The Jacobian has the consecutive fields entries, band, reduced and border of :class:`System`; indices count from
-    the start of the first of them. ``first`` is the first column of ``reduced`` that belongs to masters.
+    the start of the first of them. ``first`` is the first column of ``reduced`` that belongs to masters,
+    the flexible coordinates in the border.
     """
     row, col = np.repeat(np.arange(inertia.ptr.size - 1), np.diff(inertia.ptr)), inertia.col
     body = np.searchsorted(inertia.first, row, side="right") - 1
@@ -196,7 +197,7 @@ def _places(inertia: Inertia, border: Border, first: int) -> Index:
 
 
 class _Follower(NamedTuple):
-    """Unknowns that a follower load couples: bodies by spins, and flexible coordinates of the section it follows."""
+    """Unknowns that a follower load couples: the spins of ``bodies``, and flexible ``coordinates``."""
 
     bodies: Index
     coordinates: Index
@@ -205,7 +206,8 @@ class _Follower(NamedTuple):
 def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
     """For each follower load the bodies and coordinates that it couples.
 
-    There are no coordinates if the load follows the frame of a body.
+    A load that turns with a section couples the coordinates that turn the section with those that move its points
+    of action. If it has no torques and follows the frame of a body, it couples none.
     """
     couplings, s = [], 1 if d == 2 else 3
     for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):

@@ -254,9 +254,10 @@ def _nodes(a: Arrays, points: Points, by: tuple[MovedMeans, Index], count: int) 
 
 
 def _shapes(matrix: Any, count: int, width: int) -> tuple[Index, Index, Array]:
-    """Columns with entries in each of the first ``count`` groups of ``width`` rows of a matrix.
+    """Nonzero columns of each of the first ``count`` groups of ``width`` consecutive rows of a matrix.
 
-    Returns the end of each group in the lists, the columns, and the entries (e, width) in these columns.
+    Returns where the columns of each group end in the list, the list of columns, and the entries (e, width) of the
+    group in each of these e columns.
     """
     if not count:
         return np.zeros(1, dtype=np.int64), _whole([]), np.zeros((0, width))

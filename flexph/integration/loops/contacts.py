@@ -111,8 +111,8 @@ def coupled_parts(mechanism: Model) -> Index:
 def _parts(mechanism: Model, sides: Index) -> Index:
     """Groups of coupled bodies at both sides of each contact and of each joint with dry friction, (c + f, 2).
 
-    ``sides`` (c, 2) are the bodies of contacts. Joints have −1 as second entry; without rigid contacts they are left
-    out.
+    ``sides`` (c, 2) are the bodies of contacts. A joint has only the group of its first body, as it couples both, and
+    −1 as second entry. Without rigid contacts there are no rows for joints.
     """
     joints = [c.ports for c in mechanism.connections if c.form.bearing is not None]
     if not (sides >= 0).any():

@@ -17,9 +17,9 @@ class Dial:
 
     A dial can be used wherever a mechanism accepts a function of time: a factor of friction, the speed of a belt, the
     free length of a spring, a scheduled law. ``Live(dials={"friction": dial})`` shows its slider. The function moves
-    linearly to a new value within ``ramp``, and so is continuous. Its rate jumps: a drive would cause an impact. After
-    the run the dial remains the function of time of this run, with which ``integrate`` repeats it. A new live run
-    deletes the values of the dial after its first time.
+    linearly to a new value within ``ramp``, and so is continuous. Its rate jumps, so that a drive with this function
+    would cause impacts. After the run the dial remains the function of time of this run, with which ``integrate``
+    repeats it. A new live run deletes the values of the dial after its first time.
 
     Parameters
     ----------

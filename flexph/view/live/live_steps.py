@@ -85,7 +85,7 @@ class _Sums:
     def at(self, steps: LiveSteps) -> tuple[float, float, float]:
         """Change of the stored energy, work, and dissipated energy since the begin [J].
 
-        ``steps`` is not used.
+        ``steps`` is not used; a session passes it to the method ``at`` of all accounts.
         """
         if self._simulator.controllers:
             return 0.0, 0.0, 0.0

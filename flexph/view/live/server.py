@@ -143,8 +143,8 @@ class Page:
     def note_spent(self, seconds: float) -> None:
         """Record the processor time [s] that a frame has taken.
 
-        The next frame is not drawn until this time is at most the share SHARE of the processor time since the frame
-        began.
+        The next frame waits until the whole program has used so much processor time since this frame began that
+        ``seconds`` are at most the share SHARE of it.
         """
         with self._lock:
             self._free_at = time.process_time() + seconds * (1.0 / SHARE - 1.0)

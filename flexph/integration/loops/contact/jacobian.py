@@ -1,8 +1,8 @@
 """Terms of compliant contacts in the Jacobian of a step, one contact after the other.
 
 A gap is a function of vectors k, with the discrete gradient f̄_k and the end gradient f_k with respect to each. B_k
-and W_k are the discrete gradient and the end derivative of vector k with respect to the unknowns x. For the gap these
-are n = Σ B_k f̄_k and e = Σ W_k f_k, and its force F adds
+and W_k are the discrete gradient and the end derivative of vector k with respect to the unknowns x. The
+discrete gradient of the gap is n = Σ B_k f̄_k, its end derivative e = Σ W_k f_k, and its force F adds
 
     −h ∂(F n)/∂x = −h F' n eᵀ − h F Σ B_k (∂f̄_k/∂x)ᵀ
 
@@ -337,7 +337,7 @@ def _first_of(k: int) -> int:
 def _second_of(k: int, count: int) -> int:
     """Number of the second vector in product k: 3 for V′, 1 for W, 2 for U.
 
-    ``count`` is the number of products: 4 for segments, else the number for a face.
+    ``count`` is the number of products: 4 for segments, more for a face.
     """
     if k == 0:
         return 3

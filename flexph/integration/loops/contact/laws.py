@@ -25,7 +25,7 @@ def potential(m: Memory, c: int, depth: float) -> float:
 def set_normal_force(m: Memory, c: int, h: float) -> None:
     """Compute the normal force of contact c over a step of length h [s], its elastic part, and the slope ∂F/∂g₁.
 
-    g₁ is the gap at the end of the step. The gap is negative at one end of the step at least.
+    g₁ is the gap at the end of the step. Call it only if the gap is negative at one end of the step at least.
     """
     before = m.touch_before[c]
     after = m.touch_after[c]

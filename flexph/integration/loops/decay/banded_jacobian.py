@@ -1,9 +1,12 @@
-"""Jacobian of a banded body in a step that loses energy; further unknowns keep it banded.
+"""Jacobian of a banded body in a step that loses energy; further unknowns y, z and τ keep it banded.
+
+The equations of these unknowns,
 
     M₀z = αh²K y,   S y = M(u₁)w₁ − p₀,   S τ = h² D₀ᵀC⁻¹D₁ u̇̄
 
-give w₁ = 2ŵ − w₀ − z, and ½h² D̄ᵀ AC⁻¹D₁ u̇̄ = ½αh² D̄ᵀC⁻¹D₀ τ. The shift acts through φ̄z, φ̄τ and, in the rows of y, one
-sum for y, z and u̇̄. Spins and shifts are a border, with ω̄, φ̄ᵀ (see mechanics.arrow) and the masters.
+give w₁ = 2ŵ − w₀ − z, and ½h² D̄ᵀ AC⁻¹D₁ u̇̄ = ½αh² D̄ᵀC⁻¹D₀ τ. The shift φ̄ enters by three
+more unknowns, its sums: φ̄z, φ̄τ, and the sum of all terms in φ̄y, φ̄z and φ̄u̇̄ that the rows of y have. Spins and
+shifts are a border, with ω̄, φ̄ᵀ (see mechanics.arrow) and the masters.
 """
 
 from __future__ import annotations
@@ -63,7 +66,10 @@ def assemble(m: Memory, dim: int, h: float, b: int) -> None:
 
 
 def _enter_spins(m: Memory, dim: int, h: float, b: int) -> None:
-    """Add the coupling of spins with each other, and the equations that define the sums of the shift φ̄."""
+    """Add the coupling of spins with each other, and the equations that define the sums of the shift φ̄.
+
+    The sums are unknowns, see the module.
+    """
     d = dim
     J = m.filtering_spin
     s = 1 if d == 2 else 3
@@ -138,9 +144,9 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Compute the coupling of the shift φ̄ by masses that turn with the body.
+    """Compute the factors of φ̄z in the rows of u̇̄ and of φ̄u̇̄ in the rows of y, before φ̄ᵀ.
 
-    It couples φ̄z with the rows of u̇̄, and φ̄u̇̄ with the rows of y.
+    They are multiples of the mass, plus terms of the spins, since the shifted mass turns with the body.
     """
     d = dim
     for k in range(d):

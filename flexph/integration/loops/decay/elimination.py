@@ -109,7 +109,10 @@ def _keep_spins(m: Memory, dim: int, b: int, W: Array) -> None:
 
 
 def _keep_reduced(m: Memory, dim: int, b: int, W: Array, X: Array) -> None:
-    """Write F⁻¹ C of the inner coordinates of body b into X, after spins and shifts have been eliminated by W."""
+    """Write the rows of F⁻¹ C for the inner coordinates of body b into X, without the columns of spins and shifts.
+
+    Spins and shifts are eliminated from these rows by their solutions, which :func:`_keep_spins` left in W.
+    """
     both1 = _matrices(m, b)
     C = both1[2]
     first = border_of(m, dim, b) - m.filter_rows[b]

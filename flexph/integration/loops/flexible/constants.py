@@ -143,9 +143,10 @@ def _shared(values: Array, ends: Index) -> dict[str, Array]:
 
 
 def shift_forms(mechanism: Model) -> Array:
-    """Matrices (b, K d, d) by which the shift φ̄ of the centre of mass changes M, N_a and K_ab of each body.
+    """Matrices Q (d, d) of each body, by which M, N_a and K_ab change by terms φ̄ᵀQφ̄ of the shift φ̄, (b, k d, d).
 
-    See mechanisms.arrays.gather.
+    φ̄ is the shift of the centre of mass, k the number of the matrices M, N_a and K_ab (see
+    mechanisms.arrays.gather).
     """
     basis = cross(mechanism.layout.dim)
     square, dim = square_of(basis), mechanism.layout.dim

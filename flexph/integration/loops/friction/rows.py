@@ -45,7 +45,9 @@ def measure_slips(m: Memory, h: float) -> None:
 
 
 def set_friction_forces(m: Memory) -> None:
-    """Apply the friction forces ``rub.force``, as tensions of measures or as forces along curves."""
+    """Apply the friction forces ``rub.force``, as forces along curves, or as tensions along the lengths, components
+    and angles that slip.
+    """
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):
         spring = m.bearings_spring[q // t][q % t]

@@ -89,7 +89,7 @@ def solve_damped(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> in
 def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, damping: float) -> float:
     """Take a correction that decreases |F|², and return the damping for the next one.
 
-    ``before`` is |F|² so far. LARGEST is returned if no correction decreases it.
+    LARGEST is returned if no correction decreases it.
     """
     a = g.damped
     before = _sum_of_squares(a.defect)
@@ -112,7 +112,9 @@ def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, damping: 
 
 
 def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, tried: bool) -> bool:
-    """Write the scaled defects of the step at the unknowns x into ``out``.
+    """Write the scaled defects of the step into ``damped.defect``, at the unknowns ``damped.x``.
+
+    If ``tried``, at ``damped.tried`` into ``damped.other``.
 
     Returns False if a body turns too far or a defect is not finite.
     """

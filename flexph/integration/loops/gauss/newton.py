@@ -153,8 +153,8 @@ def _subtract_plain(m: Memory, dim: int, g: Scheme, h: float, mixed: bool) -> No
 def _subtract_accelerated(m: Memory, dim: int, g: Scheme, h: float, mixed: bool, count: int) -> None:
     """Subtract Anderson-accelerated corrections from the unknowns of all nodes.
 
-    ``count`` is the number of corrections since the first accelerated one, ``scale`` the energy of the step [J] by
-    which multipliers and stresses are weighted. If ``mixed``, stress rates are separate unknowns.
+    ``count`` is the number of corrections since the first accelerated one. If ``mixed``, stress rates are separate
+    unknowns.
     """
     a = g.acceleration
     gather(g, mixed, a.x)

@@ -187,7 +187,8 @@ def drive_arm(m: Memory, dim: int, g: Scheme, n: int) -> None:
 def turn(m: Memory, dim: int, g: Scheme) -> None:
     """Compute R, R⁻¹ and ω = R⁻¹Ω of all bodies at the nodes of the step.
 
-    The spins in ``x`` become RᵀΩ, which R⁻ᵀ maps to Ω.
+    The spins in ``x`` become RᵀΩ, which R⁻ᵀ maps to Ω; it differs from R⁻¹Ω, as the collocated R is not exactly
+    orthogonal.
     """
     d = dim
     for b in range(m.inertia_mass.size):
