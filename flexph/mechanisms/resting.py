@@ -17,7 +17,7 @@ import numpy as np
 from ..kernels.state import Configuration, derive
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
-from .contact_search import Search
+from .contact_search import PLACED, Search
 from .faces_at_rest import Feature, compare_gaps, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
 from .model.constraints import rates_at
@@ -41,8 +41,8 @@ Mechanism = Any
 """A :class:`flexph.Mechanism`, whose module imports this one."""
 CHANGES = 20
 """Largest number of changes of the faces that balls touch on surfaces."""
-CLOSED, PLACED = 1e-9, 1e-6
-"""Gaps, relative to the size of the mechanism, up to which a surface counts as touched, at the end and in the pose."""
+CLOSED = 1e-9
+"""Gap at an equilibrium, relative to the size of the mechanism, up to which a surface counts as touched."""
 SOFT = 1e3
 """Stiffness of faces that replace rigid ones in the search, relative to the weight per size of the mechanism."""
 NEARBY, NEAREST = 0.2, 20

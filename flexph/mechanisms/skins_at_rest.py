@@ -58,7 +58,7 @@ def has_skins(mechanism: Mechanism) -> bool:
 
 
 def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near]]:
-    """The nearest faces of each ball on a skin, by ascending gaps; faces with the same closest point count once."""
+    """At most :data:`NEAREST` faces of each ball on a skin, those with the least gaps, by ascending gaps."""
     a = mechanism.network.arrays
     vectors = vectors_of(a.contacts, touching_points(a, c.r, derive(a, c).arm))
     near: dict[Key, list[Near]] = {}

@@ -162,6 +162,7 @@ def test_a_free_ball_rests_in_its_dent_on_several_faces(start):
     np.testing.assert_allclose(total, (0.0, 0.0, MASS * G), atol=1e-7)
 
 
+@pytest.mark.processor
 @pytest.mark.parametrize("mode", ["steps", "events"])
 def test_a_run_by_rigid_contact_stays_in_the_dent(mode):
     """Statics by a linear programme and impulses by complementarity give the same shares of three faces."""
@@ -170,9 +171,11 @@ def test_a_run_by_rigid_contact_stays_in_the_dent(mode):
     closed, at = mechanism.with_closed_contacts(state)
     shares = [x for name, x in zip(closed.constraint_names, at.multipliers, strict=True) if name.endswith("normal")]
     assert len(shares) == 3 and min(shares) > 0.0
-    run = integrate(mechanism, state, np.linspace(0.0, 0.05, 51), method=Exact(contact=mode))
-    assert np.ptp(run["ball.centre"], axis=0).max() < 1e-11
-    assert run.contact("touch").normal[-1] == pytest.approx(sum(shares), rel=1e-9)
+    step, moved = 1e-3, 1e-12
+    run = integrate(mechanism, state, step * np.arange(51), method=Exact(contact=mode))
+    assert np.ptp(run["ball.centre"], axis=0).max() < moved
+    inertia = MASS * moved / step**2  # force of such a motion within a step: 1e-7 of the weight
+    np.testing.assert_allclose(run.contact("touch").normal, sum(shares), rtol=0.0, atol=inertia)
 
 
 def test_a_sheet_of_points_carries_a_ball():
