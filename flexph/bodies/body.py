@@ -271,6 +271,16 @@ class Body(Described, Memo):
         return self.inertia.dim
 
     @property
+    def frames(self) -> tuple[Body, ...]:
+        """Frames of the body: itself, as it has one floating frame; bodies of nodes or pieces have several."""
+        return (self,)
+
+    @property
+    def turning(self) -> int:
+        """Number of its frames that have a rotation: 1, or 0 for a point mass."""
+        return int(self.turns)
+
+    @property
     def centre(self) -> Array:
         """Centre of mass of the undeformed body in body axes, (d,) [m]."""
         return self.inertia.centre

@@ -289,16 +289,6 @@ FramedBody = NodalBody | SplitBody
 AnyBody = Body | FramedBody
 
 
-def nodes_of(body: AnyBody) -> tuple[Body, ...]:
-    """Frames of a body: the body itself if it has one floating frame, else its nodes or pieces."""
-    return (body,) if isinstance(body, Body) else body.frames
-
-
-def turning_of(body: AnyBody) -> int:
-    """Number of the frames of a body that have a rotation."""
-    return int(body.turns) if isinstance(body, Body) else body.turning
-
-
 def strain_places(points: Array, turning: int) -> tuple[Array, Array]:
     """Points and directions of nodes on which strains depend: index of the node (k,), and undeformed value (k, d).
 

@@ -13,7 +13,7 @@ from ..numerics.arrays import Array
 from ..numerics.memo import Memo, Named, once
 from ..numerics.rotations import spins
 from .body import Body, Port
-from .nodal_body import AnyBody, FramedBody, NodalBody, nodes_of
+from .nodal_body import AnyBody, FramedBody, NodalBody
 
 ALONG = 1e-6
 """Sine of an angle up to which a direction is along a cable: slopes of curves are differences, and not exact."""
@@ -48,7 +48,7 @@ class NamedBodies(Mapping[str, AnyBody], Memo):
     @once
     def first_frames(self) -> Mapping[str, int]:
         """Index of the first frame of each body, by name."""
-        counts = [len(nodes_of(body)) for body in self._bodies.values()]
+        counts = [len(body.frames) for body in self._bodies.values()]
         return dict(zip(self._bodies, accumulate(counts, initial=0), strict=False))
 
 
@@ -64,8 +64,8 @@ def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
     """
     frames: dict[str, Body] = {}
     for name, body in bodies.items():
-        own = nodes_of(body)
-        frames |= {name: body} if isinstance(body, Body) else {f"{name}[{i}]": node for i, node in enumerate(own)}
+        several = {f"{name}[{i}]": frame for i, frame in enumerate(body.frames)}
+        frames |= {name: body} if isinstance(body, Body) else several
     return frames
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..bodies.nodal_body import nodes_of
 from ..bodies.ports import find_port
 from ..joints.rows.laws import Alignment, Angle, Law
 from ..joints.rows.vectors import Ground
@@ -84,9 +83,7 @@ def _long_steps(solution: Solution, h: float) -> list[str]:
     every = solution.states[:, solution.mechanism.layout.spins]
     if h * max(every.max(initial=0.0), -every.min(initial=0.0)) <= LONG_TURN:
         return []
-    spins = {
-        n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if nodes_of(b)[0].turns
-    }
+    spins = {n: np.abs(solution[f"{n}.spin"]).max() for n, b in solution.mechanism.bodies.items() if b.frames[0].turns}
     name = max(spins, key=lambda n: spins[n], default=None)
     if name is None or h * spins[name] <= LONG_TURN:
         return []
@@ -156,7 +153,7 @@ def _feet(mechanism: Mechanism) -> list[_Foot]:
             if gap.kind != "offset" or not isinstance(ground, Ground) or isinstance(point, Ground):
                 continue
             name, (_, port) = str(point).partition(".")[0], find_port(str(point), mechanism.bodies)
-            if len(nodes_of(mechanism.bodies[name])) > 1:
+            if len(mechanism.bodies[name].frames) > 1:
                 continue
             reach = float(np.linalg.norm(port.position - mechanism.bodies[name].centre))
             normal, place = np.array(gap.vectors[1].fixed), np.array(ground.position)

@@ -9,7 +9,6 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...bodies.body import Body
-from ...bodies.nodal_body import nodes_of
 from ...joints.rows.connection import measures
 from ...kernels.arrays import FACTORS, MASSES, Arrays, timed_columns
 from ...kernels.surfaces.surfaces import joined
@@ -326,7 +325,7 @@ def _ledger_columns(mechanism: Model) -> LedgerColumns:
     """Column numbers of the ledger: works of ports and drives, works of ideal joints, losses, and energies."""
     accounts, slices = mechanism.once(Accounts), mechanism.network.input_slices.values()
     bodies, springs = len(mechanism.bodies), mechanism.network.arrays.springs.damping.size
-    owner = np.repeat(np.arange(bodies), [len(nodes_of(body)) for body in mechanism.bodies.values()])
+    owner = np.repeat(np.arange(bodies), [len(body.frames) for body in mechanism.bodies.values()])
     works, ideal, elastic = len(accounts.work), len(accounts.joint_work), accounts.elastic.size
     lost, spring = works + ideal + len(accounts.impulses), bodies + elastic + accounts.heavy.size
     reference = _columns(accounts.references, springs, len(slices))

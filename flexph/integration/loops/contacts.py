@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ...bodies.nodal_body import nodes_of
 from ...bodies.ports import find_port
 from ...contacts.broad_phase import contact_sides
 from ...contacts.loops.island_space import LARGEST
@@ -95,7 +94,7 @@ def coupled_parts(mechanism: Model) -> Index:
 
     Joints, springs and bodies couple frames; contacts alone do not.
     """
-    count, sizes = len(mechanism.frames), [len(nodes_of(body)) for body in mechanism.bodies.values()]
+    count, sizes = len(mechanism.frames), [len(body.frames) for body in mechanism.bodies.values()]
     linked = np.split(np.arange(count), np.cumsum(sizes)[:-1])
     for c in mechanism.connections:
         if c.rows or not c.touches:

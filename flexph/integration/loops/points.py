@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import NodalBody, nodes_of
+from ...bodies.nodal_body import NodalBody
 from ...numerics.arrays import Array
 from .memory.data import Index, Points
 
@@ -60,7 +60,7 @@ def basis_of_points(mechanism: Model) -> Any:
 
 def _points_by_coordinates(body: Any) -> Any:
     if not isinstance(body, NodalBody) or body.coordinates is None:
-        return sparse.eye_array(len(nodes_of(body)))
+        return sparse.eye_array(len(body.frames))
     return cleared(np.linalg.inv(body.coordinates).T).T
 
 
@@ -69,7 +69,7 @@ def point_coordinates(mechanism: Model) -> Points:
     if not (_has_points(mechanism) or mechanism.network.means):
         return _no_points(len(mechanism.frames))
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
-    counts = [len(nodes_of(body)) for body in mechanism.bodies.values()]
+    counts = [len(body.frames) for body in mechanism.bodies.values()]
     is_cable = [isinstance(b, NodalBody) and b.coordinates is not None for b in mechanism.bodies.values()]
     of_cables = np.repeat(np.array(is_cable, dtype=np.int64), counts)
     frame = np.flatnonzero(of_cables)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ...bodies.body import Body
 from ...bodies.inertia import Contractions, about_centre, square_of
-from ...bodies.nodal_body import AnyBody, nodes_of
+from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import pieces_of
 from ...numerics.arrays import Array, no_entries, sparse_block_diag, stacked
 from ...numerics.factors.low_rank import Bordered, placed
@@ -171,8 +171,8 @@ def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]
 def elastic_arrays(bodies: Mapping[str, AnyBody]) -> dict[str, Any]:
     """Kernel arrays of the elasticity of all bodies: block-diagonal strain operators, compliances and damping."""
     owned = list(pieces_of(bodies).values())
-    elastic = [(nodes_of(b)[0].inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
-    first = np.cumsum([0, *(len(nodes_of(b)) for b in owned)])[:-1]
+    elastic = [(b.frames[0].inertia.once(about_centre), b.elasticity) for b in owned if b.elasticity]
+    first = np.cumsum([0, *(len(b.frames) for b in owned)])[:-1]
     pick = lambda name: sparse_block_diag(getattr(e, name) for _, e in elastic)  # noqa: E731 - one block per body
     return {
         "viscous": sparse_block_diag(e.constant_damping(c.M) for c, e in elastic),

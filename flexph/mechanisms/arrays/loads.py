@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.body import Body, NodalLoad, Port
-from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
+from ...bodies.nodal_body import AnyBody, NodalBody
 from ...bodies.ports import find_place, find_port, frames_of, slope_of, split_port, weights_of
 from ...joints.rows.connection import Connection, Input
 from ...joints.rows.vectors import BodyVector, axis
@@ -65,7 +65,7 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         nodes = load.nodes if isinstance(load, NodalLoad) else np.zeros(len(load.positions), dtype=int)
         body += (index + nodes).tolist()
         moves += [1.0] * len(nodes)
-        position += list(load.positions - np.array([node.centre for node in nodes_of(owner)])[nodes])
+        position += list(load.positions - np.array([node.centre for node in owner.frames])[nodes])
         shape = no_entries(load.positions.size, 0) if load.shapes is None else load.shapes
         shapes.append(widened(shape, start[index], start[-1]))
         if given.follows and isinstance(load, NodalLoad):
@@ -91,7 +91,7 @@ def _axes_of(name: str, owner: AnyBody, load: NodalLoad) -> Array:
     points.
     """
     d, own = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
-    if load.weights.shape[0] != load.weights.shape[1] or not all(nodes_of(owner)[i].turns for i in load.nodes):
+    if load.weights.shape[0] != load.weights.shape[1] or not all(owner.frames[i].turns for i in load.nodes):
         raise ValueError(
             f"load {name!r} cannot follow its body, which has no frames that turn with it: use axes='world'"
         )

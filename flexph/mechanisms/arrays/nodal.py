@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...bodies.nodal_body import AnyBody, DirectorStrain, NodalBody, nodes_of, strain_places
+from ...bodies.nodal_body import AnyBody, DirectorStrain, NodalBody, strain_places
 from ...discrete_gradients.stored_energies import LawRows
 from ...kernels.rates.flows import Flow
 from ...kernels.strains import NONE, Strains
@@ -56,7 +56,7 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
         if isinstance(body, NodalBody):
             parts.append((body, (frame, stress, vectors, products)))
             vectors, products = vectors + body.elasticity.vectors.shape[0], products + body.elasticity.first.size
-        frame, stress = frame + len(nodes_of(body)), stress + body.stress_size
+        frame, stress = frame + len(body.frames), stress + body.stress_size
     if not parts:
         return None
     pairs = [np.array([b.elasticity.first, b.elasticity.second]) + at[2] for b, at in parts]
@@ -209,7 +209,7 @@ def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
             speed = own.speed if callable(own.speed) else partial(_constant, own.speed)
             parts = own.along, own.tension, own.shape, own.slope
             flows.append(Flow(k, first, own.mass, f"{name}: the speed", speed, *parts))
-        first += len(nodes_of(body))
+        first += len(body.frames)
     return tuple(flows)
 
 
@@ -249,8 +249,8 @@ class RigidMotion:
     def __init__(self, bodies: Mapping[str, AnyBody], columns: Any) -> None:
         owned = list(bodies.values())
         dim, s = columns.v.shape[1], columns.omega.shape[1]
-        self.frames = np.split(np.arange(len(columns.v)), np.cumsum([len(nodes_of(b)) for b in owned])[:-1])
-        self.masses = [np.array([node.mass for node in nodes_of(b)]) for b in owned]
+        self.frames = np.split(np.arange(len(columns.v)), np.cumsum([len(b.frames) for b in owned])[:-1])
+        self.masses = [np.array([node.mass for node in b.frames]) for b in owned]
         self.centres = np.arange(dim * len(owned)).reshape(-1, dim)
         self.spins, turning = np.full((len(owned), s), -1), [i for i, b in enumerate(owned) if b.turns]
         self.spins[turning] = self.centres.size + np.arange(s * len(turning)).reshape(-1, s)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...bodies.nodal_body import nodes_of
 from ...contacts.levels import gaps_at, near_at
 from ...joints.rows.connection import measures
 from ...kernels.arrays import total
@@ -75,7 +74,7 @@ class AccountRows(Memo):
     def _count_bodies(self) -> None:
         bodies = self.mechanism.bodies.values()
         self._bodies = list(self.mechanism.bodies)
-        self._owner = np.repeat(np.arange(len(bodies)), [len(nodes_of(b)) for b in bodies])
+        self._owner = np.repeat(np.arange(len(bodies)), [len(b.frames) for b in bodies])
         self.elastic = _true_indices(b.elasticity is not None for b in bodies)
         heavy = np.zeros(len(bodies), dtype=bool)
         heavy[self._owner[self.arrays.weight.any(axis=1)]] = True

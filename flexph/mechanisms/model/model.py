@@ -11,7 +11,7 @@ import numpy as np
 
 from ...bodies.body import Body
 from ...bodies.breaking.broken import with_broken
-from ...bodies.nodal_body import AnyBody, nodes_of, turning_of
+from ...bodies.nodal_body import AnyBody
 from ...bodies.ports import frames_of, named
 from ...contacts.arrays import anchor_sizes
 from ...joints.rows.connection import Connection, measures
@@ -94,14 +94,14 @@ def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], r
     ``springs`` are the names and sizes of the states of springs and of the anchors of sticking contacts, ``rows`` the
     names of the constraint rows.
     """
-    dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in nodes_of(body)]
+    dim, frames = next(iter(bodies.values())).dim, [node for body in bodies.values() for node in body.frames]
     k, s = entry_count(dim), spins(dim)
     sizes = (
-        lambda b: dim * len(nodes_of(b)),
-        lambda b: k * turning_of(b),
+        lambda b: dim * len(b.frames),
+        lambda b: k * b.turning,
         lambda b: b.size,
-        lambda b: dim * len(nodes_of(b)),
-        lambda b: s * turning_of(b),
+        lambda b: dim * len(b.frames),
+        lambda b: s * b.turning,
         lambda b: b.size,
         lambda b: b.stress_size,
     )

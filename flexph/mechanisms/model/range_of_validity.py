@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from ...bodies.body import Body
-from ...bodies.nodal_body import AnyBody, NodalBody, nodes_of
+from ...bodies.nodal_body import AnyBody, NodalBody
 from ...bodies.ports import find_port, first_frame
 from ...bodies.stresses import deformation_gradients
 from ...joints.rows.connection import Connection, measures
@@ -100,7 +100,7 @@ def held_sections(bodies: Mapping[str, AnyBody], connections: Sequence[Connectio
 def _bent_frames(bodies: Mapping[str, AnyBody], name: str, parts: Mapping[str, slice], held: Held) -> list[_Frame]:
     frames = []
     at, of = (parts.get(f"{name}.{part}", slice(0, 0)).start for part in ("deformation", "stress"))
-    for i, body in enumerate(nodes_of(bodies[name]), first_frame(name, bodies)):
+    for i, body in enumerate(bodies[name].frames, first_frame(name, bodies)):
         if body.size and body.section_rotation is not None:
             own = _Frame(body, slice(at, at + body.size), slice(of, of + body.stress_size), tuple(held.get(i, ())))
             frames.append(own)
@@ -196,7 +196,7 @@ class _Frames:
         parts, turns, loads, sizes = mechanism.layout.parts, [], [], []
         for name, body in mechanism.bodies.items():
             at, of = (parts.get(f"{name}.{part}", slice(0, 0)).start for part in ("deformation", "stress"))
-            for frame in nodes_of(body):
+            for frame in body.frames:
                 if frame.size and frame.section_rotation is not None:
                     turns.append((at, frame.section_rotation))
                 for load in frame.buckling if frame.size else ():
@@ -248,7 +248,7 @@ def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
 def _frames(mechanism: Model, name: str, times: Array, states: Array) -> list[str]:
     """Warnings about buckling of the first floating frame of the body ``name`` that may buckle; empty if none may."""
     at = mechanism.layout.parts.get(f"{name}.stress", slice(0, 0)).start
-    for frame in nodes_of(mechanism.bodies[name]):
+    for frame in mechanism.bodies[name].frames:
         doubts = _buckling(name, frame, times, states[:, at : at + frame.stress_size]) if frame.size else []
         if doubts:
             return doubts
@@ -261,7 +261,7 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
     bend = bends(mechanism.bodies, name, states, parts=mechanism.layout.parts, held=held)
     if bend is None or bend.error.max() <= DEFLECTION_ERROR:
         return []
-    frames, most = nodes_of(mechanism.bodies[name]), float(bend.error.max())
+    frames, most = mechanism.bodies[name].frames, float(bend.error.max())
     parts = int(np.ceil(len(frames) * np.sqrt(most / DEFLECTION_ERROR)))
     shortens = all(own.stiffening is not None and own.stiffening.critical is None for own in frames)
     advice = "" if shortens or len(times) == 1 else ", or use strain='von_karman' if it spins"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...bodies.nodal_body import FramedBody, nodes_of
+from ...bodies.nodal_body import FramedBody
 from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
 from ...joints.rows.connection import refuse_hysteresis
@@ -179,7 +179,7 @@ def _difference(mechanism: Model, name: str, v: Array, rigid: Array, *, threshol
     The second value is True if the body moves. None if both agree up to the ``threshold`` [rad/s].
     """
     a, first = mechanism.network.arrays, first_frame(name, mechanism.bodies)
-    frames = slice(first, first + len(nodes_of(mechanism.bodies[name])))
+    frames = slice(first, first + len(mechanism.bodies[name].frames))
     for columns, scale, unit in ((a.columns[1], 1.0, "rad/s"), (a.columns[0], lever(a), "m/s")):
         own = columns[frames]
         own = own[own[:, 0] >= 0][:1]

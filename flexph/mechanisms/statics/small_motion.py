@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...bodies.nodal_body import nodes_of, turning_of
 from ...bodies.ports import first_frame
 from ...contacts.arrays import refuse_contacts
 from ...display.labelled import Labelled, Labels, Variable
@@ -226,10 +225,10 @@ def shape_parts(mechanism: Model) -> dict[str, slice]:
     at = int(cu[0]) if cu.size else 0
     for name, body in mechanism.bodies.items():
         first = first_frame(name, mechanism.bodies)
-        last = first + len(nodes_of(body)) - 1
+        last = first + len(body.frames) - 1
         parts[f"{name}.centre"] = slice(int(cv[first, 0]), int(cv[last, -1]) + 1)
-        if turning_of(body):
-            turned = first + turning_of(body) - 1
+        if body.turning:
+            turned = first + body.turning - 1
             parts[f"{name}.turn"] = slice(int(cw[first, 0]), int(cw[turned, -1]) + 1)
         if body.size:
             parts[f"{name}.deformation"] = slice(at, at + body.size)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ....bodies.nodal_body import NodalBody, nodes_of
+from ....bodies.nodal_body import NodalBody
 from ....kernels.arrays import Arrays
 from ....numerics.arrays import Array
 from ....numerics.loops.views import padded
@@ -36,7 +36,7 @@ def owned_by_solids(mechanism: Model) -> Owned:
     parts: list[list[Any]] = [[], [], [], []]
     for body in mechanism.bodies.values():
         is_solid = isinstance(body, NodalBody) and body.elasticity.gradients
-        parts[3].append(np.full(len(nodes_of(body)), is_solid))
+        parts[3].append(np.full(len(body.frames), is_solid))
         if isinstance(body, NodalBody):
             vectors, places = body.elasticity.vectors.shape
             for part, count in zip(parts, (places, vectors, body.stress_size), strict=False):
