@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..kernels.state import Configuration, derive
+from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
+from ..systems.nonlinear import ValidityWarning
 from .contact_search import PLACED, Search
 from .faces_at_rest import Feature, compare_gaps, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
@@ -191,6 +193,13 @@ def _rest(
         rested = search.settled(held=())
         if slipped is not None and not search.is_stable(rested):
             raise slipped  # bodies that slip do not come to rest in an unstable equilibrium
+        if slipped is not None:
+            cause = str(slipped).removeprefix("no equilibrium was found: ")
+            warn(
+                f"the contacts do not hold the mechanism in its pose: {cause}. The equilibrium found is one without "
+                f"friction, {search.moved(rested):.3g} of the size of the mechanism away: look at where it is",
+                ValidityWarning,
+            )
         return rested
     except ArithmeticError as error:
         if not held:

@@ -10,7 +10,7 @@ import pytest
 
 import fem
 import rigid
-from flexph import GROUND, connect, eigenfrequencies, force, hinge, integrate, weld
+from flexph import GROUND, ValidityWarning, connect, eigenfrequencies, force, hinge, integrate, weld
 from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact, stop
 from flexph.mechanisms import contact_search
 
@@ -78,6 +78,19 @@ def test_friction_holds_a_block_on_a_slope_up_to_its_bound(one_softness):
     slippery = block(Rigid(friction=0.98 * math.tan(slope)), slope=slope)
     with pytest.raises(ArithmeticError, match=r"slips; coefficients of friction would have to be 1\.02 times as large"):
         slippery.equilibrium(slippery.assemble(place))
+
+
+def test_an_equilibrium_beyond_a_slip_is_said_to_be_elsewhere():
+    """A block on a slope that its friction does not hold comes to rest at a wall half a metre further down."""
+    slope, down = 0.2, np.array([-math.cos(0.2), -math.sin(0.2)])
+    feet = block(Rigid(friction=0.5 * math.tan(slope)), slope=slope)
+    wall = contact("block.left", Plane(GROUND.at(*((0.2 + 0.5) * down)), -down), Rigid(), name="wall")
+    mechanism = feet.replace(joints=[*feet.connections, wall])
+    pose = mechanism.assemble({"block": (-0.1 * math.sin(slope), 0.1 * math.cos(slope), slope)})
+    with pytest.warns(ValidityWarning, match=r"feet.* slips.*without friction"):
+        rest = mechanism.equilibrium(pose)
+    assert mechanism.position(rest, "block.left") == pytest.approx((0.2 + 0.5) * down, abs=1e-12)
+    assert forces(mechanism, rest)["wall: normal"] > 0.0
 
 
 def test_the_anchors_of_compliant_contacts_hold_a_block():
