@@ -203,7 +203,7 @@ class _ChangedRun:
                 )
 
     def _in_union(self, mechanism: Mechanism, state: State) -> Array:
-        """Flat state in the layout of the mechanism that has the connections of all changes."""
+        """Convert a flat state of ``mechanism`` to the layout of the mechanism with the connections of all changes."""
         x: Array = joined([static_solution(mechanism, state)], self.plan.union).states[0]
         return x
 
@@ -288,7 +288,7 @@ class _ChangedRun:
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _exceeded(self, start: State) -> list[str]:
-        """Names of the ruptures that happen at once, as the tension at the start is at least their limit."""
+        """Names of ruptures whose limit the tension reaches already at the start, so that they happen at once."""
         strengths = [action for action in self._next() if isinstance(action.change.when, Tension)]
         if not strengths:
             return []
@@ -321,7 +321,7 @@ class _ChangedRun:
 
 
 def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
-    """Value of the condition of a change at a state."""
+    """Value at a state of the function that is the condition of a change; ``name`` of the change is for errors."""
     return event_value(name, given.function if isinstance(given, Event) else given, time, state)
 
 

@@ -263,7 +263,7 @@ def integrate(
 def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None, given: Any) -> Solution:
     """Run a mechanism with a live display and return the solution; sliders of the display set inputs.
 
-    ``run`` is a function of the options, ``given`` are start, times and options.
+    ``run`` integrates with its keyword ``options`` and returns the solution; ``given`` are start, times and options.
     """
     from ..view.live.live import Live
 

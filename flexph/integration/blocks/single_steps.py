@@ -33,7 +33,7 @@ class Window:
         self._rows = [(own[name], getattr(table, name), *span) for name, span in varying.items()]
 
     def at(self, k: int, inputs: Array) -> Any:
-        """Table for step ``k``, with the constant ``inputs`` added to the given ones."""
+        """Table for step ``k``, with the constant ``inputs`` added to the inputs of the longer table."""
         for own, given, step, rows in self._rows:
             own[:] = given[k * step : k * step + rows]
         first = k * self._points

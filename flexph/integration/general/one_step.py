@@ -101,9 +101,9 @@ def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str 
 class Completed:
     """One-step method that derives the algebraic states x₂ at the ends of a step from those X₂ at its middle.
 
-    With ``mean`` X₂ = ½(x₂⁰ + x₂¹) and thus x₂¹ = 2X₂ − x₂⁰; else X₂ replaces x₂⁰ at the start of the step. Neither
-    changes the equations of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma
-    2).
+    With ``mean``, X₂ is the mean of x₂⁰ at the start and x₂¹ at the end, so that x₂¹ = 2X₂ − x₂⁰. Otherwise X₂ replaces
+    x₂⁰ in the stored state at the start, and is x₂¹ until the next step replaces it. Neither changes the equations of
+    the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
     """
 
     def __init__(self, method: OneStepMethod, onto_states: Array, *, mean: bool) -> None:

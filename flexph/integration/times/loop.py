@@ -106,7 +106,7 @@ class Follower(Protocol):
     """Protocol of a follower of a run in progress, such as a window: sees finished steps, may pause or end the run."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
-        """Prepare for a run of a mechanism with these energy accounts; return the follower."""
+        """Prepare for a run of a mechanism with the energy accounts ``accounts``; return the follower."""
 
     def before(self, run: Any) -> None:
         """Look at a run before its first step; the call may last until the user continues."""

@@ -179,7 +179,7 @@ def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") ->
 def ascending_from(start: float, times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
     """Times as an array, checked to ascend from ``start`` [s].
 
-    A first time that differs from the start by round-off is replaced by it.
+    If the first time differs from ``start`` by round-off, it is replaced by ``start``.
     """
     grid = ascending(times, shortest)
     if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):

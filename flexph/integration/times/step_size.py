@@ -66,7 +66,10 @@ RESOLVED = 1e3
 
 
 class Tolerance(NamedTuple):
-    """Tolerance of the motion: relative to its largest kinetic energy, or to ``floor`` [J] if that is larger."""
+    """Tolerance of the error of a mechanism's motion.
+
+    ``relative`` refers to the largest kinetic energy of the motion, or to ``floor`` [J] if that is larger.
+    """
 
     relative: float
     floor: float

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Chunk:
     """Chunk of the steps of a run with controllers, and the rows of its results.
 
-    ``held`` are the inputs that controllers hold in each step. ``coupled`` has the results of continuous controllers
-    for each step, or ``controller_rows`` their rows. ``done`` counts the finished steps; ``failed`` is True if the
-    next one is unsolved.
+    ``held`` are the inputs that controllers hold in each step. Results of continuous controllers are in ``coupled``, by
+    step, if Python solves them, else in ``controller_rows``, by column. ``done`` counts the finished steps; ``failed``
+    is True if the next one is unsolved.
     """
 
     def __init__(self, run: Going, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:

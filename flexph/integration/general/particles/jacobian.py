@@ -67,7 +67,8 @@ def assemble(s, dim, kind, h, before):
 def add_position_columns(s, dim, kind, h):
     """Add the derivatives of the equations of v and λ with respect to the positions q at the end of the step.
 
-    They are half of the derivatives at the middle. Gonzalez' ratio is not included.
+    They are half of the derivatives with respect to the positions in the middle, except for secants. The terms of
+    Gonzalez' correction are not included (see :func:`set_gonzalez_term`).
     """
     nv = s.weight.size
     for k in range(s.spring_kinds.size):
@@ -147,7 +148,8 @@ def add_damper_slopes(s, dim, k, h):
 def add_damper_rate_slope(s, dim, k, h, entry, value):
     """Add an entry ``value`` of ∂(R(q, v) w)/∂v of damper k, with respect to the velocities v at the end of the step.
 
-    i and j are components along the axes. The entry counts by half, or fully for velocities of particles without mass.
+    ``entry`` has its row and column, which are components along the axes. It counts by half, but fully for velocities
+    of particles without mass, which the step has in its middle only.
     """
     i, j = entry
     nv = s.weight.size
@@ -211,9 +213,10 @@ def velocity_share(s, place, ratio):
 
 
 def add_resistance(s, dim, k, ratio, entry, value):
-    """Add an entry ``value`` of the resistance matrix R of damper k to the derivative of h R z̄.
+    """Add the terms of an entry ``value`` of h R, for damper k, to the derivative of h R z̄.
 
-    i and j are components along the axes; the derivative is that with respect to the velocities at the end.
+    R is the resistance matrix of the damper; ``entry`` has the row and column, which are components along the axes. The
+    derivative is that with respect to the velocities at the end of the step.
     """
     i, j = entry
     ends = s.damper_ends

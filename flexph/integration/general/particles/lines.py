@@ -38,7 +38,7 @@ def relative(ends, k, dim, shift, v, j):
 def add_opposite(ends, k, dim, out, j, value):
     """Add component j of a force to the second end of line k, and the opposite to the first, in the vector ``out``.
 
-    The entries of the particles in ``out`` begin at ``shift``.
+    The forces on the particles are the first entries of ``out``, ``dim`` for each particle.
     """
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
@@ -56,7 +56,7 @@ def set_lines(ends, offsets, dim, q, out):
 
 
 def add_block(ends, k, dim, matrix, entry, value):
-    """Add an entry ``value`` of the matrix K of line k to a sum of DᵀKD over lines.
+    """Add the terms of an entry ``value`` of the matrix K of line k to ``matrix``, a sum of DᵀKD over lines.
 
     D gives the difference between the ends of the line from the coordinates of all particles; ``entry`` are two
     components along the axes.
