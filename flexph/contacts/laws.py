@@ -54,7 +54,11 @@ def _check_compliant(law: Compliant) -> None:
 
 
 def _set_damping(law: Compliant, name: str, given: tuple[str, str], formula: Callable[[float, float], float]) -> None:
-    """Set the damping of a law by its coefficient of restitution and another argument, if they are given."""
+    """Set the damping ``name`` of a law from its coefficient of restitution and another argument, if they are given.
+
+    ``given`` are the names of these arguments, ``formula`` maps their values to the damping. Raises ValueError if only
+    one of them is given, or another damping, too.
+    """
     first, second = (getattr(law, argument) for argument in given)
     if first is None and second is None:
         return
