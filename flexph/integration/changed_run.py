@@ -168,10 +168,10 @@ class _ChangedRun:
             raise
 
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
-        """Apply the changes ``due`` in order; return the state after them and the energies to enter in the ledger.
+        """Apply the changes ``due`` in order; return the state after them, and their losses and work for the ledger.
 
-        These energies are the losses and the work of the changes; None if nothing was due. A failure raises ValueError
-        before the first part of the run, InputError later.
+        The losses and work are None if no change was due. A failure raises ValueError before the first part of the run,
+        InputError later.
         """
         bookings = []
         for action in due:

@@ -72,7 +72,7 @@ class Save(NamedTuple):
     before: int
 
     def closes(self, step: int) -> bool:
-        """True if a step is saved; it is numbered within the block, from one."""
+        """True if the step with the number ``step`` in the block, from one, is saved."""
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
@@ -246,7 +246,7 @@ class BlockStepper:
     def failed(self, start: StepStart, time: float) -> StepFailed:
         """Error that explains why the last step, from a start to a time [s], was not solved.
 
-        If a function of the user raised an exception in it, this is raised instead.
+        If a function of the user raised an exception in the step, this exception is raised instead.
         """
         if self.compiled.failure is not None:
             raise self.compiled.failure

@@ -51,7 +51,10 @@ class RankWatch:
         self._first = self._smallest(self._E)
 
     def check(self, solver: Solver) -> None:
-        """Compare the ranks of E(x) in the last step of a solver and before it; raises SolverFailed if they differ."""
+        """Compare the ranks of E(x) at both ends of the last step of a solver.
+
+        Raises SolverFailed if they differ, or if the rank is about to fall and steps have become very short.
+        """
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
             self._refuse_falling(solver)

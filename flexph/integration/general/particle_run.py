@@ -39,7 +39,7 @@ GROWTH = 32
 def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
     """True if compiled loops can take the steps: of particles, by discrete gradients or the midpoint rule.
 
-    Events, feedthrough, a tolerance or a completion rule exclude them.
+    Events, feedthrough, a tolerance, a completion rule, and invariants other than those of the particles exclude them.
     """
     terms = system.terms
     if not isinstance(terms, ParticleTerms) or method.name not in BY_TERMS:

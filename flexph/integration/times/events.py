@@ -238,8 +238,8 @@ class ContinuedWatch(Watch):
 class Observer:
     """Observer that calls a function at each saved time, once the next step can no longer redefine the state there.
 
-    Does nothing without a function. If the function raises or its value does not fit, it raises ValueError with the
-    time, and is not called again.
+    Without a function it does nothing. If the function raises, or returns no numbers or an array of another shape than
+    before, the observer raises ValueError with the time and does not call the function again.
     """
 
     def __init__(

@@ -168,7 +168,7 @@ def add_damper_rate_slope(s, dim, k, h, entry, value):
 def add_velocity_columns(s, dim, h, ratio):
     """Add the derivatives with respect to v and λ that dampers and rods contribute to the equations of v and λ.
 
-    ``ratio`` is that of Gonzalez' correction.
+    ``ratio`` is that of Gonzalez' correction, which :func:`set_gonzalez_term` returns.
     """
     nv = s.weight.size
     for k in range(s.damper_kinds.size):

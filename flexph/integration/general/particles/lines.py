@@ -21,7 +21,7 @@ def component(ends, offsets, k, dim, q, j):
 
 
 def relative(ends, k, dim, shift, v, j):
-    """Component j of v at the second end of line k less that at the first.
+    """Difference of component j of v between the ends of line k: the second less the first.
 
     The particles' entries in the vector v begin at ``shift``.
     """
