@@ -133,7 +133,7 @@ class _TablesAhead:
         self.window: Any = None
 
     def step(self, time: float, h: float, inputs: Array, end: float | None = None) -> tuple[Any, float]:
-        """Table of the step from ``time`` to ``end``, by default of length h [s], under ``inputs``; and its end time."""
+        """Table of the step from ``time`` to ``end``, by default h [s] long, under ``inputs``; and its end time."""
         if end is not None:
             self._ask(time, h, np.array([time, end]))
         elif self.next == self.count or h != self.h or time != self.times[self.next]:

@@ -63,7 +63,8 @@ class ParticleStepper:
     def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
         """Take the steps between the times (k + 1,), of which those marked in ``saved`` (k,) are saved.
 
-        Returns the block of finished steps, and the exception that ended them or None.
+        Returns the block of finished steps, and the exception that ended them or None. As long as all states have been
+        zero, only the first of the steps is taken, as its scale follows from its own forces.
         """
         inputs, failure = _tabulated(self.forcing, times, self.system.inputs_size)
         if len(inputs) and not start.sizes.any():  # from zero each step is scaled separately

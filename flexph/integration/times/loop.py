@@ -298,7 +298,7 @@ def follow(
     bar: Bar,
     journal: Journal | None = None,
 ) -> Any:
-    """Record accepted steps until there are no more or an event ends the run; return ``result()``.
+    """Record accepted steps until there are no more, or an event or the follower ends the run; return ``result()``.
 
     If a step fails or the run is interrupted, the error raised has the result of the finished steps. The journal, if
     given, writes the checkpoint of the run.

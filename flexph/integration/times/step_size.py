@@ -26,8 +26,9 @@ class Controller:
 
         h ← h · safety · ε^(−0.7/order) · ε₋₁^(0.4/order)  (Gustafsson); rejected ones h · safety · ε^(−1/order),
 
-    with the error ε₋₁ of the last accepted step, and at least ``least`` and at most ``most`` times h. Steps below
-    ``smallest`` [s] raise StepTooSmall. The controller has no memory: its caller keeps ε₋₁.
+    with the error ε₋₁ of the last accepted step, and at least ``least`` and at most ``most`` times h. If a rejected
+    step would have to be repeated below ``smallest`` [s], StepTooSmall is raised; after an accepted step the next one
+    is at least that long. The controller has no memory: its caller keeps ε₋₁.
     """
 
     order: float = 2.0
@@ -44,9 +45,10 @@ class Controller:
             raise ValueError(f"least < 1 <= most must hold, got {self.least} and {self.most}")
 
     def propose(self, h: float, error: float, last: float = 1.0) -> tuple[float, bool]:
-        """Next step [s] after a step h with the given error, and True if that step is accepted.
+        """Next step [s] after a step h with the given error, and True if the step h is accepted.
 
-        ``last`` is the error of the last accepted step. An error of NaN counts as infinite. Raises StepTooSmall.
+        ``last`` is the error of the last accepted step. An error of NaN counts as infinite. Raises StepTooSmall if the
+        step is rejected and the next one would be below ``smallest``.
         """
         accepted = error <= 1.0
         proposed = h * factor_of(error, last, self.order, self.safety, self.least, self.most)
