@@ -233,7 +233,7 @@ class Sides(NamedTuple):
 
 
 def contact_sides(a: Arrays) -> Sides | None:
-    """The two bodies of each contact; None if a contact has nodes on more than two bodies, or at means of nodes."""
+    """The two bodies of each contact; None if one has nodes on more than two, or if nodes are means of other nodes."""
     if a.node_means is not None:
         return None
     nodes = np.stack([a.contacts.plus, a.contacts.minus], axis=1)

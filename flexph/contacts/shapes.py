@@ -224,7 +224,7 @@ class Plane(Shape):
 
 @dataclass(frozen=True)
 class Round(Shape):
-    """Base class of long cylindrical surfaces about an axis through a port; ``hollow`` for the inside."""
+    """Base class of long cylindrical surfaces about an axis; ``hollow`` is True if they are touched from inside."""
 
     hollow: ClassVar[bool] = False
 

@@ -59,7 +59,7 @@ def run_with_changes(
 
 
 def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
-    """Plan of the changes of a run, in which their order is checked.
+    """Plan of the changes of a run, after checks of their order and times.
 
     Raises ValueError for a change whose time is outside of the times of the run, ``grid``.
     """

@@ -1,4 +1,4 @@
-"""Block stepper: many steps of a mechanism in one call of the compiled loops, and the number of them."""
+"""Block stepper, which takes many steps of a mechanism in one call of the compiled loops; and sizes of blocks."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class BlockStepper:
         return unsolved(self.scheme, self.compiled, start, time)
 
     def result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
-        """Result of a step from a start, between two times (2,), from the first row of ``rows``."""
+        """Result of the step from ``start`` between two times (2,), with the values in the first row of ``rows``."""
         time = float(times[1])
         return StepResult(
             end=self.end(time, rows.state[0]),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def one_step_method(method: GeneralMethod, system: PHDAE) -> OneStepMethod:
-    """Select the one-step method for a system, with its completion of algebraic states.
+    """Select the one-step method for a system, with the rule of ``method`` for algebraic states at the ends of steps.
 
     Raises ValueError if none fits. The result stores the Jacobian of its last iteration: each run needs a separate
     one.

@@ -87,7 +87,8 @@ class SystemStepper:
     """Stepper of a general system by a one-step method under inputs.
 
     ``usual`` is a function of time that returns the prescribed length of the steps there [s]. In a shorter step, up
-    to an event, round-off of multipliers grows in inverse proportion to the length, so that their scale is enlarged.
+    to an event, round-off of multipliers grows in inverse proportion to the length. Their scale is enlarged then, so
+    that the iteration still converges relative to it.
     """
 
     def __init__(self, system: PHDAE, method: OneStepMethod, forcing: Forcing, usual: Callable[[float], float]) -> None:

@@ -1,4 +1,4 @@
-"""Choice of the scheme by which a method integrates a mechanism, with checks of both and of the start."""
+"""Choice of the scheme by which a method integrates a mechanism; checks of method, mechanism and start."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def ascending(times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
 
 
 def _are_long(grid: Array, shortest: float) -> bool:
-    """True if all steps are at least ``shortest`` [s] long, and as long as the resolution of their largest time."""
+    """True if all steps are at least ``shortest`` [s] long, and long enough for the resolution of the largest time."""
     latest = max(abs(float(grid[0])), abs(float(grid[-1])))
     return bool((grid[1:] - grid[:-1]).min() >= max(SPACINGS * math.ulp(latest), shortest))
 

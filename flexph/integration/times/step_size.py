@@ -78,7 +78,7 @@ class Tolerance(NamedTuple):
 
 
 def read_tolerance(given: Any) -> Tolerance:
-    """Tolerance of a mechanism from ``rtol`` or ``(rtol, atol)``, atol in J; raises ValueError for others."""
+    """Tolerance of a mechanism from ``rtol`` or ``(rtol, atol)``, atol in J; raises ValueError otherwise."""
     pair = isinstance(given, tuple | list) and len(given) == 2
     if not pair and np.ndim(given) > 0:
         raise ValueError(f"tolerance must be rtol or (rtol, atol), got {check.shown(given)}")
@@ -96,7 +96,8 @@ FINEST = 1e-12
 def read_tolerances(given: Any) -> tuple[float, Array | None]:
     """Relative and absolute tolerance of a general system, from ``rtol`` or ``(rtol, atol)``.
 
-    Raises ValueError for others. atol is a number or (n,), here an array, or None if it is not given.
+    ``atol`` is a number or (n,); it is returned as an array (), (n,), or as None if it is not given. Raises ValueError
+    for values that are no tolerances.
     """
     relative, absolute = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     rtol = RELATIVE if relative is None else check.positive("the relative tolerance", relative)
@@ -111,7 +112,7 @@ def read_tolerances(given: Any) -> tuple[float, Array | None]:
 
 
 def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
-    """Relative tolerance, and absolute ones (n,) for n states or None, from ``rtol`` or ``(rtol, atol)``."""
+    """Relative tolerance, and absolute ones (n,) of n states or None without atol, from ``rtol`` or (rtol, atol)."""
     rtol, atol = read_tolerances(given)
     return rtol, None if atol is None else np.array(np.broadcast_to(atol, (size,)))
 
