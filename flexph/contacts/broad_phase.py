@@ -177,7 +177,7 @@ def _extent(surface: Surfaces, dim: int) -> float:
 
 
 def _over_fixed_planes(c: Contacts) -> Array:
-    """Mask (c,) of gaps over planes fixed to the ground, which change by at most the displacement of a node."""
+    """Mask (c,) of gaps over planes fixed to the ground: such a gap changes by at most the displacement of its node."""
     fixed = (c.plus[0] >= 0) & (c.minus == -1).all(axis=0) & (c.plus[1:] == -1).all(axis=0)
     over: Array = fixed & (c.kind == OFFSET) & (np.linalg.norm(c.fixed[1], axis=-1) <= 1.0 + 1e-12)
     return over

@@ -76,7 +76,10 @@ class Save(NamedTuple):
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
-        """Number of rows for ``steps`` steps of the block: one for each saved step, one for the rest."""
+        """Number of rows that ``steps`` steps of the block need at most.
+
+        There is a row for each saved step, and another one for steps after the last saved step.
+        """
         return (self.before % self.every + steps) // self.every + 1
 
 

@@ -1,4 +1,4 @@
-"""Pairs of steps in compiled blocks, with sizes controlled by their errors (see integration.times.step_control)."""
+"""Pairs of steps in compiled blocks, of lengths controlled by the errors (see integration.times.step_control)."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Chosen(NamedTuple):
 
 
 class CoupledRows:
-    """Recorded values of controllers within pairs of steps, which the loops write for up to ``times`` instants."""
+    """Values of controllers within pairs of steps, which the loops record for at most ``times`` instants."""
 
     def __init__(self, loops: ControlLoops, x: Array, times: int, evaluation: EvaluationPoints) -> None:
         coupled = loops.coupled

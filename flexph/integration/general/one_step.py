@@ -81,7 +81,7 @@ def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> O
 def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
     """Raise ValueError if ``completion`` is "mean" and the start violates the algebraic equations.
 
-    Such a residual would alternate from step to step and never be damped.
+    The residual of these equations at the start would change its sign from step to step and never be damped.
     """
     if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has a separate equation
         return

@@ -114,7 +114,7 @@ class Follower(Protocol):
     def block_limit(self, times: Array, reached: int) -> int:
         """Largest number of steps in the next block, which begins at ``times[reached]``.
 
-        If steps are chosen by their error, it limits the number of tries.
+        If steps are chosen by their error, this is the largest number of tries.
         """
 
     def after(self, run: Any) -> bool:

@@ -145,7 +145,7 @@ def call(chunk: Chunk, k: int) -> None:
 class CallsByStep:
     """Calls of sampled controllers by Python, which reads all sensors.
 
-    The loops call ``address`` with the number of a step at its start.
+    At the start of each step the loops call the function at ``address`` with the number of the step.
     """
 
     data = 0

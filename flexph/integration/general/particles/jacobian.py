@@ -234,8 +234,9 @@ def add_resistance(s, dim, k, ratio, entry, value):
 def set_gonzalez_term(s, dim, h, before):
     """Set the part f gᵀ of the Jacobian that Gonzalez' correction adds, and return the ratio of the correction.
 
-    The ratio is that of :func:`.springs.correction_factor`. f is set in ``work``, g in ``gonzalez_row``. ``coupling``
-    holds h/2 times the derivative of forces with respect to q, of which the springs' part enters g.
+    The ratio is that of :func:`.springs.correction_factor`. f, set in ``work``, is the derivative of (J̄ − R̄) z̄ with
+    respect to the ratio; g, set in ``gonzalez_row``, that of the ratio with respect to the state at the end of the
+    step.
     """
     n = s.x.size
     nv = s.weight.size

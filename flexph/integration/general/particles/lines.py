@@ -8,7 +8,8 @@ import cython
 def component(ends, offsets, k, dim, q, j):
     """Component j of the vector from the first to the second end of line k.
 
-    The ends are particles with positions q, or fixed points, whose coordinates are in ``offsets``.
+    The ends are particles with positions q, or fixed points. ``offsets`` has the part of the vector that fixed points
+    contribute: coordinates of the second end less those of the first.
     """
     value = offsets[k][j]
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
