@@ -60,7 +60,7 @@ Factor = tuple[str, Any]
 
 
 def number_gaps(connections: Sequence[Connection], places: dict[BodyVector, int]) -> None:
-    """Add the nodes of all gaps, points and directions of bodies, to the dictionary ``places`` from nodes to indices.
+    """Add the nodes of all gaps (points and directions of bodies) to the dictionary ``places`` from nodes to indices.
 
     New nodes get consecutive indices, nodes that ``places`` already has keep their index. The ports of groups of balls
     are added, too.
@@ -233,7 +233,7 @@ def friction_factors(connections: Sequence[Connection]) -> list[Factor]:
 
 
 def numbers_of_factors(connections: Sequence[Connection]) -> dict[Any, int]:
-    """Numbers of the factors of friction in the list of :func:`friction_factors`, by :func:`factor_key`."""
+    """Index of each factor of friction in the list of :func:`friction_factors`, by its key (:func:`factor_key`)."""
     return {key: k for k, (key, _) in enumerate(_keyed_factors(connections))}
 
 

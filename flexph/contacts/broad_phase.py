@@ -2,6 +2,9 @@
 
 Spheres are searched for by a k-d tree. Surfaces, edges and faces of skins are near if balls that contain them are near.
 The two bodies of each contact, its sides, are also found here.
+
+A gap is computed from vectors (see :class:`flexph.kernels.contacts.gap_arrays.Contacts`): V leads from the second shape
+to the first, W, U and D are axes, sides or directions of the shapes.
 """
 
 from __future__ import annotations
@@ -34,9 +37,9 @@ class BroadPhase(NamedTuple):
 
     ``pair`` are gaps between two moving spheres, and ``keys`` their sorted keys, one number for each pair of nodes.
     ``walls`` are gaps between a node and a fixed plane. ``bounded`` are gaps to surfaces, edges and faces. Such a gap
-    is at least the length of V less ``around`` [m], for faces also less the length of their longer side. ``nodes`` are
-    the nodes of all these gaps and of groups, ``total`` is the number of nodes of the mechanism. ``widest`` is the
-    largest sum of two radii, or the usual size of surfaces if that is larger [m].
+    is at least the length of its vector V between both shapes less its radius ``around`` [m], for faces also less the
+    length of the longer side. ``nodes`` are the nodes of all these gaps and of groups, ``total`` is the number of nodes
+    of the mechanism. ``widest`` is the largest sum of two radii, or the median size of surfaces if that is larger [m].
     """
 
     contacts: Contacts
@@ -132,10 +135,10 @@ def broad_phase(
 
 
 def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
-    """Indices of gaps to surfaces, edges and faces, their bounds ``around`` [m], and the median size [m] of the shapes.
+    """Indices of gaps to surfaces, edges and faces, their radii ``around`` [m], and the median size [m] of the shapes.
 
-    The bounds are the field ``around`` of :class:`BroadPhase`. ``positions`` (k, d) are those of the nodes in their
-    bodies. Cavities, outside of which distances are negative, have no bound and are left out.
+    The radii are the field ``around`` of :class:`BroadPhase`. ``positions`` (k, d) are those of the nodes in their
+    bodies. Cavities, outside of which distances are negative, have no such radius and are left out.
     """
     gaps = np.flatnonzero(np.isin(c.kind, (SHAPE, SEGMENTS, FACE)))
     own = c.take_single(gaps)
@@ -152,7 +155,7 @@ def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
 def _watched(c: Contacts) -> Array:
     """Indices of the nodes whose displacements bound the changes of gaps to surfaces, edges and faces.
 
-    These are the nodes of V, and for faces also those of their sides.
+    These are the nodes of the vectors V between the shapes, and for faces also the nodes of their sides W and U.
     """
     sides = np.where(c.kind == FACE, c.plus[1:3], -1)
     nodes = np.concatenate([c.plus[0], c.minus[0], sides.ravel()])
@@ -174,7 +177,7 @@ def _extent(surface: Surfaces, dim: int) -> float:
 
 
 def _over_fixed_planes(c: Contacts) -> Array:
-    """Mask (c,) of gaps over planes fixed to the ground, which change by at most the displacement of a node."""
+    """Mask (c,) of gaps over planes fixed to the ground: such a gap changes by at most the displacement of its node."""
     fixed = (c.plus[0] >= 0) & (c.minus == -1).all(axis=0) & (c.plus[1:] == -1).all(axis=0)
     over: Array = fixed & (c.kind == OFFSET) & (np.linalg.norm(c.fixed[1], axis=-1) <= 1.0 + 1e-12)
     return over
@@ -186,11 +189,12 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a step at which two rigid balls or cylinders first touch, and shortly later; None if no pair does.
+    """Fractions of a step at which two rigid balls or cylinders touch, and are slightly in each other; None if none do.
 
     The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts are
     considered whose depth exceeds ``DEEP`` times the sum of their radii within the step, as the bodies pass through
-    each other. The fractions are those of the contact that closes first.
+    each other. The fractions are those of the contact that closes first: up to its closing, and up to a tenth of the
+    way from there to its largest depth.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]
@@ -209,7 +213,7 @@ def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, fl
 
 
 def _along(v: Array) -> Array:
-    """Projections (c, d) of the vectors V on W, ``v`` (2 or more, c, d)."""
+    """Projection (c, d) of the first of the vectors ``v`` (2 or more, c, d) on the second, for each contact."""
     square = np.vecdot(v[1], v[1])
     part: Array = (np.vecdot(v[0], v[1]) / np.where(square > 0.0, square, 1.0))[:, None] * v[1]
     return part
@@ -218,9 +222,9 @@ def _along(v: Array) -> Array:
 class Sides(NamedTuple):
     """The two bodies of each contact, and on which of them each node of its vectors lies.
 
-    ``body`` (2, c) are the indices of the bodies, −1 for the ground. Each of the vectors V, W, U and D of a contact
-    leads from one node to another: ``nodes`` (4, 2, c) are the indices of these nodes, and ``on`` (4, 2, c) is 0 or 1
-    for a node of the first or second body, −1 for the ground.
+    ``body`` (2, c) are the indices of the bodies, −1 for the ground. ``nodes`` (4, 2, c) are the indices of the last
+    and first node of each of the vectors V, W, U and D of a contact, and ``on`` (4, 2, c) is 0 or 1 for a node of the
+    first or second body, −1 for the ground.
     """
 
     body: Array
@@ -229,7 +233,7 @@ class Sides(NamedTuple):
 
 
 def contact_sides(a: Arrays) -> Sides | None:
-    """The two bodies of each contact; None if a contact has nodes on more than two bodies, or at means of nodes."""
+    """The two bodies of each contact; None if one has nodes on more than two, or if nodes are means of other nodes."""
     if a.node_means is not None:
         return None
     nodes = np.stack([a.contacts.plus, a.contacts.minus], axis=1)

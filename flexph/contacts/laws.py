@@ -54,7 +54,11 @@ def _check_compliant(law: Compliant) -> None:
 
 
 def _set_damping(law: Compliant, name: str, given: tuple[str, str], formula: Callable[[float, float], float]) -> None:
-    """Set the damping of a law by its coefficient of restitution and another argument, if they are given."""
+    """Set the damping ``name`` of a law from its coefficient of restitution and another argument, if they are given.
+
+    ``given`` are the names of these arguments, ``formula`` maps their values to the damping. Raises ValueError if only
+    one of them is given, or another damping, too.
+    """
     first, second = (getattr(law, argument) for argument in given)
     if first is None and second is None:
         return
@@ -140,7 +144,7 @@ class Hertz(Compliant):
 @checked
 @dataclass(frozen=True)
 class KelvinVoigt(Compliant):
-    """Spring and damper in contact: F = k δ + d δ̇ ≥ 0, with potential V = ½kδ².
+    """Spring and damper in contact: force F = k δ + d δ̇ ≥ 0 at the depth δ, with potential V = ½kδ².
 
     Parameters
     ----------
@@ -184,8 +188,9 @@ class Rigid(ContactLaw):
 
         γ⁺ = −e γ⁻ at an impact,  |Λ_T| ≤ μ Λ_N,  Λ_T = −μ Λ_N s/|s| in slip
 
-    Friction and restitution together can create energy. Then only that fraction of the impulse is applied that creates
-    none.
+    g is the gap, γ its rate before (⁻) and after (⁺) the impact, s the slip; the impulse Λ has the normal part Λ_N and
+    the tangential part Λ_T. Friction and restitution together can create energy. Then only that fraction of the impulse
+    is applied that creates none.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Effect of impulses of contacts and joints on the velocities at a state.
 
-With M = LLᵀ, w = Lᵀv and P the projection on velocities that the joints allow, impulses Λ of the contacts change the
-velocities by v⁺ = v + L⁻ᵀPL⁻¹HᵀΛ, so that γ⁺ = γ⁻ + DΛ, D = HL⁻ᵀPL⁻¹Hᵀ, and do the work Λ·½(γ⁻ + γ⁺).
+The contacts have rates γ = Hv at velocities v, the mass matrix is M = LLᵀ, and P is the orthogonal projection of the
+scaled velocities w = Lᵀv on those that the joints allow. Impulses Λ of the contacts, with those of the joints, change
+the velocities to v⁺ = v + L⁻ᵀPL⁻¹HᵀΛ, so that γ⁺ = γ⁻ + DΛ, D = HL⁻ᵀPL⁻¹Hᵀ, and do the work Λ·½(γ⁻ + γ⁺).
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ class ImpulseMatrices(NamedTuple):
         return v + change
 
     def joined(self, v: Array, rates: Array) -> tuple[Array, Array]:
-        """Velocities nearest to v, in kinetic energy, that satisfy the joints, G v = ``rates``, and joint impulses μ.
+        """Velocities with the joint rates G v = ``rates``, and the joint impulses μ that change the given v to them.
 
-        The impulses are those that change v to these velocities.
+        Of all such velocities they are those nearest to the given ones in the norm of kinetic energy.
         """
         if not rates.size:
             return v, rates

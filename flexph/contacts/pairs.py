@@ -248,7 +248,7 @@ def _edges_at(parts: list[tuple[Shape, Shape]], dim: int) -> dict[int, EdgeAt]:
 
 
 def _crossing(first: Edge, second: Edge, edges: dict[int, EdgeAt], law: ContactLaw) -> Gap:
-    """Gap of two edges at places by :func:`_edges_at`; raises ValueError for edges that are too thin."""
+    """Gap of two edges, whose centres are in ``edges`` (:func:`_edges_at`); raises ValueError for too thin edges."""
     check_slender(first, second)
     (plus, ahead, half), (minus, back, other) = edges[id(first)], edges[id(second)]
     apart = Vector(plus, minus, ahead if back is None else tuple(-x for x in back))

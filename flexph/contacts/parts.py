@@ -49,7 +49,7 @@ def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
 
 
 def _parts_of_skins(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
-    """Pairs of parts by which a skin touches another shape: balls with the skin, and its corners with the shape.
+    """Pairs of parts by which a skin touches another shape: balls with the skin, corners of the skin with the shape.
 
     The balls are the other shape itself if it is a ball, the ends of a capsule, or the corners of any other shape.
     """
@@ -94,7 +94,7 @@ def _parts_of_boxes(first: Box, second: Box) -> list[tuple[Shape, Shape]]:
 def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
     """True if a length of one box equals one of the other within 2 · radius, so that faces may be flush.
 
-    Sharp corners of flush boxes would be pushed out sideways.
+    Corners of such boxes need a radius: sharp ones would be pushed out sideways.
     """
     return any(abs(a - b) <= 2.0 * radius for a in first.size for b in second.size)
 

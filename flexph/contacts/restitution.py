@@ -136,7 +136,7 @@ def restitution_damping(restitution: float, stiffness: float, mass: float) -> fl
 
 
 def _exponent(ratio: float) -> float:
-    """−ln e at a damping ratio."""
+    """Exponent −ln e at a damping ratio, with the coefficient of restitution e of :func:`restitution_damping`."""
     if abs(ratio - 1.0) < 1e-6:
         return 2.0 + 4.0 / 3.0 * (ratio - 1.0)
     root = math.sqrt(abs(1.0 - ratio * ratio))

@@ -109,7 +109,8 @@ class Rim(Shape):
     """Rim of a thin disc about an axis through a port, or a tyre with a round section, in space; it touches planes.
 
     Its lowest point is at ``−r u − r_c n`` from its centre, with the normal n of the plane, the axis e and the
-    direction ``u = (n − (n·e) e)/s`` up the disc, s = |n × e|; the gap is ``n·p − r s − r_c``.
+    direction ``u = (n − (n·e) e)/s`` up the disc, s = |n × e|; the gap is ``n·p − r s − r_c``, where p leads from the
+    port of the plane to the centre.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ class Plane(Shape):
 
     @property
     def way(self) -> Direction:
-        """Direction of the speed."""
+        """Direction of the speed, in the axes of the section at the port."""
         return (self.normal[1], -self.normal[0]) if self.direction is None else tuple(self.direction)
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
@@ -223,7 +224,7 @@ class Plane(Shape):
 
 @dataclass(frozen=True)
 class Round(Shape):
-    """Base class of long cylindrical surfaces about an axis through a port; ``hollow`` for the inside."""
+    """Base class of long cylindrical surfaces about an axis; ``hollow`` is True if they are touched from inside."""
 
     hollow: ClassVar[bool] = False
 

@@ -21,7 +21,7 @@ MARGIN = 4.0
 
 @dataclass(frozen=True)
 class Touching:
-    """A port in contact with a surface, and the radius of its shape [m]."""
+    """A port whose shape is in contact with a surface, and the radius of this shape [m]."""
 
     port: PortName
     reach: float = 0.0

@@ -102,7 +102,7 @@ class Skin(Shape):
         return [Spot(self.ports[k], self.radius) for k in used]
 
     def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
-        """Drawing sign of the skin; ``touching`` are the ports in contact with it."""
+        """Ball at the first corner; contacts do not draw it, as the bodies show their skins."""
         return Ball(self.ports[0], self.radius, dim)
 
     def gaps(

@@ -72,8 +72,8 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
 def _sizes(a: Arrays, c: Contacts) -> Array:
     """Lengths (c,) [m] to which penetrations are compared, by the kind of contact.
 
-    They are the sum of the radii of two balls, or the radius of a pin in a hole or of a ball on a plane. For points it
-    is the size of the mechanism, for stops of angles 1 rad.
+    They are the sum of the radii of two balls or edges, or the radius of a pin in a hole or of a ball on a plane. For
+    points the length is the size of the mechanism, for stops of angles 1 rad.
     """
     flat = np.isin(c.kind, (OFFSET, SHAPE))
     radius = np.where(flat | (c.sign < 0.0), np.abs(c.share[0] * np.where(flat, 1.0, c.offset)), c.offset)

@@ -333,7 +333,7 @@ class Mesh(Surface):
 
     @property
     def cells(self) -> Array:
-        """Corners of the cells, (t, d)."""
+        """Numbers of the corners of the cells, (t, d), from 0."""
         return self._given[1]
 
     @once

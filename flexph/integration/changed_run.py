@@ -59,7 +59,7 @@ def run_with_changes(
 
 
 def plan_of(mechanism: Mechanism, changes: Sequence[Change], grid: Array) -> Plan:
-    """Plan of the changes of a run, in which their order is checked.
+    """Plan of the changes of a run, after checks of their order and times.
 
     Raises ValueError for a change whose time is outside of the times of the run, ``grid``.
     """
@@ -168,10 +168,10 @@ class _ChangedRun:
             raise
 
     def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
-        """Apply the changes ``due`` in order; return the state after them and the energies to enter in the ledger.
+        """Apply the changes ``due`` in order; return the state after them, and their losses and work for the ledger.
 
-        These energies are the losses and the work of the changes; None if nothing was due. A failure raises ValueError
-        before the first part of the run, InputError later.
+        The losses and work are None if no change was due. A failure raises ValueError before the first part of the run,
+        InputError later.
         """
         bookings = []
         for action in due:
@@ -203,7 +203,7 @@ class _ChangedRun:
                 )
 
     def _in_union(self, mechanism: Mechanism, state: State) -> Array:
-        """Flat state in the layout of the mechanism that has the connections of all changes."""
+        """Convert a flat state of ``mechanism`` to the layout of the mechanism with the connections of all changes."""
         x: Array = joined([static_solution(mechanism, state)], self.plan.union).states[0]
         return x
 
@@ -288,7 +288,7 @@ class _ChangedRun:
         return replace(given, terminal=True) if isinstance(given, Event) else Event(given, terminal=True)
 
     def _exceeded(self, start: State) -> list[str]:
-        """Names of the ruptures that happen at once, as the tension at the start is at least their limit."""
+        """Names of ruptures whose limit the tension reaches already at the start, so that they happen at once."""
         strengths = [action for action in self._next() if isinstance(action.change.when, Tension)]
         if not strengths:
             return []
@@ -321,7 +321,7 @@ class _ChangedRun:
 
 
 def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
-    """Value of the condition of a change at a state."""
+    """Value at a state of the function that is the condition of a change; ``name`` of the change is for errors."""
     return event_value(name, given.function if isinstance(given, Event) else given, time, state)
 
 

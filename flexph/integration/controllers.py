@@ -81,5 +81,8 @@ def _refuse_springs(mechanism: Mechanism, loops: ControlLoops) -> None:
 
 
 def _takes_any(method: MechanismMethod) -> bool:
-    """True if a method can repeat a step until its results agree with controllers evaluated in Python."""
+    """True if controllers within the steps of a method may be evaluated in Python.
+
+    The method then repeats a step until mechanism and controllers agree.
+    """
     return method.tolerance is None and not isinstance(method, ExactGauss)

@@ -263,7 +263,7 @@ def integrate(
 def _live(live: Any, run: Callable[..., Any], system: Any, method: Method | None, given: Any) -> Solution:
     """Run a mechanism with a live display and return the solution; sliders of the display set inputs.
 
-    ``run`` is a function of the options, ``given`` are start, times and options.
+    ``run`` integrates with its keyword ``options`` and returns the solution; ``given`` are start, times and options.
     """
     from ..view.live.live import Live
 
@@ -320,7 +320,7 @@ def _not_a_value(method: Any) -> str:
 def _run_of(system: Any, method: Method | None) -> Callable[..., Any]:
     """Function (start, times, options=) that integrates a system by a method.
 
-    Raises ValueError if they do not fit.
+    Raises ValueError for a system of another type, and for a method that does not integrate such a system.
     """
     raise ValueError(
         f"system must be a Mechanism, PHDAE, LinearPHDAE or SwitchingPHDAE, got {type(system).__name__}; of a "

@@ -87,7 +87,8 @@ def run_mechanism(
 class _Task(NamedTuple):
     """Task of a run: to take the steps of a scheme from each time of ``grid`` to the next.
 
-    ``checked`` is the checked start, ``signature`` returns the identity of the run for checkpoints.
+    ``checked`` has the start after its check, with derived quantities; ``signature`` returns texts that identify the
+    run, for checkpoints.
     """
 
     mechanism: Mechanism
@@ -169,7 +170,7 @@ class _Task(NamedTuple):
         return len(self.grid) == 2 and self.scheme.tolerance is None
 
     def _opened(self, unpack: Callable[[Any], StepStart]) -> AbstractContextManager[Journal | None]:
-        """Open the journal of the checkpoint of the run; a context without a value if there is no checkpoint.
+        """Context whose value is the journal of the checkpoint of the run, or None without a checkpoint.
 
         The journal stores time, flat state and history at the start of a step; ``unpack`` converts these to the start
         of a step.
@@ -241,7 +242,7 @@ def _signature(mechanism: Mechanism, scheme: Scheme, grid: Array, **options: Any
 
 
 def _columns(accounts: Accounts) -> dict[str, Column]:
-    """Columns of the records of runs without controllers: width, and how the rows of several steps are combined."""
+    """Columns of the recorder of a run without controllers, by name: width, and how steps merge into a row."""
     g = accounts.mechanism.layout.multipliers
     columns = {
         "time": Column(1, "last"),
@@ -362,9 +363,10 @@ def _controller_states(coupled: CoupledControllers, rows: Mapping[str, Array]) -
 
 
 def _held_inputs(mechanism: Mechanism, loops: ControlLoops, rows: Mapping[str, Array]) -> dict[str, Array]:
-    """Inputs held in each step, by port: ports of the mechanism that controllers set, and set ports of controllers.
+    """Inputs that controllers set, by port, as held in each step (k, …).
 
-    The latter are free ports of continuous controllers, by names as ``controller: port``.
+    A port is one of the mechanism, or a free port of a continuous controller that another controller sets; such a port
+    has a name as ``controller: port``.
     """
     slices, ports = mechanism.network.input_slices, [port for ports in loops.ports.values() for port in ports]
     if loops.coupled is not None:

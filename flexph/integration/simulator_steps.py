@@ -43,7 +43,7 @@ class HeldInputs(Forcing):
         self.values = Forcing(slices, inputs, dim).at(0.0) if inputs else self._none
 
     def at(self, time: float) -> Array:
-        """Held inputs in one row; the time does not matter."""
+        """Held inputs (m,), the same at all times."""
         return self.values
 
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
@@ -133,7 +133,7 @@ class _TablesAhead:
         self.window: Any = None
 
     def step(self, time: float, h: float, inputs: Array, end: float | None = None) -> tuple[Any, float]:
-        """Table of the step of length h [s] that begins at ``time``, with its inputs; and the end time of the step."""
+        """Table of the step from ``time`` to ``end``, by default h [s] long, under ``inputs``; and its end time."""
         if end is not None:
             self._ask(time, h, np.array([time, end]))
         elif self.next == self.count or h != self.h or time != self.times[self.next]:

@@ -1,4 +1,7 @@
-"""Compiled solution for contact impulses with a dense D (see tests/samples/complementarity.py)."""
+"""Compiled solution for contact impulses, with a dense matrix D (see tests/samples/complementarity.py).
+
+D maps impulses of the contacts to changes of their rates.
+"""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ same products:
 
     y_N + μσ = s_N + μ(s_p + s_m),    at the end σ = s_p + s_m = |y_T|
 
-(De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). It always has a solution; with σ = 0 this is the state of rest
-if impulses in the friction cones can hold the bodies. σ is updated from one minimum to the next.
+(De Saxcé and Feng, Math. Comput. Model. 28 (1998) 225). The minimisation always has a solution; with σ = 0 this is the
+state of rest if impulses in the friction cones can hold the bodies. σ is updated from one minimum to the next.
 
 The matrix D, which maps impulses to changes of rates, is dense here. A factor such as Λ_N and its slack, such as s_N,
 are a pair. In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
@@ -112,7 +112,7 @@ def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
-    """Assemble and factor the Newton matrix (count, count) of the impulses in ``space.own``; False if it is singular.
+    """Assemble and factor the Newton matrix (count, count) of the impulses listed in ``space.own``; False if singular.
 
     It is D plus diagonal blocks of the ratios of slacks to factors.
     """
@@ -146,8 +146,8 @@ def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
 def _set_step(p: Cone, count: int, m: int, held: bool, space: Space) -> None:
     """Solve for the step of impulses, into ``space.change``, and of factors and slacks, into ``space.pairs``.
 
-    The rows WANTED of ``space.pairs`` have the changes of products that the step should make. ``count`` impulses are in
-    ``space.own``.
+    The rows WANTED of ``space.pairs`` have the changes of products that the step should make. The first ``count``
+    entries of ``space.own`` are the indices of the impulses that change.
     """
     c = p.friction.size
     s = space.pairs

@@ -1,4 +1,4 @@
-"""Interior point method in body velocities instead of a dense D (see :mod:`flexph.contacts.loops.interior`).
+"""Interior point method with body velocities as unknowns instead of a dense D (see .interior and .coupled).
 
 In the minimisation with zero slips (``held``), contacts with friction have no normal pair.
 """

@@ -1,4 +1,4 @@
-"""Work space for the contact laws of islands, and the data of an island."""
+"""Work space for the laws of islands, which are contacts coupled by their bodies, and the data of an island."""
 
 from __future__ import annotations
 

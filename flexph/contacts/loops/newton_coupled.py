@@ -1,4 +1,4 @@
-"""Compiled semismooth Newton method in body velocities on the sets of contacts (see .newton)."""
+"""Compiled semismooth Newton method as in .newton, with body velocities as unknowns instead of a dense D."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if not cython.compiled:
 def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool:
     """Change impulses x, whose rates are y, by one Newton step; return False if the system is singular.
 
-    y includes the proximal term; the proximal weight is relative to 1/r of each contact.
+    y includes the proximal term; the proximal weight is relative to 1/r, with the step length r of each contact in the
+    natural map.
     """
     c = p.friction.size
     r = p.rows
@@ -45,8 +46,9 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
 def _set_friction(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> None:
     """Set the friction part of J and h of closed contact k, which sticks, or slips in the direction d.
 
-    J and h define the step ΔΛ = h − J Δy of the impulses, see :mod:`.coupled`. In slip, ΔΛ = bound d − Λ + μ d ΔΛ_N + τ
-    (I − d dᵀ) (ΔΛ − r Δy) with τ = bound/|Λ − r y|, and Δy includes the weight.
+    J and h define the step ΔΛ = h − J Δy of the impulses, see :mod:`.coupled`. In slip, the tangential impulses Λ with
+    rates y change by ΔΛ = (μ Λ_N + μ ΔΛ_N) d − Λ + τ (I − d dᵀ) (ΔΛ − r Δy), with τ = μ Λ_N/|Λ − r y| and the step
+    length r of the natural map. This Δy includes the change of the proximal term.
     """
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
@@ -85,7 +87,10 @@ def _set_friction(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chai
 
 
 def add_proximal_term(p: Coupled, x: Array, weight: float, s: Chain) -> None:
-    """Add weight/r times the change of impulses x from those in the row CENTRE to the rates in the row RATES."""
+    """Add weight/r times the change of impulses x from the row CENTRE to the rates in the row RATES.
+
+    r is the step length of each contact in the natural map (see .newton).
+    """
     at = cython.declare(cython.Py_ssize_t)
     c = p.friction.size
     y = s.vectors[RATES]

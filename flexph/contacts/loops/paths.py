@@ -38,7 +38,7 @@ SPACED = cython.declare(cython.double, 1e-3)
 
 
 def _random_number(k: int) -> float:
-    """Pseudorandom number from 0.1 to 1.1 that depends on k only."""
+    """Pseudorandom number from 0.1 to 1.1 that depends on k only; it keeps events of equal contacts apart."""
     value = sin(12.9898 * (k + 1)) * 43758.5453
     return 0.1 + value - floor(value)
 

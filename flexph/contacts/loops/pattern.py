@@ -1,4 +1,7 @@
-"""Compiled search for the nonzero entries of D, and for an order of its contacts that keeps elimination sparse."""
+"""Compiled search for the nonzero entries of D, and for an order of the contacts that keeps elimination sparse.
+
+D maps impulses of the contacts to changes of their rates.
+"""
 
 from __future__ import annotations
 

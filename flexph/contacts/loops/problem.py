@@ -1,4 +1,7 @@
-"""Data and work space of the compiled solvers of complementarity problems."""
+"""Data and work space of the compiled solvers of contact laws, with a dense D or in velocities of the bodies.
+
+D maps impulses of the contacts to changes of their rates.
+"""
 
 from __future__ import annotations
 

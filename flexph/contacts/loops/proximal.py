@@ -1,6 +1,6 @@
 """Compiled proximal method for contact impulses, with a dense D: Newton's method, then interior points and sweeps.
 
-If the impulses are not unique, those near a guess are found.
+D maps impulses of the contacts to changes of their rates. If the impulses are not unique, those near a guess are found.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compiled Gauss-Seidel sweeps over contacts, in body velocities or with a dense D.
+"""Compiled Gauss-Seidel sweeps over contacts, in body velocities or with a dense D from impulses to rates.
 
 Each contact in turn gets the impulses that satisfy its law while all other impulses are constant. If Newton's method
 cycles, sweeps lead to further states of the contacts until one is found from which it converges. Sweeps are cheap: a

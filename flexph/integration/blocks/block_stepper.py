@@ -1,4 +1,4 @@
-"""Block stepper: many steps of a mechanism in one call of the compiled loops, and the number of them."""
+"""Block stepper, which takes many steps of a mechanism in one call of the compiled loops; and sizes of blocks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ GROWTH = 32
 
 
 def first_size(substeps: int, velocities: int) -> int:
-    """Number of steps of the first block of a run, if each step costs as much as ``substeps`` substeps."""
+    """Number of steps of the first block of a run, for an estimated computing time of at least SHORTEST [s].
+
+    Each step costs as much as ``substeps`` substeps of a mechanism with the given number of velocities.
+    """
     return max(FIRST, int(SHORTEST / (SLOW * substeps * max(velocities, 1))))
 
 
@@ -69,11 +72,14 @@ class Save(NamedTuple):
     before: int
 
     def closes(self, step: int) -> bool:
-        """True if a step is saved; it is numbered within the block, from one."""
+        """True if the step with the number ``step`` in the block, from one, is saved."""
         return (self.before + step) % self.every == 0
 
     def rows(self, steps: int) -> int:
-        """Number of rows that ``steps`` steps of the block need, with one for steps after the last saved one."""
+        """Number of rows that ``steps`` steps of the block need at most.
+
+        There is a row for each saved step, and another one for steps after the last saved step.
+        """
         return (self.before % self.every + steps) // self.every + 1
 
 
@@ -147,7 +153,10 @@ class BlockStepper:
         return no_pair()
 
     def limited(self, rows: int) -> int:
-        """Largest number of steps of a block that memory allows, if its table has ``rows`` rows for each step."""
+        """Largest number of steps of a block that memory allows.
+
+        The table of prescribed quantities of the block has ``rows`` rows for each step.
+        """
         of_table = rows * (self.scheme.arrays.term_row.size + self.scheme.rows)
         return largest_size(sum(self.compiled.widths) + of_table)
 
@@ -240,14 +249,14 @@ class BlockStepper:
     def failed(self, start: StepStart, time: float) -> StepFailed:
         """Error that explains why the last step, from a start to a time [s], was not solved.
 
-        If a function of the user raised an exception in it, this is raised instead.
+        If a function of the user raised an exception in the step, this exception is raised instead.
         """
         if self.compiled.failure is not None:
             raise self.compiled.failure
         return unsolved(self.scheme, self.compiled, start, time)
 
     def result(self, start: StepStart, times: Array, rows: Rows) -> StepResult:
-        """Result of a step between two times, of which the first row of ``rows`` has the values."""
+        """Result of the step from ``start`` between two times (2,), with the values in the first row of ``rows``."""
         time = float(times[1])
         return StepResult(
             end=self.end(time, rows.state[0]),
@@ -273,8 +282,8 @@ class BlockStepper:
     ) -> tuple[Rows, int]:
         """Take the steps of a table from a start, up to one that fails; return their rows and how many are solved.
 
-        ``save`` tells which steps end a row. The flows of the first row begin at ``flows``. Columns in ``room``, the
-        arrays of a recorder, are written in place.
+        ``save`` tells which steps end a row. The works and losses of the first row are added to the values ``flows``.
+        Columns in ``room``, the arrays of a recorder, are written in place.
         """
         if start is not self.compiled.stands:
             self.put(start)
@@ -315,8 +324,8 @@ class BlockStepper:
     def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
         """Take steps of a run between ``times``, up to one that fails; return the block with their rows.
 
-        ``save`` tells which steps end a row. Flows of the first row continue those of the row that is open, so that
-        sums do not depend on the ends of blocks.
+        ``save`` tells which steps end a row. If the last block ended within a row, the works and losses of the first
+        row continue the sums of that row, so that they do not depend on the ends of blocks.
         """
         start, flows = run.start, run.recorder.open_values("flows")
         room = {} if run.watch.active else run.recorder.room(save.rows(len(times) - 1))  # steps may be taken again

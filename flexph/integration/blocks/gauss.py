@@ -51,24 +51,30 @@ class GaussBlocks(BlockStepper):
         return GaussTable(*map(np.ascontiguousarray, (*fields, *timed)))
 
     def spans(self) -> dict[str, tuple[int, int]]:
-        """Offsets and numbers of rows of a step in each field of a table, as of :meth:`BlockStepper.spans`."""
+        """For each field of a table: number of rows from one step to the next, and number of rows that a step uses."""
         stages = self.tableau.nodes.size
         at_nodes = dict.fromkeys(("stage_coefficient", "stage_rate", "stage_offset", "moved"), (stages, stages))
         at_points = dict.fromkeys(("factor", "factor_rate"), (2 * stages, 2 * stages))
         return super().spans() | at_nodes | at_points | {"factor_end": (1, 2)}
 
     def _at_nodes(self, values: Array, steps: int) -> tuple[Array, Array]:
-        """Interpolate a prescribed quantity: its values, and its rates times h, at the Gauss points of all steps."""
+        """Values, and rates times h, of a prescribed quantity at the Gauss points of all steps.
+
+        ``values`` are given at the Gauss-Lobatto points of each step.
+        """
         return self._interpolated(values, steps, (self.tableau.value, self.tableau.rate))
 
     def _at_points(self, values: Array, steps: int) -> tuple[Array, Array]:
-        """Interpolate a prescribed quantity: its values, and its rates times h, at the points of spring laws."""
+        """Values, and rates times h, of a prescribed quantity where spring laws are evaluated, at points of all steps.
+
+        ``values`` are given at the Gauss-Lobatto points of each step.
+        """
         return self._interpolated(values, steps, (self.tableau.point_value, self.tableau.point_rate))
 
     def _interpolated(self, values: Array, steps: int, by: tuple[Array, Array]) -> tuple[Array, Array]:
         """Values and rates times h of the polynomials through ``values`` at the Gauss-Lobatto points of each step.
 
-        ``by`` are two matrices, which give values and rates at the points of evaluation.
+        ``by`` are two matrices, which map the values in a step to values and rates at its points of evaluation.
         """
         if len(values) == 1:
             return values, np.zeros_like(values)

@@ -115,7 +115,10 @@ def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
 
 
 def single(run: Going, stepper: Any, *, time: float, saved: bool) -> Accepted:
-    """Take the next step of a run to a time [s]; if it fails, the error raised explains the reason."""
+    """Take the next step of a run to a time [s]; if it fails, the error raised explains the reason.
+
+    ``saved`` is True if the state at the end of the step is to be saved.
+    """
     start = run.start
     run.begin_trial(start.time, time)
     return Accepted(start, stepper.step(start, time), partial(stepper.step, start), saved=saved)

@@ -1,4 +1,4 @@
-"""Pairs of steps in compiled blocks, with sizes controlled by their errors (see integration.times.step_control)."""
+"""Pairs of steps in compiled blocks, of lengths controlled by the errors (see integration.times.step_control)."""
 
 from __future__ import annotations
 
@@ -31,17 +31,21 @@ class PairError(NamedTuple):
 
         ε = √(δ̂ᵀMδ̂ / (2 E)) / rtol,   δ̂ = (M + ¼h²K + …)⁻¹ M δ,
 
-    and at least a tenth of this expression for the velocity M⁻¹GᵀS⁻¹Δe, with the change Δe of the velocity defect.
-    E is the largest kinetic energy of the run, or atol if that is larger. The matrix is the step's Jacobian: δ̂ keeps
-    the constraints, and modes that h does not resolve count by 4/(hω)², so that they do not force their resolution as
-    long as their part of the energy is small. Contacts that open or close in the pair are left out of this matrix: as
-    stiff modes, they would hide their own impact.
+    and at least a tenth of this expression for the velocity M⁻¹GᵀS⁻¹Δe, with the change Δe of the velocity defect in
+    the pair, the Jacobian G of the constraints, and S = G M⁻¹Gᵀ. M is the mass matrix, K the stiffness. E is the
+    largest kinetic energy of the run, or atol if that is larger. M + ¼h²K + … is the step's Jacobian: δ̂ keeps the
+    constraints, and modes that h does not resolve count by 4/(hω)², so that they do not force their resolution as long
+    as their part of the energy is small. Contacts that open or close in the pair are left out of this matrix: as stiff
+    modes, they would hide their own impact.
     """
 
     tolerance: Tolerance
 
     def known(self, start: StepStart) -> float:
-        """Kinetic energy [J] with which the error of the first pair is compared, the floor of the tolerance."""
+        """State of the estimate at the start of a run: the floor of the tolerance [J].
+
+        After each pair it is the largest kinetic energy so far, or the floor if that is larger.
+        """
         return self.tolerance.floor
 
     def count(self, known: float) -> int:
@@ -91,7 +95,7 @@ class Chosen(NamedTuple):
 
 
 class CoupledRows:
-    """Recorded values of controllers within pairs of steps, which the loops write for up to ``times`` instants."""
+    """Values of controllers within pairs of steps, which the loops record for at most ``times`` instants."""
 
     def __init__(self, loops: ControlLoops, x: Array, times: int, evaluation: EvaluationPoints) -> None:
         coupled = loops.coupled
@@ -102,7 +106,7 @@ class CoupledRows:
     def added(self, block: Block, size: StepSize, known: float) -> Block:
         """Add the values of the controllers to a block of steps, and advance the controllers to its end.
 
-        ``size`` and ``known`` are the state of step size control there, for a resumed run.
+        The block stores the step size ``size`` and largest kinetic energy ``known`` [J] at its end, for a resumed run.
         """
         done, ends = self.coupling.finished, block.rows["time"][:, 0]
         self.coupling.commit(done)
@@ -141,7 +145,7 @@ class PairBlocks(BlockStepper):
         return Pair(*[*map(np.zeros, sizes), np.zeros((0, 2))])
 
     def table_of(self, times: Array) -> Table | None:
-        """Table for steps that the loops choose between ``times``; None if a prescribed quantity in it varies."""
+        """Table of prescribed quantities for steps that the loops choose between ``times``; None if one varies."""
         table = self.table(times[:2])
         if isinstance(table, GaussTable) or any(len(part) > 1 for part in table[1:]):
             return None
@@ -216,7 +220,7 @@ class PairBlocks(BlockStepper):
         return Block(values, np.arange(k) < closed, end, reached, ("flows",))
 
     def known(self, start: StepStart) -> float:
-        """Kinetic energy [J] with which the error of the first pair is compared, see :meth:`PairError.known`."""
+        """State of the estimate at the start of a run, an energy [J], see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:

@@ -50,7 +50,7 @@ class Segments:
             yield Block(blocks.columns(times, rows, np.arange(1, steps + 1)), saved, end, steps)
 
     def again(self, k: int) -> Steps:
-        """Repeat the steps of segment ``k``, if they are not known; return their states and multipliers.
+        """States and multipliers of segment ``k``: stored ones if it is the last one, else by repeating its steps.
 
         The states are (s + 1, n) at the ends of s steps, the multipliers (s, g) are means over the steps.
         """

@@ -33,7 +33,7 @@ class Window:
         self._rows = [(own[name], getattr(table, name), *span) for name, span in varying.items()]
 
     def at(self, k: int, inputs: Array) -> Any:
-        """Table for step ``k``, with the constant ``inputs`` added to the given ones."""
+        """Table for step ``k``, with the constant ``inputs`` added to the inputs of the longer table."""
         for own, given, step, rows in self._rows:
             own[:] = given[k * step : k * step + rows]
         first = k * self._points
@@ -46,11 +46,12 @@ BEFORE, NEXT = 1e-9, 1e-6
 
 
 def time_of_contact(scheme: Scheme, start: StepStart, end: Configuration, time: float) -> float:
-    """Time [s] at which to divide a step to the configuration ``end`` in which balls would pass through each other.
+    """Time [s] at which to divide a step in which balls would pass through each other.
 
-    The time is shortly before two balls touch, so that the impact at the start of the second part has the right
-    direction. If balls touch very soon after the start, the time is just after their contact: the impact is then at the
-    start of the first part. If no balls pass through each other, the time is the middle of the step.
+    ``end`` is the configuration at the end of the undivided step. The time is shortly before two balls touch, so that
+    the impact at the start of the second part has the right direction. If balls touch very soon after the start, the
+    time is just after their contact: the impact is then at the start of the first part. If no balls pass through each
+    other, the time is the middle of the step.
     """
     a, contacts = scheme.arrays, scheme.arrays.contacts.all()
     places = (start.state.c, start.state.d.arm), (end, derive(a, end).arm)

@@ -61,7 +61,8 @@ class DefectResponse(NamedTuple):
 def response_to_defects(scheme: Scheme, step: StepResult, coefficient: Array, defects: Array) -> DefectResponse:
     """Impulses that would remove the velocity defects (g, k) at the end of a step, with their velocity changes.
 
-    Raises StepFailed if the constraints are dependent there.
+    ``coefficient`` are the coefficients of the constraints at the end. Raises StepFailed if the constraints are
+    dependent there.
     """
     a, (c, d) = scheme.arrays, step.end.state.place
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
@@ -124,7 +125,7 @@ class ComparedPairs(NamedTuple):
     single: Single
 
     def known(self, start: StepStart) -> float:
-        """Kinetic energy [J] with which the error of the first pair is compared, see :meth:`PairError.known`."""
+        """State of the estimate at the start of a run, an energy [J], see :meth:`PairError.known`."""
         return self.error.known(start)
 
     def count(self, known: float) -> int:
@@ -155,8 +156,8 @@ class ComparedPairs(NamedTuple):
     def _pair(self, start: StepStart, middle: float, end: float) -> tuple[StepResult, float]:
         """Take both steps of a pair; return them as one, and the kinetic energy [J] of the velocity defect they add.
 
-        A single step leaves a velocity defect of c h², to which a pair adds about h³c′. The defect is reflected if
-        the next pair would increase it; otherwise it would grow over many pairs.
+        A single step leaves a velocity defect of h² c(t); a pair adds about h³ dc/dt to it. The sign of the defect is
+        turned round by impulses if the next pair would increase it; otherwise it would grow over many pairs.
         """
         first = self.single.step(start, middle)
         second = self.single.step(first.end, end)

@@ -119,9 +119,9 @@ def _jumping(scheme: Scheme, compiled: Stepper, start: StepStart, h: float) -> s
 
 
 def _followers(scheme: Scheme, compiled: Stepper) -> str:
-    """Text on the most violated constraint at the end of a step, for redundant constraints; empty if all hold.
+    """Text on the most violated constraint at the end of a step with redundant constraints; empty if all hold.
 
-    This constraint depends on others at the start of the step.
+    Such a constraint depends on others at the start of the step, but no longer at its end.
     """
     open_by = np.abs(compiled.memory.defect_lam) / np.where(
         compiled.memory.joints_holds_points > 0.0, compiled.memory.joints_lengths[1], 1.0

@@ -51,7 +51,10 @@ class RankWatch:
         self._first = self._smallest(self._E)
 
     def check(self, solver: Solver) -> None:
-        """Compare the ranks of E(x) in the last step of a solver and before it; raises SolverFailed if they differ."""
+        """Compare the ranks of E(x) at both ends of the last step of a solver.
+
+        Raises SolverFailed if they differ, or if the rank is about to fall and steps have become very short.
+        """
         self._follow(solver, solver.before, solver.time, HALVINGS)
         if solver.time - solver.before < self._least:
             self._refuse_falling(solver)
@@ -209,7 +212,10 @@ class _Samples:
         self._power, self._counted, self._output = np.zeros_like(self._power), 0.0, None
 
     def _add_power(self, run: Run, solver: Solver, time: float) -> None:
-        """Integrate power up to ``time`` [s] in the solver's last step; store the output at the middle of the row."""
+        """Integrate the power from the time reached up to ``time`` [s] in the solver's last step.
+
+        Also store the output of the system at the middle between two saved times, if it is passed.
+        """
         if self.next < self.grid.size and self._output is None:
             middle = max(0.5 * (run.start.time + self.grid[self.next]), self.reached)
             if middle <= time:

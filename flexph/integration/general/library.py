@@ -154,10 +154,10 @@ class Problem:
 
     @cached_property
     def bdf_order(self) -> int:
-        """Largest order of BDF to allow: 5, or 2 if fast oscillations at the start are hardly damped.
+        """Largest order of BDF to allow: 2 if hardly damped oscillations at the start differ much in frequency, else 5.
 
-        Orders above 2 amplify them unless steps resolve the fastest: the undamped crank-slider takes 6 to 20 times
-        the steps of order 2 at tolerances of 1e-6 and 1e-5.
+        Orders above 2 amplify such oscillations unless steps resolve the fastest, as they do below a tolerance of
+        RESOLVED: the undamped crank-slider takes 6 to 20 times the steps of order 2 at tolerances of 1e-6 and 1e-5.
         """
         if self.rtol < RESOLVED:
             return 5

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def one_step_method(method: GeneralMethod, system: PHDAE) -> OneStepMethod:
-    """Select the one-step method for a system, with its completion of algebraic states.
+    """Select the one-step method for a system, with the rule of ``method`` for algebraic states at the ends of steps.
 
     Raises ValueError if none fits. The result stores the Jacobian of its last iteration: each run needs a separate
     one.
@@ -81,7 +81,7 @@ def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> O
 def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:
     """Raise ValueError if ``completion`` is "mean" and the start violates the algebraic equations.
 
-    Such a residual would alternate from step to step and never be damped.
+    The residual of these equations at the start would change its sign from step to step and never be damped.
     """
     if completion != "mean" or isinstance(system.E, ParametrizedDescriptor):  # a parameter has a separate equation
         return
@@ -101,9 +101,9 @@ def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str 
 class Completed:
     """One-step method that derives the algebraic states x₂ at the ends of a step from those X₂ at its middle.
 
-    With ``mean`` X₂ = ½(x₂⁰ + x₂¹) and thus x₂¹ = 2X₂ − x₂⁰; else X₂ replaces x₂⁰ at the start of the step. Neither
-    changes the equations of the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma
-    2).
+    With ``mean``, X₂ is the mean of x₂⁰ at the start and x₂¹ at the end, so that x₂¹ = 2X₂ − x₂⁰. Otherwise X₂ replaces
+    x₂⁰ in the stored state at the start, and is x₂¹ until the next step replaces it. Neither changes the equations of
+    the step, the differential states or the energy, which do not depend on x₂ ([dg] lemma 2).
     """
 
     def __init__(self, method: OneStepMethod, onto_states: Array, *, mean: bool) -> None:

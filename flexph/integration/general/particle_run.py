@@ -39,7 +39,7 @@ GROWTH = 32
 def steps_by_terms(system: PHDAE, method: GeneralMethod, *, events: bool) -> bool:
     """True if compiled loops can take the steps: of particles, by discrete gradients or the midpoint rule.
 
-    Events, feedthrough, a tolerance or a completion rule exclude them.
+    Events, feedthrough, a tolerance, a completion rule, and invariants other than those of the particles exclude them.
     """
     terms = system.terms
     if not isinstance(terms, ParticleTerms) or method.name not in BY_TERMS:
@@ -63,7 +63,8 @@ class ParticleStepper:
     def steps(self, start: StepStart, times: Array, saved: Array) -> tuple[Block, BaseException | None]:
         """Take the steps between the times (k + 1,), of which those marked in ``saved`` (k,) are saved.
 
-        Returns the block of finished steps, and the exception that ended them or None.
+        Returns the block of finished steps, and the exception that ended them or None. As long as all states have been
+        zero, only the first of the steps is taken, as its scale follows from its own forces.
         """
         inputs, failure = _tabulated(self.forcing, times, self.system.inputs_size)
         if len(inputs) and not start.sizes.any():  # from zero each step is scaled separately

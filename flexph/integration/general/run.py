@@ -98,7 +98,7 @@ def _check_on_algebraic_equations(equations: Equations, x0: Array, method: Gener
 
 
 def _equations(system: PHDAE, x: Array) -> list[Array]:
-    """Values of the energy and matrices of a system at a state, which identify its equations in a signature."""
+    """Energy, costate, and products of the matrices with a fixed vector at a state: numbers that identify equations."""
     along = _pattern(system.size)
     return [
         np.atleast_1d(system.H(x)),

@@ -87,7 +87,8 @@ class SystemStepper:
     """Stepper of a general system by a one-step method under inputs.
 
     ``usual`` is a function of time that returns the prescribed length of the steps there [s]. In a shorter step, up
-    to an event, round-off of multipliers grows in inverse proportion to the length, so that their scale is enlarged.
+    to an event, round-off of multipliers grows in inverse proportion to the length. Their scale is enlarged then, so
+    that the iteration still converges relative to it.
     """
 
     def __init__(self, system: PHDAE, method: OneStepMethod, forcing: Forcing, usual: Callable[[float], float]) -> None:
@@ -166,9 +167,9 @@ Ends = list[tuple[float, Array]]
 class PairError:
     """Error estimate of pairs of steps of a general system, relative to its tolerance.
 
-    For pairs of steps of length h it is ε = rms(e/size)^⅔ / rtol, where e = h³ x[t₋₂, t₋₁, t₀, t₁] has the divided
-    difference x‴/6 of the differential states at the ends of the last three pairs and the new one; e is h³x‴/12 for
-    each of both steps. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to τ √rtol: the
+    For pairs of steps of length h it is ε = rms(e/size)^⅔ / rtol. The error e = h³ x[t₋₂, t₋₁, t₀, t₁] of the pair has
+    the divided difference of the differential states x at the ends of the last three pairs and the new one, which is
+    about x‴/6. A state with size/τ³ = x‴ changes on the time scale τ, and h is proportional to τ √rtol: the
     error of a state over one of its time scales is proportional to rtol times its size, for any h.
 
     A state may also alternate from step to step, as velocities do that a constraint does not allow; the ends of pairs
@@ -186,7 +187,7 @@ class PairError:
         self._own = differential_states(stepper.system)[0]
 
     def known(self, start: StepStart) -> Ends:
-        """History of the estimate at the start of a run: its time and state, as the end of a pair."""
+        """State of the estimate at the start of a run: time and state there, as if a pair ended there."""
         return [(start.time, start.x)]
 
     def count(self, known: Ends) -> int:

@@ -41,11 +41,11 @@ class DiscreteGradient(GeneralMethod):
         rtol or (rtol, atol), atol a number or (n,); by default atol is rtol times a size that each state has from the
         start and its energy. Without a tolerance ``times`` prescribe the steps.
     completion : {"new", "old", "mean"}, optional
-        Rule for the algebraic states at the ends of steps. ``new`` (the default): those of a step are the values at its
-        end; ``old``: they are the values at its start, and the final state has those of the last step; both are of
-        first order. ``mean``: they are the means of both ends, of second order on index 1, from a start with consistent
-        algebraic states (:func:`flexph.consistency.consistent`), as a defect of the start alternates from step to step.
-        If given, E must have algebraic states. Not for ``pair``.
+        Rule for the algebraic states at the ends of steps, from those X₂ at the middle. ``new`` (the default): X₂ is
+        the value at the end of the step; ``old``: X₂ is the value at its start, and also in the final state of the run;
+        both are of first order. ``mean``: X₂ is the mean of both ends, of second order on index 1, from a start with
+        consistent algebraic states (:func:`flexph.consistency.consistent`), as a defect of the start alternates from
+        step to step. If given, E must have algebraic states. Not for ``pair``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Choice of the scheme by which a method integrates a mechanism, with checks of both and of the start."""
+"""Choice of the scheme by which a method integrates a mechanism; checks of method, mechanism and start."""
 
 from __future__ import annotations
 
@@ -66,8 +66,9 @@ def scheme_from(
 def scheme_of(method: MechanismMethod, problem: InitialValueProblem) -> Scheme:
     """Scheme of a method for the mechanism of an initial value problem.
 
-    Raises ValueError for parts of the mechanism that the method does not support. Compositions, whose substeps also
-    go back in time, and step size control by second differences need a history of more steps.
+    Raises ValueError for parts of the mechanism that the method does not support. Schemes predict the start of an
+    iteration from the last steps: from more of them in compositions, whose substeps also go back in time, and with
+    step size control, which needs second differences.
     """
     raise TypeError(f"there are no steps of {method} for mechanisms")
 

@@ -189,7 +189,7 @@ class InitialValueProblem(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Scheme:
-    """Scheme of the steps of a mechanism by a method: the data of both that the compiled loops use.
+    """Scheme of the steps of a mechanism: the data of mechanism and method that the compiled loops use.
 
     Attributes
     ----------

@@ -102,10 +102,10 @@ class HeldStep(NamedTuple):
 
 
 class CoupledSteps(NamedTuple):
-    """Steps in which mechanism and continuous controllers are solved together.
+    """Stepper that solves a mechanism and continuous controllers together.
 
     ``inputs`` are the constant outputs of sampled controllers, ``states`` the states of the continuous ones at the
-    start.
+    start of the step.
     """
 
     stepper: Any

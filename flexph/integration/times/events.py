@@ -42,7 +42,7 @@ def zero_between(first: tuple[float, float], last: tuple[float, float], value: C
 class Event:
     """Zero of ``function(t, x)``, passed upwards (``direction=1``), downwards (-1) or either way (0).
 
-    A function that is zero at the start has not passed it. A function that comes to zero and stays there, such as the
+    A zero at the start of the run does not count. A function that comes to zero and stays there, such as the
     speed of a sticking contact, has its zero where it arrives: values below 1e-12 of the largest one before are zero.
 
     Parameters
@@ -199,7 +199,7 @@ class Watch:
 
 
 class ContinuedWatch(Watch):
-    """Detection of the events of a run that may continue from an event: a zero at its start counts as passed."""
+    """Detection of the events of a run that may continue from an event: a zero at its start is not reported again."""
 
     fresh = True
 
@@ -224,7 +224,7 @@ class ContinuedWatch(Watch):
         return super().steps_without_events(times, states)
 
     def _begin(self, time: float, state: Array) -> None:
-        """Replace start values of events by zero where they are round-off of the values at the end of the first step.
+        """Set start values of event functions to zero if they are round-off of the values at the end of the first step.
 
         ``time`` and ``state`` are those at the end of the step. Later steps change nothing.
         """
@@ -238,8 +238,8 @@ class ContinuedWatch(Watch):
 class Observer:
     """Observer that calls a function at each saved time, once the next step can no longer redefine the state there.
 
-    Does nothing without a function. If the function raises or its value does not fit, it raises ValueError with the
-    time, and is not called again.
+    Without a function it does nothing. If the function raises, or returns no numbers or an array of another shape than
+    before, the observer raises ValueError with the time and does not call the function again.
     """
 
     def __init__(

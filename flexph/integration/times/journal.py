@@ -146,7 +146,7 @@ class Journal:
 
 @contextmanager
 def opened(checkpoint: Checkpoint | None, signature: Callable[[], Signature], form: StartForm) -> Iterator[Any]:
-    """Open the journal of a checkpoint in a context, locked against other processes; its value is None without one.
+    """Context whose value is the journal of a checkpoint, locked against other processes; None without a checkpoint.
 
     Raises ValueError for a folder that is in use, contains other files, or contains a run and ``resume`` is False.
     """

@@ -106,7 +106,7 @@ class Follower(Protocol):
     """Protocol of a follower of a run in progress, such as a window: sees finished steps, may pause or end the run."""
 
     def of(self, mechanism: Any, accounts: Any) -> Follower:
-        """Prepare for a run of a mechanism with these energy accounts; return the follower."""
+        """Prepare for a run of a mechanism with the energy accounts ``accounts``; return the follower."""
 
     def before(self, run: Any) -> None:
         """Look at a run before its first step; the call may last until the user continues."""
@@ -114,7 +114,7 @@ class Follower(Protocol):
     def block_limit(self, times: Array, reached: int) -> int:
         """Largest number of steps in the next block, which begins at ``times[reached]``.
 
-        If steps are chosen by their error, it limits the number of tries.
+        If steps are chosen by their error, this is the largest number of tries.
         """
 
     def after(self, run: Any) -> bool:
@@ -298,7 +298,7 @@ def follow(
     bar: Bar,
     journal: Journal | None = None,
 ) -> Any:
-    """Record accepted steps until there are no more or an event ends the run; return ``result()``.
+    """Record accepted steps until there are no more, or an event or the follower ends the run; return ``result()``.
 
     If a step fails or the run is interrupted, the error raised has the result of the finished steps. The journal, if
     given, writes the checkpoint of the run.

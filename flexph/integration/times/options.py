@@ -151,7 +151,7 @@ def ascending(times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
 
 
 def _are_long(grid: Array, shortest: float) -> bool:
-    """True if all steps are at least ``shortest`` [s] long, and as long as the resolution of their largest time."""
+    """True if all steps are at least ``shortest`` [s] long, and long enough for the resolution of the largest time."""
     latest = max(abs(float(grid[0])), abs(float(grid[-1])))
     return bool((grid[1:] - grid[:-1]).min() >= max(SPACINGS * math.ulp(latest), shortest))
 
@@ -179,7 +179,7 @@ def refuse_short(grid: Array, shortest: float = 0.0, what: str = "positions") ->
 def ascending_from(start: float, times: Sequence[float] | Array, shortest: float = 0.0) -> Array:
     """Times as an array, checked to ascend from ``start`` [s].
 
-    A first time that differs from the start by round-off is replaced by it.
+    If the first time differs from ``start`` by round-off, it is replaced by ``start``.
     """
     grid = ascending(times, shortest)
     if abs(grid[0] - start) > max(SAME_TIME * (grid[1] - grid[0]), 4.0 * np.spacing(abs(start))):

@@ -104,9 +104,9 @@ Values = Mapping[str, Any]
 class Recorder:
     """Recorder of the rows of a run, of which the first is its start; the last step is kept even if it is not saved.
 
-    ``expected`` is the expected number of saved rows, ``steps`` counts the finished steps. The last row ``is_open``
-    while its step is not to be saved. Full blocks of rows go to files in a ``folder``, if there is one and it can be
-    written to.
+    ``expected`` is the expected number of saved rows, ``steps`` counts the finished steps. ``is_open`` is True if the
+    last row merges further steps, since its last step is not to be saved. Full blocks of rows go to files in a
+    ``folder``, if there is one and it can be written to.
     """
 
     def __init__(
@@ -174,7 +174,10 @@ class Recorder:
         self._close(len(ends), open_row=len(firsts) > len(ends))
 
     def room(self, count: int) -> dict[str, Array]:
-        """Views of the next ``count`` rows by column, which a caller may write; empty if the block has no space."""
+        """Views of the next ``count`` rows by column, which a caller may write.
+
+        Empty if a row is open, or if the block of rows has no space for them.
+        """
         end = self._filled + count
         if self.is_open or end > _length(self._piece):
             return {}

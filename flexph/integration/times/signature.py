@@ -134,7 +134,8 @@ def signature_of(
 ) -> Signature:
     """Signature of a run: the texts of its system, numbers of its start, its times, method and options.
 
-    ``probe`` returns the values of all functions of time at a time; ``start`` has values of functions of the state.
+    ``start`` has the numbers of the start and the values there of the system's functions of the state; ``probe``
+    returns the values of its functions of time at a time.
     """
     events = [_event(name, event) for name, event in options.events.items()]
     pick = np.unique(np.linspace(0, grid.size - 1, PROBES).round().astype(int))

@@ -26,8 +26,9 @@ class Controller:
 
         h ← h · safety · ε^(−0.7/order) · ε₋₁^(0.4/order)  (Gustafsson); rejected ones h · safety · ε^(−1/order),
 
-    with the error ε₋₁ of the last accepted step, and at least ``least`` and at most ``most`` times h. Steps below
-    ``smallest`` [s] raise StepTooSmall. The controller has no memory: its caller keeps ε₋₁.
+    with the error ε₋₁ of the last accepted step, and at least ``least`` and at most ``most`` times h. If a rejected
+    step would have to be repeated below ``smallest`` [s], StepTooSmall is raised; after an accepted step the next one
+    is at least that long. The controller has no memory: its caller keeps ε₋₁.
     """
 
     order: float = 2.0
@@ -44,9 +45,10 @@ class Controller:
             raise ValueError(f"least < 1 <= most must hold, got {self.least} and {self.most}")
 
     def propose(self, h: float, error: float, last: float = 1.0) -> tuple[float, bool]:
-        """Next step [s] after a step h with the given error, and True if that step is accepted.
+        """Next step [s] after a step h with the given error, and True if the step h is accepted.
 
-        ``last`` is the error of the last accepted step. An error of NaN counts as infinite. Raises StepTooSmall.
+        ``last`` is the error of the last accepted step. An error of NaN counts as infinite. Raises StepTooSmall if the
+        step is rejected and the next one would be below ``smallest``.
         """
         accepted = error <= 1.0
         proposed = h * factor_of(error, last, self.order, self.safety, self.least, self.most)
@@ -66,14 +68,17 @@ RESOLVED = 1e3
 
 
 class Tolerance(NamedTuple):
-    """Tolerance of the motion: relative to its largest kinetic energy, or to ``floor`` [J] if that is larger."""
+    """Tolerance of the error of a mechanism's motion.
+
+    ``relative`` refers to the largest kinetic energy of the motion, or to ``floor`` [J] if that is larger.
+    """
 
     relative: float
     floor: float
 
 
 def read_tolerance(given: Any) -> Tolerance:
-    """Tolerance of a mechanism from ``rtol`` or ``(rtol, atol)``, atol in J; raises ValueError for others."""
+    """Tolerance of a mechanism from ``rtol`` or ``(rtol, atol)``, atol in J; raises ValueError otherwise."""
     pair = isinstance(given, tuple | list) and len(given) == 2
     if not pair and np.ndim(given) > 0:
         raise ValueError(f"tolerance must be rtol or (rtol, atol), got {check.shown(given)}")
@@ -91,7 +96,8 @@ FINEST = 1e-12
 def read_tolerances(given: Any) -> tuple[float, Array | None]:
     """Relative and absolute tolerance of a general system, from ``rtol`` or ``(rtol, atol)``.
 
-    Raises ValueError for others. atol is a number or (n,), here an array, or None if it is not given.
+    ``atol`` is a number or (n,); it is returned as an array (), (n,), or as None if it is not given. Raises ValueError
+    for values that are no tolerances.
     """
     relative, absolute = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     rtol = RELATIVE if relative is None else check.positive("the relative tolerance", relative)
@@ -106,7 +112,7 @@ def read_tolerances(given: Any) -> tuple[float, Array | None]:
 
 
 def tolerances_of_states(given: Any, size: int) -> tuple[float, Array | None]:
-    """Relative tolerance, and absolute ones (n,) for n states or None, from ``rtol`` or ``(rtol, atol)``."""
+    """Relative tolerance, and absolute ones (n,) of n states or None without atol, from ``rtol`` or (rtol, atol)."""
     rtol, atol = read_tolerances(given)
     return rtol, None if atol is None else np.array(np.broadcast_to(atol, (size,)))
 

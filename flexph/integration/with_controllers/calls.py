@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 class Chunk:
     """Chunk of the steps of a run with controllers, and the rows of its results.
 
-    ``held`` are the inputs that controllers hold in each step. ``coupled`` has the results of continuous controllers
-    for each step, or ``controller_rows`` their rows. ``done`` counts the finished steps; ``failed`` is True if the
-    next one is unsolved.
+    ``held`` are the inputs that controllers hold in each step. Results of continuous controllers are in ``coupled``, by
+    step, if Python solves them, else in ``controller_rows``, by column. ``done`` counts the finished steps; ``failed``
+    is True if the next one is unsolved.
     """
 
     def __init__(self, run: Going, blocks: BlockStepper, loops: ControlLoops, which: tuple[Plan, int]) -> None:
@@ -145,7 +145,7 @@ def call(chunk: Chunk, k: int) -> None:
 class CallsByStep:
     """Calls of sampled controllers by Python, which reads all sensors.
 
-    The loops call ``address`` with the number of a step at its start.
+    At the start of each step the loops call the function at ``address`` with the number of the step.
     """
 
     data = 0

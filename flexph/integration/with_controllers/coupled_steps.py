@@ -75,7 +75,7 @@ class DividedSteps(ABC):
 
 
 class PythonCoupledSteps(DividedSteps):
-    """Steps with controllers that Python evaluates: a compiled step is repeated until their outputs converge."""
+    """Stepper with controllers that Python evaluates: repeats a compiled step until their outputs have converged."""
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
         blocks, coupled, loops = self._blocks, self._coupled, self._loops
@@ -101,7 +101,7 @@ class PythonCoupledSteps(DividedSteps):
 
 
 class CompiledCoupledSteps(DividedSteps):
-    """Steps with controllers that the compiled loops evaluate."""
+    """Stepper with controllers that the compiled loops evaluate within the steps."""
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
         blocks, coupled, now = self._blocks, self._coupled, self._coupled.kept()
@@ -158,16 +158,16 @@ def coupled_as_one(
 
 
 def _diverged(start: StepStart, time: float) -> StepFailed:
-    """StepFailed for a step to a time [s] whose coupling with the controllers did not converge."""
+    """Error for a step to a time [s] in which the iteration of mechanism and controllers did not converge."""
     error = StepFailed("the coupling of mechanism and controllers did not converge", 0, np.nan)
     error.span = (start.time, time)
     return error
 
 
 def stepper_with_controllers(blocks: BlockStepper, loops: ControlLoops) -> Any:
-    """Stepper by the compiled loops for the outputs that sampled controllers hold now.
+    """Stepper of compiled steps under the outputs that sampled controllers hold now.
 
-    It includes the controllers that are solved within the step, compiled or by Python.
+    Controllers that are solved within the step are included, evaluated by the loops or by Python.
     """
     if loops.is_compiled:
         return CompiledCoupledSteps(blocks, loops)

@@ -44,7 +44,7 @@ def take_coupled(chunk: Chunk, coupled: CoupledControllers) -> None:
 def _couple(chunk: Chunk, coupled: CoupledControllers, at: tuple[int, Array], window: Window) -> bool:
     """Repeat step k of a chunk until mechanism and controllers agree, and record it; True if it is solved.
 
-    ``at`` are k and the state at the start of the step.
+    ``at`` has k and the state at the start of the step, ``window`` the table of prescribed quantities by step.
     """
     (k, x), compiled = at, chunk.blocks.compiled
     solved, held = np.zeros(1, dtype=np.int64), chunk.held[k].copy()

@@ -49,7 +49,7 @@ def relation_slope(kind, law, rate):
 
 
 def relation_scale(kind, law):
-    """Smallest rate [m/s] over which the slope of a resistive relation changes; 1 for relations without friction."""
+    """Smallest range of rates [m/s] over which a resistive relation bends; 1 for relations without friction."""
     if kind != OF_COULOMB:
         return 1.0
     return smaller(law[1], law[3])

@@ -67,7 +67,8 @@ def assemble(s, dim, kind, h, before):
 def add_position_columns(s, dim, kind, h):
     """Add the derivatives of the equations of v and λ with respect to the positions q at the end of the step.
 
-    They are half of the derivatives at the middle. Gonzalez' ratio is not included.
+    They are half of the derivatives with respect to the positions in the middle, except for secants. The terms of
+    Gonzalez' correction are not included (see :func:`set_gonzalez_term`).
     """
     nv = s.weight.size
     for k in range(s.spring_kinds.size):
@@ -147,7 +148,8 @@ def add_damper_slopes(s, dim, k, h):
 def add_damper_rate_slope(s, dim, k, h, entry, value):
     """Add an entry ``value`` of ∂(R(q, v) w)/∂v of damper k, with respect to the velocities v at the end of the step.
 
-    i and j are components along the axes. The entry counts by half, or fully for velocities of particles without mass.
+    ``entry`` has its row and column, which are components along the axes. It counts by half, but fully for velocities
+    of particles without mass, which the step has in its middle only.
     """
     i, j = entry
     nv = s.weight.size
@@ -166,7 +168,7 @@ def add_damper_rate_slope(s, dim, k, h, entry, value):
 def add_velocity_columns(s, dim, h, ratio):
     """Add the derivatives with respect to v and λ that dampers and rods contribute to the equations of v and λ.
 
-    ``ratio`` is that of Gonzalez' correction.
+    ``ratio`` is that of Gonzalez' correction, which :func:`set_gonzalez_term` returns.
     """
     nv = s.weight.size
     for k in range(s.damper_kinds.size):
@@ -211,9 +213,10 @@ def velocity_share(s, place, ratio):
 
 
 def add_resistance(s, dim, k, ratio, entry, value):
-    """Add an entry ``value`` of the resistance matrix R of damper k to the derivative of h R z̄.
+    """Add the terms of an entry ``value`` of h R, for damper k, to the derivative of h R z̄.
 
-    i and j are components along the axes; the derivative is that with respect to the velocities at the end.
+    R is the resistance matrix of the damper; ``entry`` has the row and column, which are components along the axes. The
+    derivative is that with respect to the velocities at the end of the step.
     """
     i, j = entry
     ends = s.damper_ends
@@ -231,8 +234,9 @@ def add_resistance(s, dim, k, ratio, entry, value):
 def set_gonzalez_term(s, dim, h, before):
     """Set the part f gᵀ of the Jacobian that Gonzalez' correction adds, and return the ratio of the correction.
 
-    The ratio is that of :func:`.springs.correction_factor`. f is set in ``work``, g in ``gonzalez_row``. ``coupling``
-    holds h/2 times the derivative of forces with respect to q, of which the springs' part enters g.
+    The ratio is that of :func:`.springs.correction_factor`. f, set in ``work``, is the derivative of (J̄ − R̄) z̄ with
+    respect to the ratio; g, set in ``gonzalez_row``, that of the ratio with respect to the state at the end of the
+    step.
     """
     n = s.x.size
     nv = s.weight.size

@@ -8,7 +8,8 @@ import cython
 def component(ends, offsets, k, dim, q, j):
     """Component j of the vector from the first to the second end of line k.
 
-    The ends are particles with positions q, or fixed points, whose coordinates are in ``offsets``.
+    The ends are particles with positions q, or fixed points. ``offsets`` has the part of the vector that fixed points
+    contribute: coordinates of the second end less those of the first.
     """
     value = offsets[k][j]
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
@@ -21,7 +22,7 @@ def component(ends, offsets, k, dim, q, j):
 
 
 def relative(ends, k, dim, shift, v, j):
-    """Component j of v at the second end of line k less that at the first.
+    """Difference of component j of v between the ends of line k: the second less the first.
 
     The particles' entries in the vector v begin at ``shift``.
     """
@@ -38,7 +39,7 @@ def relative(ends, k, dim, shift, v, j):
 def add_opposite(ends, k, dim, out, j, value):
     """Add component j of a force to the second end of line k, and the opposite to the first, in the vector ``out``.
 
-    The entries of the particles in ``out`` begin at ``shift``.
+    The forces on the particles are the first entries of ``out``, ``dim`` for each particle.
     """
     first = cython.declare(cython.Py_ssize_t, ends[k][0])
     second = cython.declare(cython.Py_ssize_t, ends[k][1])
@@ -56,7 +57,7 @@ def set_lines(ends, offsets, dim, q, out):
 
 
 def add_block(ends, k, dim, matrix, entry, value):
-    """Add an entry ``value`` of the matrix K of line k to a sum of DᵀKD over lines.
+    """Add the terms of an entry ``value`` of the matrix K of line k to ``matrix``, a sum of DᵀKD over lines.
 
     D gives the difference between the ends of the line from the coordinates of all particles; ``entry`` are two
     components along the axes.

@@ -122,8 +122,8 @@ def is_last(size, previous, by_own, own, fresh):
 def update_inverse(s):
     """Apply Broyden's update of the inverse Jacobian after a correction, unless it is nearly singular.
 
-    Also set the next correction. The inverse times the change of the residual is the last correction less that of the
-    present residual, so that the update needs no extra product.
+    Also set the next correction, and return True, as it needs not be computed again. The inverse times the change of
+    the residual is the last correction less that of the present residual, so that the update needs no extra product.
     """
     n = s.x.size
     set_correction(s, s.next_correction)

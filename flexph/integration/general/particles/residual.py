@@ -57,9 +57,10 @@ def set_residual(s, dim, kind, k, h, before):
 
 
 def set_rod_shares(s, dim):
-    """Set the multiples of Δq with which the discrete gradient of each rod is exact for its change of length.
+    """Set, for each rod, the multiple of Δq that completes the gradient of its constraint to a discrete gradient.
 
-    With them a step also removes the round-off that earlier steps left in the lengths of rods. See
+    The product of the completed gradient and Δq, the change of the positions in the step, is the change of the
+    constraint. A step thus also removes the round-off that earlier steps left in the lengths of rods. See
     :func:`flexph.systems.discrete_gradients.discrete_jacobian`.
     """
     size = 0.0
@@ -97,7 +98,7 @@ def set_rod_shares(s, dim):
 
 
 def set_flows(s, dim, k, h):
-    """Set the residual from the costate z̄ of step k, and the forces R̄ z̄ of dampers in ``resistive``."""
+    """Set the residual of step k (see :func:`set_residual`) from its costate z̄, and the damper forces R̄ z̄."""
     nv = s.weight.size
     for i in range(nv):
         s.work[i] = s.costate[nv + i]

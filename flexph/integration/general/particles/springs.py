@@ -119,7 +119,10 @@ def set_invariants(s, dim, x, out):
 
 
 def add_spring_forces(s, dim, lines, share, out):
-    """Add ``share`` times the gradient of the springs' potential to ``out``, at their vectors ``lines``."""
+    """Add ``share`` times the gradient of the potential of all springs, by the positions, to ``out``.
+
+    ``lines`` (springs, dim) are the vectors between the ends of the springs.
+    """
     for k in range(s.spring_kinds.size):
         square = 0.0
         for j in range(dim):
