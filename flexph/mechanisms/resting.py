@@ -2,9 +2,9 @@
 
 Soft springs in place of rigid contacts show which of them close. These become constraints. Then contacts that pull are
 released, and open ones with penetration are closed, one after the other, until all conditions hold. Points that touch
-in the pose are held there by friction, up to its bound. Points that touch later have an equilibrium without friction,
-which is an equilibrium for any coefficient of friction; if there is none, friction holds them where they are in the
-pose.
+in the pose are held there by friction, up to its bound; a pose in which they slip is refused. Points that touch later
+have an equilibrium without friction, which is one for any coefficient of friction; if there is none, friction holds
+them where they are in the pose.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..kernels.state import Configuration, derive
-from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
-from ..systems.nonlinear import ValidityWarning
 from .contact_search import PLACED, Search
 from .faces_at_rest import Feature, compare_gaps, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
@@ -181,34 +179,29 @@ def _rest(
     With ``in_pose``, friction holds only contacts that touch in the pose.
     """
     search = Search(mechanism, pose, inputs, time, bent=bent, on_faces=on_faces)
-    held = [touch for touch in search.touches if touch.friction > 0.0]
-    held = [touch for touch in held if search.begins_closed([touch])] if in_pose else held
-    slipped: ArithmeticError | None = None
+    rough = [touch for touch in search.touches if touch.friction > 0.0]
+    held = [touch for touch in rough if search.begins_closed([touch])] if in_pose else rough
+    not_in_pose: ArithmeticError | None = None
     if held and search.begins_closed(held):
         try:
             return search.settled(held, in_place=True)
+        except SlipError:
+            raise
         except ArithmeticError as error:
-            slipped = error
+            not_in_pose = error
     try:
         rested = search.settled(held=())
-        if slipped is not None and not search.is_stable(rested):
-            raise slipped  # bodies that slip do not come to rest in an unstable equilibrium
-        if slipped is not None:
-            cause = str(slipped).removeprefix("no equilibrium was found: ")
-            warn(
-                f"the contacts do not hold the mechanism in its pose: {cause}. The equilibrium found is one without "
-                f"friction, {search.moved(rested):.3g} of the size of the mechanism away: look at where it is",
-                ValidityWarning,
-            )
+        if not_in_pose is not None and not search.is_stable(rested):
+            raise not_in_pose  # bodies that leave their pose do not come to rest in an unstable equilibrium
         return rested
     except ArithmeticError as error:
-        if not held:
-            raise search.cause(error) from error
-        if slipped is not None:
-            raise (slipped if isinstance(slipped, SlipError) else search.cause(slipped)) from error
-        if round_ := [touch.name for touch in held if not touch.has_tangents]:
+        if not_in_pose is not None:
+            raise search.cause(not_in_pose) from error
+        if round_ := [touch.name for touch in rough if not touch.has_tangents]:
             raise ArithmeticError(
                 "no equilibrium was found without friction, and friction holds points on planes only, not "
                 f"{', '.join(map(repr, round_))}: hold the bodies by a joint, or integrate with damping until they rest"
-            ) from None
+            ) from error
+        if not held:
+            raise search.cause(error) from error
         return search.settled(held=held)

@@ -59,7 +59,8 @@ UNHELD = 1e-9
 AGAINST = 1e-3
 """Cosine between a step and the acceleration, in the metric of the mass, beyond which the step opposes it."""
 SHORT = 0.05
-"""Largest correction, relative to the size of the mechanism, where contacts touch at edges and faces."""
+"""First correction, relative to the size of the mechanism, where springs have elastic laws, and the largest one where
+contacts touch at edges and faces."""
 RAISES = 12
 HALVINGS = 40
 """Largest number of halvings of a correction beyond which laws of springs have no values."""
@@ -80,8 +81,8 @@ class Flight:
 
     ``doublings`` is the number of successive corrections without stored energy (nothing holds the mechanism); each
     halves the damping. ``reach`` is the largest correction, relative to the size of the mechanism, that is allowed
-    where contacts touch at edges and faces. It is halved if a correction opposes the ``last`` one, as in a groove,
-    where a body is pushed from side to side.
+    where contacts touch or springs have elastic laws. It is halved if a correction opposes the ``last`` one, as in a
+    groove, where a body is pushed from side to side, and otherwise increased by half.
     """
 
     doublings: int = 0
@@ -219,10 +220,14 @@ class Searches:
 
     @cached_property
     def _most(self) -> float:
-        """Largest correction, relative to the size, by which no body passes through an edge or a face."""
+        """Largest correction, relative to the size, by which no body passes through an edge or a face.
+
+        It is infinite for mechanisms without contacts at edges and faces.
+        """
         a = self.given.mechanism.network.arrays
         distances = (*a.springs.distances, *(own for gap in a.closed for own in gap.distances))
-        return min([SHORT, *(0.5 * own.reach / self.size for own in distances if own.reach > 0.0)])
+        reaches = [0.5 * own.reach / self.size for own in distances if own.reach > 0.0]
+        return min(SHORT, *reaches, np.inf) if distances or a.closed else np.inf
 
     @cached_property
     def _sizes(self) -> Array:
@@ -232,10 +237,11 @@ class Searches:
         """Configuration after a correction, and the size of the correction before it is shortened.
 
         The correction is halved until the laws of all springs have values. Where contacts touch at edges and faces it
-        is limited, as the closest points change with the motion.
+        is limited, as the closest points change with the motion; likewise if springs have elastic laws, as one that
+        begins to act, such as the next corner of a box over a floor, is not in the stiffness before the correction.
         """
         a, whole = of.mechanism.network.arrays, self._defect(correction)
-        if a.springs.distances or a.closed:
+        if a.springs.distances or a.closed or a.springs.laws:
             correction = flight.limited(correction, self._sizes, self._most)
         for halved in range(HALVINGS + 1):
             after = moved_by(of, c, 0.5**halved * correction)

@@ -7,12 +7,27 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import fem
 import rigid
-from flexph import GROUND, ValidityWarning, connect, eigenfrequencies, force, hinge, integrate, weld
-from flexph.contacts import Cylinder, Hertz, Hole, KelvinVoigt, Plane, Rigid, Sphere, contact, mutual_contact, stop
+from flexph import GROUND, connect, eigenfrequencies, force, hinge, integrate, weld
+from flexph.contacts import (
+    Box,
+    Capsule,
+    Cylinder,
+    Hertz,
+    Hole,
+    KelvinVoigt,
+    Plane,
+    Rigid,
+    Sphere,
+    contact,
+    mutual_contact,
+    stop,
+)
 from flexph.mechanisms import contact_search
+from flexph.mechanisms.rested import SlipError
 
 WEIGHT = 10.0
 DOWN = (0.0, -WEIGHT)
@@ -80,17 +95,41 @@ def test_friction_holds_a_block_on_a_slope_up_to_its_bound(one_softness):
         slippery.equilibrium(slippery.assemble(place))
 
 
-def test_an_equilibrium_beyond_a_slip_is_said_to_be_elsewhere():
-    """A block on a slope that its friction does not hold comes to rest at a wall half a metre further down."""
+def test_a_block_that_slips_rests_at_a_wall_only_from_a_pose_above_the_slope():
+    """In a pose on the slope friction must hold it; an equilibrium far away does not answer the question if it does."""
     slope, down = 0.2, np.array([-math.cos(0.2), -math.sin(0.2)])
     feet = block(Rigid(friction=0.5 * math.tan(slope)), slope=slope)
     wall = contact("block.left", Plane(GROUND.at(*((0.2 + 0.5) * down)), -down), Rigid(), name="wall")
     mechanism = feet.replace(joints=[*feet.connections, wall])
-    pose = mechanism.assemble({"block": (-0.1 * math.sin(slope), 0.1 * math.cos(slope), slope)})
-    with pytest.warns(ValidityWarning, match=r"feet.* slips.*without friction"):
-        rest = mechanism.equilibrium(pose)
+    with pytest.raises(SlipError, match=r"feet.* slips.* 2 times"):
+        mechanism.equilibrium(mechanism.assemble({"block": (-0.1 * math.sin(slope), 0.1 * math.cos(slope), slope)}))
+    rest = mechanism.equilibrium(mechanism.assemble({"block": (0.0, 0.2, slope)}))
     assert mechanism.position(rest, "block.left") == pytest.approx((0.2 + 0.5) * down, abs=1e-12)
-    assert forces(mechanism, rest)["wall: normal"] > 0.0
+
+
+@pytest.mark.processor
+@pytest.mark.parametrize("law", [Rigid(), Rigid(friction=0.3), KelvinVoigt(1e4)], ids=["rigid", "rough", "compliant"])
+def test_a_box_that_is_tilted_a_little_comes_to_rest_on_its_face(law):
+    """By 3°, about each axis of the floor and in each direction of the world: not on an edge or a corner."""
+    sink = 2.0 * WEIGHT / (4.0 * 1e4) if isinstance(law, KelvinVoigt) else 0.0
+    for k in range(6):
+        turn = Rotation.random(random_state=k).as_matrix() if k else np.eye(3)
+        tilt = Rotation.from_rotvec(0.05 * np.array([math.cos(k), math.sin(k), 0.0])).as_matrix()
+        body = rigid.body(2.0, inertia=(0.02,) * 3, ports={"own": (0.0, 0.0, 0.0)})
+        laid = contact(Box("body.own", (0.2, 0.2, 0.2)), Plane(GROUND.at(0.0, 0.0, 0.0), turn[:, 2]), law, name="floor")
+        mechanism = connect({"body": body}, [laid], gravity=-WEIGHT * turn[:, 2])
+        rest = mechanism.equilibrium(mechanism.assemble({"body": (turn @ (0.1, 0.2, 0.11), turn @ tilt)}))
+        assert turn[:, 2] @ mechanism.position(rest, "body.own") == pytest.approx(0.1 - sink, abs=1e-12)
+
+
+def test_friction_of_round_bodies_is_named_where_only_friction_holds_them():
+    """A bar that may slide along two rails."""
+    body = rigid.body(2.0, inertia=(2e-4, 0.02, 0.02), ports={"own": (0.0, 0.0, 0.0)})
+    rails = [Capsule(GROUND.at(x, 0.0, 0.0), 1.0, 0.02, axis=(0.0, 1.0, 0.0)) for x in (-0.1, 0.15)]
+    laid = contact(Capsule("bar.own", 0.5, 0.02, axis=(1.0, 0.0, 0.0)), rails, Rigid(friction=0.4), name="rails")
+    mechanism = connect({"bar": body}, [laid], gravity=(0.1, 0.1, -WEIGHT))
+    with pytest.raises(ArithmeticError, match=r"friction holds points on planes only, not 'rails"):
+        mechanism.equilibrium(mechanism.assemble({"bar": ((0.02, 0.0, 0.045), np.eye(3))}))
 
 
 def test_the_anchors_of_compliant_contacts_hold_a_block():
