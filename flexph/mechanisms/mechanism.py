@@ -386,9 +386,10 @@ class Mechanism(Model):
         equilibria; the result is one that is reached from the pose without slip, and a ``spin`` is refused for them.
 
         With contacts, gaps are ≥ 0, normal forces N ≥ 0, and N = 0 at open gaps. Points that touch planes in the pose
-        stay there if friction can hold them, |T| ≤ μN. Otherwise the method searches for an equilibrium without
-        friction, which is an equilibrium for any coefficient of friction. A ball on a skin may lie on several faces,
-        with equal gaps and shares of N. :meth:`with_closed_contacts` gives the forces.
+        stay there by friction, |T| ≤ μN, or the error says how much friction lacks. From any other pose, such as one
+        above the planes, the result is an equilibrium without friction, which is one for any coefficient of friction.
+        A ball on a skin may lie on several faces, with equal gaps and shares of N. :meth:`with_closed_contacts` gives
+        the forces.
 
         Warns (:class:`flexph.ValidityWarning`) if a body leaves the range of validity of its model, and of a mechanism
         of up to 300 velocities at rest if the equilibrium is unstable, with the number of negative eigenvalues of its
@@ -419,12 +420,11 @@ class Mechanism(Model):
         Raises
         ------
         ArithmeticError
-            If no equilibrium is found; with contacts also if they slip.
+            If no equilibrium is found, or if contacts that touch in the pose slip.
         ValueError
-            For mutual contacts of many balls, pins in holes in space, compliant rims, edges of boxes, capsules and
-            meshes in space, and contacts with a ``spin``; for
-            redundant constraints, whose forces are not unique, unless ``redundant="least_norm"``; for loads,
-            springs, dampers and joints that do not turn with a ``spin``.
+            For mutual contacts of many balls, pins in holes in space, compliant rims, moving surfaces with friction,
+            and contacts with a ``spin``; for redundant constraints, whose forces are not unique, unless
+            ``redundant="least_norm"``; for loads, springs, dampers and joints that do not turn with a ``spin``.
         """
         own = self.with_masses_at(time)
         if spin is None and any(c.touches for c in self.connections):
