@@ -3,13 +3,15 @@
 A frame describes rotations of its sections to first order. The relative error of the deflection of a body of N frames,
 fitted to rods (:func:`fem.rod`) and the elastica under end moments, end forces and distributed loads, is
 
-    e = ℓ |4/3 Σ|ψ|³/Σβ + 0.45 max|ψ|²/N − N̄/N_c|,
+    e = ℓ |4/3 (Σ|ψ|³ − Σ 2 tanh(λa/2) |ψ̂|³)/Σβ + 0.45 max|ψ|²/N − N̄/N_c|,
 
 with ψ the rotations of sections that joints hold and β the angles by which the frames bend between sections. The first
 term comes from joints: directions n + ψ × n turn by atan ψ (error ψ²/3), and a moment on them acts as M/(1 + ψ²) (error
-ψ²). The second comes from forces across a frame. The third is the term that linear strain omits, the mean axial force
-N̄ over the buckling load N_c of a frame. The factor ℓ accounts for tension, which straightens a bend: ℓ = tanh(λL)/λL
-with λ² = N̄/EI, and for compression the same function of an imaginary λ, limited to four.
+ψ²). The second sum counts frames of length a under tension, with nonlinear strain, whose axis is not their chord: the
+angle between both is ψ̂, the sum of the ψ of a frame. The next term comes from forces across a frame. The last is the
+term that linear strain omits, the mean axial force N̄ over the buckling load N_c of a frame. The factor ℓ accounts for
+tension, which straightens a bend: ℓ = tanh(λL)/λL with λ² = N̄/EI, and for compression the same function of an imaginary
+λ, limited to four.
 """
 
 from __future__ import annotations
@@ -125,15 +127,22 @@ def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
         own = np.linalg.norm(across, axis=1)
         bend += own
         largest = np.maximum(largest, np.linalg.norm(turns, axis=2).max(axis=1))
+        off_chord = np.zeros((len(states), s))
         for rows in frame.held:
-            turned = np.linalg.norm(_points(rows @ u, s)[:, 0], axis=1)
+            rotation = _points(rows @ u, s)[:, 0]
+            turned, off_chord = np.linalg.norm(rotation, axis=1), off_chord + rotation
             held, largest = held + turned**3, np.maximum(largest, turned)
         if frame.body.stiffening is not None:
             axial = frame.body.stiffening
-            force, length = axial.force(states[:, frame.stress]), len(frames) * axial.length
+            force = axial.force(states[:, frame.stress])
             rigidity = (across / np.maximum(own, 1e-300)[:, None]) ** 2 @ axial.rigidities
-            tension += force * own * length**2 / np.where(rigidity > 0.0, rigidity, np.inf)
-            left_out += 0.0 if axial.critical is None else own * force / axial.critical
+            square = force * axial.length**2 / np.where(rigidity > 0.0, rigidity, np.inf)
+            tension += own * square * len(frames) ** 2
+            if axial.critical is None:
+                straightened = 2.0 * np.tanh(0.5 * np.sqrt(np.maximum(square, 0.0)))
+                held -= straightened * np.linalg.norm(off_chord, axis=1) ** 3
+            else:
+                left_out += own * force / axial.critical
     bend = np.maximum(np.maximum(bend, largest), 1e-300)
     missing = left_out / bend * (bend > BENT) if len(frames) > 1 else 0.0
     error = HELD * held / bend + INNER * largest**2 / len(frames) - missing

@@ -88,6 +88,16 @@ def test_one_per_cent_is_told_and_a_quarter_is_not(name, small):
     assert true[1] < 0.004 and not silent
 
 
+@pytest.mark.parametrize("frames", [2, 4, 8])
+@pytest.mark.parametrize("options", [{"strain": "von_karman"}, CHORD], ids=["von_karman", "chord"])
+def test_errors_under_tension_are_told_from_moderate_to_cables(options, frames):
+    """λL from 2 to 6: the error against a rod changes its sign for frames whose axis is not their chord."""
+    for size in (0.3, 1.0, 2.4):
+        told, true = told_and_true("force along a cable", size, frames, **options)
+        assert told is not None or true < 0.015, (size, true)
+        assert told is None or 0.5 * true < told < 2.0 * true, (size, told, true)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("frames", [4, 8])
 @pytest.mark.parametrize("options", [{}, {"strain": "von_karman"}, CHORD], ids=["linear", "von_karman", "chord"])
