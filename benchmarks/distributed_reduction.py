@@ -28,13 +28,13 @@ WANTED = 10_000_000
 def measured(count: int, solver: str, modes: int) -> dict[str, Any] | None:
     """The row of a reduction on these ranks, None beyond rank 0."""
     from fem.distributed.ranks import ending_all, world
-    from fem.distributed.reduction import Choices, reduce_distributed
+    from fem.distributed.reduction import ReductionOptions, reduce_distributed
 
     comm = world()
     with ending_all(comm):
         shape = {"reference": "root", "degree": 2, "plane": None, "thickness": None}
         mesh = fem.box_mesh((LENGTH, SIDE, SIDE), (10 * count, count, count), simplices=True) if not comm.rank else None
-        choices = Choices(modes, ("tip",), solver=solver)
+        choices = ReductionOptions(modes, ("tip",), solver=solver)
         clock, ports = time.process_time(), {"root": "left", "tip": "right"}
         result = reduce_distributed(comm, mesh, MATERIAL, ports=ports, choices=choices, **shape)
         peaks = comm.gather(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)

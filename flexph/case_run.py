@@ -23,7 +23,7 @@ from flexph.case import Case
 from flexph.console.machine import json_text
 from flexph.console.options import log
 from flexph.files.durable import (
-    Terminated,
+    TerminationRequest,
     deferred_signals,
     leftovers,
     publish,
@@ -48,7 +48,7 @@ MANY = 5
 
 
 @dataclass(frozen=True)
-class Keeping:
+class CheckpointOptions:
     """Options for checkpoints of a run.
 
     ``every`` is the interval between checkpoints [s], None for no checkpoints; ``resume`` is True to continue a run.
@@ -63,7 +63,7 @@ class Keeping:
 
 
 @dataclass(frozen=True)
-class Reporting:
+class ReportOptions:
     """Options of the report of a run.
 
     ``report`` is True to write it, ``checks`` True to include the comparisons of the case with references, and
@@ -75,7 +75,7 @@ class Reporting:
     command: str = ""
 
 
-class Written(NamedTuple):
+class WrittenFiles(NamedTuple):
     """Paths of the written files of a run, and a message on each output that could not be written."""
 
     paths: list[Path]
@@ -89,9 +89,9 @@ def run_case(
     *,
     force: bool,
     values: Mapping[str, Any],
-    keeping: Keeping = Keeping(),
-    reporting: Reporting = Reporting(report=False),
-) -> Written:
+    keeping: CheckpointOptions = CheckpointOptions(),
+    reporting: ReportOptions = ReportOptions(report=False),
+) -> WrittenFiles:
     """Compute a case and write its results and summary into a folder.
 
     Return the paths, and messages on outputs that could not be written.
@@ -111,7 +111,7 @@ def run_case(
         if left:
             log.warning("removed what a killed run left: %s", ", ".join(left))
         if finished:
-            return Written(sorted(path for path in out.rglob("*") if path.is_file()))
+            return WrittenFiles(sorted(path for path in out.rglob("*") if path.is_file()))
         try:
             with folder.kept(every) as pieces:
                 return _computed(name, case, values, folder=folder, every=pieces, reporting=reporting)
@@ -130,8 +130,8 @@ def _computed(
     *,
     folder: ResultsFolder,
     every: float | None,
-    reporting: Reporting,
-) -> Written:
+    reporting: ReportOptions,
+) -> WrittenFiles:
     """Compute a case, with checkpoints at intervals of ``every`` seconds unless None, and write its results."""
     from flexph.integration.times.options import runs_kept  # it loads scipy, which a list of cases does not need
 
@@ -151,7 +151,7 @@ def _computed(
             raise
         (part / SUMMARY).write_text(_summary(record, figures), encoding="utf-8")
         missing = _show(part, record, figures, result=result, case=case, reporting=reporting, warned=warned)
-        return Written(folder.publish(part), missing)
+        return WrittenFiles(folder.publish(part), missing)
 
 
 def _show(
@@ -161,7 +161,7 @@ def _show(
     *,
     result: Any,
     case: Case[Any],
-    reporting: Reporting,
+    reporting: ReportOptions,
     warned: Sequence[str],
 ) -> tuple[str, ...]:
     """Write the files for `flexph view` and the report; return a message on each that could not be written."""
@@ -276,7 +276,7 @@ def _saved(error: Unfinished, out: Path) -> Path:
 
 def status_of(interruption: BaseException | None) -> int:
     """Exit status of an interrupted command: 143 after SIGTERM, otherwise 130."""
-    while interruption is not None and not isinstance(interruption, Terminated):
+    while interruption is not None and not isinstance(interruption, TerminationRequest):
         interruption = interruption.__context__
     return INTERRUPTED if interruption is None else TERMINATED
 

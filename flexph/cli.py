@@ -12,7 +12,7 @@ from typing import Any, get_args
 import click
 
 from flexph.case import Case, Check, Kind, Parameter, find_cases, no_case, written_summaries
-from flexph.case_run import Keeping, Reporting, listed, run_case, status_of
+from flexph.case_run import CheckpointOptions, ReportOptions, listed, run_case, status_of
 from flexph.console.analysis import analyses, draw, refuse_format, text
 from flexph.console.machine import AS_JSON, analysis_values, errors_as_json, print_json, verdict_values
 from flexph.console.options import VERSION, Folder, log_on_stderr, print_lines, with_verbosity
@@ -260,7 +260,7 @@ def _run_and_list(
     """Run a case into a folder and print the paths of its results; raises ClickException for missing files."""
     if force and resume:
         raise click.UsageError("--resume continues the existing run, --force replaces it: give one of them only")
-    keeping, reporting = Keeping(checkpoint, resume), Reporting(report, checks, repeating_command())
+    keeping, reporting = CheckpointOptions(checkpoint, resume), ReportOptions(report, checks, repeating_command())
     written = run_case(name, case, out, force=force, values=values, keeping=keeping, reporting=reporting)
     print_lines(listed(written.paths, out))
     if written.missing:

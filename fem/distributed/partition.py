@@ -29,7 +29,7 @@ class Part:
     cells: Array
 
 
-class Share(NamedTuple):
+class RankShare(NamedTuple):
     """Data that rank 0 sends to each rank: its part of the solid, and the rows that the rank owns.
 
     ``starts`` are the first coordinates of all ranks and, as the last entry, the number of all coordinates. The rows

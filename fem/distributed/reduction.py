@@ -33,9 +33,9 @@ from ..solids.inertia import solid_inertia
 from ..solids.model import SolidModel
 from ..solids.reading import Shape, read_solid
 from ..solids.solid import watched_turns
-from ..solids.ties import Tied, pins, rigid_coordinates, tied
+from ..solids.ties import TiedPort, pins, rigid_coordinates, tied
 from ..solids.view import shape_view, solid_view
-from .partition import Partition, Share, cut, linear_coordinates
+from .partition import Partition, RankShare, cut, linear_coordinates
 from .ranks import return_free_memory, total
 from .solvers import CROSSOVER, Solver, lowest_modes, prepared, responses
 from .system import System, assembled
@@ -44,7 +44,7 @@ MEAN_AXIS = "mean_axis"
 
 
 @dataclass(frozen=True)
-class Choices:
+class ReductionOptions:
     """Options of a reduction.
 
     ``modes`` is the number of modes, ``static`` the ports with static responses; ``inertia`` adds inertia relief.
@@ -68,7 +68,7 @@ class Solid(NamedTuple):
 
     model: SolidModel
     basis: Any
-    ports: Mapping[str, Tied]
+    ports: Mapping[str, TiedPort]
     partition: Partition
 
 
@@ -81,7 +81,7 @@ class Reduction(NamedTuple):
 
 
 def reduce_distributed(
-    comm: Any, mesh: Any, material: Any, *, ports: Mapping[str, Any], choices: Choices, **shape: Any
+    comm: Any, mesh: Any, material: Any, *, ports: Mapping[str, Any], choices: ReductionOptions, **shape: Any
 ) -> Reduction | None:
     """Reduce a :func:`fem.solid` on all ranks as :func:`flexph.bodies.reduce_body` does; None on ranks other than 0.
 
@@ -98,7 +98,7 @@ def reduce_distributed(
         with timed("mesh and parts"):
             if comm.rank == 0:
                 solid, shares = _shares(comm.size, mesh, material, (ports, reference), choices, shape)
-            share: Share = comm.scatter(shares)
+            share: RankShare = comm.scatter(shares)
         with timed("matrices"):
             mean = reference == MEAN_AXIS
             system = assembled(comm, share, mean=mean)
@@ -119,8 +119,8 @@ def _timed(stages: dict[str, float], stage: str) -> Iterator[None]:
 
 
 def _shares(
-    count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: Choices, shape: Any
-) -> tuple[Solid, list[Share]]:
+    count: int, mesh: Any, material: Any, ties: tuple[Mapping[str, Any], str], choices: ReductionOptions, shape: Any
+) -> tuple[Solid, list[RankShare]]:
     """Read and partition the solid; return it, for rank 0, and the data for each of the ``count`` ranks.
 
     ``ties`` are the regions of the ports by name, and the reference. Raises ValueError for what cannot be reduced under
@@ -150,13 +150,13 @@ def _shares(
     linear = linear_coordinates(model, basis)[:, None]
     split = [partition.split(each) for each in (held, linear, rigid, loads)]
     shares = [
-        Share(part, partition.starts, held[:, 0], linear[:, 0], rigid, loads)
+        RankShare(part, partition.starts, held[:, 0], linear[:, 0], rigid, loads)
         for part, held, linear, rigid, loads in zip(partition.parts, *split, strict=True)
     ]
     return Solid(model, basis, ports, replace(partition, parts=())), shares
 
 
-def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
+def _held(ports: Mapping[str, TiedPort], reference: str, rigid: Array) -> Array:
     """Indices of the coordinates to hold, so that the body cannot move rigidly.
 
     They are the coordinates of the port that is the ``reference``. For ``mean_axis`` there is one for each of
@@ -173,14 +173,16 @@ def _held(ports: Mapping[str, Tied], reference: str, rigid: Array) -> Array:
     return np.concatenate([port.shape.indices, port.rotation.indices])
 
 
-def _vectors(system: System, share: Share, choices: Choices, timed: Any) -> Array:
+def _vectors(system: System, share: RankShare, choices: ReductionOptions, timed: Any) -> Array:
     """Basis T (own, k) of the deformation: Ritz vectors of the static responses and the lowest modes."""
     raw = np.hstack(_responses_and_modes(system, share, choices, timed))
     mass = float(total(system.comm, np.array(share.part.model.mass.sum())))
     return ritz(system, raw, mass)
 
 
-def _responses_and_modes(system: System, share: Share, choices: Choices, timed: Any) -> tuple[Array, Array]:
+def _responses_and_modes(
+    system: System, share: RankShare, choices: ReductionOptions, timed: Any
+) -> tuple[Array, Array]:
     """Static responses (own, k) and lowest modes (own, m), by a factorisation or by multigrid.
 
     ``timed`` measures the time of each stage.

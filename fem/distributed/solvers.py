@@ -33,7 +33,7 @@ TRIES, STEPS, SEARCHED = 5, 5000, 300
 
 
 @dataclass(frozen=True, eq=False)
-class Factored:
+class CholeskySolver:
     """Cholesky factor of K by MUMPS, for static responses and for the Krylov-Schur method on (M, K)."""
 
     system: System
@@ -83,7 +83,7 @@ class Multigrid:
         return result
 
 
-def prepared(system: System, solver: Solver) -> Factored | Multigrid:
+def prepared(system: System, solver: Solver) -> CholeskySolver | Multigrid:
     """Set up a solver for K: a factor or a multigrid hierarchy. Raises ArithmeticError if the set-up fails."""
     ksp = PETSc.KSP().create(PETSc.COMM_WORLD)
     ksp.setOperators(system.stiffness)
@@ -101,10 +101,10 @@ def prepared(system: System, solver: Solver) -> Factored | Multigrid:
         ksp.setUp()
     except PETSc.Error as error:
         raise ArithmeticError(f"setting up the solver {solver!r} of the stiffness failed: {error}") from error
-    return (Factored if factored else Multigrid)(system, ksp)
+    return (CholeskySolver if factored else Multigrid)(system, ksp)
 
 
-def responses(search: Factored | Multigrid, loads: Array) -> Array:
+def responses(search: CholeskySolver | Multigrid, loads: Array) -> Array:
     """Compute static responses (own, k) to loads (own, k); loads on a free body are balanced by its inertia."""
     return _solutions(search.ksp, search.system.balanced(loads))
 
@@ -125,7 +125,7 @@ def _solutions(ksp: Any, loads: Array) -> Array:
     return answer
 
 
-def lowest_modes(search: Factored | Multigrid, count: int) -> Array:
+def lowest_modes(search: CholeskySolver | Multigrid, count: int) -> Array:
     """Compute vectors (own, count) of the lowest modes; repeat the search until none below the last one is missing."""
     system = search.system
     if not count:

@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from flexph.numerics.arrays import Array
 
 from ..solids.elasticity import SolidElasticity, nodal_stiffness
-from .partition import Part, Share
+from .partition import Part, RankShare
 from .ranks import total
 
 
@@ -111,7 +111,7 @@ def products(matrix: Any, vectors: Array) -> Array:
     return images
 
 
-def assembled(comm: Any, share: Share, *, mean: bool) -> System:
+def assembled(comm: Any, share: RankShare, *, mean: bool) -> System:
     """System of a solid over all ranks: stiffness K and mass M, assembled from the cells of all.
 
     If ``mean``, the axes are mean axes: the rigid motions are projected out of the mass.

@@ -51,7 +51,7 @@ Fields = list[list[LocalRows]]
 """Fields (x, y, …), each a sum of local rows."""
 
 
-class Sampled(NamedTuple):
+class SampledFields(NamedTuple):
     """Sparse matrices from all coordinates to the fields of a plate at points: displacement, slopes, shear angles.
 
     ``x``, ``y``, ``w`` (points, size) give the displacement, ``slopes`` both components of ∇w and ``shear`` both of γ,
@@ -188,7 +188,7 @@ class PlateCoordinates(Memo):
                 turn[i].append(LocalRows(-shapes / self.length, self.shearing + 2 * nodes + i))
         return displacement, turn
 
-    def sampled(self, block: int, cells: Array, points: Array) -> Sampled:
+    def sampled(self, block: int, cells: Array, points: Array) -> SampledFields:
         """Sparse matrices of the fields of a plate at q points of each of the cells (k,) of a block, cell by cell.
 
         ``points`` (k, q, 2) are positions.
@@ -197,7 +197,7 @@ class PlateCoordinates(Memo):
         rows = lambda own: rows_at(own.values, own.columns, self.size)  # noqa: E731
         x, y, w = (rows(own[0]) for own in displacement)
         shear = (-rows(turn[0][1]), -rows(turn[1][1])) if len(turn[0]) > 1 else None
-        return Sampled(x, y, w, (rows(turn[0][0]), rows(turn[1][0])), shear)
+        return SampledFields(x, y, w, (rows(turn[0][0]), rows(turn[1][0])), shear)
 
     def pieces(self, order: int) -> Iterator[tuple[int, Array, Array, Array]]:
         """Yield chunks of cells with a quadrature rule of the given order on the pieces of their macro elements.

@@ -13,7 +13,7 @@ from flexph.meshes.drawings.drawing import CellSizes
 
 from ..refinement.bisection import bisected, simplices_of_degree_one
 from ..refinement.criteria import Refinement
-from ..refinement.loop import Estimate, Meshed, Refined, marked, refined, refuse_many, wanted_sizes
+from ..refinement.loop import Estimate, MeshedBody, Refined, marked, refined, refuse_many, wanted_sizes
 from ..refinement.recovery import stress_points
 from .flat import PlaneAxes
 from .model import PlateModel
@@ -34,7 +34,7 @@ def refined_plate(model: PlateModel, plane: PlaneAxes, to: Refinement, build: Bu
     return refined(_meshed(model, plane, build), to, finer)
 
 
-def _meshed(model: PlateModel, plane: PlaneAxes, build: Build) -> Meshed:
+def _meshed(model: PlateModel, plane: PlaneAxes, build: Build) -> MeshedBody:
     """Body of a plate on its mesh, with the points of its membrane forces, moments and shear forces for an estimate."""
     solid, mesh, cells = model.solid, model.mesh, int(model.mesh.starts[-1])
     corners = mesh.points[np.vstack([block.corners() for block in mesh.blocks])]
@@ -57,12 +57,12 @@ def _meshed(model: PlateModel, plane: PlaneAxes, build: Build) -> Meshed:
     # forces and moments jump where the thickness does
     _, of_thickness = np.unique(model.thickness, return_inverse=True)
     material = solid.material_of * (int(of_thickness.max()) + 1) + of_thickness.ravel()
-    return Meshed(build(model, plane), model.mesh, tuple(points), material, model)
+    return MeshedBody(build(model, plane), model.mesh, tuple(points), material, model)
 
 
 def _finer(
-    meshed: Meshed, estimate: Estimate, *, plane: PlaneAxes, to: Refinement, build: Build, drawn: Drawn | None
-) -> Meshed:
+    meshed: MeshedBody, estimate: Estimate, *, plane: PlaneAxes, to: Refinement, build: Build, drawn: Drawn | None
+) -> MeshedBody:
     """Body of a plate on a finer mesh, from bisected cells or a new mesh of the drawing.
 
     See :func:`refined_plate` for ``to``, ``build`` and ``drawn``.

@@ -15,7 +15,7 @@ from .model import MASS, PlateModel
 EDGE_POINTS = 4
 
 
-class Place(NamedTuple):
+class PlateRegion(NamedTuple):
     """A region of a plate with the numbers of all its nodes (k,) and of all its edges (e,)."""
 
     region: Region
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     edges: Array
 
 
-def place_of(model: PlateModel, name: str, given: Any) -> Place:
+def place_of(model: PlateModel, name: str, given: Any) -> PlateRegion:
     """Region of a plate with its nodes and edges, from a name, node numbers or a function of positions.
 
     ``name`` names it in error messages.
@@ -38,10 +38,10 @@ def place_of(model: PlateModel, name: str, given: Any) -> Place:
         nodes.append(block.nodes[cells].ravel())
     numbers = np.unique(np.concatenate(edges))
     every = np.unique(np.concatenate([*nodes, model.middles[numbers], model.edges[numbers].ravel()]))
-    return Place(chosen, every, numbers)
+    return PlateRegion(chosen, every, numbers)
 
 
-def samples(model: PlateModel, place: Place) -> list[tuple[int, Array, Array, Array]]:
+def samples(model: PlateModel, place: PlateRegion) -> list[tuple[int, Array, Array, Array]]:
     """Sample points of a region with weights, from which its means are computed.
 
     They are a list of (block, cells (k,), points (k, q, 2), weights (k, q)). Weights are by mass in cells, by length on
@@ -94,7 +94,7 @@ def node_samples(model: PlateModel, nodes: Array) -> list[tuple[int, Array, Arra
     return sampled
 
 
-def centre_of(model: PlateModel, place: Place) -> Array:
+def centre_of(model: PlateModel, place: PlateRegion) -> Array:
     """Centre (3,) [m] of a region: the weighted mean of its sample points, in the middle surface."""
     sampled = samples(model, place)
     total = sum(w.sum() for *_, w in sampled)

@@ -14,9 +14,9 @@ from flexph.numerics.arrays import Array
 from flexph.numerics.factors.sparse_null_space import sparse_null_space
 from flexph.numerics.ranks import null_space, singular_vectors
 
-from ..solids.ties import Tie, Tied, coordinates, given_ties, pins, port_held, refuse_shared, rigid_rows, without
+from ..solids.ties import Tie, TiedPort, coordinates, given_ties, pins, port_held, refuse_shared, rigid_rows, without
 from .model import PlateModel
-from .regions import Place, centre_of, place_of, samples
+from .regions import PlateRegion, centre_of, place_of, samples
 from .supports import Support, support_rows
 
 FRAME = "frame"
@@ -26,7 +26,7 @@ HELD = 1e-9
 
 def free_coordinates(
     model: PlateModel, ports: Mapping[str, Any], supports: Sequence[Support]
-) -> tuple[Any, dict[str, Tied]]:
+) -> tuple[Any, dict[str, TiedPort]]:
     """Sparse matrix (size, n) from the free coordinates of a plate to all coordinates, and its ports by name.
 
     The n free coordinates are those that supports and rigid regions leave; the matrices of the ports refer to them.
@@ -50,16 +50,16 @@ def free_coordinates(
     for name, place in places.items():
         shape, rotation = _mean(model, place)
         if name in masters:
-            tied_ports[name] = Tied(place.nodes, motions[name][1], True, *masters[name])
+            tied_ports[name] = TiedPort(place.nodes, motions[name][1], True, *masters[name])
         else:
-            tied_ports[name] = Tied(place.nodes, centre_of(model, place), False, shape @ basis, rotation @ basis)
+            tied_ports[name] = TiedPort(place.nodes, centre_of(model, place), False, shape @ basis, rotation @ basis)
     if supports:
         none = sparse.csr_array((3, basis.shape[1]))
-        tied_ports[FRAME] = Tied(np.zeros(0, dtype=int), np.zeros(3), False, none, none)
+        tied_ports[FRAME] = TiedPort(np.zeros(0, dtype=int), np.zeros(3), False, none, none)
     return basis, tied_ports
 
 
-def _is_rigid(name: str, tie: Tie, place: Place) -> bool:
+def _is_rigid(name: str, tie: Tie, place: PlateRegion) -> bool:
     several = len(place.nodes) > 1
     if tie.how == "rigid" and not several:
         raise ValueError(
@@ -151,7 +151,7 @@ def _nodes_of(model: PlateModel, motion: Any) -> Array:
     return np.unique(moved[moved < model.bending] // 2)
 
 
-def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
+def _mean(model: PlateModel, place: PlateRegion) -> tuple[Any, Any]:
     """Sparse matrices (3, size) from all coordinates to the mean displacement and the mean rotation of a region.
 
     The rotation out of the plane is the mean rotation of the normals. In the plane it is that of the best-fitting rigid
@@ -179,7 +179,7 @@ def _mean(model: PlateModel, place: Place) -> tuple[Any, Any]:
 
 
 def without_rigid_motion(
-    model: PlateModel, basis: Any, ports: Mapping[str, Tied], *, inertia: Inertia, reference: str | None, held: bool
+    model: PlateModel, basis: Any, ports: Mapping[str, TiedPort], *, inertia: Inertia, reference: str | None, held: bool
 ) -> Any:
     """Sparse matrix (n, n') from coordinates without rigid motion to the free coordinates of a plate.
 

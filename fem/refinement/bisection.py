@@ -21,7 +21,7 @@ from ..meshes.solid_mesh import Block, NamedSet, SolidMesh
 SIMPLICES = ("triangle", "tetra")
 
 
-class Bisected(NamedTuple):
+class BisectedMesh(NamedTuple):
     """Refined mesh, and for each of its cells the number of the cell of the unrefined mesh of which it is a part."""
 
     mesh: SolidMesh
@@ -60,21 +60,21 @@ def _renumbered(own: NamedSet, fresh: Array) -> NamedSet:
     return NamedSet(own.cells, sorted_corners(fresh[own.facets]), nodes[nodes >= 0])
 
 
-def bisected(mesh: SolidMesh, marked: Array) -> Bisected:
+def bisected(mesh: SolidMesh, marked: Array) -> BisectedMesh:
     """Mesh of degree 1 with the cells ``marked`` (k,) bisected, and more cells, so that no node hangs.
 
     Named sets are kept; the result also has the parent of each cell.
     """
     block = mesh.blocks[0]
-    cuts = _Cuts(mesh.points, block.nodes, marked, np.array(EDGES[block.kind.shape]))
+    cuts = _CutEdges(mesh.points, block.nodes, marked, np.array(EDGES[block.kind.shape]))
     cells, parents = cuts.split(block.nodes, np.array(EDGES[block.kind.shape]))
     middles = 0.5 * (mesh.points[cuts.ends[:, 0]] + mesh.points[cuts.ends[:, 1]])
     points = np.vstack([mesh.points, middles])
     sets = {name: _refined_set(mesh, own, cuts, parents) for name, own in mesh.sets.items()}
-    return Bisected(SolidMesh(points, (Block(block.kind, cells),), sets, mesh.numbers), parents)
+    return BisectedMesh(SolidMesh(points, (Block(block.kind, cells),), sets, mesh.numbers), parents)
 
 
-def _refined_set(mesh: SolidMesh, own: NamedSet, cuts: _Cuts, parents: Array) -> NamedSet:
+def _refined_set(mesh: SolidMesh, own: NamedSet, cuts: _CutEdges, parents: Array) -> NamedSet:
     """Named set of a mesh, transferred to the bisected mesh.
 
     The new set has the children of the cells and facets of the set ``own``, the nodes of ``own``, and the new nodes on
@@ -92,7 +92,7 @@ def _edges_of(width: int) -> Array:
     return np.array([(0, 1)]) if width == 2 else np.array([(0, 1), (1, 2), (0, 2)])
 
 
-def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _Cuts) -> Array:
+def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _CutEdges) -> Array:
     """Nodes ``nodes`` and the new middle nodes on the edges of all boundary facets whose corners are among them."""
     if not len(nodes):
         return nodes
@@ -103,7 +103,7 @@ def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _Cuts) -> Array:
     return np.unique(np.concatenate([nodes, *(own[own >= 0] for own in fresh)]))
 
 
-class _Cuts:
+class _CutEdges:
     """Edges of a mesh that bisection cuts, with a new node in the middle of each.
 
     ``ends`` (e, 2) are the nodes that each edge joins. The new node of edge i has the number of nodes of the mesh plus

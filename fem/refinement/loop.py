@@ -26,7 +26,7 @@ SMALLEST, RATIO = 0.35, 0.6
 """Least factor by which a round changes cell sizes, and the error it aims at as a share of the tolerance."""
 
 
-class Meshed(NamedTuple):
+class MeshedBody(NamedTuple):
     """A body on a mesh of triangles or tetrahedra, with the data for an estimate of its errors.
 
     ``points`` are those of each kind of stress, ``material`` (cells,) is the material index of each cell, and ``model``
@@ -59,11 +59,11 @@ class Estimate:
 class Refined(NamedTuple):
     """Result of a refinement: the body on the last mesh, and all rounds."""
 
-    meshed: Meshed
+    meshed: MeshedBody
     rounds: tuple[Round, ...]
 
 
-def estimated(meshed: Meshed, to: Refinement, earlier: Sequence[Round] = ()) -> Estimate:
+def estimated(meshed: MeshedBody, to: Refinement, earlier: Sequence[Round] = ()) -> Estimate:
     """Estimate of the errors of a body on its mesh, for the criteria ``to``.
 
     The values of ``earlier`` rounds make the errors conservative, see :mod:`fem.refinement.calibration`.
@@ -118,7 +118,7 @@ def _targets(body: Body, to: Refinement) -> tuple[list[str], Array, Array, Array
     return names, np.hstack(shapes), np.array(values), np.array(factors)
 
 
-def refined(first: Meshed, to: Refinement, finer: Callable[[Meshed, Estimate], Meshed]) -> Refined:
+def refined(first: MeshedBody, to: Refinement, finer: Callable[[MeshedBody, Estimate], MeshedBody]) -> Refined:
     """Refine a mesh until the errors of its body are at most the tolerance of ``to``; return body and rounds.
 
     ``finer`` returns the body on a finer mesh and raises ValueError if that would have too many cells. Raises
@@ -163,7 +163,7 @@ def refuse_many(cells: int, to: Refinement) -> None:
         raise ValueError(f"a finer mesh has {cells} cells, more than max_cells={to.max_cells}")
 
 
-def wanted_sizes(meshed: Meshed, points: Array, estimate: Estimate, to: Refinement) -> CellSizes:
+def wanted_sizes(meshed: MeshedBody, points: Array, estimate: Estimate, to: Refinement) -> CellSizes:
     """Cell sizes for the next mesh of a drawing: equal squared errors in all cells, in sum within the tolerance.
 
     ``points`` (k, c, 3) are the corners of the cells in axes of the drawing. A squared error in a cell of size h falls

@@ -13,10 +13,10 @@ from flexph.bodies.nodal_mesh import MeshCells, MeshMaterial, MeshPort, NodalMes
 from ..meshes.drawing import drawing
 from .loads import loaded_elements
 from .model import SolidModel
-from .ties import Tied
+from .ties import TiedPort
 
 
-def nodal_mesh(model: SolidModel, ports: Mapping[str, Tied], loads: Mapping[str, Any]) -> NodalMesh | None:
+def nodal_mesh(model: SolidModel, ports: Mapping[str, TiedPort], loads: Mapping[str, Any]) -> NodalMesh | None:
     """Mesh of a spatial solid with its nodal mass, and its ports and loads in terms of the nodes.
 
     It is None for a plane body, and if a view does not show all nodes.

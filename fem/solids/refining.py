@@ -15,7 +15,7 @@ from flexph.numerics.arrays import Array
 from ..meshes.solid_mesh import SolidMesh
 from ..refinement.bisection import bisected, simplices_of_degree_one
 from ..refinement.criteria import Refinement
-from ..refinement.loop import Estimate, Meshed, Refined, marked, refined, refuse_many, wanted_sizes
+from ..refinement.loop import Estimate, MeshedBody, Refined, marked, refined, refuse_many, wanted_sizes
 from ..refinement.recovery import stress_points
 from .model import SolidModel
 
@@ -34,17 +34,17 @@ def refined_solid(model: SolidModel, to: Refinement, build: Build, *, drawn: Dra
     return refined(_meshed(model, build), to, partial(_finer, to=to, build=build, drawn=drawn))
 
 
-def _meshed(model: SolidModel, build: Build) -> Meshed:
+def _meshed(model: SolidModel, build: Build) -> MeshedBody:
     cells, d = int(model.mesh.starts[-1]), model.dim
     corners = model.mesh.points[np.vstack([block.corners() for block in model.mesh.blocks])]
     at, weights = model.positions.reshape(cells, -1, d), model.weights
     points = stress_points(
         corners, at, weights, np.arange(cells), components=model.components, first=0, degree=model.mesh.degree
     )
-    return Meshed(build(model), model.mesh, (points,), model.material_of, model)
+    return MeshedBody(build(model), model.mesh, (points,), model.material_of, model)
 
 
-def _finer(meshed: Meshed, estimate: Estimate, *, to: Refinement, build: Build, drawn: Drawn | None) -> Meshed:
+def _finer(meshed: MeshedBody, estimate: Estimate, *, to: Refinement, build: Build, drawn: Drawn | None) -> MeshedBody:
     """Body of a solid on a finer mesh, from bisected cells or a new mesh of the drawing.
 
     See :func:`refined_solid` for ``to``, ``build`` and ``drawn``.

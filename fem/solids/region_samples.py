@@ -22,7 +22,7 @@ THIN = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class RegionSamples:
     """Sample points of a region: positions (k, d), weights (k,) with the sum one, shape functions ``values`` (k, N)."""
 
     region: Region
@@ -77,7 +77,7 @@ class Measured:
         return sparse.csr_array(weighted @ spread)
 
 
-def measured(model: SolidModel, r: Region, weights: Sequence[float] | Array | None = None) -> Measured:
+def measured(model: SolidModel, r: Region, weights: Sequence[float] | Array | None = None) -> RegionSamples:
     """Sample points of a region: quadrature points of its cells or facets, or else its nodes with equal weights.
 
     If ``weights`` are given, the samples are the nodes of the region with these weights. Raises ValueError unless there
@@ -89,15 +89,15 @@ def measured(model: SolidModel, r: Region, weights: Sequence[float] | Array | No
         if len(given) != k:
             raise ValueError(f"weights must be one for each of the {k} nodes of the region, got {len(given)}")
         values = sparse.csr_array((np.ones(k), (np.arange(k), r.nodes)), shape=(k, count))
-        return Measured(r, mesh.points[r.nodes], given / given.sum(), values)
+        return RegionSamples(r, mesh.points[r.nodes], given / given.sum(), values)
     if r.kind == "nodes":
         k = len(r.nodes)
         values = sparse.csr_array((np.ones(k), (np.arange(k), r.nodes)), shape=(k, count))
-        return Measured(r, mesh.points[r.nodes], np.full(k, 1.0 / k), values)
+        return RegionSamples(r, mesh.points[r.nodes], np.full(k, 1.0 / k), values)
     samples = _samples(model, r)
     values = sparse.vstack([rows_at(shapes, nodes, count) for nodes, shapes, _ in samples]).tocsr()
     whole = np.concatenate([weight.ravel() for *_, weight in samples])
-    return Measured(r, values @ mesh.points, whole / whole.sum(), values)
+    return RegionSamples(r, values @ mesh.points, whole / whole.sum(), values)
 
 
 def _samples(model: SolidModel, r: Region) -> list[tuple[Array, Array, Array]]:

@@ -64,7 +64,7 @@ class Surface:
     front: Array
 
 
-class Oriented(NamedTuple):
+class FacetIntegrals(NamedTuple):
     """Integrals over facets with normals n out of their cells, which show how the facets are oriented as a whole.
 
     ``centre`` is the centroid x̄, ``normal`` ∫n dA, ``area`` ∫dA and ``flux`` ∫n·(x − x̄) dA.
@@ -108,7 +108,7 @@ def surface(model: SolidModel, name: str, given: Any) -> Surface:
     return Surface(name, back, face, nodes, touching[sign > 0.0], touching[sign < 0.0])
 
 
-def oriented(model: SolidModel, places: Array) -> Oriented:
+def oriented(model: SolidModel, places: Array) -> FacetIntegrals:
     """Integrals over facets that show how they are oriented as a whole.
 
     ``places`` (k, 3) are (block, cell, facet number).
@@ -120,10 +120,10 @@ def oriented(model: SolidModel, places: Array) -> Oriented:
     centre = sum(np.einsum("kq,kqi->i", f[2], at) for at, f in pairs) / area
     total = sum(np.einsum("kq,kqi->i", f[2], f[4]) for _, f in pairs)
     flux = sum(float(np.einsum("kq,kqi,kqi->", f[2], f[4], at - centre)) for at, f in pairs)
-    return Oriented(np.asarray(centre), np.asarray(total), area, flux)
+    return FacetIntegrals(np.asarray(centre), np.asarray(total), area, flux)
 
 
-def _is_turned(called: str, side: Oriented, wanted: Array | None, *, outward: bool) -> bool:
+def _is_turned(called: str, side: FacetIntegrals, wanted: Array | None, *, outward: bool) -> bool:
     """True if a patch of facets is oriented against the normal that the section is to have.
 
     That is the normal ``wanted``; else, if ``outward``, the normal out of the cells of the facets; else, for a closed

@@ -21,10 +21,10 @@ from flexph.units.arguments import quantities
 
 from ..meshes.regions import Region, region
 from .model import SolidModel
-from .region_samples import Measured, measured
+from .region_samples import RegionSamples, measured
 
 
-def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference: str) -> Any:
+def referred(model: SolidModel, basis: Any, ports: Mapping[str, TiedPort], reference: str) -> Any:
     """Sparse matrix (n, n') from n' coordinates, which exclude rigid motion, to all n coordinates of a body.
 
     The ``reference`` removes the rigid motion: a port that is held, or mean_axis. Mean axes of a large body would fill
@@ -38,12 +38,12 @@ def referred(model: SolidModel, basis: Any, ports: Mapping[str, Tied], reference
     return port_held(ports, reference, basis.shape[1])
 
 
-def port_held(ports: Mapping[str, Tied], reference: str, size: int) -> Any:
+def port_held(ports: Mapping[str, TiedPort], reference: str, size: int) -> Any:
     """Sparse matrix (size, n) whose columns span the motions of a body with the port ``reference`` at rest.
 
     It maps n reduced coordinates to all ``size`` coordinates of the body. Raises ValueError for an unknown port.
     """
-    port: Tied = check.lookup("reference", reference, {"mean_axis": None, **ports})
+    port: TiedPort = check.lookup("reference", reference, {"mean_axis": None, **ports})
     if port.rigid:
         return without(np.concatenate([port.shape.indices, port.rotation.indices]), size)
     return null_space(sparse.vstack([port.shape, port.rotation]).tocsr())
@@ -153,7 +153,7 @@ class Tie:
 
 
 @dataclass(frozen=True, eq=False)
-class Tied:
+class TiedPort:
     """A port of a solid or plate in all coordinates, before a reference is chosen.
 
     ``shape`` (d, n) and ``rotation`` (s, n) give its displacement and rotation from the coordinates, ``rigid`` is True
@@ -185,7 +185,7 @@ def given_ties(ports: Any) -> dict[str, Tie]:
     return {name: p if isinstance(p, Tie) else Tie(p) for name, p in ports.items()}
 
 
-def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Tied]]:
+def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, TiedPort]]:
     """Sparse matrix (N·d, n) from free coordinates to nodal displacements, and the ports in these coordinates.
 
     The coordinates are the displacements of the free nodes, then for each rigid region its displacement and its
@@ -207,7 +207,7 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
         rows = _fitted(model, r.nodes, places[name]) if is_fixed else _mean(model, motions[name], places[name])
         shape, rotation = masters[name] if is_fixed else (rows[:d] @ basis, rows[d:] @ basis)
         own = sparse.csr_array(shape), sparse.csr_array(rotation)
-        tied_ports[name] = Tied(r.nodes, places[name], is_fixed, *own, rows)
+        tied_ports[name] = TiedPort(r.nodes, places[name], is_fixed, *own, rows)
     return basis, tied_ports
 
 
@@ -226,7 +226,7 @@ def _by_number(name: str, tie: Tie) -> Sequence[float] | Array | None:
     return weights[np.argsort(numbers)]
 
 
-def _mean(model: SolidModel, at: Measured, place: Array) -> Any:
+def _mean(model: SolidModel, at: RegionSamples, place: Array) -> Any:
     """Sparse matrix (d + s, N·d) from the nodal displacements to displacement and rotation of a port.
 
     The port is at the point ``place`` (d,) [m], which moves with the mean motion of a region.
@@ -260,7 +260,7 @@ def refuse_cells(name: str, tie: Tie, r: Region, count: int) -> None:
         )
 
 
-def is_rigid(name: str, tie: Tie, at: Measured) -> bool:
+def is_rigid(name: str, tie: Tie, at: RegionSamples) -> bool:
     """True if a port is tied rigidly, as requested or, by default, if its region spans an area, in the plane a length.
 
     Raises ValueError if a rigid tie is requested for nodes on a line or at a point.

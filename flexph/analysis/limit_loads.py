@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..joints.rows.connection import refuse_other_laws
-from ..mechanisms.limits import Held, held_at
+from ..mechanisms.limits import PoseEquilibrium, held_at
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.state import Pose, State, at_rest
 from ..mechanisms.statics.balance import problem
@@ -128,7 +128,7 @@ def _of_contacts(
 ) -> LimitLoad:
     """Limit load of a mechanism that rests on contacts."""
 
-    def at(factor: float) -> Held:
+    def at(factor: float) -> PoseEquilibrium:
         return held_at(mechanism, pose, _scaled(mechanism, inputs, factor), time=time)
 
     low, first = 0.0, at(0.0)

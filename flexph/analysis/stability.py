@@ -14,7 +14,7 @@ from scipy.linalg import eig
 
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
-from ..numerics.corrections import Corrections, least_norm_step
+from ..numerics.corrections import IterationLimits, least_norm_step
 from ..numerics.subspaces import echelon, null_space, unit_columns, with_unit_rows
 from ..systems.inputs import Input
 from ..systems.nonlinear import PHDAE
@@ -31,7 +31,7 @@ differences of H are no more accurate."""
 GROWING = 1e-6
 """Real part of an eigenvalue, relative to the largest modulus of all, above which a motion grows. Multiple zero
 eigenvalues without enough eigenvectors have the square root of round-off as error."""
-SEARCH = Corrections(most=50, settled=1e-13)
+SEARCH = IterationLimits(most=50, settled=1e-13)
 """Gauss-Newton iteration for equilibria; changes are measured relative to the sizes of the states."""
 
 

@@ -16,7 +16,7 @@ from ..laws.resistive_relations import Factor, check_factor
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import Described, Memo, read_only
+from ..numerics.memo import Memo, WithRecipe, read_only
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
 from .inertia import Inertia, contract
@@ -193,7 +193,7 @@ class NodalLoad:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Body(Described, Memo):
+class Body(WithRecipe, Memo):
     """Body in a floating frame: inertia, elastic energy, named ports.
 
     Parameters

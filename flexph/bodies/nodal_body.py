@@ -12,7 +12,7 @@ from ..discrete_gradients.stored_energies import LineEnergy
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, no_entries
-from ..numerics.memo import Described, Memo, once, read_only
+from ..numerics.memo import Memo, WithRecipe, once, read_only
 from .body import Body, NodalLoad, Port
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
@@ -139,7 +139,7 @@ class DirectorStrain(ElasticEnergy):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NodalBody(Described, Memo):
+class NodalBody(WithRecipe, Memo):
     """Body of nodes (rigid frames or points with mass and ports), coupled by strains.
 
     Its states are those of all nodes, concatenated: ``rod.centre`` (dN,), ``rod.velocity``, ``rod.rotation`` (9T,) and

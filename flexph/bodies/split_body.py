@@ -12,14 +12,14 @@ from scipy import sparse
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, sparse_block_diag, widened
-from ..numerics.memo import Described, Memo, once, read_only
+from ..numerics.memo import Memo, WithRecipe, once, read_only
 from .body import Body, NodalLoad, Port
 from .elasticity import ElasticEnergy
 from .fields import SectionMap, View
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SplitBody(Described, Memo):
+class SplitBody(WithRecipe, Memo):
     """Body divided into floating bodies along its x axis, with parallel axes when undeformed.
 
     Its states are those of all frames, concatenated: ``blade.centre`` (dN,), ``blade.rotation``, ``blade.stress`` etc.

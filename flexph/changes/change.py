@@ -87,7 +87,7 @@ class Change:
         """
         if self.reaches is None:
             return self.when
-        return Reaching(self.when, float(self.reaches))
+        return SensorDifference(self.when, float(self.reaches))
 
 
 def _reading(given: Any, of: Quantity) -> float:
@@ -99,7 +99,7 @@ PLAIN = str.maketrans({" ": "*", "·": "*", "²": "^2", "³": "^3"})
 """Replacements that turn the symbols in a sensor's unit into the text of a unit argument, as N·m into N*m."""
 
 
-class Reaching:
+class SensorDifference:
     """Difference between the reading of a sensor and a value, as a function of (t, state) for the search of its zero.
 
     Angles are unwrapped: each is the angle nearest to that of the last call.

@@ -16,7 +16,7 @@ from ..laws.resistive_relations import Relation, viscous
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.differences import central
-from ..numerics.memo import Remade
+from ..numerics.memo import PickledByCall
 from ..systems.inputs import Input
 
 Branch = tuple[str, str]
@@ -44,7 +44,7 @@ WIDEST = 60
 
 @checked
 @dataclass(frozen=True)
-class Energy(Remade):
+class Energy(PickledByCall):
     """Energy ``H(s)`` of a charge Q [C] or flux φ [V s], with ``H′`` (voltage [V] or current [A]) and ``H″``.
 
     H′ must be increasing, so that each voltage or current has one state.

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from ..numerics.arrays import Array
-from ..numerics.corrections import Corrections
+from ..numerics.corrections import IterationLimits
 from ..numerics.differences import FORWARD, forward
 from ..numerics.ranks import equilibrated, singular_vectors
 from ..systems.nonlinear import ROUND_OFF
@@ -54,7 +54,7 @@ DEPENDENT = 1e-6
 the largest one, below which an equation is dependent. Forward differences are far more accurate."""
 CONSISTENT = 1e-8
 """Defect of an algebraic equation, relative to its largest terms, up to which a state counts as consistent."""
-SOLVED = Corrections(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
+SOLVED = IterationLimits(most=ITERATIONS, settled=1e-15, stagnated=1e-9, slow=0.1)
 """Limits of Newton's method for algebraic states, on corrections relative to their sizes."""
 
 

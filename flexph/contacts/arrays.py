@@ -25,8 +25,8 @@ from ..kernels.contacts.gap_arrays import (
     SEGMENTS,
     SHAPE,
     VECTORS,
+    BallGroup,
     Contacts,
-    Group,
     no_contacts,
 )
 from ..numerics.arrays import Array
@@ -167,7 +167,7 @@ def _group(
     given: tuple[Moves, dict[Any, int]],
     dim: int,
     first: int,
-) -> Group:
+) -> BallGroup:
     """Arrays of a group of balls, given with its connection and the connection's index.
 
     Nodes and bodies of the balls are taken from gaps between each ball and the next one in the list. ``given`` is that
@@ -176,7 +176,7 @@ def _group(
     i, connection, group = owned
     gaps = [(i, connection, group.gap(k, k + 1, dim)) for k in range(len(group.ports) - 1)]
     neighbours = _arrays(gaps, places, given, dim, first)
-    whole = Group(
+    whole = BallGroup(
         node=np.append(neighbours.plus[0], neighbours.minus[0, -1]),
         radius=np.array(group.radii),
         body=np.append(neighbours.body[0], neighbours.body[1, -1]),
@@ -187,7 +187,7 @@ def _group(
     return whole._replace(left_out=_within_bodies(whole, [given[0](port) for port in group.ports]))
 
 
-def _within_bodies(group: Group, moves: list[_Moves]) -> Array:
+def _within_bodies(group: BallGroup, moves: list[_Moves]) -> Array:
     """Indices of the pairs of balls on the same rigid body, which do not move relative to each other."""
     held = sorted((k for k, own in enumerate(moves) if not own.deforms), key=lambda k: moves[k].body)
     pairs = [pair for _, own in groupby(held, key=lambda k: moves[k].body) for pair in combinations(own, 2)]

@@ -14,7 +14,7 @@ from ..numerics.arguments import checked
 from .laws import Compliant, ContactLaw
 from .parts import check_slender, parts_of
 from .shapes import Cylinder, Edge, Hole, Plane, Rim, Round, Shape, Sphere
-from .signs import Touching
+from .signs import TouchingPort
 from .skins import Skin
 from .surfaces import Surface
 
@@ -178,10 +178,10 @@ def _speed_of(pairs: list[tuple[Shape, Shape]], law: ContactLaw) -> Input | None
 
 def _signs(pairs: list[tuple[Shape, Shape]], dim: int) -> tuple[Sign, ...]:
     """Drawing signs of the shapes of all pairs, each shape once; skins have none, as the bodies show them."""
-    touching: dict[Shape, list[Touching]] = {}
+    touching: dict[Shape, list[TouchingPort]] = {}
     for pair in pairs:
         for first, other in (pair, pair[::-1]):
-            touching.setdefault(first, []).append(Touching(other.port, other.reach))
+            touching.setdefault(first, []).append(TouchingPort(other.port, other.reach))
     drawn = {shape: others for shape, others in touching.items() if not isinstance(shape, Skin)}  # bodies show it
     return tuple(shape.sign(dim, tuple(others)) for shape, others in drawn.items())
 

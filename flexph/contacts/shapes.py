@@ -13,7 +13,7 @@ from ..joints.rows.vectors import Direction, Ground, fitting, unit
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..units.arguments import quantities
-from .signs import Ball, Disc, Pipe, Slab, Touching
+from .signs import Ball, Disc, Pipe, Slab, TouchingPort
 
 ACROSS = 1e-9
 """Cosine of the angle between two directions up to which they are perpendicular."""
@@ -30,7 +30,7 @@ class Shape(ABC):
             raise ValueError(f"a {type(self).__name__.lower()} on the ground needs a position: GROUND.at(...)")
 
     @abstractmethod
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the shape; ``touching`` are the ports in contact with it."""
 
     @property
@@ -64,7 +64,7 @@ class Sphere(Shape):
         super().__post_init__()
         check.not_negative("radius", self.radius, "m")
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the sphere; ``touching`` are the ports in contact with it."""
         return Ball(self.port, self.radius, dim)
 
@@ -97,7 +97,7 @@ class Edge(Shape):
         """Bounding radius [m] of the edge about its centre."""
         return math.hypot(*self.half) + self.radius
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the edge; ``touching`` are the ports in contact with it."""
         return Ball(self.port, self.radius, dim)
 
@@ -139,7 +139,7 @@ class Rim(Shape):
         check.not_negative("crown", self.crown, "m")
         object.__setattr__(self, "axis", unit("axis", self.axis))
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the rim; ``touching`` are the ports in contact with it."""
         return Disc(self.port, self.radius + self.crown, tuple(self.axis), self.crown)
 
@@ -217,7 +217,7 @@ class Plane(Shape):
         """Direction of the speed, in the axes of the section at the port."""
         return (self.normal[1], -self.normal[0]) if self.direction is None else tuple(self.direction)
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the plane; ``touching`` are the ports in contact with it."""
         return Slab(self.port, tuple(self.normal), touching)
 
@@ -237,7 +237,7 @@ class Round(Shape):
         if self.axis is not None:
             object.__setattr__(self, "axis", unit("axis", self.axis))
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the cylinder; ``touching`` are the ports in contact with it."""
         axis: Direction | None = None if self.axis is None else tuple(self.axis)
         return Pipe(self.port, self.radius, axis, touching, hollow=self.hollow)

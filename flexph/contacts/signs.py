@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, merged_shapes, sphere_shape
-from ..joints.rows.signs import Moving, Places, Sign
+from ..joints.rows.signs import MovingSurface, PortPlacements, Sign
 from ..joints.rows.vectors import Direction, PortName
 from ..numerics.arrays import Array
 
@@ -20,7 +20,7 @@ MARGIN = 4.0
 
 
 @dataclass(frozen=True)
-class Touching:
+class TouchingPort:
     """A port whose shape is in contact with a surface, and the radius of this shape [m]."""
 
     port: PortName
@@ -35,7 +35,7 @@ class Ball(Sign):
     radius: float
     dim: int
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the ball at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         radius = WITHIN * self.radius or POINT * size
         disc = self.dim == 2 and self.radius > 0.0
@@ -52,7 +52,7 @@ class Disc(Sign):
     axis: Direction
     crown: float
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the disc at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         breadth = 2.0 * self.crown or 0.1 * self.radius
         return carried(cylinder_shape(breadth, WITHIN * self.radius, axis=self.axis), places, self.port)
@@ -64,9 +64,9 @@ class Slab(Sign):
 
     port: PortName
     normal: Direction
-    touching: tuple[Touching, ...]
+    touching: tuple[TouchingPort, ...]
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the slab at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         axes, flat = axes_along(self.normal), len(self.normal) == 2
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
@@ -85,10 +85,10 @@ class Pipe(Sign):
     port: PortName
     radius: float
     axis: Direction | None
-    touching: tuple[Touching, ...]
+    touching: tuple[TouchingPort, ...]
     hollow: bool = False
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the cylinder at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         axes = axes_along(_OUT if self.axis is None else self.axis)
         low, high = _contact_range(places, self.port, axes, self.touching, MARGIN * size)
@@ -109,7 +109,7 @@ class Barriers(Sign):
     direction: Direction
     offsets: tuple[float, ...]
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the plates at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         plates = [box_shape((0.4 * size, 3.0 * size, 3.0 * size), centre=(x, 0.0, 0.0)) for x in self.offsets]
         return carried(merged_shapes(plates).moved(axes=axes_along(self.direction)), places, self.port)
@@ -127,7 +127,7 @@ class Spokes(Sign):
     angles: tuple[float, ...]
     directions: tuple[Direction, Direction] = ((1.0, 0.0), (0.0, 1.0))
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the bars at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         first, second = (np.pad(np.array(d), (0, 3 - len(d))) for d in self.directions)
         bar = box_shape((6.0 * size, 0.4 * size, 2.0 * size), centre=(3.0 * size, 0.0, 0.0))
@@ -142,14 +142,14 @@ class Spokes(Sign):
 _OUT = (0.0, 0.0, 1.0)
 
 
-def carried(shape: Shape, places: Places, port: PortName, axes: PortName | None = None) -> Moving:
+def carried(shape: Shape, places: PortPlacements, port: PortName, axes: PortName | None = None) -> MovingSurface:
     """Shape placed at a port, with the axes of that port or of another port ``axes``, at all times."""
     turned = np.einsum("kij,pj->kpi", places.axes(port if axes is None else axes), shape.points)
-    return Moving(places.position(port)[:, None] + turned, shape.triangles)
+    return MovingSurface(places.position(port)[:, None] + turned, shape.triangles)
 
 
 def _contact_range(
-    places: Places, port: PortName, axes: Array, touching: tuple[Touching, ...], margin: float
+    places: PortPlacements, port: PortName, axes: Array, touching: tuple[TouchingPort, ...], margin: float
 ) -> tuple[Array, Array]:
     """Range of the ports in contact: smallest and largest coordinates (3,) in axes at a port, with a margin."""
     turned, origin = places.axes(port) @ axes, places.position(port)

@@ -16,7 +16,7 @@ from ..numerics.arguments import checked
 from ..units.arguments import quantities
 from .laws import ContactLaw
 from .shapes import Shape, Sphere, Spot
-from .signs import Ball, Touching
+from .signs import Ball, TouchingPort
 
 SIDES = (2, 3)
 """Numbers of corners of faces: segments and triangles."""
@@ -101,7 +101,7 @@ class Skin(Shape):
         used = sorted({k for cell in self.cells for k in cell})
         return [Spot(self.ports[k], self.radius) for k in used]
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Ball at the first corner; contacts do not draw it, as the bodies show their skins."""
         return Ball(self.ports[0], self.radius, dim)
 

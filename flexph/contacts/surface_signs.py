@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..drawing.shapes import Shape, axes_along, box_shape, cylinder_shape, merged_shapes, sphere_shape
-from ..joints.rows.signs import Moving, Places, Sign
+from ..joints.rows.signs import MovingSurface, PortPlacements, Sign
 from ..joints.rows.vectors import Direction, PortName
 from ..numerics.arrays import Array
 from .signs import carried
@@ -24,7 +24,7 @@ class Faces(Sign):
     points: Array
     cells: Array
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the faces at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         points, cells = self.points, self.cells
         if cells.shape[1] == 2:
@@ -50,7 +50,7 @@ class Block(Sign):
     size: tuple[float, ...]
     axes: tuple[Direction, ...]
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the box at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         lengths = [max(x, THIN * size) for x in (*self.size, 2.0 * size)[:3]]
         axes = np.eye(3)
@@ -67,7 +67,7 @@ class RoundedBar(Sign):
     radius: float
     axis: Direction
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the bar at the k times of ``places``; ``size`` [m] is the size of signs in the picture."""
         radius, axes = max(self.radius, THIN * size), axes_along(self.axis)
         parts = [cylinder_shape(self.length, radius)] if self.length else []

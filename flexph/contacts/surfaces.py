@@ -22,7 +22,7 @@ from ..numerics.arrays import Array
 from ..numerics.memo import Memo, once
 from ..units.arguments import quantities
 from .shapes import Edge, Shape, Spot
-from .signs import Touching
+from .signs import TouchingPort
 from .surface_signs import Block, Faces, RoundedBar
 
 BLEND = 0.5
@@ -183,7 +183,7 @@ class Box(Surface):
         """Bounding radius [m] of the box about its port."""
         return 0.5 * float(np.linalg.norm(self.size))
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the box; ``touching`` are the ports in contact with it."""
         return Block(self.port, tuple(self.size), self.directions(dim))
 
@@ -264,7 +264,7 @@ class Capsule(Surface):
         """Bounding radius [m] of the capsule about its port."""
         return 0.5 * self.length + self.radius
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the capsule; ``touching`` are the ports in contact with it."""
         return RoundedBar(self.port, self.length, self.radius, tuple(self.axis))
 
@@ -372,7 +372,7 @@ class Mesh(Surface):
         """Bounding radius [m] of the mesh about its port."""
         return float(np.linalg.norm(self.points, axis=1).max())
 
-    def sign(self, dim: int, touching: tuple[Touching, ...]) -> Sign:
+    def sign(self, dim: int, touching: tuple[TouchingPort, ...]) -> Sign:
         """Drawing sign of the mesh; ``touching`` are the ports in contact with it."""
         return Faces(self.port, self.points, self.cells)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.memo import read_only
-from .sampled import Misanswered, Sampled, parts_of
+from .sampled import InvalidOutputError, Sampled, parts_of
 
 Answer = dict[str, Any]
 
@@ -133,11 +133,11 @@ def quantised(controller: Sampled, steps: Mapping[str, float]) -> Sampled:
     if unknown:
         check.lookup("sensor", unknown[0], controller.sensors, "the controller")
     parts = _positive("steps", steps)
-    return replace(controller, function=_Quantised(controller.function, parts))
+    return replace(controller, function=_QuantisedController(controller.function, parts))
 
 
 @dataclass(frozen=True, eq=False)
-class _Quantised:
+class _QuantisedController:
     """Wrapper of a controller function that first rounds the readings to multiples of their steps.
 
     ``parts`` are the quantisation steps by sensor name.
@@ -153,7 +153,7 @@ class _Quantised:
 
 
 @dataclass(frozen=True, eq=False)
-class _Through:
+class _OutputFilter:
     """Wrapper of a controller function that changes the outputs by the function ``change``.
 
     ``change`` receives the outputs and a memory, and returns the changed outputs and the memory for the next call. If
@@ -174,7 +174,7 @@ class _Through:
 def _through(controller: Sampled, change: Callable[[Answer, Any], tuple[Answer, Any]], own: Any) -> Sampled:
     remembers = controller.memory is not None
     memory = {"inner": controller.memory, "own": own} if remembers else {"own": own}
-    return replace(controller, function=_Through(controller.function, remembers, change), memory=memory)
+    return replace(controller, function=_OutputFilter(controller.function, remembers, change), memory=memory)
 
 
 def _positive(name: str, values: Mapping[str, float]) -> Mapping[str, float]:
@@ -188,7 +188,7 @@ def _number(port: str, value: Any) -> Any:
     try:
         given = check.numbers(f": the input of {port!r}", value)
     except ValueError as error:
-        raise Misanswered(str(error)) from None
+        raise InvalidOutputError(str(error)) from None
     return float(given) if given.ndim == 0 else given
 
 
@@ -197,7 +197,7 @@ def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
     unknown = sorted(set(values) - set(answer))
     if answer and unknown:  # before the first output of a delayed controller there are no outputs
         names = ", ".join(map(repr, answer))
-        raise Misanswered(f" has {name} for {unknown[0]!r}, but returns inputs for {names} only")
+        raise InvalidOutputError(f" has {name} for {unknown[0]!r}, but returns inputs for {names} only")
 
 
 def _clipped(value: Any, most: float | None) -> Any:

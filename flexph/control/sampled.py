@@ -18,7 +18,7 @@ from ..numerics.memo import read_only
 from ..numerics.step_failed import TimedError
 from ..sensors.panel import Panel, StepPanel
 from ..sensors.quantities import LastStep, Quantity
-from .state_feedback import FeedbackLoop, Unusable
+from .state_feedback import FeedbackLoop, InvalidFeedbackError
 
 FITS = 1e-9
 """Distance of a sample from a time of the run, relative to the period, up to which they coincide."""
@@ -94,7 +94,7 @@ def _own(name: str, memory: Any) -> Any:
         raise TimedError(f"{name} cannot be stored: {error}") from None
 
 
-class Misanswered(ValueError):
+class InvalidOutputError(ValueError):
     """Error for an invalid return value of a controller; callers put the controller's name and the time in front."""
 
 
@@ -106,10 +106,10 @@ def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
     memory = None
     if remembers:
         if not (isinstance(answer, tuple) and len(answer) == 2):
-            raise Misanswered(f" must return (inputs, memory), since it has a memory, got {check.shown(answer)}")
+            raise InvalidOutputError(f" must return (inputs, memory), since it has a memory, got {check.shown(answer)}")
         answer, memory = answer
     if type(answer) is not dict and not isinstance(answer, Mapping):
-        raise Misanswered(f" must return a mapping of ports to inputs, got {check.shown(answer)}")
+        raise InvalidOutputError(f" must return a mapping of ports to inputs, got {check.shown(answer)}")
     return answer, memory
 
 
@@ -228,9 +228,9 @@ class CalledLoop:
         known = (deep_copy(self.memory),) if self.remembers else ()
         try:
             inputs, memory = parts_of(self.given.function(time, readings, *known), remembers=self.remembers)
-        except Unusable:
+        except InvalidFeedbackError:
             raise
-        except Misanswered as error:
+        except InvalidOutputError as error:
             raise TimedError(f"{self._label} at t = {time:.6g} s{error}") from None
         except Exception as error:
             names = ", ".join(map(repr, readings)) or "none"

@@ -97,7 +97,7 @@ class StateFeedback:
         object.__setattr__(self, "ports", tuple(self.ports))
 
 
-class Unusable(TimedError):
+class InvalidFeedbackError(TimedError):
     """Error for a feedback that returned a value which cannot be used as input."""
 
 
@@ -153,7 +153,7 @@ class FeedbackLoop:
             answer = self._function(time, readings)
         except Exception as error:
             message = f"controller {self.name!r} raised {type(error).__name__} at t = {time:.6g} s: {error}"
-            raise Unusable(message) from error
+            raise InvalidFeedbackError(message) from error
         size = self.entries.size
         if size == 1 and isinstance(answer, float) and math.isfinite(answer):  # fast path
             return np.array([answer])
@@ -168,7 +168,7 @@ class FeedbackLoop:
         try:
             numbers = check.numbers(f"{message}: the inputs of its ports", answer).ravel()
         except ValueError as error:
-            raise Unusable(str(error)) from None
+            raise InvalidFeedbackError(str(error)) from None
         if numbers.size != self.entries.size:
-            raise Unusable(f"{message} must return {self.entries.size} inputs, got {numbers.size}")
+            raise InvalidFeedbackError(f"{message} must return {self.entries.size} inputs, got {numbers.size}")
         return numbers

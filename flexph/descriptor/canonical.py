@@ -14,7 +14,7 @@ from ..discretisation.descriptor_split import ParametrizedDescriptor
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
-from ..numerics.corrections import Corrections
+from ..numerics.corrections import IterationLimits
 from ..numerics.memo import Memo, once
 from ..numerics.ranks import kernel, pivots, rank_of
 from ..systems.nonlinear import PHDAE
@@ -24,7 +24,7 @@ from .decomposition import Decomposition
 OUTSIDE = 1e-8
 """Part of Dψ₁ outside of the row space of E, relative to its largest entry, above which the functions ψ₁ are refused.
 It applies to the part of ∇H outside of the row space of Dψ₁, too."""
-NEWTON = Corrections(most=50, settled=1e-14)
+NEWTON = IterationLimits(most=50, settled=1e-14)
 """Newton corrections of x = φ(x̃), which end when no state changes by more than 1e-14 of its size."""
 
 

@@ -17,7 +17,7 @@ from ..numerics import spans
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import derivative
-from ..numerics.memo import Remade
+from ..numerics.memo import PickledByCall
 from ..numerics.subspaces import echelon, null_space, rank_of, unit_rows
 from .equations import of_last
 from .modulated import ModulatedDirac
@@ -44,7 +44,7 @@ Function = Callable[[Array], Array]
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CanonicalCoordinates(Remade):
+class CanonicalCoordinates(PickledByCall):
     """Coordinates ``(q, p, r, s) = Φ(x)`` in which D(x) is constant ([survey] eq. (3.7), (7.11))
 
         f_q = −e_p,  f_p = e_q,  f_r = 0,  e_s = 0

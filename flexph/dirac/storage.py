@@ -15,7 +15,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag
 from ..numerics.differences import derivative, state_sizes
-from ..numerics.memo import Remade
+from ..numerics.memo import PickledByCall
 from ..numerics.subspaces import (
     MEMBER,
     principal_angles,
@@ -107,7 +107,7 @@ SLOPE = 1e-6
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LagrangianStorage(Remade):
+class LagrangianStorage(PickledByCall):
     """Storage ``L = {(x, e) : x = X(ξ), e = ε(ξ)}`` with ``X'(ξ)ᵀ ε(ξ) = ∇H(ξ)`` and ``rank [X'; ε'] = n``.
 
     The parameters ξ (n,) determine the energy variables x (n,) and the efforts e (n,): ẋ = X'(ξ) ξ̇, and dH/dt = eᵀẋ.

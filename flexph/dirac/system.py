@@ -12,7 +12,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array, block_diag
-from ..numerics.memo import Remade, read_only
+from ..numerics.memo import PickledByCall, read_only
 from ..systems.derivatives import Derivatives
 from ..systems.nonlinear import PHDAE, Constant
 from .characteristic import resistance_of
@@ -32,7 +32,7 @@ def _missing(x: Array) -> Any:
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PortHamiltonian(Remade):
+class PortHamiltonian(PickledByCall):
     """System ``(−ẋ, ∇H(x), f_R, e_R, u, y) ∈ D(x)`` with resistive relations of (f_R, e_R) ([survey] (2.22)-(2.23)).
 
     All ports that belong neither to the storage nor to resistances are external, with flows u as inputs and efforts y

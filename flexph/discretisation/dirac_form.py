@@ -27,7 +27,7 @@ from .descriptor_split import Split, differential_split, differential_states, sp
 from .discrete_gradient_pairs import NO_INVARIANTS, GradientPair
 from .discretised import Advance, Discretised, discretised, ports_over
 from .newton import Newton, StepEquations
-from .pair_equations import Past
+from .pair_equations import StartData
 
 
 class Dirac:
@@ -73,7 +73,7 @@ class Dirac:
             return self._over(x0, x1, before).equation(u, part * h)
 
         derivative = (
-            None if self._pair is None else self._pair.derivative(Past(x0, before, before, 0.0, 0.0 * x0), u, h)
+            None if self._pair is None else self._pair.derivative(StartData(x0, before, before, 0.0, 0.0 * x0), u, h)
         )
         solved = self.newton.step(StepEquations(terms, derivative), x0, x0, size)
         return solved.terms.advance(self.system, solved, u, h)

@@ -18,7 +18,7 @@ from ..systems.discrete_gradients import MEAN_POINTS
 from ..systems.nonlinear import PHDAE, Constant
 from ..systems.ports import PortMatrices
 from .descriptor_split import CostateMap, Split
-from .discretised import Advance, Discretised, Latest, Means, ports_over
+from .discretised import Advance, CachedFunction, Discretised, Means, ports_over
 from .newton import Newton, StepEquations
 from .pair_equations import (
     CONSTANT,
@@ -31,7 +31,7 @@ from .pair_equations import (
     OF_STEP,
     Matrix,
     Pair,
-    Past,
+    StartData,
     Step,
     Terms,
     begin,
@@ -81,7 +81,7 @@ class GradientPair:
         step. Raises StepFailed.
         """
         energy = float(self.pair.H(x0))
-        past = Past(x0, energy, *(history or History(energy, 0.0, np.zeros(x0.size))))
+        past = StartData(x0, energy, *(history or History(energy, 0.0, np.zeros(x0.size))))
         step, guess = begin(self.pair, past, u, h)
         derivative = None if self.system.derivatives is None else self.derivative(past, u, h)
         equations = StepEquations(lambda x1, part: self.equation(shortened_step(step, part), x1), derivative)
@@ -91,7 +91,7 @@ class GradientPair:
         history = History(reached, float(exchanged(solved.terms)), (solved.x - x0) / h)
         return advance._replace(energy=self.pair.H(solved.x), history=history)
 
-    def derivative(self, past: Past, u: Array, h: float) -> Callable[[Array, float], Array]:
+    def derivative(self, past: StartData, u: Array, h: float) -> Callable[[Array, float], Array]:
         """Function (x₁, part) ↦ derivative (n, n) of the equation of a step with respect to its end x₁.
 
         The step begins at ``past`` and is shortened to the share ``part`` of its length h. It needs derivatives of the
@@ -103,7 +103,7 @@ class GradientPair:
     def over_step(self, x0: Array, x1: Array) -> Discretised:
         """Discretisation over a step from x₀ to x₁; (Ē, z̄) is the discrete gradient pair of [dg] eq. (30)."""
         energy, none = float(self.pair.H(x0)), np.zeros(self.system.inputs_size)
-        step = begin(self.pair, Past(x0, energy, energy, 0.0, 0.0 * x0), none, 1.0)[0]
+        step = begin(self.pair, StartData(x0, energy, energy, 0.0, 0.0 * x0), none, 1.0)[0]
         return self._discretised(step, x1, self.equation(step, x1)[1])
 
     def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
@@ -129,7 +129,7 @@ def _costate_maps(split: Split, E: Array | None) -> Any:
     if E is None:
         return None
     make_map = partial(split.costate_map, scaling=split.scaling(E))
-    latest = Latest(make_map)  # the derivative of a step needs the map of the same array again
+    latest = CachedFunction(make_map)  # the derivative of a step needs the map of the same array again
 
     def costates_of(E: Any) -> CostateMap:
         matrix = dense(E)
@@ -159,7 +159,7 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
     return Pair(
         **{name: _matrix(system, name, split, own=own) for name in "EJRB"},
         z=system.z,
-        H=Latest(system.H),  # iterations evaluate it twice at one array
+        H=CachedFunction(system.H),  # iterations evaluate it twice at one array
         discrete=kind if number == GIVEN else None,
         **functions,
         **given,

@@ -57,7 +57,7 @@ class Advance(NamedTuple):
     closing: Callable[[Array], Array] | None = None
 
 
-class Latest:
+class CachedFunction:
     """Function that caches its last value, as iterations evaluate it twice at the same array."""
 
     def __init__(self, function: Callable[[Array], Any]) -> None:

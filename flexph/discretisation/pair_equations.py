@@ -151,7 +151,7 @@ def gradient(given: Step, x1: Array, step: Array) -> Array:
     return gonzalez(mean, step, given.before, pair.H(x1))
 
 
-class Past(NamedTuple):
+class StartData(NamedTuple):
     """Start of a step: x₀, H(x₀), H summed from work and dissipation, and data of the last step.
 
     The data are the exchanged energy Σ|z̄ᵢ(Ē Δx)ᵢ| of the last step and its rate (n,).
@@ -164,7 +164,7 @@ class Past(NamedTuple):
     rate: Array
 
 
-def begin(pair: Pair, past: Past, u: Array, h: float) -> tuple[Step, Array]:
+def begin(pair: Pair, past: StartData, u: Array, h: float) -> tuple[Step, Array]:
     """Step with its data, and a guess of its end, extrapolated with the rate of the last step.
 
     As states are rounded, H(x₀) differs from the sum of work and dissipation by round-off. If the difference is that

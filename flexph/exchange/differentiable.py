@@ -50,7 +50,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
         x.data -= 1e-3 * x.grad
     """
     torch = _needed("torch")
-    asked = _Asked(function, parameters, value)
+    asked = _RequestedValue(function, parameters, value)
 
     class Run(torch.autograd.Function):  # type: ignore[name-defined]
         """Value of a run as a function of torch, whose backward pass multiplies a covector by the Jacobian."""
@@ -108,7 +108,7 @@ def to_jax(
         slope = jax.grad(lambda x: run(x) ** 2)(jax.numpy.array([0.01, 0.02]))
     """
     jax = _needed("jax")
-    asked, sizes = _Asked(function, parameters, value), tuple(check.count("shape", size) for size in shape)
+    asked, sizes = _RequestedValue(function, parameters, value), tuple(check.count("shape", size) for size in shape)
 
     def shaped(own: Array) -> Array:
         if own.shape != sizes:
@@ -140,7 +140,7 @@ def to_jax(
     return own
 
 
-class _Asked:
+class _RequestedValue:
     """The value called ``value`` of a function of parameters, and its Jacobian, as functions of an array (p,)."""
 
     def __init__(self, function: Any, names: Sequence[str], value: str) -> None:

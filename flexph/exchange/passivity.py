@@ -87,7 +87,7 @@ ZERO_EIGENVALUE = 1e-9
 """Eigenvalue of D + Dᵀ, relative to the size of the system, below which it counts as zero."""
 
 
-class NoEnergy(ArithmeticError):
+class NoEnergyError(ArithmeticError):
     """Error of a system for which no energy function can be computed."""
 
 
@@ -120,7 +120,8 @@ def find_energy(model: StateSpace) -> Array:
     For inputs without dissipation in D, Q is (CB)⁻¹ on the corresponding outputs, and the remaining states are a
     smaller problem of the same form (the inverse of H is passive, too). The last subsystem has D + Dᵀ ≻ 0; its Q is the
     mean of the smallest and largest solution of the algebraic Riccati equation ``AᵀQ + QA + (Cᵀ − QB)(D + Dᵀ)⁻¹(C −
-    BᵀQ) = 0``. Raises :class:`NoEnergy` if a step fails: the system is then not passive or not minimal, or nearly so.
+    BᵀQ) = 0``. Raises :class:`NoEnergyError` if a step fails: the system is then not passive or not minimal, or nearly
+    so.
     """
     n = model.A.shape[0]
     if not n:
@@ -132,7 +133,7 @@ def find_energy(model: StateSpace) -> Array:
     try:
         inner = _energy(a / unit, model.B / t[:, None] / unit, model.C * t, model.D)
     except np.linalg.LinAlgError as error:
-        raise NoEnergy(f"no solution of the positive-real equations: {error}") from None
+        raise NoEnergyError(f"no solution of the positive-real equations: {error}") from None
     Q = inner / t[:, None] / t / unit
     return 0.5 * (Q + Q.T)
 
@@ -156,7 +157,7 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
     size = max(float(np.linalg.norm(d)), float(np.linalg.norm(b) * np.linalg.norm(c)), 1e-300)
     bare = loss < ZERO_EIGENVALUE * size
     if loss[0] < -ZERO_EIGENVALUE * size:
-        raise NoEnergy("D + Dᵀ is not positive semi-definite")
+        raise NoEnergyError("D + Dᵀ is not positive semi-definite")
     b, c, d = b @ turn, turn.T @ c, turn.T @ d @ turn
     if np.any(bare):
         return _without_inputs(a, b, c, d, bare=bare)
@@ -170,7 +171,7 @@ def _split_axis(a: Array) -> tuple[int, int, Array]:
     """
     values = eigvals(a)
     if np.any(values.real > AXIS):
-        raise NoEnergy("the system is unstable")
+        raise NoEnergyError("the system is unstable")
     t, z, count = schur(a, output="real", sort=lambda re, im=0.0: abs(re) <= AXIS)
     k, n = int(count), len(a)
     if not 0 < k < n:
@@ -216,7 +217,7 @@ def _without_inputs(a: Array, b: Array, c: Array, d: Array, *, bare: Array) -> A
     z = c2 @ b2
     z = np.linalg.inv(0.5 * (z + z.T))
     if np.linalg.eigvalsh(z)[0] <= 0.0:
-        raise NoEnergy("C B is not positive definite on inputs without feedthrough")
+        raise NoEnergyError("C B is not positive definite on inputs without feedthrough")
     n = null_space(b2.T).T  # n B₂ = 0
     t = np.linalg.inv(np.vstack([c2, n]))
     a, b1, c1, r = np.linalg.solve(t, a @ t), np.linalg.solve(t, b1), c1 @ t, rank

@@ -14,7 +14,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..systems.linear import LinearPHDAE, linear_system
 from .general import from_general
-from .passivity import ACCURACY, NoEnergy, defect_of, find_energy, violation
+from .passivity import ACCURACY, NoEnergyError, defect_of, find_energy, violation
 
 UNIT = 1e-12
 """Defect up to which Q = 1 counts as the energy, and the coordinates stay unchanged."""
@@ -220,7 +220,7 @@ def _computed(model: StateSpace) -> Array:
         if defect <= ACCURACY:
             return q
         reason = f"the energy found misses by {defect:.1e}"
-    except NoEnergy as error:
+    except NoEnergyError as error:
         reason = str(error)
     except np.linalg.LinAlgError:
         reason = "the energy found is not positive definite: some states are not moved or not seen by the ports"

@@ -44,7 +44,7 @@ def deferred_signals() -> Iterator[None]:
             signal.raise_signal(late)
 
 
-class Terminated(KeyboardInterrupt):
+class TerminationRequest(KeyboardInterrupt):
     """Exception for SIGTERM, the request to terminate the process; handled like Ctrl-C."""
 
 
@@ -59,7 +59,7 @@ def termination_interrupts() -> Iterator[None]:
         return
 
     def raise_terminated(number: int, frame: object) -> None:
-        raise Terminated
+        raise TerminationRequest
 
     before = signal.signal(signal.SIGTERM, raise_terminated)
     try:

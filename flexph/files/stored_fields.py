@@ -46,7 +46,7 @@ def refuse_expansion(file: h5py.File) -> None:
         raise OSError(f"it declares {sizes[0]} bytes of values, more than its size allows")
 
 
-class Declared:
+class DeclaredZeros:
     """Function that returns zeros in the declared shape of a dataset, which take no memory, to check shapes first.
 
     ``declared`` sums the bytes that the values of all datasets would take. ``size`` is the size of the file [bytes].
@@ -105,12 +105,12 @@ def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) 
         return _matrix(read_fields(_member(group, name, h5py.Group), StoredMatrix, leaf=leaf), name)
     if kind is object:
         tree = read_fields(_member(group, name, h5py.Group), StoredTree, leaf=leaf)
-        return None if isinstance(leaf, Declared) else _nested(tree)
+        return None if isinstance(leaf, DeclaredZeros) else _nested(tree)
     stored = _dataset(group, name, DOUBLE_OR_SINGLE if kind is Any else DOUBLE)
     if kind in (float, int, bool) or origin is tuple:
         return _numbers(stored, kind)
     values = leaf(stored)
-    return _texts(stored, values) if NAMES in stored.attrs and not isinstance(leaf, Declared) else values
+    return _texts(stored, values) if NAMES in stored.attrs and not isinstance(leaf, DeclaredZeros) else values
 
 
 def _read_entries(group: h5py.Group, kind: Any, leaf: Leaf) -> Any:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numerics.arrays import Array
-from .parameters import SMALL, Origin, Sample, Weights, samples_of, size_of
+from .parameters import SMALL, DifferenceBase, FunctionalDerivatives, RunData, samples_of, size_of
 from .runs.readings import change
 from .runs.run_inputs import array_change
 
@@ -42,7 +42,7 @@ NEGLIGIBLE = 1e-9
 """Largest share of unresolved numbers in a functional, as the sum of sizes of their changes, that is left out."""
 
 
-class Coded(NamedTuple):
+class RunDerivatives(NamedTuple):
     """Derivatives of all numbers in the data of a run with respect to parameters, times the sizes of the parameters.
 
     ``values`` are the nonzero derivatives, ``entries`` the indices of their numbers and parameters; ``unresolved`` are
@@ -50,14 +50,14 @@ class Coded(NamedTuple):
     of all numbers; ``nodal`` are ports whose numbers are the values at the nodes of their table.
     """
 
-    samples: Mapping[str, Mapping[int, Sample]]
+    samples: Mapping[str, Mapping[int, RunData]]
     nodal: Sequence[str]
     entries: tuple[Array, Array]
     values: Array
     sizes: Array
     unresolved: Array
 
-    def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
+    def by_parameter(self, origin: DifferenceBase, weights: FunctionalDerivatives) -> dict[str, float] | None:
         """Derivatives of a functional with respect to each parameter; None if unresolved numbers contribute.
 
         ``weights`` are the derivatives of the functional with respect to the data of the run.
@@ -71,7 +71,7 @@ class Coded(NamedTuple):
         return {name: float(by / size) for (name, by, size) in zip(origin.parameters, found, sizes, strict=True)}
 
 
-def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Coded:
+def coded(origin: DifferenceBase, order: int, pairs: list[tuple[RunData, RunData]]) -> RunDerivatives:
     """Derivatives of all numbers in the data of a run, from coded samples with matrices of the ``order`` m.
 
     ``pairs`` are the samples of a lower order, to which the missing ones are added (in place).
@@ -94,10 +94,10 @@ def coded(origin: Origin, order: int, pairs: list[tuple[Sample, Sample]]) -> Cod
     unresolved = np.zeros(largest.size)
     unresolved[rows[left]] = largest[rows[left]]
     samples = {"coded": dict(enumerate(every))}
-    return Coded(samples, nodal, (rows[entries[0]], entries[1]), values, largest, unresolved)
+    return RunDerivatives(samples, nodal, (rows[entries[0]], entries[1]), values, largest, unresolved)
 
 
-def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
+def _magnitudes(origin: DifferenceBase, nodal: Sequence[str]) -> Array:
     """Sizes of all numbers in the data of a run, by which their changes are compared with round-off.
 
     They are the absolute values of constants, and the largest absolute value of each other array. ``nodal`` are the
@@ -109,7 +109,7 @@ def _magnitudes(origin: Origin, nodal: Sequence[str]) -> Array:
     return np.concatenate([np.abs(sample.arrays[0]), *sizes])
 
 
-def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) -> Array:
+def _changes(origin: DifferenceBase, pair: tuple[RunData, RunData], nodal: Sequence[str]) -> Array:
     """Differences of all numbers between the two samples of a pair, as one vector (numbers,)."""
     after, before = pair
     parts = [array_change(last, first) for last, first in zip(after.arrays, before.arrays, strict=True)]
@@ -120,7 +120,7 @@ def _changes(origin: Origin, pair: tuple[Sample, Sample], nodal: Sequence[str]) 
     return np.concatenate([np.ravel(part) for part in parts])
 
 
-def _parts(origin: Origin, weights: Weights, nodal: Sequence[str]) -> list[Array]:
+def _parts(origin: DifferenceBase, weights: FunctionalDerivatives, nodal: Sequence[str]) -> list[Array]:
     """Derivatives of a functional with respect to all numbers, in the order of :func:`_changes`."""
     by_reading = {name: np.zeros_like(own) for name, own in origin.sample.readings.items()}
     by_reading[weights.name][:, weights.component] = weights.slopes

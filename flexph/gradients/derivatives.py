@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
-from .coded_steps import MANY, ORDERS, Coded, coded
+from .coded_steps import MANY, ORDERS, RunDerivatives, coded
 from .functionals import Functional
 from .parameters import (
     FEW,
     STEP,
-    OneByOne,
-    Origin,
-    Sample,
+    DifferenceBase,
+    FunctionalDerivatives,
+    RunData,
     SampledDirection,
     Samples,
+    SingleParameterSamples,
     SmallSteps,
-    Weights,
     one_by_one,
     sampled_direction,
     sixth_order,
@@ -31,7 +31,7 @@ from .runs.back_over import back_over
 from .runs.kept_steps import GradientRun
 from .runs.readings import AGREED
 from .runs.run_inputs import InputWeights
-from .sensed import Sensed, derivatives_by_run, value_at_times
+from .sensed import SensedFunctional, derivatives_by_run, value_at_times
 
 CONSISTENT = 1e-8
 """Largest difference of the derivative along all parameters and the sum of the single ones, relative to their sizes."""
@@ -44,15 +44,15 @@ class Adjoint(NamedTuple):
     """
 
     value: float
-    weights: Weights
+    weights: FunctionalDerivatives
     defect: float
 
 
-Functionals = tuple[Mapping[str, Functional], Mapping[str, "Sensed"]]
+Functionals = tuple[Mapping[str, Functional], Mapping[str, "SensedFunctional"]]
 Found = dict[str, tuple["Adjoint", dict[str, float]]]
 
 
-def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals) -> Found:
+def derivatives_by_parameters(origin: DifferenceBase, run: GradientRun, of: Functionals) -> Found:
     """Adjoints of all functionals, and their derivatives with respect to parameters, with as few samples as possible.
 
     Many parameters are changed all at once (coded steps), three or more each by a small step. One or two parameters are
@@ -69,12 +69,12 @@ def derivatives_by_parameters(origin: Origin, run: GradientRun, of: Functionals)
     return found
 
 
-def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found | None:
+def _by_coded_steps(origin: DifferenceBase, run: GradientRun, of: Functionals) -> Found | None:
     """Derivatives with respect to many parameters from coded samples, in which all parameters change at once.
 
     None if ``make`` fails at a sample, or if numbers that matter depend on too many parameters.
     """
-    pairs: list[tuple[Sample, Sample]] = []
+    pairs: list[tuple[RunData, RunData]] = []
     along = None
     for order in ORDERS:
         try:
@@ -87,7 +87,11 @@ def _by_coded_steps(origin: Origin, run: GradientRun, of: Functionals) -> Found 
 
 
 def _by_small_steps(
-    origin: Origin, run: GradientRun, of: Functionals, steps: SmallSteps | Coded, along: SampledDirection
+    origin: DifferenceBase,
+    run: GradientRun,
+    of: Functionals,
+    steps: SmallSteps | RunDerivatives,
+    along: SampledDirection,
 ) -> Found | None:
     """Derivatives with respect to each parameter from samples ``steps`` with small changes of parameters.
 
@@ -104,7 +108,7 @@ def _by_small_steps(
     return found
 
 
-def _is_sum(origin: Origin, along: SampledDirection, own: Adjoint, by: Mapping[str, float]) -> bool:
+def _is_sum(origin: DifferenceBase, along: SampledDirection, own: Adjoint, by: Mapping[str, float]) -> bool:
     """True if the derivative along a direction in which all parameters change is the sum of the single derivatives.
 
     ``by`` are the derivatives with respect to each parameter.
@@ -114,7 +118,9 @@ def _is_sum(origin: Origin, along: SampledDirection, own: Adjoint, by: Mapping[s
     return rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))
 
 
-def _one_by_one(origin: Origin, weights: Weights, single: OneByOne) -> dict[str, float]:
+def _one_by_one(
+    origin: DifferenceBase, weights: FunctionalDerivatives, single: SingleParameterSamples
+) -> dict[str, float]:
     """Derivatives with respect to each parameter by differences of sixth order.
 
     Raises ValueError if the data of the run are not smooth functions of a parameter.
@@ -131,7 +137,7 @@ def _one_by_one(origin: Origin, weights: Weights, single: OneByOne) -> dict[str,
     return by
 
 
-def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, Adjoint]:
+def _adjoints(origin: DifferenceBase, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, Adjoint]:
     """Adjoint of each functional by a backward sweep over the steps of the run.
 
     The sweep computes derivatives with respect to the constants that the ``samples`` change.
@@ -143,6 +149,6 @@ def _adjoints(origin: Origin, run: GradientRun, of: Functionals, samples: Sample
         by = back_over(run, *derivatives_by_run(run, functional, own), varied)
         by_input, at_times = InputWeights(problem.sampled, by.inputs), partial(value_at_times, functional, own)
         sensor = functional.quantity, functional.component
-        weights = Weights(name, *sensor, by.arrays, by_input, by.jumps, own.slopes, at_times)
+        weights = FunctionalDerivatives(name, *sensor, by.arrays, by_input, by.jumps, own.slopes, at_times)
         adjoints[name] = Adjoint(own.value, weights, by.defect)
     return adjoints

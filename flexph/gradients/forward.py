@@ -25,13 +25,13 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import ORDER_SIX
 from ..sensors.quantities import Quantity
-from .parameters import Sample, one_by_one, origin_of, varied_by
+from .parameters import RunData, one_by_one, origin_of, varied_by
 from .runs.branches import refuse_sticking, warn_of_changes
 from .runs.kept_steps import Piece
 from .runs.problems import Problem, Times, in_loops, problem_of
 from .runs.readings import AGREED, change, readings, readings_by_state
 from .runs.run_inputs import array_change
-from .runs.sweeps import Varied, recorded_run, refuse_bent
+from .runs.sweeps import VariedData, recorded_run, refuse_bent
 
 if TYPE_CHECKING:
     from ..results.solution import Solution
@@ -165,7 +165,7 @@ class Change:
 
 
 def changes_by(
-    sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, Sample], here: Sample
+    sensors: Mapping[str, Quantity], size: float, samples: Mapping[int, RunData], here: RunData
 ) -> tuple[Change, Change]:
     """Derivatives of the data of a run with respect to one parameter by differences of sixth order, and their errors.
 
@@ -181,7 +181,7 @@ def changes_by(
 
 
 def _change(
-    sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, Sample], here: Sample
+    sensors: Mapping[str, Quantity], weights: Mapping[int, float], samples: Mapping[int, RunData], here: RunData
 ) -> Change:
     """Weighted sum of the differences between samples and the sample ``here`` at the unchanged parameters.
 
@@ -201,7 +201,7 @@ def _change(
 
 
 def derivatives_along(
-    problem: Problem, solution: Solution, changes: Sequence[Change], varied: Varied
+    problem: Problem, solution: Solution, changes: Sequence[Change], varied: VariedData
 ) -> tuple[Array, float]:
     """Derivatives (N + 1, q, n) of the states of a run along q changes of its data, and the largest defect.
 

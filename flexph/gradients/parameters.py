@@ -23,7 +23,7 @@ from .runs.problems import Problem, Times, problem_of
 from .runs.readings import AGREED, change
 from .runs.run_inputs import InputWeights, RunInputs, array_change
 from .runs.step_readings import Places, Steps, read_at
-from .runs.sweeps import Varied
+from .runs.sweeps import VariedData
 
 STEP = 1e-3
 """Step of differences of sixth order by a parameter, relative to its value (to one for zero)."""
@@ -45,7 +45,7 @@ STEPS = (-3, -2, -1, 1, 2, 3)
 """Changes of a parameter in steps."""
 
 
-class Sample(NamedTuple):
+class RunData(NamedTuple):
     """Data of a run at some values of the parameters.
 
     ``readings`` are readings of sensors at given states, ``jumps`` the defects of the impacts of the run.
@@ -58,7 +58,7 @@ class Sample(NamedTuple):
     jumps: Array
 
 
-Samples = Mapping[str, Mapping[int, Sample]]
+Samples = Mapping[str, Mapping[int, RunData]]
 """Samples by parameter and number of steps."""
 
 
@@ -66,7 +66,7 @@ class SampledDirection(NamedTuple):
     """Direction in which all parameters change, by name, and samples along it by number of steps."""
 
     direction: Mapping[str, float]
-    samples: Mapping[int, Sample]
+    samples: Mapping[int, RunData]
 
 
 def no_jumps(problem: Problem) -> Array:
@@ -74,7 +74,7 @@ def no_jumps(problem: Problem) -> Array:
     return np.zeros(0)
 
 
-class Origin(NamedTuple):
+class DifferenceBase(NamedTuple):
     """Start of the differences: the function ``make``, its parameters, and the problem at these.
 
     ``sample`` are the data of the run there. ``sensors`` are pairs of a sensor, and the states or steps at which it is
@@ -86,7 +86,7 @@ class Origin(NamedTuple):
     times: Times
     problem: Problem
     sensors: Mapping[str, tuple[Quantity, Places]]
-    sample: Sample
+    sample: RunData
     jumps: Callable[[Problem], Array]
 
 
@@ -97,11 +97,11 @@ def origin_of(
     problem: Problem,
     sensors: Mapping[str, tuple[Quantity, Places]],
     jumps: Callable[[Problem], Array] = no_jumps,
-) -> Origin:
+) -> DifferenceBase:
     """Start of the differences, with the data of the run at the given parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
-    sample = Sample(problem.times, problem.arrays(), problem.sampled, read, jumps(problem))
-    return Origin(make, parameters, times, problem, sensors, sample, jumps)
+    sample = RunData(problem.times, problem.arrays(), problem.sampled, read, jumps(problem))
+    return DifferenceBase(make, parameters, times, problem, sensors, sample, jumps)
 
 
 def size_of(value: float) -> float:
@@ -114,7 +114,9 @@ def step_of(value: float) -> float:
     return STEP * size_of(value)
 
 
-def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[int] = STEPS) -> dict[int, Sample]:
+def samples_of(
+    origin: DifferenceBase, changes: Mapping[str, float], counts: Sequence[int] = STEPS
+) -> dict[int, RunData]:
     """Data of the run for changed parameters, by number of steps k.
 
     Each parameter changes by k times its step in ``changes``. Arrays that are equal to those of the origin are the same
@@ -140,11 +142,13 @@ def samples_of(origin: Origin, changes: Mapping[str, float], counts: Sequence[in
         if own.mechanism is not origin.problem.mechanism or of_steps:
             read = {key: read_at(own, *sensor) for key, sensor in origin.sensors.items()}
         arrays = [old if new is old or np.array_equal(new, old) else new for new, old in shared]
-        samples[k] = Sample(own.times, arrays, own.sampled, read, origin.jumps(own))
+        samples[k] = RunData(own.times, arrays, own.sampled, read, origin.jumps(own))
     return samples
 
 
-def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEPS) -> tuple[float, dict[int, Sample]]:
+def stepped(
+    origin: DifferenceBase, name: str, step: float, counts: Sequence[int] = STEPS
+) -> tuple[float, dict[int, RunData]]:
     """Step with which the parameter ``name`` is changed, and samples by number of these steps.
 
     It is the given ``step``, unless this changes the numbers of the run by little more than their round-off, as when
@@ -169,7 +173,7 @@ def stepped(origin: Origin, name: str, step: float, counts: Sequence[int] = STEP
         return step, samples
 
 
-def _relative_change(origin: Origin, after: Sample) -> float:
+def _relative_change(origin: DifferenceBase, after: RunData) -> float:
     """Largest change of a number between the sample of the origin and another one, relative to its size; zero if none.
 
     Numbers much smaller than others of their array are left out, as they may be round-off. The constants of the loops
@@ -192,17 +196,19 @@ def _relative_change(origin: Origin, after: Sample) -> float:
     return largest
 
 
-class OneByOne(NamedTuple):
+class SingleParameterSamples(NamedTuple):
     """Samples by parameter, with only this one changed, for differences of sixth order, and the step of each."""
 
     samples: Samples
     steps: Mapping[str, float]
 
 
-def one_by_one(origin: Origin) -> OneByOne:
+def one_by_one(origin: DifferenceBase) -> SingleParameterSamples:
     """Samples with one parameter at a time changed by 1, 2 and 3 steps in both directions."""
     found = {name: stepped(origin, name, step_of(value)) for name, value in origin.parameters.items()}
-    return OneByOne({name: own for name, (_, own) in found.items()}, {name: step for name, (step, _) in found.items()})
+    return SingleParameterSamples(
+        {name: own for name, (_, own) in found.items()}, {name: step for name, (step, _) in found.items()}
+    )
 
 
 class SmallSteps(NamedTuple):
@@ -214,7 +220,7 @@ class SmallSteps(NamedTuple):
     samples: Samples
     steps: Mapping[str, float]
 
-    def by_parameter(self, origin: Origin, weights: Weights) -> dict[str, float] | None:
+    def by_parameter(self, origin: DifferenceBase, weights: FunctionalDerivatives) -> dict[str, float] | None:
         """Derivatives of a functional with respect to each parameter.
 
         None if differences of sixth order, which are taken for enlarged steps, show that it is not a smooth function.
@@ -231,7 +237,7 @@ class SmallSteps(NamedTuple):
         return by
 
 
-def small_steps(origin: Origin) -> SmallSteps:
+def small_steps(origin: DifferenceBase) -> SmallSteps:
     """Change one parameter at a time by a small step, up and down, and return the data of the run for each change."""
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
     found = {name: stepped(origin, name, size, (-1, 1)) for name, size in sizes.items()}
@@ -240,7 +246,7 @@ def small_steps(origin: Origin) -> SmallSteps:
     )
 
 
-def sampled_direction(origin: Origin) -> SampledDirection:
+def sampled_direction(origin: DifferenceBase) -> SampledDirection:
     """Change all parameters together along one arbitrary direction; return the data of the run for several steps.
 
     The direction is the same in every call. Along it each parameter changes by half to all of its size, with an
@@ -255,7 +261,7 @@ def sampled_direction(origin: Origin) -> SampledDirection:
     return SampledDirection(direction, samples_of(origin, {name: STEP * size for name, size in direction.items()}))
 
 
-def varied_by(problem: Problem, samples: Samples) -> Varied:
+def varied_by(problem: Problem, samples: Samples) -> VariedData:
     """Constants of the loops that differ in any of the samples, as indices, and True if the times of steps differ."""
     first, times = problem.memory.constants.reals, problem.times
     varied, moves = np.zeros(first.size, dtype=bool), False
@@ -263,7 +269,7 @@ def varied_by(problem: Problem, samples: Samples) -> Varied:
         for own in sample.values():
             varied |= own.arrays[0] != first
             moves |= not np.array_equal(own.times, times)
-    return Varied(np.flatnonzero(varied), moves)
+    return VariedData(np.flatnonzero(varied), moves)
 
 
 def _refuse_other_shapes(names: str, first: list[Array], second: list[Array]) -> None:
@@ -294,7 +300,7 @@ def _refuse_other_functions(names: str, first: Problem, second: Problem) -> None
             )
 
 
-class Weights(NamedTuple):
+class FunctionalDerivatives(NamedTuple):
     """Derivatives of a functional with respect to the data of a run: arrays, inputs, and the defects of impacts.
 
     ``slopes`` are the derivatives with respect to the readings of its sensor. ``at_times`` returns the value of the
@@ -311,7 +317,7 @@ class Weights(NamedTuple):
     at_times: Callable[[Array], float]
 
 
-def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, float]:
+def change_of(weights: FunctionalDerivatives, after: RunData, before: RunData) -> tuple[float, float]:
     """Change of a functional between two samples, to first order, and the sum of the absolute values of its terms."""
     total = size = 0.0
     pairs = zip(weights.arrays, after.arrays, before.arrays, strict=True)
@@ -334,7 +340,7 @@ def change_of(weights: Weights, after: Sample, before: Sample) -> tuple[float, f
 
 
 def sixth_order(
-    weights: Weights, samples: Mapping[int, Sample], size: float, here: Sample
+    weights: FunctionalDerivatives, samples: Mapping[int, RunData], size: float, here: RunData
 ) -> tuple[float, float, float]:
     """Derivative of a functional by differences of sixth order, its error, and the size of its terms.
 
@@ -351,6 +357,6 @@ def sixth_order(
     return fine, rough, max(terms for _, terms in changes) / size
 
 
-def second_order(weights: Weights, samples: Mapping[int, Sample], size: float) -> float:
+def second_order(weights: FunctionalDerivatives, samples: Mapping[int, RunData], size: float) -> float:
     """Derivative of a functional by a central difference with a step of ``size`` in both directions."""
     return change_of(weights, samples[1], samples[-1])[0] / (2.0 * size)

@@ -28,7 +28,7 @@ from .runs.step_readings import (
 from .runs.struck_runs import StruckRun
 
 
-class Sensed(NamedTuple):
+class SensedFunctional(NamedTuple):
     """Value of a functional of a run, and the states or steps on which it depends, ``places``.
 
     ``rows`` are the indices of these states or steps in the run, ``slopes`` the derivatives of the functional with
@@ -52,7 +52,7 @@ def _without_checkpoints(functional: Functional, used: int, count: int) -> str:
     return "checkpoints keep no states for a functional of all times: leave them out, or use Last or Peak"
 
 
-def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
+def sensed_of(run: GradientRun, functional: Functional) -> SensedFunctional:
     """Value of a functional of a run, and its derivatives with respect to the readings of its sensor.
 
     Raises ValueError for sensors and methods that do not fit, and for checkpoints of which it would need too many
@@ -76,10 +76,10 @@ def sensed_of(run: GradientRun, functional: Functional) -> Sensed:
     if isinstance(run, SegmentedRun) and rows.size > len(times) // 2:
         raise ValueError(_without_checkpoints(functional, rows.size, len(times)))
     places = run.states(rows) if steps is None else steps.take(rows)
-    return Sensed(functional.value(times, own), places, slopes[rows], rows, own)
+    return SensedFunctional(functional.value(times, own), places, slopes[rows], rows, own)
 
 
-def value_at_times(functional: Functional, own: Sensed, times: Array) -> float:
+def value_at_times(functional: Functional, own: SensedFunctional, times: Array) -> float:
     """Value of a functional for other times of the run, if its readings were unchanged."""
     return functional.value(middles(ends_of(times)) if isinstance(own.places, Steps) else times, own.readings)
 
@@ -95,7 +95,7 @@ def component_of(component: int, quantity: Quantity, values: Array) -> Array:
 
 
 def derivatives_by_run(
-    run: GradientRun, functional: Functional, own: Sensed
+    run: GradientRun, functional: Functional, own: SensedFunctional
 ) -> tuple[tuple[Index, Array], Array | None]:
     """Derivatives of a functional with respect to states and unknowns of steps.
 

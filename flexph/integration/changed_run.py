@@ -15,7 +15,7 @@ from ..changes.plan import Action, Plan
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.references import controlled_factors
 from ..mechanisms.model.state import State
-from ..mechanisms.poses.passage import Booking, state_after_passage, sum_of_bookings
+from ..mechanisms.poses.passage import JointChangeBalance, state_after_passage, sum_of_bookings
 from ..numerics.arguments import warn
 from ..numerics.arrays import Array
 from ..results.consecutive_runs import booked, joined, with_first_state
@@ -109,7 +109,7 @@ CHANGED = "change of joints"
 """Account of the energy lost when a run goes on with other joints."""
 
 
-def _after(run: Solution, later: Solution, booking: Booking | None) -> Solution:
+def _after(run: Solution, later: Solution, booking: JointChangeBalance | None) -> Solution:
     """Join a run and its continuation ``later`` into one solution.
 
     ``booking`` has the energy lost and the work done by the change of joints between the two runs, which are added to
@@ -149,7 +149,7 @@ class _ChangedRun:
         self.parts: list[Solution] = []
         self.made: list[tuple[str, float, Array]] = []
         self._before: Solution | None = None  # the state before changes at the start
-        self._observe = _Once(options.observe) if options.observe is not None else None
+        self._observe = _CachedObserver(options.observe) if options.observe is not None else None
 
     def run(self, start: State) -> Solution:
         """Integrate part by part up to the last time, or to an event that ends the run; return the solution."""
@@ -167,7 +167,7 @@ class _ChangedRun:
             error.solution = self._whole()
             raise
 
-    def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, Booking | None]:
+    def _changed(self, state: State, due: Sequence[Action]) -> tuple[State, JointChangeBalance | None]:
         """Apply the changes ``due`` in order; return the state after them, and their losses and work for the ledger.
 
         The losses and work are None if no change was due. A failure raises ValueError before the first part of the run,
@@ -207,7 +207,7 @@ class _ChangedRun:
         x: Array = joined([static_solution(mechanism, state)], self.plan.union).states[0]
         return x
 
-    def _part(self, state: State, booking: Booking | None) -> tuple[State, list[str]]:
+    def _part(self, state: State, booking: JointChangeBalance | None) -> tuple[State, list[str]]:
         """Run from a state to the next change; return the state there and the names of the conditions that are met.
 
         A condition is met if its event ended the part, or if its value at the end is zero to round-off of its value
@@ -234,7 +234,7 @@ class _ChangedRun:
         }
         return end, [name for name, value in apart.items() if value <= ON_ZERO * abs(values[name])]
 
-    def _kept(self, part: Solution, watched: dict[str, Any], booking: Booking | None) -> Solution:
+    def _kept(self, part: Solution, watched: dict[str, Any], booking: JointChangeBalance | None) -> Solution:
         """Solution of a part as stored: with the energies of the change before it, without the events of conditions.
 
         ``booking`` are these energies, ``watched`` the conditions by the names of their events.
@@ -325,7 +325,7 @@ def _value(name: str, given: Any, state: MechanismView, time: float) -> float:
     return event_value(name, given.function if isinstance(given, Event) else given, time, state)
 
 
-class _Once:
+class _CachedObserver:
     """Observer that calls ``function`` once at each time, and returns the stored value if it is called again.
 
     Without it, ``function`` would be called twice at the time at which one part of a run ends and the next begins.

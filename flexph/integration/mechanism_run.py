@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..control.control_loops import ControlLoops
-from ..control.state_feedback import Unusable
+from ..control.state_feedback import InvalidFeedbackError
 from ..mechanisms.model.accounts import Accounts
 from ..mechanisms.model.consistency import Checked, resolution, shortest_step, work_of_weights
 from ..mechanisms.model.references import controlled_factors
@@ -152,7 +152,7 @@ class _Task(NamedTuple):
         if self.loops is None:
             return huge_inputs(ports, values, {})
         for c in () if self.loops.coupled is None else self.loops.coupled.feedback:
-            with suppress(Unusable):
+            with suppress(InvalidFeedbackError):
                 values[c.entries] += c.answer(time, c.read(run.start.x, c.near)[0])
         return huge_inputs(ports, values, self.loops.ports)
 

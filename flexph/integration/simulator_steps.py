@@ -15,7 +15,7 @@ from ..numerics.arrays import Array
 from ..sensors.quantities import LastStep
 from ..systems.inputs import Forcing
 from .blocks.in_blocks import blocks_of
-from .blocks.single_steps import Window
+from .blocks.single_steps import StepTable
 from .times.controlled_runs import ControlledForcing
 from .times.loop import Accepted, Block, Going
 from .with_controllers.sampled_steps import in_chunks
@@ -151,7 +151,7 @@ class _TablesAhead:
         except ValueError:  # of a drive that ends before the last step: evaluate it for one step
             self.count, self.times = 1, self.times[:2]
             table = self.blocks.table(self.times)
-        self.window = Window(table, self.blocks.spans())
+        self.window = StepTable(table, self.blocks.spans())
 
 
 class OuterInputs(HeldInputs):

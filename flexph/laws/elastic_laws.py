@@ -14,7 +14,7 @@ from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.differences import central
-from ..numerics.memo import Remade
+from ..numerics.memo import PickledByCall
 from ..units.arguments import quantities
 from .resistive_relations import Relation, ScheduledRelation
 
@@ -41,7 +41,7 @@ class OutOfRange(ValueError):
 
 
 @dataclass(frozen=True)
-class ElasticLaw(Remade):
+class ElasticLaw(PickledByCall):
     """``F = V'(x)`` of an extension x [m or rad], with the stored energy V(x) [J].
 
     It is made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,

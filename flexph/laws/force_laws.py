@@ -8,14 +8,14 @@ from math import isfinite
 
 from ..numerics import checks as check
 from ..numerics.arguments import checked
-from ..numerics.memo import Remade
+from ..numerics.memo import PickledByCall
 
 REACH = 1e-6
 """Step of the differences of a force by extension and rate, relative to each or to one."""
 
 
 @dataclass(frozen=True)
-class ForceLaw(Remade):
+class ForceLaw(PickledByCall):
     """``F(x, v, t)`` of the extension x [m or rad], its rate v and the time t; positive where it pulls [N or N m].
 
     It stores no energy. In a step it is evaluated at the mean extension, the mean rate and the middle time, and does

@@ -11,12 +11,12 @@ import scipy
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import Remade
+from ..numerics.memo import PickledByCall
 from ..units.arguments import quantities
 
 
 @dataclass(frozen=True)
-class HysteresisLaw(Remade):
+class HysteresisLaw(PickledByCall):
     """Force ``F = k z`` of an inner extension z that follows the slip ds; stored energy ½ k z².
 
     It is made by :func:`bouc_wen` and :func:`bristle`. A spring with such a law has z as its state, zero at the start.

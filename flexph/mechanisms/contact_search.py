@@ -12,15 +12,15 @@ from ..joints.rows.connection import Connection
 from ..kernels.state import Configuration, derive
 from ..numerics.arrays import Array
 from ..systems.inputs import Forcing, Input
+from .contact_equilibrium import ContactEquilibrium
 from .model.model import extent
 from .model.state import Pose, at_rest
 from .model.time_table import Anchors, anchor
 from .poses.closure import Closure
 from .poses.passage import carried
-from .rested import Rested
 from .statics.balance import problem
 from .statics.balanced_state import balance_at
-from .statics.equilibrium import Unheld, equilibrium
+from .statics.equilibrium import UnheldError, equilibrium
 from .statics.stability import is_minimum
 from .statics.steady_rotation import steady_rotation
 from .substitutes import Touch, touches_of
@@ -82,14 +82,14 @@ class Search:
         self._others = [c for c in mechanism.connections if not c.touches]
         self._springs = [t.spring() for t in self.touches if not t.is_rigid]
 
-    def is_stable(self, rested: Rested) -> bool:
+    def is_stable(self, rested: ContactEquilibrium) -> bool:
         """True if an equilibrium with its closed contacts replaced by joints is a minimum of the energy."""
         resting, anchors = rested.mechanism, rested.state.anchors
         steady = steady_rotation(resting, None, None)
         given = problem(resting, anchors, self.time, inputs=self.inputs, steady=steady)
         return is_minimum(given, rested.configuration)
 
-    def moved(self, rested: Rested) -> float:
+    def moved(self, rested: ContactEquilibrium) -> float:
         """Distance of an equilibrium from the start of the search, without unit.
 
         It is the largest displacement of a body divided by the size of the mechanism, or the largest change of a
@@ -109,7 +109,7 @@ class Search:
         gaps = self._gaps(self.start)
         return all(t.has_tangents and abs(gaps[t.name]) <= PLACED * self.size for t in held)
 
-    def settled(self, held: Sequence[Touch], *, in_place: bool = False) -> Rested:
+    def settled(self, held: Sequence[Touch], *, in_place: bool = False) -> ContactEquilibrium:
         """Find the equilibrium by closing and releasing rigid contacts, one after the other, until all conditions hold.
 
         The contacts ``held`` do not slide: friction holds them along their tangents. With ``in_place``, the contacts
@@ -182,7 +182,7 @@ class Search:
             soft += [touch.sprung(k, dim) for touch in held if touch.is_rigid]
             try:
                 c = self._equilibrium(self.pose, soft, [t for t in held if not t.is_rigid]).configuration
-            except Unheld:
+            except UnheldError:
                 raise  # softer springs would not hold the mechanism either
             except ArithmeticError as error:
                 failed = failed or error
@@ -193,7 +193,7 @@ class Search:
         assert failed is not None
         raise failed
 
-    def _balanced(self, pose: Pose, closed: Sequence[Touch], held: Sequence[Touch]) -> Rested:
+    def _balanced(self, pose: Pose, closed: Sequence[Touch], held: Sequence[Touch]) -> ContactEquilibrium:
         names = {touch.name for touch in closed}
         holding = [touch for touch in held if not touch.is_rigid or touch.name in names]
         return self._equilibrium(pose, [touch.row() for touch in closed], holding)
@@ -205,7 +205,7 @@ class Search:
         held: Sequence[Touch],
         *,
         springs: Sequence[Connection] | None = None,
-    ) -> Rested:
+    ) -> ContactEquilibrium:
         """Equilibrium of the mechanism near a pose with other connections in place of its contacts.
 
         ``contacts`` replace the rigid contacts, and ``springs`` the compliant ones, by default all of them. Constraints
@@ -228,7 +228,7 @@ class Search:
         placed = Pose(*at, anchors, self.pose.bodies)
         options: dict[str, Any] = {"spin": None, "about": None, "redundant": "least_norm", "bent": self._bent}
         state = equilibrium(resting, placed, self.inputs, time=self.time, **options)
-        return Rested(self.touches, resting, state)
+        return ContactEquilibrium(self.touches, resting, state)
 
     def _pose(self, c: Configuration) -> Pose:
         return Pose(c.r, c.R, self.pose.anchors, self.pose.bodies)
@@ -243,7 +243,7 @@ class Search:
         gaps = gaps_at(a, c, derive(a, c)).before
         return dict(zip((touch.name for touch in self.touches), gaps.tolist(), strict=True))
 
-    def _wrong(self, rested: Rested, closed: set[str]) -> tuple[str | None, float]:
+    def _wrong(self, rested: ContactEquilibrium, closed: set[str]) -> tuple[str | None, float]:
         """Name of the contact that violates the conditions most, and its pull [N]; None if the conditions hold.
 
         It is the closed one that pulls most or, if none pulls, the open one that penetrates most; the pull is then 0.

@@ -74,14 +74,14 @@ def on_faces(mechanism: Mechanism, c: Configuration, exact: Collection[int] = ()
     return mechanism.replace(joints=joints), features
 
 
-class Agreement(NamedTuple):
+class GapComparison(NamedTuple):
     """Result of :func:`compare_gaps`: whether all closed gaps agree, and the numbers of surfaces touched at edges."""
 
     holds: bool
     edges: set[int]
 
 
-def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float) -> Agreement:
+def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, closed: float) -> GapComparison:
     """Compare the gaps of surfaces and of the faces that replace them, wherever one of the two is ≤ ``closed`` [m].
 
     The result lists the numbers of surfaces that are touched at an edge or on several faces: for these a plane is right
@@ -101,7 +101,7 @@ def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, close
         if own.edge:
             edges.add(number)
         holds = holds and not own.edge and abs(own.gap - stand_in) <= closed
-    return Agreement(holds, edges)
+    return GapComparison(holds, edges)
 
 
 def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..systems.inputs import Input
+from .contact_equilibrium import SlipError
 from .contact_search import OpenError, Search
 from .model.state import Pose, State
-from .rested import SlipError
 from .substitutes import OF_DISTANCES
 
 Mechanism = Any
@@ -19,7 +19,7 @@ LIGHT = 1e-6
 """Normal force, relative to the largest one, below which a contact counts as about to open."""
 
 
-class Held(NamedTuple):
+class PoseEquilibrium(NamedTuple):
     """Result of the search for an equilibrium with the contacts of a pose closed.
 
     ``state`` is the equilibrium; if there is none it is None, with a ``cause`` and a ``message``. ``open`` names the
@@ -32,7 +32,7 @@ class Held(NamedTuple):
     open: str | None = None
 
 
-def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Held:
+def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> PoseEquilibrium:
     """Equilibrium near a pose in which the contacts that touch in the pose stay closed, or the cause if there is none.
 
     Friction holds these contacts, and compliant ones, along their tangents. Raises ValueError for other shapes than
@@ -49,16 +49,18 @@ def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, ti
     try:
         rested = search.settled(held, in_place=True)
     except SlipError as error:
-        return Held(None, "slip", str(error))
+        return PoseEquilibrium(None, "slip", str(error))
     except OpenError as error:
-        return Held(None, "opening", f"{error.contact!r} opens")
+        return PoseEquilibrium(None, "opening", f"{error.contact!r} opens")
     except ArithmeticError as error:
-        return Held(None, "no equilibrium", str(error))
+        return PoseEquilibrium(None, "no equilibrium", str(error))
     if search.moved(rested) > AWAY:
-        return Held(None, "no equilibrium", "the nearest equilibrium is another pose, as of a body that tips over")
+        return PoseEquilibrium(
+            None, "no equilibrium", "the nearest equilibrium is another pose, as of a body that tips over"
+        )
     if not search.is_stable(rested):
-        return Held(None, "instability", "the equilibrium is not stable")
+        return PoseEquilibrium(None, "instability", "the equilibrium is not stable")
     pressing = rested.pressing
     lightest = min(pressing, key=lambda name: pressing[name], default=None)
     is_light = lightest is not None and pressing[lightest] <= LIGHT * max(pressing.values())
-    return Held(rested.with_contacts(mechanism), open=lightest if is_light else None)
+    return PoseEquilibrium(rested.with_contacts(mechanism), open=lightest if is_light else None)

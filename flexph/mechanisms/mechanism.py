@@ -20,6 +20,7 @@ from ..systems.inputs import Input
 from ..systems.linear import LinearPHDAE
 from ..systems.nonlinear import PHDAE
 from ..units.arguments import quantities
+from .contact_statics import closed_at, equilibrium_with_contacts
 from .equations.phdae import as_phdae
 from .forming import formed
 from .model.accounts import Accounts
@@ -33,7 +34,6 @@ from .poses.impacts import impact_at
 from .poses.multipliers import consistent_multipliers
 from .poses.pose_stack import Poses, assemble_all
 from .poses.reactions import Reaction, position_of, reaction_of_state
-from .resting import closed_at, equilibrium_with_contacts
 from .statics.buckling import Buckling, buckling
 from .statics.equilibrium import equilibrium
 from .statics.frequencies import eigenfrequencies_at, sweep_over

@@ -25,7 +25,7 @@ from ..kernels.contacts.distances import closest_of_face
 from ..kernels.contacts.gaps import vectors_of
 from ..kernels.state import Configuration, derive, touching_points
 from ..numerics.arrays import Array
-from .rested import Rested
+from .contact_equilibrium import ContactEquilibrium
 from .substitutes import name_of
 
 Mechanism = Any
@@ -44,7 +44,7 @@ PULLS = 1e-9
 """Pull of a face, relative to the force on its ball, up to which it does not count."""
 
 
-class Near(NamedTuple):
+class NearFace(NamedTuple):
     """Face near a ball: number of its gap, the gap [m], and the vector (d,) from the ball to the closest point."""
 
     number: int
@@ -57,21 +57,21 @@ def has_skins(mechanism: Mechanism) -> bool:
     return any(gap.kind == "face" for c in mechanism.connections for gap in c.form.gaps)
 
 
-def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near]]:
+def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[NearFace]]:
     """At most :data:`NEAREST` faces of each ball on a skin, those with the least gaps, by ascending gaps."""
     a = mechanism.network.arrays
     vectors = vectors_of(a.contacts, touching_points(a, c.r, derive(a, c).arm))
-    near: dict[Key, list[Near]] = {}
+    near: dict[Key, list[NearFace]] = {}
     for number, (contact, k, gap) in enumerate(_gaps(mechanism)):
         if gap.kind == "face":
             distance, foot = closest_of_face(vectors[: len(gap.vectors), number])
-            near.setdefault((contact.name, gap.skin), []).append(Near(k, distance - gap.offset, foot))
+            near.setdefault((contact.name, gap.skin), []).append(NearFace(k, distance - gap.offset, foot))
     return {key: sorted(faces, key=lambda own: own.gap)[:NEAREST] for key, faces in near.items()}
 
 
-def apart(faces: list[Near], size: float) -> list[Near]:
+def apart(faces: list[NearFace], size: float) -> list[NearFace]:
     """Faces in the given order, except those whose closest point is the closest point of an earlier face."""
-    own: list[Near] = []
+    own: list[NearFace] = []
     for face in faces:
         if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in own):
             own.append(face)
@@ -110,7 +110,7 @@ def _with(mechanism: Mechanism, sets: Sets, changed: Callable[[int, Gap], Gap]) 
     return mechanism.replace(joints=joints)
 
 
-def numbers(near: dict[Key, list[Near]]) -> Sets:
+def numbers(near: dict[Key, list[NearFace]]) -> Sets:
     """Sets with the numbers of all faces near each ball, ascending."""
     return {key: tuple(sorted(face.number for face in faces)) for key, faces in near.items()}
 
@@ -121,7 +121,7 @@ def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) 
     return {key: tuple(own.number for own in faces if own.gap <= faces[0].gap + tied) for key, faces in near.items()}
 
 
-def carrying_sets(mechanism: Mechanism, rested: Rested, size: float) -> Sets:
+def carrying_sets(mechanism: Mechanism, rested: ContactEquilibrium, size: float) -> Sets:
     """Faces that carry each ball at an equilibrium, found from the forces on the balls.
 
     The equilibrium may be one in which these faces do not have equal gaps yet.
@@ -130,7 +130,7 @@ def carrying_sets(mechanism: Mechanism, rested: Rested, size: float) -> Sets:
     return {key: _carrying(apart(faces, size), forces[key]) for key, faces in near.items()}
 
 
-def changed_sets(mechanism: Mechanism, rested: Rested, sets: Sets, closed: float, size: float) -> Sets:
+def changed_sets(mechanism: Mechanism, rested: ContactEquilibrium, sets: Sets, closed: float, size: float) -> Sets:
     """Sets after an equilibrium: the same unless a face pulls, or another one is closer by more than ``closed`` [m]."""
     forces, near, changed = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration), {}
     for key, numbers in sets.items():
@@ -148,7 +148,7 @@ def changed_sets(mechanism: Mechanism, rested: Rested, sets: Sets, closed: float
     return changed
 
 
-def _carrying(faces: list[Near], forces: Mapping[int, float]) -> tuple[int, ...]:
+def _carrying(faces: list[NearFace], forces: Mapping[int, float]) -> tuple[int, ...]:
     """Numbers of the faces that carry a ball with given ``forces`` of faces, by a linear programme.
 
     With the planes of the faces at rest, their normals n_k and the resultant f, the largest depth is least where
@@ -167,7 +167,7 @@ def _carrying(faces: list[Near], forces: Mapping[int, float]) -> tuple[int, ...]
     return carried or (faces[0].number,)
 
 
-def _forces(mechanism: Mechanism, rested: Rested) -> dict[Key, dict[int, float]]:
+def _forces(mechanism: Mechanism, rested: ContactEquilibrium) -> dict[Key, dict[int, float]]:
     """Normal forces [N] of the faces that carry each ball, by the numbers of their gaps."""
     pressing = rested.pressing
     forces: dict[Key, dict[int, float]] = {}

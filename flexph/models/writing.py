@@ -22,7 +22,7 @@ from flexph.laws.creep_laws import CreepLaw
 from flexph.laws.resistive_relations import Relation, ScheduledRelation
 from flexph.mechanisms.mechanism import Mechanism
 from flexph.numerics.arguments import checked
-from flexph.numerics.memo import Lost, Recipe
+from flexph.numerics.memo import OmittedArgument, Recipe
 from flexph.robots.motions import Motion
 
 from .reading.expressions import Expression
@@ -105,7 +105,7 @@ class _Writer:
     named: dict[str, dict[str, Any]] = field(default_factory=lambda: {"materials": {}, "sections": {}})
     known: list[tuple[Any, str]] = field(default_factory=list)
 
-    def body(self, recipe: Recipe | Lost | None, path: str) -> dict[str, Any]:
+    def body(self, recipe: Recipe | OmittedArgument | None, path: str) -> dict[str, Any]:
         """Entry of a body, from the call that created it.
 
         ``path`` names it in errors. Raises ValueError if the call was not recorded or has no kind of entry.
@@ -162,7 +162,7 @@ class _Writer:
         ``path`` names it in errors. Raises ValueError for a type that a file cannot contain.
         """
         match value:
-            case Lost(kind=kind):
+            case OmittedArgument(kind=kind):
                 raise ValueError(f"{path} cannot be written: {kind} in memory; save it to a file and give its path")
             case np.generic() | np.ndarray():
                 return value.tolist()

@@ -34,7 +34,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from .annotations import Check, condition_of, listed_words
-from .memo import Described, Remade
+from .memo import PickledByCall, WithRecipe
 
 LARGE = 1000
 """Number of unknowns of dense matrices from which on several threads may be faster."""
@@ -144,7 +144,7 @@ def _checked(
             if reason is None:
                 raise
             raise reason from error
-        if isinstance(result, (Remade, Described)):
+        if isinstance(result, (PickledByCall, WithRecipe)):
             result.made_by(door.public, arguments, named)  # type: ignore[attr-defined]
         return result
 

@@ -13,7 +13,7 @@ from .arrays import Array
 Value = TypeVar("Value")
 
 
-class Corrected(NamedTuple, Generic[Value]):
+class IterationResult(NamedTuple, Generic[Value]):
     """Result of an iteration: the last value, its defect, and in ``settled`` True if it converged."""
 
     value: Value
@@ -22,7 +22,7 @@ class Corrected(NamedTuple, Generic[Value]):
 
 
 @dataclass(frozen=True)
-class Corrections:
+class IterationLimits:
     """Limits of an iteration that makes a defect small.
 
     The defect is the size of a correction, or of the residual after the correction. The iteration converges if the
@@ -42,17 +42,17 @@ class Corrections:
         """True if the iteration counts as converged with this ``defect`` after the ``previous`` one."""
         return defect <= self.settled or (defect <= self.stagnated and defect > self.slow * previous)
 
-    def run(self, start: Value, correct: Callable[[Value], tuple[Value, float]]) -> Corrected[Value]:
+    def run(self, start: Value, correct: Callable[[Value], tuple[Value, float]]) -> IterationResult[Value]:
         """Iterate from ``start`` until the limits end it; ``correct`` maps a value to the next one and its defect."""
         value, defect, previous = start, np.inf, np.inf
         for _ in range(self.most):
             value, defect = correct(value)
             if self.settle(defect, previous):
-                return Corrected(value, defect, True)
+                return IterationResult(value, defect, True)
             if not defect <= self.diverged or defect > self.growth * previous:
                 break
             previous = defect
-        return Corrected(value, defect, False)
+        return IterationResult(value, defect, False)
 
 
 def least_norm_step(jacobian: Array, residual: Array, *, rcond: float) -> Array:

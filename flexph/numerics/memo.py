@@ -69,7 +69,7 @@ def _reduced(mapping: MappingProxyType[Any, Any]) -> tuple[Any, ...]:
 copyreg.pickle(MappingProxyType, _reduced)  # pickle does not support it by itself
 
 
-class Remade:
+class PickledByCall:
     """Base of values that hold functions of the library; they are pickled as the public call that made them.
 
     The arguments of the call are values and user functions. Copies in the same process share the functions.
@@ -131,21 +131,21 @@ def _remade(function: Callable[..., Any], arguments: tuple[Any, ...], named: Map
 class Recipe:
     """Name of the public function that made a value, and lightweight copies of its arguments.
 
-    Large arrays, and values such as meshes that contain large arrays, are replaced by :class:`Lost` with the name of
-    their type. Values that have a recipe of their own are replaced by this recipe.
+    Large arrays, and values such as meshes that contain large arrays, are replaced by :class:`OmittedArgument` with the
+    name of their type. Values that have a recipe of their own are replaced by this recipe.
     """
 
     function: str
     arguments: Mapping[str, Any]
 
 
-class Lost(NamedTuple):
+class OmittedArgument(NamedTuple):
     """Placeholder for an argument too large for a recipe."""
 
     kind: str
 
 
-class Described:
+class WithRecipe:
     """Base of values that remember, as their recipe, the public call that made them.
 
     The recipe is not part of the value: it is not compared, and ``dataclasses.replace`` drops it.
@@ -165,10 +165,10 @@ class Described:
 
 
 def _light_copy(value: Any) -> Any:
-    """Lightweight copy of an argument for a recipe: the value itself, its own recipe, or :class:`Lost` if large."""
+    """Lightweight copy of an argument for a recipe: the value itself, its own recipe, or its type if it is large."""
     match value:
-        case Described():
-            return value.recipe or Lost(type(value).__name__)
+        case WithRecipe():
+            return value.recipe or OmittedArgument(type(value).__name__)
         case Mapping():
             return {name: _light_copy(item) for name, item in value.items()}
         case list() | tuple() if len(value) <= LIGHT:
@@ -179,9 +179,11 @@ def _light_copy(value: Any) -> Any:
             return value
     if is_dataclass(value) and not isinstance(value, type) and value.__dataclass_params__.frozen:  # type: ignore[attr-defined]
         return (
-            Lost(type(value).__name__) if any(isinstance(_light_copy(v), Lost) for v in vars(value).values()) else value
+            OmittedArgument(type(value).__name__)
+            if any(isinstance(_light_copy(v), OmittedArgument) for v in vars(value).values())
+            else value
         )
-    return Lost(type(value).__name__)
+    return OmittedArgument(type(value).__name__)
 
 
 class Memo:

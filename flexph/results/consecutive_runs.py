@@ -11,7 +11,7 @@ import numpy as np
 from ..joints.rows.connection import measures
 from ..mechanisms.model.model import Model
 from ..mechanisms.model.time_table import Anchors, law_values, laws
-from ..mechanisms.poses.passage import Booking
+from ..mechanisms.poses.passage import JointChangeBalance
 from ..numerics.arrays import Array
 from .ledger import Ledger, join_ledgers
 from .result import Occurrences
@@ -57,7 +57,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
     return replace(last, **whole)
 
 
-def booked(ledger: Ledger, booking: Booking) -> Ledger:
+def booked(ledger: Ledger, booking: JointChangeBalance) -> Ledger:
     """Copy of the ledger of a run whose first row includes the energy balance of a change of joints before the run.
 
     ``booking`` is this balance. Its losses, work and impulses are added to those of the first row; the residual is the

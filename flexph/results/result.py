@@ -17,7 +17,7 @@ from ..files.hdf5 import LINKED, open_contained, write_hdf5
 from ..files.reading import refuse_missing
 from ..files.storage import put_text, put_texts, write_fields
 from ..files.stored_array import StoredArray, in_file
-from ..files.stored_fields import Declared, Leaf, get_texts, read_fields, values_of
+from ..files.stored_fields import DeclaredZeros, Leaf, get_texts, read_fields, values_of
 from ..numerics import checks as check
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
@@ -176,7 +176,7 @@ class Result(NamedFields, Labelled):
                 return cls._read(open_contained(path, linked=LINKED), system, own, leaf=in_file)
             with open_contained(path, linked=LINKED) as file:
                 return cls._read(file, system, own)
-        except _Another as error:
+        except _OtherModelError as error:
             raise ValueError(str(error)) from None
         except Exception as error:  # damaged files may raise any exception in the library
             said = " ".join(str(error).split()) or type(error).__name__
@@ -192,7 +192,7 @@ class Result(NamedFields, Labelled):
             raise OSError(f"format is {stored[0]!r}, expected {cls._format()!r}")
         cls._refuse_another(get_texts(file, "layout"), own)
         given = {cls.SYSTEM: system}
-        declared: Self = read_fields(file, cls, given, Declared(file.id.get_filesize()))
+        declared: Self = read_fields(file, cls, given, DeclaredZeros(file.id.get_filesize()))
         declared._check_shapes()
         run: Self = read_fields(file, cls, given, leaf)
         run._check_values()
@@ -202,7 +202,7 @@ class Result(NamedFields, Labelled):
     def _refuse_another(cls, saved: list[str], own: list[str]) -> None:
         if saved != own:
             there, here = next((a, b) for a, b in zip_longest(saved, own, fillvalue="nothing") if a != b)
-            raise _Another(f"the saved run belongs to another {cls.SYSTEM}: {there!r} there, {here!r} here")
+            raise _OtherModelError(f"the saved run belongs to another {cls.SYSTEM}: {there!r} there, {here!r} here")
 
     def _check_shapes(self) -> None:
         """Raise OSError unless the arrays of a run from a file have the shapes that its times and system require."""
@@ -249,5 +249,5 @@ class Result(NamedFields, Labelled):
         yield "observations", observed, (k + 1, *observed.shape[1:]) if observed.size else (0,)
 
 
-class _Another(ValueError):
+class _OtherModelError(ValueError):
     """Error for an undamaged file whose run belongs to another mechanism or system."""

@@ -35,7 +35,7 @@ class Twist(NamedTuple):
         return turn, shift if dim == 2 else shift + self.spin * (self.spin @ self.velocity) / rate**2 * by
 
 
-class Moved(NamedTuple):
+class JointMotion(NamedTuple):
     """Rigid motion x → R x + t of the bodies that a joint moves, from home to given coordinates.
 
     ``turn`` is R (d, d), ``shift`` t (d,), and ``twist`` that of the joint at these coordinates.
@@ -73,17 +73,17 @@ class Chain:
         if self.is_open:
             self._order()
 
-    def joints(self, target: Array) -> list[Moved]:
+    def joints(self, target: Array) -> list[JointMotion]:
         """For each joint, the rigid motion from home to the coordinates ``target`` (n,) of the bodies that it moves."""
         dim = self.home[0].shape[1]
-        moved: list[Moved | None] = [None] * len(self.twists)
+        moved: list[JointMotion | None] = [None] * len(self.twists)
         for n, parent in self._parents:
             before = None if parent < 0 else moved[parent]
             turn, shift = (np.eye(dim), np.zeros(dim)) if before is None else before[:2]
             own, along = self.twists[n].motion(target[n] - self.origin[n])
             spin = turned_spins(turn[None], self.twists[n].spin[None])[0]
             velocity = turn @ self.twists[n].velocity - sweep(spin[None], shift[None])[0]
-            moved[n] = Moved(turn @ own, shift + turn @ along, Twist(velocity, spin))
+            moved[n] = JointMotion(turn @ own, shift + turn @ along, Twist(velocity, spin))
         return [one for one in moved if one is not None]
 
     def pose(self, target: Array) -> Placed:
@@ -96,7 +96,7 @@ class Chain:
                 centres[body], rotations[body] = turn @ centres[body] + shift, turn @ rotations[body]
         return centres, rotations
 
-    def place(self, joints: list[Moved], body: int, point: Array) -> tuple[Array, Array, Array]:
+    def place(self, joints: list[JointMotion], body: int, point: Array) -> tuple[Array, Array, Array]:
         """Position (d,) of a point of a body, rotation (d, d) of the body, and their Jacobian (d + s, n).
 
         ``point`` (d,) is the position of the point in the home pose, ``joints`` the result of :meth:`joints` at the

@@ -36,7 +36,7 @@ from ..mechanisms.model.model import Model
 from ..mechanisms.model.state import Pose, at_rest
 from ..mechanisms.model.time_table import TimeTable, anchor
 from ..numerics.arrays import Array, dense
-from ..numerics.corrections import Corrections
+from ..numerics.corrections import IterationLimits
 from ..numerics.rotations import spins, sweep, turned_spins
 from ..sensors.panel import sensor_element
 from ..sensors.quantities import Quantity
@@ -45,7 +45,7 @@ from .chain import Chain
 if TYPE_CHECKING:
     from ..mechanisms.mechanism import Mechanism
 
-CLOSURE = Corrections(most=20, settled=1e-14, stagnated=1e-11, slow=0.5, growth=1e3)
+CLOSURE = IterationLimits(most=20, settled=1e-14, stagnated=1e-11, slow=0.5, growth=1e3)
 """Limits of Newton's method for poses, on gaps relative to the size of the mechanism."""
 STRIDE = 0.3
 """Change of a coordinate [rad, or levers of the mechanism] in one step of a continuation."""

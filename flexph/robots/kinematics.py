@@ -49,7 +49,7 @@ class Place(NamedTuple):
     rotation: Array
 
 
-class _Here(NamedTuple):
+class _PoseData(NamedTuple):
     """Pose at given coordinates, its :class:`Equations`, and rigid velocities (n_v, n) at unit rates there."""
 
     at: Placed
@@ -154,16 +154,16 @@ class Kinematics(Memo):
     def _known(self) -> Any:
         space = self._space
 
-        def here(q: bytes) -> _Here:
+        def here(q: bytes) -> _PoseData:
             at, equations = space.pose(np.frombuffer(q))
             for part in at:
                 part.setflags(write=False)  # kept for further calls
-            return _Here(at, equations, space.unit_velocities(equations))
+            return _PoseData(at, equations, space.unit_velocities(equations))
 
         return lru_cache(maxsize=KEPT)(here)
 
-    def _at(self, q: Values) -> _Here:
-        here: _Here = self._known(self._values("q", q).tobytes())
+    def _at(self, q: Values) -> _PoseData:
+        here: _PoseData = self._known(self._values("q", q).tobytes())
         return here
 
     def _values(self, what: str, given: Values | None) -> Array:

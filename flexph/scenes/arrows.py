@@ -143,7 +143,7 @@ SLIGHT = 1e-9
 """Share of the largest force below which forces are not drawn."""
 
 
-class Pull(NamedTuple):
+class ForceArrow(NamedTuple):
     """Force (k, 3) [N] to be drawn as an arrow at positions (k, 3) [m], with its name.
 
     The arrow starts at the position, or ends there if ``ends`` is True. ``undeformed`` are positions (k, 3) without the
@@ -169,7 +169,7 @@ def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: fl
     ] + _points(solution, rows, radius=longest / ROUND)
 
 
-def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
+def _drawn(pulls: list[ForceArrow], longest: float) -> list[Part]:
     largest = max([float(np.linalg.norm(pull.force, axis=1).max()) for pull in pulls], default=0.0)
     if not largest > 0.0:
         return []
@@ -187,7 +187,7 @@ def _drawn(pulls: list[Pull], longest: float) -> list[Part]:
     return parts
 
 
-def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pull]:
+def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[ForceArrow]:
     """Forces of joints on their first bodies at the saved times ``rows``, each the mean over the step before.
 
     At the start of the run the force is the mean over the first step.
@@ -209,11 +209,11 @@ def _reactions(solution: Solution, motion: MotionByName, rows: Array) -> list[Pu
         port, force = joint.ports[0], spatial(run.reaction(joint.name).force)
         places = PortPlaces(motion, len(rows), port)
         undeformed = replace(places, undeformed=True).position(port) if places.deformed([port]) else None
-        pulls.append(Pull(f"force of {joint.name}", places.position(port), force, undeformed=undeformed))
+        pulls.append(ForceArrow(f"force of {joint.name}", places.position(port), force, undeformed=undeformed))
     return pulls
 
 
-def _contacts(solution: Solution, rows: Array) -> list[Pull]:
+def _contacts(solution: Solution, rows: Array) -> list[ForceArrow]:
     """Normal forces of contacts on their first shapes at the saved times ``rows``, each the mean over the step before.
 
     A force is the resultant of all gaps of a contact; contacts whose closed gaps have different normals are left out.
@@ -229,7 +229,7 @@ def _contacts(solution: Solution, rows: Array) -> list[Pull]:
         place, normal = ((closed * values).sum(axis=1) / closed.sum(axis=1) for values in (at.place, at.normal))
         if (np.linalg.norm(normal, axis=1) > PARALLEL).all():
             force = size[np.maximum(rows - 1, 0)][:, None] * normal
-            pulls.append(Pull(f"normal force of {name}", spatial(place), spatial(force), ends=True))
+            pulls.append(ForceArrow(f"normal force of {name}", spatial(place), spatial(force), ends=True))
     return pulls
 
 
@@ -258,7 +258,7 @@ def _touching(solution: Solution) -> list[str]:
     return [c.name for c in placed if gaps_of(mechanism, c.name).number <= GAPS][:MOST]
 
 
-def _weights(motion: MotionByName, count: int) -> list[Pull]:
+def _weights(motion: MotionByName, count: int) -> list[ForceArrow]:
     """Weights of all bodies at their centres of mass, or for nodal bodies at the mean of the node centres.
 
     ``count`` is the number of times of the motion.
@@ -272,5 +272,5 @@ def _weights(motion: MotionByName, count: int) -> list[Pull]:
         if isinstance(body, Body) and body.size:
             undeformed = spatial(motion.points(name, body.inertia.centre[None], np.zeros((dim, body.size)))[:, 0])
         force = np.tile(body.mass * gravity, (count, 1))
-        pulls.append(Pull(f"weight of {name}", spatial(centres), force, undeformed=undeformed))
+        pulls.append(ForceArrow(f"weight of {name}", spatial(centres), force, undeformed=undeformed))
     return pulls

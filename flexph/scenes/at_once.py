@@ -26,7 +26,7 @@ Draw = Callable[[MotionByName, int, int, bool], Part]
 """Function of a motion, its number of times, the number of a part and whether it is scalable, that draws the part."""
 
 
-class Copies(MotionByName):
+class EqualBodies(MotionByName):
     """Motion of one body whose rows are several equal bodies at a single state, so that all are drawn by one call.
 
     ``tables`` gives, for each quantity such as ``centre``, the indices of its entries in the state, one row for each
@@ -54,7 +54,7 @@ class _Group:
     tables: dict[str, Array]
 
 
-class AtOnce:
+class StateDrawing:
     """Plan for drawing the parts of a mechanism at single states, with the same result as drawing each separately.
 
     Parameters
@@ -94,7 +94,7 @@ class AtOnce:
         self._groups = [
             _Group(tuple(own), _tables(self._mechanism, [names[k] for k in own])) for own in groups.values()
         ]
-        self._fixed = _Fixed(
+        self._fixed = _RigidParts(
             motion.first, {number: (name, draw(motion.first, 1, number, False)) for number, name in owners.items()}
         )
 
@@ -109,14 +109,14 @@ class AtOnce:
             if len(group.numbers) == 1:
                 parts[group.numbers[0]] = self._draw(motion, 1, group.numbers[0], scalable)
                 continue
-            copies = Copies(self._mechanism, state, group.tables)
+            copies = EqualBodies(self._mechanism, state, group.tables)
             whole = self._draw(copies, len(group.numbers), group.numbers[0], scalable)
             for row, number in enumerate(group.numbers):
                 parts[number] = _row(whole, row, self._names[number])
         return [parts[number] for number in range(len(parts))]
 
 
-class _Fixed:
+class _RigidParts:
     """Parts that are fixed to rigid bodies, by number; their points are stored in body axes and move with the body."""
 
     def __init__(self, motion: Rows, parts: dict[int, tuple[str, Part]]) -> None:

@@ -126,7 +126,7 @@ def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
     largest = max([float(np.linalg.norm(own, axis=1).max()) for own in moved], default=0.0) or 1.0
     swung = [_swung(part, own / largest, swing) for part, own in zip(bodies, moved, strict=True)]
     shown = shown_connections(mechanism)
-    places = [_Swinging(PortPlaces(around, 3, c.ports[0]), swing / largest) for c in shown]
+    places = [_ModePlacements(PortPlaces(around, 3, c.ports[0]), swing / largest) for c in shown]
     joints = [connection_part(at, c, size) for at, c in zip(places, shown, strict=True)]
     return [*swung, *(replace(j, deformation=j.points - j.points[:1]) for j in joints)]  # starting at rest
 
@@ -150,7 +150,7 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 
 
 @dataclass(frozen=True, eq=False)
-class _Swinging:
+class _ModePlacements:
     """Positions and axes of ports that are displaced along a mode by multiples ``ways`` (k,).
 
     ``places`` has the ports in the three states of :func:`_around`: at rest, displaced forwards and displaced

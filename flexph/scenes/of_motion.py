@@ -9,7 +9,7 @@ import numpy as np
 
 from ..drawing.shapes import Shape, box_shape
 from ..joints.rows.connection import Connection
-from ..joints.rows.signs import Places
+from ..joints.rows.signs import PortPlacements
 from ..joints.rows.vectors import Ground
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.model.model import Model
@@ -20,7 +20,7 @@ from ..numerics.arrays import Array
 from ..results.motion import MotionByName
 from ..results.solution import Solution
 from .arrows import PortPlaces, arrows, spatial
-from .at_once import AtOnce
+from .at_once import StateDrawing
 from .scene import Part, PartKind, Scene, account_of
 from .stresses import Rows, over_run, stress_fields
 from .surfaces import Surface, surface_of
@@ -126,7 +126,7 @@ class Drawing:
         self._names = list(self._surfaces)
         self._connections = shown_connections(self.mechanism)
         self._ground: list[Part] | None = None
-        self._at_once: AtOnce | None = None
+        self._at_once: StateDrawing | None = None
 
     def scene(self, motion: Rows, times: Array, unit: str = "s", *, scalable: bool = True) -> Scene:
         """Scene of the states of a motion at given times.
@@ -142,7 +142,7 @@ class Drawing:
         if self._ground is None:  # the first scene
             self._ground = ground_parts(motion, count, self.size, moving[: len(self._names)])
         elif self._at_once is None and count == 1:
-            self._at_once = AtOnce(motion, self._names, self._connections, self._part)
+            self._at_once = StateDrawing(motion, self._names, self._connections, self._part)
         dim = self.mechanism.layout.dim
         return Scene(times, (*moving, *self._ground), self.size, dim, unit=unit)
 
@@ -213,7 +213,7 @@ def body_part(
     return Part(name, "body", points, surface.triangles, deformation=deformation, point_fields=fields)
 
 
-def connection_part(places: Places, connection: Connection, size: float) -> Part:
+def connection_part(places: PortPlacements, connection: Connection, size: float) -> Part:
     """Drawn part of a joint or force element, with its symbols of a ``size`` [m]."""
     own = [sign.surface(places, size) for sign in connection.signs]
     starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..files.hdf5 import write_hdf5
 from .execution.records import read_head, read_record, record_path
-from .execution.subjects import Subject
+from .execution.subjects import StudyFunction
 from .samples import Samples
 
 STATUS, ERROR, SECONDS = "sample_status", "sample_error", "sample_seconds"
@@ -52,7 +52,7 @@ class Variable:
         return {"f": float, "i": np.int64, "b": np.int8, "U": object}[self.kind]
 
 
-def write_dataset(path: Path, folder: Path, samples: Samples, subject: Subject, units: Mapping[str, str]) -> None:
+def write_dataset(path: Path, folder: Path, samples: Samples, subject: StudyFunction, units: Mapping[str, str]) -> None:
     """Write the records of all samples to a file; parameters are coordinates, and dimensions for a full grid.
 
     Missing values become NaN or an empty text; shorter arrays are padded. Integers and truth values keep their type
@@ -174,7 +174,7 @@ def parts_of_array(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[An
             yield (*lead, slice(first, last)), (last - first, *shape[axis + 1 :])
 
 
-def _attributes(subject: Subject, samples: Samples) -> dict[str, Any]:
+def _attributes(subject: StudyFunction, samples: Samples) -> dict[str, Any]:
     packages = ("flexph", "numpy", "scipy")
     fixed = {f"parameter_{k}": v for k, v in subject.defaults.items() if k not in samples.columns}
     return {

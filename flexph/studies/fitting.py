@@ -16,7 +16,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, Numbers
 from ..numerics.memo import NamedFields
 from .differentiable import Slopes, recorded
-from .execution.runs import Place
+from .execution.runs import StudyOptions
 from .parameter_study import Evaluations, evaluations, text_of, value_of
 from .samples import box
 
@@ -132,7 +132,7 @@ def fit(
             raise ValueError(f"start[{name!r}] must not be zero: parameters are scaled by it")
     check.positive("step", step), check.positive("tolerance", tolerance), check.count("most", most)
     own = recorded(function)
-    with evaluations(own, list(start), Place(out, executor, jobs, resume)) as runs:
+    with evaluations(own, list(start), StudyOptions(out, executor, jobs, resume)) as runs:
         sizes = {name: abs(value) for name, value in start.items()}
         slopes = Slopes(runs, step if own is function else None, sizes)
         problem = _Problem(runs, _measured(measured, deviations), dict(start), slopes)

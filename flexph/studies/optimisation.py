@@ -17,7 +17,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .differentiable import Slopes, recorded
 from .execution.records import Record
-from .execution.runs import Place, progress_bar
+from .execution.runs import StudyOptions, progress_bar
 from .load_cases import Function
 from .optimum import Conditions, Limits, Optimum, limit_size
 from .parameter_study import Evaluations, evaluations, text_of, value_of
@@ -114,7 +114,7 @@ def optimise(
     check.positive("tolerance", tolerance)
     check.count("most", most, 2 + len(bounds))
     own, chosen = _with_slopes(function, method, step, constraints)
-    place = Place(out, executor, None if executor and jobs == 1 else jobs, resume)
+    place = StudyOptions(out, executor, None if executor and jobs == 1 else jobs, resume)
     limits = dict(constraints or {})
     weights = {objective: 1.0} if isinstance(objective, str) else dict(objective)
     if not weights:

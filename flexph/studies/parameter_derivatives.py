@@ -12,7 +12,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..numerics.memo import NamedFields
 from .eigenvalues.along_parameters import stated_steps
-from .execution.runs import Place
+from .execution.runs import StudyOptions
 from .parameter_study import Evaluations, evaluations, value_of
 
 
@@ -85,7 +85,7 @@ def sensitivities(
     (0.25, -0.125)
     """
     own = stated_steps(at, steps)
-    with evaluations(function, list(at), Place(out, executor, jobs, resume)) as runs:
+    with evaluations(function, list(at), StudyOptions(out, executor, jobs, resume)) as runs:
         (values,) = runs.values([at])
         numbers = [name for name, value in values.items() if value.dtype.kind in "fi"]
         slopes = derivatives(runs, at, own, numbers)

@@ -15,7 +15,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from .dataset import write_dataset
 from .execution.records import Record, key
-from .execution.runs import Place, Runs, progress_bar, runs_of
+from .execution.runs import Runs, StudyOptions, progress_bar, runs_of
 from .execution.subjects import needed_xarray, subject
 from .load_cases import CASE, Function, LoadCases, joined
 from .samples import Samples, grid, table
@@ -93,7 +93,7 @@ def study(
     """
     own, points = subject(function), as_samples(samples)
     own.check_columns(points.columns)
-    place = Place(out, executor, _count(jobs), resume, check.count("retries", retries, 0), retry_failed)
+    place = StudyOptions(out, executor, _count(jobs), resume, check.count("retries", retries, 0), retry_failed)
     with runs_of(own, place) as runs:
         _perform(runs, points, progress)
         return collected(runs, points, keep=out is not None, units=units)
@@ -193,7 +193,7 @@ class Evaluations:
 
 
 @contextmanager
-def evaluations(function: Function, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
+def evaluations(function: Function, names: Sequence[str], place: StudyOptions) -> Iterator[Evaluations]:
     """Context manager with the evaluations of a function, a case or several load cases in named parameters."""
     cases: list[str] = []
     if isinstance(function, Mapping):

@@ -15,7 +15,7 @@ from ..discretisation.parametrized import gradient_pair
 from ..integration.general.stepper import StepStart, grown, scaled_by
 from ..numerics import checks as check
 from ..numerics.arrays import Array, dense
-from ..numerics.corrections import Corrections, least_norm_step
+from ..numerics.corrections import IterationLimits, least_norm_step
 from ..numerics.differences import central
 from ..numerics.ranks import singular_vectors
 from ..numerics.step_failed import StepFailed
@@ -24,7 +24,7 @@ from .branch import Branch, round_off_of
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange
 from .transition import Impasse, Reset, SwitchFailed
-from .watch import Leaving, bounds
+from .watch import ModeWatch, bounds
 
 GAINED = 1e-11
 """Gain of energy at a switch, relative to the sum of the magnitudes of the terms of H, that is round-off."""
@@ -119,7 +119,7 @@ def change_mode(world: DrivenSystem, at: Instant, target: str, *, cause: str, re
         moved, kept = _by_impulses(world, at, target), {}
     else:
         given = _reset(reset, at, system.size)
-        moved, kept = Impulsive.none(given), _kept(reset, at, given)
+        moved, kept = ImpulseResult.none(given), _kept(reset, at, given)
     branch = world.branch(target, at.time, moved.state)
     energy = (float(system.H(at.state)), float(system.H(branch.state)))
     work = _work(world, target, at.time, branch.state, costate=moved.costate)
@@ -146,7 +146,7 @@ def change_mode(world: DrivenSystem, at: Instant, target: str, *, cause: str, re
     return Arrival(switch, branch)
 
 
-def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> Impulsive:
+def _by_impulses(world: DrivenSystem, at: Instant, target: str) -> ImpulseResult:
     try:
         return impulsive(world.equations(target, at.time), at.time, at.state)
     except ArithmeticError as error:
@@ -172,7 +172,7 @@ def violated_conditions(world: DrivenSystem, arrival: Arrival, size: Array, step
     if not asked:
         return ""
     system, h = world.system.system(mode), TRIAL * step
-    watch = Leaving(asked, branch, time, size)
+    watch = ModeWatch(asked, branch, time, size)
     at_once = [(b, b.value) for b in asked if b.beyond]
     if not at_once:
         u = world.forcings[mode].at(time + 0.5 * h)
@@ -211,13 +211,13 @@ def _terms(system: SwitchingPHDAE, at: Instant) -> float:
 
 MET = 1e-13
 """Defect of a constraint, relative to its largest terms, at which a state needs no impulse."""
-SEARCH = Corrections(most=30, settled=1e-15, stagnated=1e-9, slow=0.1)
+SEARCH = IterationLimits(most=30, settled=1e-15, stagnated=1e-9, slow=0.1)
 """Tolerances of Newton's method for impulses, relative to impulses that change a state by its size."""
 LOOSE = 1e-10
 """Relative singular value below which an algebraic costate counts as undetermined, and may be an impulse."""
 
 
-class Impulsive(NamedTuple):
+class ImpulseResult(NamedTuple):
     """State (n,) after impulses of algebraic costates, and the impulses.
 
     ``impulse`` (n,) is E(x⁺ − x⁻), ``costate`` (n,) is ∫z dt, and ``free`` (k, n) has the rows a of the quantities a·x
@@ -230,13 +230,13 @@ class Impulsive(NamedTuple):
     free: Array
 
     @classmethod
-    def none(cls, state: Array) -> Impulsive:
+    def none(cls, state: Array) -> ImpulseResult:
         """Result for a state without impulses, which is unchanged."""
         zero = np.zeros(state.size)
         return cls(state, zero, zero, np.zeros((0, state.size)))
 
 
-def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
+def impulsive(equations: Equations, time: float, x: Array) -> ImpulseResult:
     """State that satisfies the constraints of a mode, after their impulses on the state x.
 
     With E = U₁U₁ᵀE V₁V₁ᵀ and A = J − R, the costates U₂μ that E does not act on may be infinite for an instant. Their
@@ -256,7 +256,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
     system, split = equations.system, equations.split
     N = _impulses(split.U2.T @ dense(system.J(x) - system.R(x)) @ split.U2)
     if not N.shape[1]:
-        return Impulsive.none(x)._replace(free=split.V1.T)
+        return ImpulseResult.none(x)._replace(free=split.V1.T)
     rows = split.U2 @ N
 
     def defect(y: Array) -> Array:
@@ -277,7 +277,7 @@ def impulsive(equations: Equations, time: float, x: Array) -> Impulsive:
             )
     G, moves = directions(after)
     free = null_space(moves.T, rcond=1e-12).T @ split.V1.T if moves.size else split.V1.T
-    return Impulsive(after, split.U1 @ (split.U1.T @ (G @ mu)), rows @ mu, free)
+    return ImpulseResult(after, split.U1 @ (split.U1.T @ (G @ mu)), rows @ mu, free)
 
 
 def _impulses(inner: Array) -> Array:

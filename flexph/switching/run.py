@@ -32,7 +32,7 @@ from .switches import Switches
 from .system import SwitchingPHDAE
 from .trajectory import ModeChange, SwitchingTrajectory
 from .transition import Impasse, SwitchFailed
-from .watch import Leaving
+from .watch import ModeWatch
 
 
 def start_of(driven: DrivenSystem, time: float, x0: Array, *, mode: str | None, step: float) -> Instant:
@@ -145,7 +145,7 @@ def _forcings(system: SwitchingPHDAE, options: RunOptions) -> dict[str, Forcing]
     }
 
 
-class Reached(NamedTuple):
+class GridTimesReached(NamedTuple):
     """Report to the loop over steps, with the number ``reached`` of further grid times.
 
     The steps are recorded already.
@@ -175,7 +175,7 @@ class SwitchingRun:
         """Call the observer at the last instant."""
         self.record.observer.settle()
 
-    def steps(self, at: Instant, kept: Array) -> Iterator[Reached]:
+    def steps(self, at: Instant, kept: Array) -> Iterator[GridTimesReached]:
         """Take the steps of all modes up to the last time, and yield the progress.
 
         ``kept`` are the times of saved states.
@@ -190,7 +190,7 @@ class SwitchingRun:
             try:
                 for time in steps_in_mode(run, stepper, np.array([at.time, *later, end]), kept):
                     passed, before = self._passed(time), passed
-                    yield Reached(passed - before)
+                    yield GridTimesReached(passed - before)
             finally:
                 self.tried, state = run.tried, state_at_end(run, stepper.watch)
                 self.record.segment(run, at.mode, state)
@@ -239,7 +239,7 @@ prediction."""
 class ModeStepper(SystemStepper):
     """Stepper of a mode that stays on one branch of its algebraic states."""
 
-    def __init__(self, *system: Any, watch: Leaving) -> None:
+    def __init__(self, *system: Any, watch: ModeWatch) -> None:
         super().__init__(*system)
         self.watch, self.careful = watch, watch.branch.careful
 
@@ -277,7 +277,7 @@ def steps_in_mode(run: Run, stepper: ModeStepper, grid: Array, kept: Array) -> I
         yield t1
 
 
-def state_at_end(run: Run, watch: Leaving) -> Array:
+def state_at_end(run: Run, watch: ModeWatch) -> Array:
     """State at the end of the steps of a mode, with algebraic states that solve its equations.
 
     If none are found, it has the algebraic states of the last step.

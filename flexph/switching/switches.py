@@ -10,7 +10,7 @@ from .branch import Branch
 from .record import Record
 from .trajectory import ModeChange
 from .transition import At, Every, Impasse, SwitchFailed, Transition
-from .watch import Bound, Leaving, bounds
+from .watch import ModeWatch, WatchedBound, bounds
 
 
 class Switches:
@@ -19,13 +19,13 @@ class Switches:
     Times within ``close`` [s] coincide. ``watch`` contains the bounds of the present mode.
     """
 
-    watch: Leaving
+    watch: ModeWatch
 
     def __init__(self, driven: DrivenSystem, record: Record, *, grid: Array, close: float) -> None:
         self.driven, self.system, self.record, self.grid, self.close = driven, driven.system, record, grid, close
         self._recent: list[ModeChange] = []  # within one step of the grid
 
-    def settled(self, at: Instant, cause: Bound | Transition | None) -> Instant:
+    def settled(self, at: Instant, cause: WatchedBound | Transition | None) -> Instant:
         """Make and record all switches at an instant, one after the other; return the instant after the last.
 
         ``cause`` is the cause of the first one; None as a run starts.
@@ -34,9 +34,9 @@ class Switches:
         if cause is None:
             cause = self._immediate_cause(at, None)
         while cause is not None:
-            transition = cause.transition if isinstance(cause, Bound) else cause
+            transition = cause.transition if isinstance(cause, WatchedBound) else cause
             if transition is None:
-                assert isinstance(cause, Bound)
+                assert isinstance(cause, WatchedBound)
                 name, targets, reset = f"not valid: {cause.name}", self.system.following(at.mode), None
             else:
                 name, targets, reset = transition.name, tuple(transition.target), transition.reset
@@ -59,7 +59,7 @@ class Switches:
         """Transitions out of a mode that are triggered by a time, with their triggers."""
         return [(t, t.when) for t in self.system.leaving(mode) if isinstance(t.when, At | Every)]
 
-    def cause(self, at: Instant, due: float) -> Bound | Transition | None:
+    def cause(self, at: Instant, due: float) -> WatchedBound | Transition | None:
         """Cause that ended the steps within a mode, or None.
 
         ``due`` is the next time at which a transition out of this mode is triggered.
@@ -88,13 +88,13 @@ class Switches:
 
     def _immediate_cause(
         self, at: Instant, used: list[Transition] | None, branch: Branch | None = None
-    ) -> Bound | Transition | None:
+    ) -> WatchedBound | Transition | None:
         """Begin to watch the mode of an instant, and return the cause that ends it at once, or None.
 
         ``used`` are the timed transitions already taken at this instant; None as a run starts, when none are taken.
         """
         branch = branch or self.driven.branch(at.mode, at.time, at.state, entered=False)
-        self.watch = Leaving(bounds(self.system, at.mode), branch, at.time, at.size)
+        self.watch = ModeWatch(bounds(self.system, at.mode), branch, at.time, at.size)
         return (None if used is None else self._due(at, used)) or self.watch.at_once(at.time)
 
     def _count(self, switch: ModeChange) -> None:

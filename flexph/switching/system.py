@@ -11,7 +11,7 @@ import numpy as np
 from ..numerics import checks as check
 from ..numerics.arguments import checked
 from ..numerics.arrays import Array
-from ..numerics.memo import Remade, read_only
+from ..numerics.memo import PickledByCall, read_only
 from ..systems.linear import LinearPHDAE, from_linear
 from ..systems.nonlinear import PHDAE
 from .transition import Function, Transition
@@ -57,7 +57,7 @@ class Mode:
 
 @checked
 @dataclass(frozen=True, eq=False)
-class SwitchingPHDAE(Remade):
+class SwitchingPHDAE(PickledByCall):
     """``E_s(x) ẋ = (J_s(x) − R_s(x)) z_s(x) + B_s(x) u, y = B_sᵀz_s`` with a switching mode s and one common H(x).
 
     ``modes`` maps names to :class:`PHDAE` or :class:`Mode`, all with the same states and Hamiltonian ([survey] sec. 5);

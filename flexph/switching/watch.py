@@ -24,7 +24,7 @@ the start."""
 
 
 @dataclass(eq=False)
-class Bound:
+class WatchedBound:
     """Guard or validity function w(t, x) of a mode, with its value at the end of the last step.
 
     With a direction, w is ≤ 0 while the mode lasts, and the mode may be left when w rises through zero; a guard without
@@ -74,24 +74,24 @@ class Bound:
         return self.condition is None or bool(self.condition(time, x))
 
 
-def bounds(system: SwitchingPHDAE, mode: str) -> list[Bound]:
+def bounds(system: SwitchingPHDAE, mode: str) -> list[WatchedBound]:
     """Bounds of a mode: its guards and its functions ``valid``."""
     guards = [
-        Bound(t.when.function, f"the guard of {t.name!r}", t, t.when.direction, t.condition)
+        WatchedBound(t.when.function, f"the guard of {t.name!r}", t, t.when.direction, t.condition)
         for t in system.leaving(mode)
         if isinstance(t.when, Guard)
     ]
     valid = system.modes[mode].valid.items()
-    return guards + [Bound(f, f"valid[{name!r}] of mode {mode!r}", None, -1) for name, f in valid]
+    return guards + [WatchedBound(f, f"valid[{name!r}] of mode {mode!r}", None, -1) for name, f in valid]
 
 
-class Leaving:
+class ModeWatch:
     """Watch over the bounds of a mode from a time and state on; a run uses it in place of its events (events.Watch)."""
 
-    def __init__(self, asked: Sequence[Bound], branch: Branch, time: float, size: Array) -> None:
+    def __init__(self, asked: Sequence[WatchedBound], branch: Branch, time: float, size: Array) -> None:
         self.bounds, self.branch = list(asked), branch
         self.active = bool(self.bounds) or branch.careful  # True if steps must be checked
-        self.fired: Bound | None = None
+        self.fired: WatchedBound | None = None
         self.stopped = time
         x = branch.state
         for bound in self.bounds:
@@ -99,7 +99,7 @@ class Leaving:
             bound.noise = round_off_of(bound, time, x, size=np.maximum(size, np.abs(x)), relative=ROUND_OFF)
             bound.armed = abs(bound.value) > bound.noise if bound.sign == 0 else bound.value < -bound.noise
 
-    def at_once(self, time: float) -> Bound | None:
+    def at_once(self, time: float) -> WatchedBound | None:
         """First bound that the mode violates as it is entered and whose condition is true, or None.
 
         Other bounds that the mode violates, whose condition is false, are set to wait.
@@ -135,12 +135,12 @@ class Leaving:
         self.branch.keep(t1, new)
         return None
 
-    def _leaves(self, bound: Bound, after: float) -> bool:
+    def _leaves(self, bound: WatchedBound, after: float) -> bool:
         if bound.sign == 0:
             return bound.armed and bound.value * after <= 0.0
         return not bound.waits and ((bound.armed and after >= 0.0) or after > bound.noise)
 
-    def _zero(self, bound: Bound, t0: float, t1: float, *, after: float, at: Callable[[float], Array]) -> float:
+    def _zero(self, bound: WatchedBound, t0: float, t1: float, *, after: float, at: Callable[[float], Array]) -> float:
         """Time between t0 and t1 at which w of a bound becomes zero; t0 if w was never negative in this step.
 
         ``after`` is w at t1, ``at`` gives the state at a time.

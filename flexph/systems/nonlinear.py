@@ -14,7 +14,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array, dense
 from ..numerics.differences import CENTRAL
 from ..numerics.factors.signature import check_semi_definite
-from ..numerics.memo import Remade, read_only
+from ..numerics.memo import PickledByCall, read_only
 from .derivatives import Derivatives
 from .discrete_gradients import Invariants
 from .ports import NamedPorts, PortMatrices
@@ -110,7 +110,7 @@ class Constant:
 
 @checked
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PHDAE(NamedPorts, Remade):
+class PHDAE(NamedPorts, PickledByCall):
     """Nonlinear pH descriptor system ``E(x) ẋ = (J − R) z(x) + B u, y = Bᵀz, E(x)ᵀz(x) = ∇H(x)`` ([dg] eq. (5)-(6)).
 
     E, J, R and B are functions of the state x (n,), or constant matrices. Then dH/dt = yᵀu − zᵀR z. With feed-through

@@ -13,7 +13,7 @@ from ..numerics.arguments import checked
 from ..numerics.arrays import Array
 from ..scenes.scene import FRAMES, Part, PartKind, Scene
 from .looks import COLOURS, as_scene, coloured, limits_of, shown_field, unit_of
-from .mesh import Creased, creased_each, telling_points, unit_normals
+from .mesh import CreasedMesh, creased_each, telling_points, unit_normals
 from .packing import RIGID, with_triangles
 from .rigid_motion import quaternions, rigid_motion, rigid_pieces
 from .stage import map_of, rgb
@@ -118,7 +118,7 @@ class _File:
         gltf.set_binary_blob(blob)
         return gltf
 
-    def _add(self, part: Part, mesh: Creased) -> None:
+    def _add(self, part: Part, mesh: CreasedMesh) -> None:
         """Append a part as a node with its mesh and motion."""
         library, gltf = self.library, self.gltf
         motion = rigid_motion(part.undeformed)

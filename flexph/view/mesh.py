@@ -20,7 +20,7 @@ CREASE = float(np.cos(np.radians(38.0)))
 """Cosine of the angle between two triangles below which their edge is sharp."""
 
 
-class Creased(NamedTuple):
+class CreasedMesh(NamedTuple):
     """Mesh of triangles (t, 3) whose corners are split along sharp edges.
 
     Vertices on such an edge occur once on each side of it. ``corners`` (v,): index of the given point at each vertex;
@@ -40,7 +40,7 @@ def telling_points(part: Part) -> Array:
     return np.asarray(part.points[row], dtype=float)
 
 
-def creased(points: Array, cells: Array) -> Creased:
+def creased(points: Array, cells: Array) -> CreasedMesh:
     """Mesh of points (p, 3) and triangles (t, 3) with the corners split along sharp edges."""
     normals = unit_normals(points[cells])
     start, end = cells, np.roll(cells, -1, axis=1)
@@ -60,17 +60,19 @@ def creased(points: Array, cells: Array) -> Creased:
     order = np.argsort(first_corner)  # by their first corner, so that the corners of one mesh are contiguous
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return Creased(cells.ravel()[first_corner[order]], place[numbers].reshape(cells.shape))
+    return CreasedMesh(cells.ravel()[first_corner[order]], place[numbers].reshape(cells.shape))
 
 
-def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[Creased]:
+def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[CreasedMesh]:
     """Meshes split along sharp edges, from several meshes at once; see :func:`creased`."""
     starts = np.cumsum([0, *map(len, points)])
     shifted = [own + start for own, start in zip(cells, starts, strict=False)]
     corner, triangles = creased(np.concatenate(points), np.concatenate(shifted))
     ends = np.cumsum([0, *map(len, cells)])
     own = [triangles[first:last] for first, last in pairwise(ends)]
-    return [Creased(corner[t.min() : t.max() + 1] - start, t - t.min()) for t, start in zip(own, starts, strict=False)]
+    return [
+        CreasedMesh(corner[t.min() : t.max() + 1] - start, t - t.min()) for t, start in zip(own, starts, strict=False)
+    ]
 
 
 def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:

@@ -137,7 +137,7 @@ SHORT = 65536
 """Number of points beyond which indices need more than 16 bits."""
 
 
-class Packed(NamedTuple):
+class PackedScene(NamedTuple):
     """Scene as text: the compressed stream in base 64, and the field and index of the time that are shown initially."""
 
     text: str
@@ -145,14 +145,14 @@ class Packed(NamedTuple):
     row: int
 
 
-def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> Packed:
+def packed(scene: Scene, *, title: str, field: str | None = None, forces: bool = False) -> PackedScene:
     """Scene of triangles as compressed text, with the field and the index of the time that are shown initially.
 
     ``forces``: True to show arrows initially.
     """
     field, row = shown_field(scene, field), telling_row(scene)
     raw = streamed(scene, title=title, field=field, row=row, forces=forces)
-    return Packed(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"), field, row)
+    return PackedScene(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"), field, row)
 
 
 def streamed(scene: Scene, *, title: str, field: str | None, row: int = 0, forces: bool = False, **more: Any) -> bytes:

@@ -12,7 +12,7 @@ from flexph.laws.resistive_relations import Relation
 from flexph.numerics import checks as check
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, Numbers
-from flexph.numerics.memo import Remade
+from flexph.numerics.memo import PickledByCall
 from flexph.numerics.rotations import spins
 from flexph.systems.particle_terms import LENGTH, SQUARE
 
@@ -55,7 +55,7 @@ class SpringLaw:
 
 @checked
 @dataclass(frozen=True, eq=False)
-class Spring(Remade):
+class Spring(PickledByCall):
     """A spring with the energy V(ℓ) [J] of its length ℓ [m] and the tensile force V'(ℓ) [N].
 
     :meth:`linear` makes a linear spring, :meth:`of_square` one whose energy is a function of the squared length.

@@ -32,7 +32,7 @@ GivenDamper = tuple[GivenPort, Relation]
 
 
 @dataclass(frozen=True, eq=False)
-class Added:
+class BodyParts:
     """Ports, constraints, dampers and sample of a body, in the forms in which users give them to :func:`free_body`."""
 
     ports: Mapping[str, GivenPort] | None
@@ -41,7 +41,7 @@ class Added:
     sample: Vector | None
 
 
-def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: Added) -> MultibodySystem:
+def body_system(body: BodyAxes, M: Array, weight: Potential | Invariants | None, added: BodyParts) -> MultibodySystem:
     """Multibody system of a body with the mass matrix M and the potential ``weight``.
 
     ``added`` are its ports, constraints and dampers, and the sample.
@@ -201,7 +201,7 @@ def free_body(
     turning = body.lever(first)[:, body.dim :]
     M = np.block([[m * np.eye(body.dim), turning], [turning.T, J]])
     weight = None if gravity is None else _weight(body, m, first, gravity)
-    return body_system(body, M, weight, Added(ports, constraints, dampers, sample))
+    return body_system(body, M, weight, BodyParts(ports, constraints, dampers, sample))
 
 
 @checked
@@ -266,7 +266,7 @@ def pivoted_body(
     if gravity is not None and not known:
         raise ValueError("gravity acts on a centre of mass: mass and centre must be given with it")
     weight = None if gravity is None else _weight(body, m, first, gravity)
-    return body_system(body, J, weight, Added(ports, constraints, dampers, sample))
+    return body_system(body, J, weight, BodyParts(ports, constraints, dampers, sample))
 
 
 def _inertia(mass: float, inertia: Numbers, centre: Vector | None, about: Vector | None) -> tuple[float, Array, Array]:

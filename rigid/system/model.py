@@ -15,7 +15,7 @@ import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array, dense
-from flexph.numerics.memo import Memo, Remade, once, read_only
+from flexph.numerics.memo import Memo, PickledByCall, once, read_only
 from flexph.systems.discrete_gradients import Invariants
 from flexph.systems.nonlinear import Terms
 
@@ -112,7 +112,7 @@ def name_of(parts: Mapping[str, slice], index: int, kind: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SystemModel(Memo, Remade):
+class SystemModel(Memo, PickledByCall):
     """Members of a multibody system, its sizes and names, and its functions of positions and velocities.
 
     Symbols follow :class:`rigid.MultibodySystem`, which documents the members.

@@ -14,7 +14,7 @@ import numpy as np
 
 from flexph.numerics import checks as check
 from flexph.numerics.arrays import Array
-from flexph.numerics.corrections import Corrections
+from flexph.numerics.corrections import IterationLimits
 from flexph.numerics.differences import STEP, central_of_order_four
 from flexph.systems.inputs import Forcing, Input
 
@@ -32,7 +32,7 @@ final states of methods that let constraints drift."""
 VELOCITY_DEFECT = 0.1
 """Defect of a velocity constraint up to which a run may begin, relative to the velocities and their change by forces in
 one step. It is large, as some methods satisfy velocity constraints at midpoints only."""
-CLOSING = Corrections(most=30, settled=1e-15)
+CLOSING = IterationLimits(most=30, settled=1e-15)
 """Newton corrections of positions, which end at round-off."""
 NOTHING = 1e-12
 """Size of a multiplier, relative to the largest force, below which it is round-off and set to zero."""

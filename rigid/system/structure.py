@@ -19,7 +19,7 @@ from flexph.numerics import spans
 from flexph.numerics.arguments import checked
 from flexph.numerics.arrays import Array, block_diag
 from flexph.numerics.differences import CENTRAL, central
-from flexph.numerics.memo import Remade
+from flexph.numerics.memo import PickledByCall
 from flexph.numerics.ranks import kernel, rank_of
 from flexph.numerics.subspaces import relative
 
@@ -85,7 +85,7 @@ def _ports(system: MultibodySystem) -> dict[str, slice]:
 
 
 @dataclass(frozen=True, eq=False)
-class ResistiveRelation(Remade, Resistance):
+class ResistiveRelation(PickledByCall, Resistance):
     """Resistive relation ``R_ζ = {(f_R, e_R) : f_R = −τ_d(ζ, e_R)}`` of a system ([rigid] eq. (8) with τ_R = −f_R).
 
     It is resistive, e_Rᵀf_R ≤ 0 ([rigid] definition 6), and terminates the port ``resistive`` of a

@@ -11,7 +11,7 @@ from swing_case import BAD, GOOD, checks_with, flexph, swing, write
 
 from flexph.case import Case, find_cases
 from flexph.console.machine import plain
-from flexph.files.durable import Terminated
+from flexph.files.durable import TerminationRequest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "machine-output.md").read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def test_checks_are_printed_as_documented():
     assert json.loads(result.stdout)["checks"][1]["computed"] is None
 
 
-ENDS = {"ctrl-c": (KeyboardInterrupt, 130), "sigterm": (Terminated, 143), "error": (RuntimeError("lost"), 1)}
+ENDS = {"ctrl-c": (KeyboardInterrupt, 130), "sigterm": (TerminationRequest, 143), "error": (RuntimeError("lost"), 1)}
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -18,10 +18,12 @@ from .kept_steps import GradientRun, Piece
 from .problems import in_loops
 from .saltation import back_over_impacts
 from .struck_runs import StruckRun
-from .sweeps import ByNumbers, Sweeps, Varied, refuse_failed, spread, steps_of_piece, weights_of
+from .sweeps import SweepDerivatives, Sweeps, VariedData, refuse_failed, spread, steps_of_piece, weights_of
 
 
-def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied) -> ByNumbers:
+def back_over(
+    run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: VariedData
+) -> SweepDerivatives:
     """Derivatives of a functional with respect to the data of a run, by a backward sweep over all steps.
 
     ``by_state`` are indices of times, and the derivatives with respect to the states at these times, in the layout of
@@ -44,8 +46,8 @@ def back_over(run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array
 
 
 def _back_over_steps(
-    run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
-) -> ByNumbers:
+    run: GradientRun, by_state: tuple[Index, Array], by_unknown: Array | None, varied: VariedData
+) -> SweepDerivatives:
     """Derivatives as in :func:`back_over`, for the method Exact and for compositions of its steps, such as Exact4."""
     at = run.numbers(by_state[0]), by_state[1]
     if isinstance(run, StruckRun):
@@ -56,7 +58,7 @@ def _back_over_steps(
     return sweeps.found(np.zeros(0))
 
 
-def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied: Varied) -> ByNumbers:
+def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied: VariedData) -> SweepDerivatives:
     """Derivatives as in :func:`back_over`, for steps of the method Decaying, which lose energy."""
     problem, states = run.problem, run.solution.states
     table, steps = problem.table, len(states) - 1
@@ -75,10 +77,12 @@ def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied:
     ]
     totals = [of.run.by_coefficient, of.run.by_offset, of.run.by_moved, *rates]
     arrays = [spread(problem, varied.constants, of.run.by_constants), of.run.carried, *totals, of.by_matrices]
-    return ByNumbers(arrays, np.ascontiguousarray(inputs), float(of.run.audit[0]), np.zeros(0))
+    return SweepDerivatives(arrays, np.ascontiguousarray(inputs), float(of.run.audit[0]), np.zeros(0))
 
 
-def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: Varied) -> ByNumbers:
+def _back_over_nodes(
+    run: GradientRun, tableau: Tableau, by_state: tuple[Index, Array], varied: VariedData
+) -> SweepDerivatives:
     """Derivatives as in :func:`back_over`, for steps of Gauss collocation with a ``tableau``."""
     problem, states = run.problem, run.solution.states
     table = problem.table
@@ -95,4 +99,4 @@ def _back_over_nodes(run: GradientRun, tableau: Tableau, by_state: tuple[Index, 
     if varied.times:
         totals["times"] = of.run.by_times
     arrays = [spread(problem, varied.constants, of.run.by_constants), of.run.carried, *totals.values()]
-    return ByNumbers(arrays, by_inputs, float(of.run.audit[0]), np.zeros(0))
+    return SweepDerivatives(arrays, by_inputs, float(of.run.audit[0]), np.zeros(0))

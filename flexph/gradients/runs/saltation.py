@@ -23,10 +23,10 @@ from .impacts import LATER, jump_back
 from .kept_steps import Piece
 from .problems import in_loops
 from .struck_runs import StruckRun
-from .sweeps import ByNumbers, Sweeps, with_inputs
+from .sweeps import SweepDerivatives, Sweeps, with_inputs
 
 
-def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> ByNumbers:
+def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> SweepDerivatives:
     """Derivatives of a functional with respect to the data of a run with impacts, by sweeps back over its pieces."""
     jumps: list[Array] = []
     pieces, impacts = list(run.divided), list(run.impacts)

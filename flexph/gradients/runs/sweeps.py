@@ -21,7 +21,7 @@ SOLVED = 1e-6
 """Largest Newton correction of a step with contacts at its solution, relative to its largest unknown."""
 
 
-class Varied(NamedTuple):
+class VariedData(NamedTuple):
     """Data of a run with respect to which derivatives are computed.
 
     ``constants`` are the indices of these constants; ``times`` is True if the times of steps are among the data.
@@ -31,7 +31,7 @@ class Varied(NamedTuple):
     times: bool
 
 
-class ByNumbers(NamedTuple):
+class SweepDerivatives(NamedTuple):
     """Derivatives of a functional with respect to the numbers of a run, and the largest relative defect of the sweep.
 
     ``arrays`` are derivatives with respect to constants, start and table of steps, ``inputs`` with respect to the
@@ -44,7 +44,7 @@ class ByNumbers(NamedTuple):
     jumps: Array
 
 
-def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: Varied) -> tuple[Backward, Index]:
+def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: VariedData) -> tuple[Backward, Index]:
     """Arrays with which the loops compute the steps of a piece again and record their operations, and their addresses.
 
     ``by_state`` are derivatives of the functional with respect to the states of the piece, in the layout of the loops.
@@ -98,7 +98,7 @@ class Sweeps:
     """Backward sweep over a run of the exact scheme, piece by piece, with sums over all pieces."""
 
     def __init__(
-        self, problem: Problem, by_state: tuple[Index, Array], by_unknown: Array | None, varied: Varied
+        self, problem: Problem, by_state: tuple[Index, Array], by_unknown: Array | None, varied: VariedData
     ) -> None:
         self.problem, self.table, self.varied = problem, with_inputs(problem.table), varied
         self.by_state, self.by_unknown = by_state, by_unknown
@@ -148,14 +148,14 @@ class Sweeps:
         refuse_failed(of, of.table.times, failed)
         self._defect = float(of.audit[0])
 
-    def found(self, jumps: Array) -> ByNumbers:
+    def found(self, jumps: Array) -> SweepDerivatives:
         """Derivatives with respect to all numbers at the end of the sweep.
 
         ``jumps`` are those with respect to impacts.
         """
         totals = [getattr(self.sums.table, name) for name in self.problem.timed]
         arrays = [spread(self.problem, self.varied.constants, self.sums.constants), self.sums.carried, *totals]
-        return ByNumbers(arrays, self.sums.table.inputs, self._defect, jumps)
+        return SweepDerivatives(arrays, self.sums.table.inputs, self._defect, jumps)
 
 
 def weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:

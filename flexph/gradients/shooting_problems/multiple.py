@@ -33,7 +33,7 @@ from ..parameters import one_by_one, origin_of, step_of, varied_by
 from ..runs.problems import EXACT, Times, in_loops, problem_of
 from ..runs.problems import Problem as RunProblem
 from ..runs.readings import change, readings, readings_apart, readings_by_state
-from ..runs.sweeps import Varied
+from ..runs.sweeps import VariedData
 from ..sensed import component_of
 from .duration import DURATION
 from .single import Evaluation, Problem, hats
@@ -253,7 +253,7 @@ class SegmentedProblem:
         nodes = self._by_nodes(problem, parameters)
         changes, columns = [Change(zero, inputs, {}) for _, inputs in nodes], [column for column, _ in nodes]
         direct: dict[str, dict[int, Array]] = {name: {} for name in self.base.functionals}
-        varied = Varied(np.zeros(0, dtype=int), times=False)
+        varied = VariedData(np.zeros(0, dtype=int), times=False)
         if parameters:
             own, varied = self._by_parameters(problem, of, parameters, solution)
             first = self.base.count - len(parameters)
@@ -281,7 +281,7 @@ class SegmentedProblem:
         of: tuple[Callable[..., Any], Times],
         parameters: Mapping[str, float],
         solution: Solution,
-    ) -> tuple[list[Change], Varied]:
+    ) -> tuple[list[Change], VariedData]:
         """Derivatives of the data of a segment with respect to each parameter, and the constants that vary."""
         quantities = {name: own.quantity for name, own in self.base.functionals.items()}
         sensors = {name: (own, solution.states) for name, own in quantities.items()}

@@ -20,7 +20,7 @@ from ..functionals import Functional
 from ..interior_point import InteriorPoint
 from .duration import DURATION, Duration
 from .multiple import MultipleShooting, SegmentedProblem, segmented
-from .search import Closed, Condition, Search, dependent, opposed, smooth_problem
+from .search import Condition, MatchingCondition, Search, dependent, opposed, smooth_problem
 from .single import Ends, Limits, Problem, end_of, limit_of
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def _solved(
     return _optimum(search.problem, search, z)
 
 
-def _remedy(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> str:
+def _remedy(conditions: Sequence[Condition | MatchingCondition], search: Search, z: Array) -> str:
     """Advice after a search that did not converge, by the conditions at the scaled unknowns z where it ended.
 
     It names conditions that exclude or repeat each other, or asks for a better guess.
@@ -296,7 +296,7 @@ def _remedy(conditions: Sequence[Condition | Closed], search: Search, z: Array) 
 
 def _minimised(
     search: Search,
-    conditions: Sequence[Condition | Closed],
+    conditions: Sequence[Condition | MatchingCondition],
     z: Array,
     how: tuple[InteriorPoint | None, float, int],
 ) -> OptimizeResult:
@@ -321,7 +321,7 @@ def _minimised(
     )
 
 
-def _violation(condition: Condition | Closed, search: Search, z: Array) -> float:
+def _violation(condition: Condition | MatchingCondition, search: Search, z: Array) -> float:
     """Largest violation of a condition at the scaled unknowns z, negative or zero if it holds with a margin."""
     miss = np.atleast_1d(condition.residual(search, z))
     return float(np.abs(miss).max() if condition.kind == "eq" else (-miss).max())

@@ -80,13 +80,15 @@ class Search:
         value, slope = self.asked(z).gaps[name]
         return value, slope * self.size
 
-    def conditions(self, z: Array) -> list[Condition | Closed]:
+    def conditions(self, z: Array) -> list[Condition | MatchingCondition]:
         """Conditions of the problem: closed gaps, end conditions and limits, each divided by a size.
 
         The size of an end condition is that of its gradient at the scaled unknowns z, or of its error there if that is
         larger. The size of a limit is that of its values.
         """
-        rows: list[Condition | Closed] = [Closed(name, self.size_of_states) for name in self.asked(z).gaps]
+        rows: list[Condition | MatchingCondition] = [
+            MatchingCondition(name, self.size_of_states) for name in self.asked(z).gaps
+        ]
         for name, (_, values) in self.problem.base.ends.items():
             self._refuse_other_size(name, values, z)
             for i, value in enumerate(np.ravel(values)):
@@ -202,7 +204,7 @@ class Condition(NamedTuple):
         return self.sign * search.condition(z, self.name)[1] / self.size
 
 
-class Closed(NamedTuple):
+class MatchingCondition(NamedTuple):
     """Condition that a segment begins at the end of the previous segment, where the gap ``name`` must vanish."""
 
     name: str
@@ -218,7 +220,7 @@ class Closed(NamedTuple):
         return search.gap(z, self.name)[1] / self.size
 
 
-def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> tuple[float, list[str]]:
+def opposed(conditions: Sequence[Condition | MatchingCondition], search: Search, z: Array) -> tuple[float, list[str]]:
     """Least violation of linearised conditions within the bounds, and names of the conditions that oppose each other.
 
     For residuals c and slopes C the violation is the least t ≥ 0 with ``|c + C d| ≤ t``, or ``c + C d ≥ −t`` of
@@ -244,7 +246,7 @@ def opposed(conditions: Sequence[Condition | Closed], search: Search, z: Array) 
     return float(result.fun), list(dict.fromkeys(names[int(i)] for i in bound))
 
 
-def dependent(conditions: Sequence[Condition | Closed], search: Search, z: Array) -> list[str]:
+def dependent(conditions: Sequence[Condition | MatchingCondition], search: Search, z: Array) -> list[str]:
     """Names of end conditions and gaps whose derivatives are linearly dependent at the scaled unknowns z."""
     equal = [own for own in conditions if own.kind == "eq"]
     slopes = [np.atleast_2d(own.slope(search, z)) for own in equal]
@@ -257,7 +259,9 @@ def dependent(conditions: Sequence[Condition | Closed], search: Search, z: Array
     return list(dict.fromkeys(name for name, share in zip(names, shares, strict=True) if share > MULTIPLIER))
 
 
-def smooth_problem(search: Search, conditions: Sequence[Condition | Closed], scale: float, z: Array) -> SmoothProblem:
+def smooth_problem(
+    search: Search, conditions: Sequence[Condition | MatchingCondition], scale: float, z: Array
+) -> SmoothProblem:
     """Problem for :class:`InteriorPoint` in scaled unknowns, with the cost divided by ``scale``.
 
     z are unknowns at which the conditions are evaluated to count their values.

@@ -65,7 +65,7 @@ def largest_size(numbers: int) -> int:
     return max(1, LARGEST_PIECE // numbers)
 
 
-class Save(NamedTuple):
+class SavingRule(NamedTuple):
     """Rule that saves every ``every``-th step of the run, for a block with ``before`` earlier steps of the run."""
 
     every: int
@@ -83,7 +83,7 @@ class Save(NamedTuple):
         return (self.before % self.every + steps) // self.every + 1
 
 
-EACH = Save(1, 0)
+EACH = SavingRule(1, 0)
 """Request to save every step."""
 
 
@@ -275,7 +275,7 @@ class BlockStepper:
         start: StepStart,
         times: Array,
         table: Table | GaussTable,
-        save: Save,
+        save: SavingRule,
         *,
         flows: Any = 0.0,
         room: Mapping[str, Array] | None = None,
@@ -321,7 +321,7 @@ class BlockStepper:
             raise self.failed(start, float(table.times[solved + 1]))
         return rows
 
-    def steps(self, run: Run, times: Array, table: Table | GaussTable, save: Save) -> Block:
+    def steps(self, run: Run, times: Array, table: Table | GaussTable, save: SavingRule) -> Block:
         """Take steps of a run between ``times``, up to one that fails; return the block with their rows.
 
         ``save`` tells which steps end a row. If the last block ended within a row, the works and losses of the first

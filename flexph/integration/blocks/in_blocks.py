@@ -17,7 +17,7 @@ from ..times.events import Watch
 from ..times.loop import Accepted, Entry, Going, Run
 from ..times.step_control import ErrorEstimate, controlled
 from ..times.step_size import StepControlFailed, StepSize, StepSizeControl, StepTooSmall
-from .block_stepper import EACH, LONGEST, BlockStepper, Save, next_size
+from .block_stepper import EACH, LONGEST, BlockStepper, SavingRule, next_size
 from .gauss import GaussBlocks
 from .pairs import ControlState, PairBlocks
 from .strikes import StrikeBlocks
@@ -42,7 +42,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
         clock, before = time.perf_counter(), done
         size = min(size, blocks.limit, run.follower.block_limit(grid, done))
         asked = slice(done, done + min(size, len(grid) - 1 - done))
-        save = Save(save_every, done)
+        save = SavingRule(save_every, done)
         for entry in _entries(run, blocks, grid[asked.start : asked.stop + 1], save):
             done += entry.reached
             yield entry
@@ -53,7 +53,7 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
             size = next_size(size, elapsed)
 
 
-def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
+def _entries(run: Run, blocks: BlockStepper, times: Array, save: SavingRule) -> Iterator[Entry]:
     """Yield at least one of the steps between ``times``: a block, and singly a step that the loops do not solve."""
     run.begin_trial(float(times[0]), float(times[-1]))
     try:
@@ -76,7 +76,7 @@ def _entries(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterat
         yield single(run, blocks, time=float(times[k + 1]), saved=save.closes(k + 1))
 
 
-def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Save) -> Iterator[Entry]:
+def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: SavingRule) -> Iterator[Entry]:
     """Yield the steps between the times of a table up to the first one in which an event occurs.
 
     That step is taken singly, so that it can be shortened. ``given`` are the times and the table.
@@ -100,7 +100,7 @@ def _watched(run: Run, blocks: BlockStepper, given: tuple[Array, Any], save: Sav
         yield single(run, blocks, time=float(times[reached + 1]), saved=save.closes(reached + 1))
 
 
-def _in_time(run: Run, blocks: BlockStepper, times: Array, save: Save) -> Iterator[Entry]:
+def _in_time(run: Run, blocks: BlockStepper, times: Array, save: SavingRule) -> Iterator[Entry]:
     """After an interrupt, yield steps one by one for at most the computing time of a block."""
     clock = time.perf_counter()
     with suppress(ValueError):  # of drives and inputs at times that the run does not reach
@@ -151,7 +151,7 @@ def controlled_in_blocks(
         times = np.append(run.start.time, grid[done + 1 : done + 1 + tries])
         at = ControlState(size, known, rejected)
         block, (size, known, rejected), status, error, raised = blocks.controlled(
-            run, control, at, times, save=Save(save_every, done), tries=tries, loops=loops
+            run, control, at, times, save=SavingRule(save_every, done), tries=tries, loops=loops
         )
         if block is not None:
             done += block.reached

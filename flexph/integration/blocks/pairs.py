@@ -19,7 +19,7 @@ from ..schemes.scheme import StepStart
 from ..times.loop import Block, Run
 from ..times.step_control import ErrorEstimate, Tried
 from ..times.step_size import StepSize, StepSizeControl, Tolerance
-from .block_stepper import EACH, BlockStepper, Save
+from .block_stepper import EACH, BlockStepper, SavingRule
 
 
 class PairError(NamedTuple):
@@ -80,7 +80,7 @@ class ControlState(NamedTuple):
     rejected: float
 
 
-class Chosen(NamedTuple):
+class PairBlock(NamedTuple):
     """Block of pairs of steps that the loops took, or None; and the state of step size control after it.
 
     ``status`` is the code of the reason why the loops ended the block, ``error`` the error of the last pair, ``raised``
@@ -158,10 +158,10 @@ class PairBlocks(BlockStepper):
         at: ControlState,
         times: Array,
         *,
-        save: Save,
+        save: SavingRule,
         tries: int,
         loops: ControlLoops | None = None,
-    ) -> Chosen:
+    ) -> PairBlock:
         """Take at most ``tries`` pairs of steps through ``times``; the compiled loops control their lengths.
 
         ``at`` is the state of step size control. ``loops`` are controllers that act within the steps. If one of them
@@ -195,7 +195,7 @@ class PairBlocks(BlockStepper):
             ControlState(size, known, float(values[REJECTED])),
             None if own is None else own.coupling.error,
         )
-        return Chosen(block, restart, float(values[STATUS]), float(values[ERROR]), raised)
+        return PairBlock(block, restart, float(values[STATUS]), float(values[ERROR]), raised)
 
     def _values(self, control: StepSizeControl, at: ControlState, tries: int) -> Array:
         """Parameters and state of step size control, as the array that the loops read and write."""
@@ -208,7 +208,7 @@ class PairBlocks(BlockStepper):
         values[REJECTED] = at.rejected
         return values
 
-    def _chosen(self, rows: Rows, pair: Pair, save: Save) -> Block:
+    def _chosen(self, rows: Rows, pair: Pair, save: SavingRule) -> Block:
         """Block of the pairs that the loops took, from their rows; its last row is open unless its time is saved."""
         reached = int(pair.control[REACHED])
         closed = (save.before + reached) // save.every - save.before // save.every

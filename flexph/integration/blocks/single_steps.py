@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..schemes.scheme import Scheme
 
 
-class Window:
+class StepTable:
     """Table of prescribed quantities for one step at a time of a longer table.
 
     Its arrays are overwritten for each step, which takes a third of the time of new arrays.

@@ -105,7 +105,7 @@ REMEMBERED = 2
 """Number of steps in the history of a motion without an impact in them."""
 
 
-class Single(Protocol):
+class SingleStepper(Protocol):
     """Protocol of a stepper that takes single steps."""
 
     def step(self, start: StepStart, time: float) -> StepResult:
@@ -122,7 +122,7 @@ class ComparedPairs(NamedTuple):
 
     scheme: Scheme
     error: PairError
-    single: Single
+    single: SingleStepper
 
     def known(self, start: StepStart) -> float:
         """State of the estimate at the start of a run, an energy [J], see :meth:`PairError.known`."""

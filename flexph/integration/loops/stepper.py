@@ -15,7 +15,7 @@ from ...numerics.gauss_tableau import Tableau
 from ...numerics.loops.built import warn_if_uncompiled
 from .contacts import own_springs
 from .entries import run, settle
-from .gauss.scheme import BeforeRuns, Scheme, StageMemories, before_runs
+from .gauss.scheme import InitialMemories, Scheme, StageMemories, before_runs
 from .memory.data import Index
 from .memory.memory import Memory
 from .memory.relation_functions import failed_function
@@ -284,7 +284,7 @@ class Stepper:
         self._kept[:] = self._before
 
 
-def _before_runs(mechanism: Model) -> BeforeRuns:
+def _before_runs(mechanism: Model) -> InitialMemories:
     """Copies of the memory of a mechanism for the stages of Gauss collocation, as they are before a run."""
     return before_runs(mechanism.once(banded_memory))
 

@@ -18,7 +18,7 @@ from ...numerics.step_failed import StepFailed
 from ..blocks import block_stepper
 from ..blocks.block_stepper import BlockStepper
 from ..blocks.in_blocks import single
-from ..blocks.single_steps import Window
+from ..blocks.single_steps import StepTable
 from ..loops.memory.structures import Calls, Rows, Within, nothing_within
 from ..times.controlled_runs import CoupledResult, plan_of
 from ..times.loop import Entry, Going
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def take_coupled(chunk: Chunk, coupled: CoupledControllers) -> None:
     """Take the steps of a chunk, up to one that fails, with continuous controllers that Python solves within them."""
-    window, x, times = Window(chunk.table(), chunk.blocks.spans()), chunk.run.start.x, chunk.times.tolist()
+    window, x, times = StepTable(chunk.table(), chunk.blocks.spans()), chunk.run.start.x, chunk.times.tolist()
     for k in range(len(times) - 1):
         chunk.loops.call(times[k], x, chunk.last(k))
         chunk.held[k] = chunk.loops.held
@@ -41,7 +41,7 @@ def take_coupled(chunk: Chunk, coupled: CoupledControllers) -> None:
         chunk.done, x = k + 1, chunk.rows.state[k]
 
 
-def _couple(chunk: Chunk, coupled: CoupledControllers, at: tuple[int, Array], window: Window) -> bool:
+def _couple(chunk: Chunk, coupled: CoupledControllers, at: tuple[int, Array], window: StepTable) -> bool:
     """Repeat step k of a chunk until mechanism and controllers agree, and record it; True if it is solved.
 
     ``at`` has k and the state at the start of the step, ``window`` the table of prescribed quantities by step.

@@ -19,7 +19,7 @@ from ...laws.hysteresis import HysteresisLaw
 from ...laws.resistive_relations import Relation, ScheduledRelation
 from ...laws.spring_law import SpringLaw
 from ...numerics import checks as check
-from ...numerics.memo import Remade
+from ...numerics.memo import PickledByCall
 from .distances import Distance
 from .friction import Bearing
 from .laws import Alignment, Angle, Law, Offset
@@ -221,7 +221,7 @@ NOTHING = Form()
 
 
 @dataclass(frozen=True)
-class Connection(Remade):
+class Connection(PickledByCall):
     """Joint or force element between ports, ready for :func:`flexph.connect`.
 
     ``make(dim)`` gives its :class:`Form` in 2 or 3 dimensions; :meth:`formed` stores the result as ``form``. ``breaks``

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...numerics.arrays import Array
-from .signs import Moving, Places, Sign, tube
+from .signs import MovingSurface, PortPlacements, Sign, tube
 from .vectors import (
     BodyVector,
     Direction,
@@ -139,12 +139,12 @@ class RopeLine(Sign):
 
     points: tuple[RopePoint, ...]
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the rope at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         return tube(rope_line(self.points, places), 0.12 * size)
 
 
-def rope_line(points: tuple[RopePoint, ...], places: Places) -> Array:
+def rope_line(points: tuple[RopePoint, ...], places: PortPlacements) -> Array:
     """Points (k, n, 3) [m] along a rope at k times: its ends and eyes, and points on the arcs."""
     centres = np.stack([places.position(p.port) for p in points], axis=1)
     axes = np.stack([places.axes(p.port) @ np.array(p.axis or (0.0, 0.0, 1.0)) for p in points], axis=1)

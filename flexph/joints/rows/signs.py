@@ -25,7 +25,7 @@ PER_TURN = 10
 """Number of straight pieces in each turn of a coil."""
 
 
-class Moving(NamedTuple):
+class MovingSurface(NamedTuple):
     """Surface that moves, at k times.
 
     It has points (k, p, 3) [m], and triangles (t, 3), the indices of their corners.
@@ -35,7 +35,7 @@ class Moving(NamedTuple):
     triangles: Array
 
 
-class Places(Protocol):
+class PortPlacements(Protocol):
     """Positions and axes of the ports of a mechanism at k times."""
 
     def position(self, port: PortName) -> Array:
@@ -52,7 +52,7 @@ class Sign(ABC):
     """Base class of the signs that a picture draws for connections: surfaces that move with ports."""
 
     @abstractmethod
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the sign at all times of ``places``; ``size`` [m] is that of signs in the picture."""
 
 
@@ -70,12 +70,12 @@ class Solid(Sign):
     axes: PortName | None = None
     radius: float | None = None
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the rigid sign at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         direction = (0.0, 0.0, 1.0) if self.direction is None else tuple(map(float, self.direction))
         points, triangles = _solid(self.kind, self.radius, direction, size)
         turned = points @ places.axes(self.axes or self.port).transpose(0, 2, 1)
-        return Moving(places.position(self.port)[:, None] + turned, triangles)
+        return MovingSurface(places.position(self.port)[:, None] + turned, triangles)
 
 
 @dataclass(frozen=True)
@@ -86,13 +86,13 @@ class Rail(Sign):
     port: PortName
     direction: Direction
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the bar at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         start, turned = places.position(self.rail), places.axes(self.rail) @ axes_along(self.direction)
         way = np.einsum("ki,ki->k", places.position(self.port) - start, turned[:, :, 0])
         low, high = min(way.min(), 0.0) - 3.0 * size, max(way.max(), 0.0) + 3.0 * size
         bar = box_shape((high - low, 0.35 * size, 0.35 * size), centre=(0.5 * (low + high), 0.0, 0.0))
-        return Moving(start[:, None] + np.einsum("kij,pj->kpi", turned, bar.points), bar.triangles)
+        return MovingSurface(start[:, None] + np.einsum("kij,pj->kpi", turned, bar.points), bar.triangles)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Strand(Sign):
     first: PortName
     second: PortName
 
-    def surface(self, places: Places, size: float) -> Moving:
+    def surface(self, places: PortPlacements, size: float) -> MovingSurface:
         """Surface of the rod or coil at all times of ``places``; ``size`` [m] is that of signs in the picture."""
         start, end = places.position(self.second), places.position(self.first)
         line, radius = (_coil(0.4 * size), 0.08) if self.kind == "coil" else (np.array([[0.0, 0, 0], [1.0, 0, 0]]), 0.2)
@@ -135,7 +135,7 @@ def _coil(radius: float) -> Array:
     return np.vstack([[0.0, 0.0, 0.0], [0.12, 0.0, 0.0], helix, [0.88, 0.0, 0.0], [1.0, 0.0, 0.0]])
 
 
-def tube(lines: Array, radius: float) -> Moving:
+def tube(lines: Array, radius: float) -> MovingSurface:
     """Surfaces of tubes of a radius around a line at k times, (k, n, 3)."""
     k, n, _ = lines.shape
     along = np.gradient(lines, axis=1)
@@ -153,7 +153,7 @@ def tube(lines: Array, radius: float) -> Moving:
     a, b = start + j, start + (j + 1) % SIDES
     sides = np.concatenate([np.stack([a, b, b + SIDES], -1), np.stack([a, b + SIDES, a + SIDES], -1)])
     fan = np.column_stack([np.zeros(SIDES - 2, dtype=int), np.arange(1, SIDES - 1), np.arange(2, SIDES)])
-    return Moving(points, np.vstack([sides.reshape(-1, 3), fan[:, ::-1], fan + SIDES * (n - 1)]))
+    return MovingSurface(points, np.vstack([sides.reshape(-1, 3), fan[:, ::-1], fan + SIDES * (n - 1)]))
 
 
 def _wheel(radius: float, width: float) -> Shape:

@@ -21,7 +21,7 @@ VECTORS = 4
 """Number of world vectors of a gap: V, W, U, D."""
 
 
-class Group(NamedTuple):
+class BallGroup(NamedTuple):
     """A group of n moving balls or discs, with gaps |V| − r₁ − r₂ between all pairs.
 
     ``law``: a single gap with the contact law of all pairs; ``body``: bodies on which friction exerts a moment, or −1;
@@ -130,7 +130,7 @@ class Contacts(NamedTuple):
     shape: np.ndarray  # (c,) of Surfaces: the one whose distance is the gap, None for others
     blend: Array  # (c,): width of the blends between its faces [m]
     skin: Index  # (c,): number of the ball and skin whose closest face the gap is, −1 for others
-    groups: tuple[Group, ...] = ()
+    groups: tuple[BallGroup, ...] = ()
 
     @property
     def number(self) -> int:

@@ -147,7 +147,7 @@ class _Start(NamedTuple):
         return np.hstack([block, orthogonal(self.mass, np.hstack([basis, block]), fresh).vectors])
 
 
-class _Rest(NamedTuple):
+class _BasisSplit(NamedTuple):
     """Decomposition W = V · inside + vectors · factor of vectors W by a basis V.
 
     The ``vectors`` are orthonormal and outside of V.
@@ -158,13 +158,13 @@ class _Rest(NamedTuple):
     factor: Array
 
 
-def _remainder(mass: Any, basis: Array, given: Array) -> _Rest:
+def _remainder(mass: Any, basis: Array, given: Array) -> _BasisSplit:
     """Decomposition of vectors by a basis of the whole space, so that none of them is outside of it."""
     none = np.zeros((0, given.shape[1]))
-    return _Rest(basis.T @ (mass @ given), given[:, :0], none)
+    return _BasisSplit(basis.T @ (mass @ given), given[:, :0], none)
 
 
-def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
+def orthogonal(mass: Any, basis: Array, given: Array) -> _BasisSplit:
     """Decomposition of vectors by a basis V, with mass-orthonormal vectors outside of V; dependent ones are left out.
 
     Gram-Schmidt, done twice, with Householder's QR between, as vectors may span few directions.
@@ -186,7 +186,7 @@ def orthogonal(mass: Any, basis: Array, given: Array) -> _Rest:
         vectors, factor = vectors @ turn, turn.T @ gram @ factor
     root = cholesky(vectors.T @ (mass @ vectors), lower=True)
     vectors = solve_triangular(root, vectors.T, lower=True).T
-    return _Rest(inside, vectors, root.T @ factor)
+    return _BasisSplit(inside, vectors, root.T @ factor)
 
 
 class Complement:

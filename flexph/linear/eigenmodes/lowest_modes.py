@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, qr, solve_triangular
 from scipy.sparse.linalg import splu
 
 from ...numerics.arrays import Array
-from ...numerics.factors.positive_definite import Condensed, condensed
+from ...numerics.factors.positive_definite import CondensedStiffness, condensed
 from ...numerics.factors.sparse_null_space import sparse_null_space
 from .lanczos import Complement, lanczos, lowest_square, may_have_missed_modes
 from .shift_invert import CondensedPencil, CountedPencil, MixedPencil, Pencil, ritz, stresses
@@ -74,7 +74,7 @@ def lowest_modes(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     return modes
 
 
-def _condensed_pencil(m: Any, c: Any, d: Any, local: Condensed) -> tuple[CondensedPencil, Complement] | None:
+def _condensed_pencil(m: Any, c: Any, d: Any, local: CondensedStiffness) -> tuple[CondensedPencil, Complement] | None:
     """Pencil of M and the assembled stiffness K with a suitable shift, and complement of its motions without strain.
 
     None if K has lost the digits of the lowest ω² > 0. The first shift is low enough for solids that are not slender;

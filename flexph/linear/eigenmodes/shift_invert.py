@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from ...numerics.arrays import Array
 from ...numerics.factors.low_rank import Bordered
-from ...numerics.factors.positive_definite import Condensed, Solve, positive_solver
+from ...numerics.factors.positive_definite import CondensedStiffness, Solve, positive_solver
 from ...numerics.factors.signature import Inertia, balance, inertia
 
 
@@ -110,7 +110,7 @@ class CondensedPencil(_Strained):
     M may be sparse, or sparse with low-rank terms.
     """
 
-    def __init__(self, m: Any, c: Any, d: Any, *, local: Condensed, shift: float) -> None:
+    def __init__(self, m: Any, c: Any, d: Any, *, local: CondensedStiffness, shift: float) -> None:
         self.m, self.c, self.d, self.shift, self._local = m, c, d, shift, local
         self._factor = positive_solver(shift * m + local.stiffness)
 

@@ -18,7 +18,7 @@ from ...numerics import checks as check
 from ...numerics.arrays import Array, no_entries, sparse_blocks, stacked, widened
 from ...numerics.factors.low_rank import placed
 from ...numerics.rotations import cross, spins
-from .nodal import Mean
+from .nodal import MeanPoint
 
 
 def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], loads: Sequence[Input]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
     start = np.cumsum([0, *(b.size for b in owned)])
     body: list[int] = []
     moves, position, shapes = [], [], []
-    means: list[Mean] = []
+    means: list[MeanPoint] = []
     for place in places:
         index, port = find_place(place.port, bodies)
         if place.direction is None:
@@ -43,7 +43,7 @@ def place_arrays(bodies: Mapping[str, AnyBody], places: Sequence[BodyVector], lo
         if weights is not None and place.offset is not None:
             raise ValueError(f"port {place.port!r}: shapes off a port need a section, and a mean of nodes has none")
         if weights is not None:
-            means.append(Mean(len(body), index, weights))
+            means.append(MeanPoint(len(body), index, weights))
             x, shape = np.zeros(dim), port.shape
         elif place.direction is None:
             x, shape = port.position - owned[index].inertia.centre, port.shape

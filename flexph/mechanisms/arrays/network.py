@@ -30,7 +30,7 @@ from .connection_arrays import (
 )
 from .gather import body_rows, elastic_arrays, inertia_arrays
 from .loads import face_arrays, load_arrays, number_loads, place_arrays
-from .nodal import Mean, flow_arrays, nodal_parts, selection, with_nodes
+from .nodal import MeanPoint, flow_arrays, nodal_parts, selection, with_nodes
 
 DENSE_LIMIT = 300
 """Number of velocities up to which arrays are dense."""
@@ -56,7 +56,7 @@ class Network:
     unshifted: Mapping[str, Any]
     terms: tuple[Term, ...]
     input_slices: Mapping[str, slice]
-    means: tuple[Mean, ...] = ()
+    means: tuple[MeanPoint, ...] = ()
 
 
 def build_network(

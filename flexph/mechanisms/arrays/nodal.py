@@ -33,7 +33,7 @@ class NodalParts(NamedTuple):
     reach: float
 
 
-class Mean(NamedTuple):
+class MeanPoint(NamedTuple):
     """Point of a joint or load that is a weighted mean of nodes of a body.
 
     ``place`` is its index among the points, ``frame`` the first frame of the body; ``weights`` (N,) are those of the
@@ -148,7 +148,9 @@ def shifted(strains: Strains, products: int) -> Strains:
     return strains._replace(product=product, first=first, second=second)
 
 
-def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Mean]) -> tuple[dict[str, Any], Strains]:
+def with_nodes(
+    parts: dict[str, Any], own: NodalParts | None, means: Sequence[MeanPoint]
+) -> tuple[dict[str, Any], Strains]:
     """Kernel arrays of joints and loads, extended by the points, vectors and products of nodal bodies.
 
     ``parts`` are the fields of joints and loads, ``own`` the contribution of nodal bodies (None: there are none).
@@ -182,7 +184,7 @@ def with_nodes(parts: dict[str, Any], own: NodalParts | None, means: Sequence[Me
     return parts | both, shifted(own.strains, len(parts["first"]))
 
 
-def _spread(means: Sequence[Mean], nodes: Mapping[str, Any], count: int) -> Any:
+def _spread(means: Sequence[MeanPoint], nodes: Mapping[str, Any], count: int) -> Any:
     """Sparse matrix (nodes, count) that replaces the points of joints and loads by weighted means of nodes.
 
     Each of the ``count`` columns has the weights of the nodes for one point; it is empty for points that are no means.

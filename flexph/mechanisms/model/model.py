@@ -17,7 +17,7 @@ from ...contacts.arrays import anchor_sizes
 from ...joints.rows.connection import Connection, measures
 from ...kernels.state import node_arms, vectors
 from ...numerics.arrays import Array
-from ...numerics.memo import Memo, Remade, once, read_only
+from ...numerics.memo import Memo, PickledByCall, once, read_only
 from ...numerics.rotations import entry_count, spins
 from ..arrays.network import Network, build_network
 from ..arrays.nodal import RigidMotion
@@ -128,7 +128,7 @@ def lay_out(bodies: Mapping[str, AnyBody], springs: Sequence[tuple[str, int]], r
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model(Memo, Remade):
+class Model(Memo, PickledByCall):
     """Bodies joined at named ports, as data for the functions behind the methods of a mechanism.
 
     ``bodies`` maps names to bodies (:class:`flexph.Body` or :class:`flexph.bodies.NodalBody`), ``connections`` are

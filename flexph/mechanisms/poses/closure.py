@@ -21,7 +21,7 @@ from ...kernels.gradient import constraint_matrix, scale_rows
 from ...kernels.rates.on_curves import all_at_state, curve_gaps
 from ...kernels.state import constraint_sums, lever, node_arms, products, vectors
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
-from ...numerics.corrections import Corrections
+from ...numerics.corrections import IterationLimits
 from ...numerics.factors.singular_systems import nearest_change
 from ..model.constraints import AngleRows, angle_rows, move
 from ..model.model import extent
@@ -197,7 +197,7 @@ class Closure:
         if guided and not self.guides:
             return at
         settled = CLOSED * max(self.here(at).size / self.length, 1.0)
-        limits = Corrections(MAX_ITERATIONS, settled, np.inf if guided else OPEN, slow=GUIDED if guided else 0.5)
+        limits = IterationLimits(MAX_ITERATIONS, settled, np.inf if guided else OPEN, slow=GUIDED if guided else 0.5)
 
         def corrected(here: _Equations) -> tuple[_Equations, float]:
             step = np.zeros(active.size)

@@ -16,7 +16,7 @@ from ...joints.rows.vectors import Ground, PortName
 from ...kernels.gradient import is_sparse, kept, scale_both, scale_rows, stacked_rows, velocity_count
 from ...kernels.state import Configuration, lever
 from ...numerics.arrays import Array, dense_blocks, sparse_blocks
-from ...numerics.corrections import Corrections
+from ...numerics.corrections import IterationLimits
 from ...numerics.rotations import unit_sweeps
 from ..model.constraints import PortRates, VelocityRows, port_rates
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 INERTIA, VIOLATED = 1e-8, 1e-6
 """Weights of the inertia and of the violation of conditions, relative to that of the joint rates; a few iterations
 satisfy both to round-off."""
-PASSES = Corrections(most=100, settled=1e-14, stagnated=1e-10)
+PASSES = IterationLimits(most=100, settled=1e-14, stagnated=1e-10)
 """Limits of the iteration, on changes of velocities relative to the largest one."""
 
 

@@ -39,7 +39,7 @@ ARRIVAL = "joints at changes"
 
 
 @dataclass(frozen=True)
-class Booking:
+class JointChangeBalance:
     """Energy balance of a change of joints.
 
     ``loss`` (≥ 0) and ``work``, of drives and springs, are by account [J]; ``impulses`` are by constraint row.
@@ -57,7 +57,7 @@ class Booking:
         return abs(self.change - sum(self.work.values()) + sum(self.loss.values()))
 
 
-def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
+def sum_of_bookings(bookings: Iterable[JointChangeBalance]) -> JointChangeBalance:
     """Sum of the energy balances of several successive changes of joints, name by name."""
     loss: dict[str, float] = {}
     work: dict[str, float] = {}
@@ -68,12 +68,12 @@ def sum_of_bookings(bookings: Iterable[Booking]) -> Booking:
             for name, value in part.items():
                 whole[name] = whole.get(name, 0.0) + value
         change += booking.change
-    return Booking(loss, work, own, change)
+    return JointChangeBalance(loss, work, own, change)
 
 
 def state_after_passage(
     old: Model, new: Model, state: State, name: str, *, strikes: bool = True
-) -> tuple[State, Booking]:
+) -> tuple[State, JointChangeBalance]:
     """State after the joints of the mechanism ``old`` are replaced by those of ``new``, and the energy balance.
 
     Losses and work are recorded under the account ``name``. Impulses of joints that become active are recorded if
@@ -100,7 +100,7 @@ def state_after_passage(
         losses[name] = losses.get(name, 0.0) - stored
     names = zip(new.constraint_names, impulse, strict=True)
     struck = {row: float(abs(own)) for row, own in names if row.rpartition(": ")[0] in started}
-    return held, Booking(losses, works, struck if strikes else {}, _energy(new, held) - _energy(old, state))
+    return held, JointChangeBalance(losses, works, struck if strikes else {}, _energy(new, held) - _energy(old, state))
 
 
 def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State, float, dict[str, float], Array]:

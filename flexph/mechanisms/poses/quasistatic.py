@@ -23,7 +23,7 @@ from ...kernels.gradient import scale_rows
 from ...kernels.springs import resistances, tension_factors
 from ...kernels.state import Configuration, derive
 from ...numerics.arrays import Array, dense, dense_blocks, sparse_blocks
-from ...numerics.corrections import Corrections
+from ...numerics.corrections import IterationLimits
 from ...numerics.factors.singular_systems import least_norm, solve_saddle
 from ..model.constraints import (
     constraint_gap,
@@ -42,7 +42,7 @@ from .admissible_velocities import move_with
 if TYPE_CHECKING:
     from ..model.model import Model
 
-SEARCH = Corrections(most=60, settled=1e-10, diverged=1e3)
+SEARCH = IterationLimits(most=60, settled=1e-10, diverged=1e3)
 """Limits of the iteration, on changes relative to the size of the bodies: the smallest is the accuracy of the
 accelerations, which are differences; beyond the largest, the iteration diverges."""
 FEW = 400

@@ -14,7 +14,7 @@ from ...joints.rows.connection import refuse_other_laws
 from ...kernels.state import Configuration, displacement_sizes
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from ...numerics.corrections import Corrections
+from ...numerics.corrections import IterationLimits
 from ...systems.inputs import Input
 from ..model.model import extent
 from ..model.state import State, configuration
@@ -26,7 +26,7 @@ from .steady_rotation import steady_motion
 if TYPE_CHECKING:
     from ..model.model import Model
 
-SEARCH = Corrections(most=12, settled=1e-12, stagnated=1e-9, diverged=1e3)
+SEARCH = IterationLimits(most=12, settled=1e-12, stagnated=1e-9, diverged=1e3)
 """Limits of the iteration for an equilibrium under a share of the loads, relative to the size of the mechanism."""
 APART = 1e-6
 """Relative distance of factors that are tried in place of one under which the stiffness is singular."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 
-class Unheld(ArithmeticError):
+class UnheldError(ArithmeticError):
     """Error for a mechanism that has no equilibrium because no joint, spring or weight opposes its motion."""
 
 
@@ -82,7 +82,7 @@ def equilibrium(
             break
     refuse_unsteady(given, start)
     if unbalanced is None and not np.any(steady.spin) and np.isinf(moved).all() and searches.followed.share == 0.0:
-        raise Unheld(
+        raise UnheldError(
             f"no equilibrium was found: nothing holds the mechanism, which moves away by {FAR_AWAY:.0f} times its "
             "size; add a joint, a spring or a contact in the direction of the loads, or smaller loads"
         )

@@ -21,7 +21,7 @@ from ...kernels.stiffness.tangent import tangent
 from ...linear.eigenmodes.floquet import PeriodicMotion, interpolated
 from ...numerics.arrays import Array, dense
 from .balance import Problem
-from .turned_motion import GOLDEN, SAMPLES, Later, motion_after, period_of
+from .turned_motion import GOLDEN, SAMPLES, LaterMotion, motion_after, period_of
 
 CHANGED = 1e-8
 """Change of an entry of stiffness or damping, relative to its terms, above which the coefficients are not constant."""
@@ -65,7 +65,7 @@ class Basis(NamedTuple):
         damping, stiffness = (self.free.T @ (other.seen(part) @ self.free) for part in (t.damping, t.stiffness))
         return Supports(damping, stiffness)
 
-    def _refuse_other_joints(self, other: Later, G: Any) -> None:
+    def _refuse_other_joints(self, other: LaterMotion, G: Any) -> None:
         moved = np.abs(G @ (other.axes @ self.free))
         size = (abs(G) @ np.abs(other.axes) @ np.ones(G.shape[1]))[:, None] * np.abs(self.free).max(axis=0, initial=0.0)
         if np.any(moved > CHANGED * size):

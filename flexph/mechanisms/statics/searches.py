@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...integration.loops.statics.values import Held, Loads, has_static_loops
+from ...integration.loops.statics.values import Loads, RestConfiguration, has_static_loops
 from ...kernels.continuous import mass_of
 from ...kernels.state import Configuration, displacement_sizes
 from ...numerics.arrays import Array
-from ...numerics.corrections import Corrected, Corrections
+from ...numerics.corrections import IterationLimits, IterationResult
 from ..model.constraints import constraint_gap, spring_forces
 from ..model.model import extent
 from ..model.range_of_validity import refuse_turned
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from ...integration.loops.statics.at_rest import StaticLoops
 
 
-SEARCH = Corrections(most=100, settled=1e-13, stagnated=1e-9)
+SEARCH = IterationLimits(most=100, settled=1e-13, stagnated=1e-9)
 """Limits of corrections, relative to the size of the mechanism: they end at round-off of the positions, or, in
 ill-conditioned problems, when they no longer decrease."""
-STEP = Corrections(most=15, settled=1e-13, stagnated=1e-9, diverged=1e3)
+STEP = IterationLimits(most=15, settled=1e-13, stagnated=1e-9, diverged=1e3)
 """Limits of the corrections in a load step."""
-NEXT = Corrections(most=15, settled=1e-13, stagnated=1e-9, diverged=1e6, growth=0.5)
+NEXT = IterationLimits(most=15, settled=1e-13, stagnated=1e-9, diverged=1e6, growth=0.5)
 """Limits of the corrections for the equilibrium next to a pose: each is at most half the one before."""
 NEAR = 1e-6
 """Correction, relative to the size, above which its direction is tested; below, it is round-off."""
@@ -65,10 +65,10 @@ RAISES = 12
 HALVINGS = 40
 """Largest number of halvings of a correction beyond which laws of springs have no values."""
 
-Found = Corrected[Configuration]
+Found = IterationResult[Configuration]
 
 
-class Followed(NamedTuple):
+class LoadPath(NamedTuple):
     """Result of the search by load steps, and the share of the loads for which it found an equilibrium."""
 
     end: Found
@@ -76,7 +76,7 @@ class Followed(NamedTuple):
 
 
 @dataclass
-class Flight:
+class CorrectionHistory:
     """History of the corrections of a search, which limits and damps the next correction.
 
     ``doublings`` is the number of successive corrections without stored energy (nothing holds the mechanism); each
@@ -123,7 +123,7 @@ class Searches:
     @cached_property
     def next(self) -> Found:
         """Result of Newton's method from the start; it fails unless each correction is at most half of the last one."""
-        flight = Flight()
+        flight = CorrectionHistory()
         return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c), flight))
 
     def steady(self) -> Found:
@@ -136,7 +136,7 @@ class Searches:
 
         In a steady rotation, a search that moves far from the start has failed.
         """
-        flight = Flight()
+        flight = CorrectionHistory()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
             end, defect = self._moved(self.given, c, self._damped_step(self.given, c, flight, judged=True), flight)
@@ -147,7 +147,7 @@ class Searches:
 
     def newton(self) -> Found:
         """Search for an equilibrium of any kind, stable or not, by Newton corrections damped by the inertia."""
-        return SEARCH.run(self.start, partial(self._corrected, self.given, Flight()))
+        return SEARCH.run(self.start, partial(self._corrected, self.given, CorrectionHistory()))
 
     def balance(self, c: Configuration) -> Balance:
         """Balance of a configuration with the multipliers that leave the least unbalanced force."""
@@ -160,7 +160,7 @@ class Searches:
         return self.followed.end
 
     @cached_property
-    def followed(self) -> Followed:
+    def followed(self) -> LoadPath:
         """Result of load steps from zero to all loads, and the share of the loads reached.
 
         The equilibria on the way are minima of the energy, except for nodal bodies and in steady rotations.
@@ -171,13 +171,13 @@ class Searches:
         def under(share: float, c: Configuration) -> Found:
             of, limits = self.given.under(share), STEP if share == 1.0 else replace(STEP, settled=NEAR)
             end = None if self._loops is None else self._by_loops(self._loops, of, limits, c)
-            end = limits.run(c, partial(self._corrected, of, Flight())) if end is None else end
+            end = limits.run(c, partial(self._corrected, of, CorrectionHistory())) if end is None else end
             return end._replace(settled=end.settled and is_minimum(of, end.value)) if of_minima else end
 
         def refuse(share: float, c: Configuration) -> None:
             refuse_turned(mechanism, flat(mechanism, c), f"under {100.0 * share:.3g} % of the loads")
 
-        return Followed(*follow_loads(self.start, under, refuse))
+        return LoadPath(*follow_loads(self.start, under, refuse))
 
     @cached_property
     def _loops(self) -> StaticLoops | None:
@@ -193,21 +193,21 @@ class Searches:
     def _loads(self, of: Problem) -> Loads:
         return Loads(of.applied, of.share, of.time)
 
-    def _by_loops(self, loops: StaticLoops, of: Problem, limits: Corrections, c: Configuration) -> Found | None:
+    def _by_loops(self, loops: StaticLoops, of: Problem, limits: IterationLimits, c: Configuration) -> Found | None:
         """Equilibrium by compiled corrections from a configuration.
 
         None if a correction is not unique, or if the law of a spring has no value after it.
         """
         loads = self._loads(of)
 
-        def corrected(at: Held) -> tuple[Held, float]:
+        def corrected(at: RestConfiguration) -> tuple[RestConfiguration, float]:
             after = loops.corrected(at, loads)
             if after is None or not self._has_forces(of, after[0].c):
                 return at, np.nan
             return after[0], self._defect(after[1])
 
-        end = limits.run(Held(c, np.zeros(of.mechanism.layout.multipliers)), corrected)
-        return None if np.isnan(end.defect) else Corrected(end.value.c, end.defect, end.settled)
+        end = limits.run(RestConfiguration(c, np.zeros(of.mechanism.layout.multipliers)), corrected)
+        return None if np.isnan(end.defect) else IterationResult(end.value.c, end.defect, end.settled)
 
     @property
     def _turns(self) -> bool:
@@ -233,7 +233,9 @@ class Searches:
     def _sizes(self) -> Array:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
-    def _moved(self, of: Problem, c: Configuration, correction: Array, flight: Flight) -> tuple[Configuration, float]:
+    def _moved(
+        self, of: Problem, c: Configuration, correction: Array, flight: CorrectionHistory
+    ) -> tuple[Configuration, float]:
         """Configuration after a correction, and the size of the correction before it is shortened.
 
         The correction is halved until the laws of all springs have values. Where contacts touch at edges and faces it
@@ -273,20 +275,20 @@ class Searches:
         """Largest displacement of a centre of mass from the start, divided by the extent of the mechanism."""
         return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
-    def _is_lost(self, c: Configuration, flight: Flight) -> bool:
+    def _is_lost(self, c: Configuration, flight: CorrectionHistory) -> bool:
         """True if a configuration is far from the start and the last correction stored no energy.
 
         Then nothing holds the mechanism.
         """
         return flight.doublings > 0 and self._distance(c) > FAR_AWAY
 
-    def _corrected(self, of: Problem, flight: Flight, c: Configuration) -> tuple[Configuration, float]:
+    def _corrected(self, of: Problem, flight: CorrectionHistory, c: Configuration) -> tuple[Configuration, float]:
         of_nodes = of.mechanism.rigid_motion is not None
         step = newton_step(of, c) if of_nodes else self._damped_step(of, c, flight, judged=False)
         end, defect = self._moved(of, c, step, flight)
         return end, np.inf if self._is_lost(end, flight) else defect
 
-    def _damped_step(self, given: Problem, c: Configuration, flight: Flight, *, judged: bool) -> Array:
+    def _damped_step(self, given: Problem, c: Configuration, flight: CorrectionHistory, *, judged: bool) -> Array:
         """Newton step towards balance, damped by the inertia while forces are large.
 
             (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
@@ -331,9 +333,9 @@ MOST = 40
 
 def follow_loads(
     start: Configuration,
-    under: Callable[[float, Configuration], Corrected[Configuration]],
+    under: Callable[[float, Configuration], IterationResult[Configuration]],
     refuse: Callable[[float, Configuration], None],
-) -> tuple[Corrected[Configuration], float]:
+) -> tuple[IterationResult[Configuration], float]:
     """Equilibrium under all loads, reached by increasing them step by step, and the share of the loads reached.
 
     ``under`` finds the equilibrium under a share of the loads near a configuration. A step is halved if it is not found
@@ -350,7 +352,7 @@ def follow_loads(
         at, share, step = end.value, wanted, GROWTH * step
         if share == 1.0:
             return end, share
-    return Corrected(at, np.inf, False), share
+    return IterationResult(at, np.inf, False), share
 
 
 def _turn(before: np.ndarray, after: np.ndarray) -> float:

@@ -31,7 +31,7 @@ CHANGED = 1e-10
 """Change of a force, relative to the largest or the inertia forces, above which it does not turn with the motion."""
 
 
-class Later(NamedTuple):
+class LaterMotion(NamedTuple):
     """Steady motion at a later time, with the problem and the configuration of that time.
 
     ``axes`` (n_v, n_v) maps displacements (δr, θ, δu) in the rotating frame to the world.
@@ -54,7 +54,7 @@ def period_of(given: Problem, c: Configuration) -> float:
     return extent(given.mechanism, c.r, c.R) / float(np.linalg.norm(given.steady.velocity))
 
 
-def motion_after(given: Problem, c: Configuration, after: float) -> Later:
+def motion_after(given: Problem, c: Configuration, after: float) -> LaterMotion:
     """Steady motion of a configuration after a time [s], with drives and inputs at that time."""
     (spin, velocity), dim = given.steady, c.r.shape[1]
     square, W = float(spin @ spin), skew(spin, dim)
@@ -66,7 +66,7 @@ def motion_after(given: Problem, c: Configuration, after: float) -> Later:
     size = given.mechanism.layout.velocities - c.r.size
     axes = sparse.block_diag([block_diagonal(np.tile(turn, (len(r), 1, 1))), sparse.eye_array(size)], format="csr")
     then = given.at(given.time + after)
-    return Later(then, in_motion(given.mechanism, c._replace(r=r, R=R), given.steady), axes)
+    return LaterMotion(then, in_motion(given.mechanism, c._replace(r=r, R=R), given.steady), axes)
 
 
 def refuse_unsteady(given: Problem, c: Configuration) -> None:
@@ -88,7 +88,7 @@ def _without_joints(given: Problem, c: Configuration) -> Forces:
     return given.forces(c, np.zeros(given.mechanism.layout.multipliers))
 
 
-def _refuse_loads(given: Problem, c: Configuration, other: Later) -> None:
+def _refuse_loads(given: Problem, c: Configuration, other: LaterMotion) -> None:
     a, size = given.mechanism.network.arrays, extent(given.mechanism, c.r, c.R)
     sizes = displacement_sizes(a, size)
     forces = [_without_joints(given, c), _without_joints(other.given, other.c)]
@@ -122,7 +122,7 @@ def _refuse_loads(given: Problem, c: Configuration, other: Later) -> None:
     )
 
 
-def _refuse_joints(given: Problem, c: Configuration, other: Later) -> None:
+def _refuse_joints(given: Problem, c: Configuration, other: LaterMotion) -> None:
     mechanism, a = given.mechanism, given.mechanism.network.arrays
     if not mechanism.layout.multipliers:
         return

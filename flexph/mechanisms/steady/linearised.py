@@ -22,7 +22,7 @@ from ...numerics.ranks import singular_vectors
 from ...numerics.rotations import spin_skew
 from ..model.redundancy import RANK
 from ..model.time_table import laws
-from .moving_frame import STATES, Moving
+from .moving_frame import STATES, SteadyMotion
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -72,7 +72,7 @@ class Reduced(NamedTuple):
         return np.block([[P, none], [-P @ self.bound, P @ self.velocities]])
 
 
-def equations(motion: Moving) -> Equations:
+def equations(motion: SteadyMotion) -> Equations:
     """Linearise the equations about a steady motion at its time, in the frame that moves with it."""
     given, c = motion.given, motion.c
     a, spin = given.mechanism.network.arrays, given.steady.spin
@@ -96,7 +96,7 @@ def nonholonomic(mechanism: Model) -> Array:
     return np.array([law.of_rates and not law.holonomic for law in laws(mechanism)], dtype=bool)
 
 
-def _turning_axes(motion: Moving) -> tuple[Array, Array]:
+def _turning_axes(motion: SteadyMotion) -> tuple[Array, Array]:
     """Matrices (n_v, n_v) of the products −s × θ and ω̇ × θ, zero outside of the rotations θ.
 
     s are the spins of the bodies relative to the moving frame; relative to a body, the axes of the frame turn with −s.
@@ -138,7 +138,7 @@ def _allowed_displacements(rows: Array) -> Array:
     return singular_vectors(rows / np.where(length > 0.0, length, 1.0)[:, None], tolerance=RANK).null
 
 
-def system_of(motion: Moving) -> Reduced:
+def system_of(motion: SteadyMotion) -> Reduced:
     """System ż = A z of small motions about a steady motion, with displacements in the units of the mechanism.
 
     Raises ValueError, naming the part, if the coefficients differ at later times.
@@ -151,7 +151,7 @@ def system_of(motion: Moving) -> Reduced:
     return system._replace(positions=sizes @ system.positions)
 
 
-def _period(motion: Moving) -> float:
+def _period(motion: SteadyMotion) -> float:
     """Time [s] of the slowest turn of the frame or of a body.
 
     Without spins it is the time of a displacement by the size of the mechanism.
@@ -162,7 +162,7 @@ def _period(motion: Moving) -> float:
     return max([*turns, 0.0]) or size / max(float(np.linalg.norm(velocity)), 1e-300)
 
 
-def _refuse_changes(motion: Moving, system: Reduced, later: tuple[Moving, Array]) -> None:
+def _refuse_changes(motion: SteadyMotion, system: Reduced, later: tuple[SteadyMotion, Array]) -> None:
     other, axes = later
     names, own = motion.given.mechanism.constraint_names, equations(other).in_axes(axes)
     P, Z, B = system.positions, system.velocities, system.bound

@@ -44,7 +44,7 @@ TINY = float(np.finfo(float).tiny)
 STATES = "the state must be at rest, in one steady rotation, or roll steadily"
 
 
-class Moving(NamedTuple):
+class SteadyMotion(NamedTuple):
     """Steady motion of a mechanism at a time, seen in a frame that moves with it.
 
     ``own`` (b, s) are the spins of bodies relative to the frame, in body axes; ``multipliers`` (g,) are those of the
@@ -75,7 +75,7 @@ class Moving(NamedTuple):
         left[turning] += np.einsum("bij,bj->bi", a.J, self.acceleration)[a.turning]
         return left
 
-    def after(self, time: float) -> Moving:
+    def after(self, time: float) -> SteadyMotion:
         """Steady motion after a time [s], with the multipliers that balance it best."""
         (spin, velocity), c, dim = self.given.steady, self.c, self.c.r.shape[1]
         turn, moved = finite_rotation(spin * time, dim), _swept(spin, velocity, time)
@@ -124,7 +124,7 @@ def _spin_products(spin: Array, c: Configuration) -> Array:
     return np.cross(np.einsum("bji,j->bi", c.R, spin), c.omega)
 
 
-def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Moving:
+def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> SteadyMotion:
     """Steady motion of a state under inputs, with its frame.
 
     Raises ValueError for a state whose motion is not steady.
@@ -140,7 +140,7 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
     own[turning] = (c.omega - world)[turning]
     own[np.abs(own).max(axis=1) <= SMALL * np.abs(c.omega).max(initial=0.0)] = 0.0
     _refuse_deviations(mechanism, c, steady)
-    motion = Moving(given._replace(steady=steady), c, own, multipliers)
+    motion = SteadyMotion(given._replace(steady=steady), c, own, multipliers)
     _refuse_bending(motion)
     G, left = given.constraints(c), motion.unbalanced
     joints = np.maximum(np.abs(G.T @ multipliers), _slight_force(motion))
@@ -153,7 +153,7 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Movin
     return motion
 
 
-def _slight_force(motion: Moving) -> Array:
+def _slight_force(motion: SteadyMotion) -> Array:
     """Inertia forces (n_v,) of slightly unsteady motions, with which unbalanced forces are compared.
 
     They change the velocities by a share of ``SLIGHT`` during a displacement by the size of the mechanism.
@@ -228,7 +228,7 @@ def _refuse_deviations(mechanism: Model, c: Configuration, steady: Steady) -> No
         )
 
 
-def _refuse_bending(motion: Moving) -> None:
+def _refuse_bending(motion: SteadyMotion) -> None:
     a = motion.given.mechanism.network.arrays
     bent = [i for i in np.unique(a.body_u).tolist() if motion.own[i].any()]
     if bent:

@@ -27,7 +27,7 @@ from ..statics.small_motion import Spectrum, shape_parts
 from ..statics.steady_rotation import is_rigid_motion
 from ..statics.whirl import separated, whirl
 from .linearised import Reduced, system_of
-from .moving_frame import Moving, moving
+from .moving_frame import SteadyMotion, moving
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -44,7 +44,7 @@ class Symmetries(NamedTuple):
     basis: Array
 
 
-def symmetries(motion: Moving, system: Reduced) -> Symmetries:
+def symmetries(motion: SteadyMotion, system: Reduced) -> Symmetries:
     """Symmetries of a steady motion: its translations, rotations and turns of bodies that only shift it.
 
     They span the largest subspace of such states that is invariant under ż = A z, with A the matrix of ``system``.
@@ -80,7 +80,7 @@ def _range(columns: Array) -> Array:
     return singular_vectors(columns, tolerance=SAME, economy=True).range
 
 
-def _candidates(motion: Moving) -> tuple[list[str], Array]:
+def _candidates(motion: SteadyMotion) -> tuple[list[str], Array]:
     """Names and states (ξ, ξ̇), the columns of (2 n_v, k), of all motions that may be symmetries.
 
     These are translations, rotations about the first centre of mass, and turns of single bodies about their axes.

@@ -1,6 +1,6 @@
 from ..loops.views cimport IVec, Mat, Vec
 
-cdef struct End:
+cdef struct EliminatedEnd:
     Mat matrix
     IVec pivot
     Py_ssize_t half

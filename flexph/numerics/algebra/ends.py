@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..arrays import Array
 
 
-class End(NamedTuple):
+class EliminatedEnd(NamedTuple):
     """Rows of a banded matrix that are eliminated from one end: those of eliminated unknowns, then middle ones."""
 
     matrix: Array  # (eliminated + half, width), see band

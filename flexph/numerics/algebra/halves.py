@@ -23,7 +23,7 @@ if not cython.compiled:
     from ..loops.threads import run_both
     from ..loops.views import part
     from .band import backward, factor, factor_first, forward, solve
-    from .ends import End
+    from .ends import EliminatedEnd
 
 LEAST_WORK = cython.declare(cython.Py_ssize_t, 300_000)
 LEAST_SOLVED = cython.declare(cython.Py_ssize_t, 50_000)
@@ -64,17 +64,17 @@ def add_entry(A: Array, N: int, w: int, i: int, j: int, value: float) -> None:
         A[i][j - i + w] += value
 
 
-def _first_end(A: Array, pivot: Array, w: int, x: Array) -> End:
+def _first_end(A: Array, pivot: Array, w: int, x: Array) -> EliminatedEnd:
     """Rows of T and S, as views of A and ``pivot``, with their part of the right-hand side x."""
     end = rows_of_first(A.shape[0] - w, w)
-    return End(part(A, 0, end), part(pivot, 0, end), w, end - w, part(x, 0, end))
+    return EliminatedEnd(part(A, 0, end), part(pivot, 0, end), w, end - w, part(x, 0, end))
 
 
-def _second_end(A: Array, pivot: Array, w: int, other: Array) -> End:
+def _second_end(A: Array, pivot: Array, w: int, other: Array) -> EliminatedEnd:
     """Rows of B and of its contribution to S, as views of A and ``pivot``, with their right-hand side ``other``."""
     end = rows_of_first(A.shape[0] - w, w)
     rows = A.shape[0]
-    return End(part(A, end, rows), part(pivot, end, rows), w, rows - w - end, part(other, 0, rows - end))
+    return EliminatedEnd(part(A, end, rows), part(pivot, end, rows), w, rows - w - end, part(other, 0, rows - end))
 
 
 def factor_halves(A: Array, pivot: Array, w: int, x: Array, other: Array, threads: int) -> bool:
@@ -130,16 +130,16 @@ def _middle(A: Array, w: int) -> Array:
     return part(A, p, p + w)
 
 
-def _eliminate(end: End) -> None:
+def _eliminate(end: EliminatedEnd) -> None:
     """Eliminate the unknowns of an end, T or B, but not those of S; write into ``pivot`` whether it succeeded."""
     end.pivot[end.eliminated] = factor_first(end.matrix, end.pivot, end.half, end.eliminated)
 
 
-def _go_forward(end: End) -> None:
+def _go_forward(end: EliminatedEnd) -> None:
     """Forward substitution for the unknowns of an end, T or B, in its right-hand side."""
     forward(end.matrix, end.pivot, end.half, end.x, end.eliminated)
 
 
-def _go_backward(end: End) -> None:
+def _go_backward(end: EliminatedEnd) -> None:
     """Back substitution for the unknowns of an end, T or B, if those of S are known."""
     backward(end.matrix, end.half, end.x, end.eliminated)

@@ -32,14 +32,14 @@ LOST = 1e-14
 Solve = Callable[[Array], Array]
 
 
-class Condensed(NamedTuple):
+class CondensedStiffness(NamedTuple):
     """Stiffness K = DᵀC⁻¹D after elimination of the stresses, and C⁻¹, both sparse."""
 
     stiffness: Any
     flexibility: Any
 
 
-def condensed(compliance: Any, strain: Any) -> Condensed | None:
+def condensed(compliance: Any, strain: Any) -> CondensedStiffness | None:
     """Eliminate the stresses σ = C⁻¹D u: stiffness K = DᵀC⁻¹D and C⁻¹; None if this would not save time.
 
     It saves time for many stresses that are coupled in small blocks only. C is the compliance, D the strain operator.
@@ -52,7 +52,7 @@ def condensed(compliance: Any, strain: Any) -> Condensed | None:
     if np.bincount(label).max() > LOCAL:
         return None
     inverse = inverse_by_blocks(c)
-    return Condensed(sparse.csr_array(d.T @ (inverse @ d)), inverse)
+    return CondensedStiffness(sparse.csr_array(d.T @ (inverse @ d)), inverse)
 
 
 def positive_solver(matrix: Any) -> Solve:

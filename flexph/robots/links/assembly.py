@@ -18,7 +18,7 @@ from ...joints.weld import weld
 from ...laws.resistive_relations import Relation, coulomb, viscous
 from ...numerics.arrays import Array
 from ...numerics.memo import Named
-from .carriers import WORLD, Carried, carriers
+from .carriers import WORLD, CarrierPose, carriers
 from .elements import (
     BALL,
     FIXED,
@@ -32,10 +32,10 @@ from .elements import (
     Mimic,
     free_names,
 )
-from .joints import End, RobotJoint, against, robot_joint
+from .joints import JointEnd, RobotJoint, against, robot_joint
 from .massless import Skeleton
 from .parts import Flexible, Parts, parts_of
-from .robot import Placing, Robot
+from .robot import Robot, RobotLayout
 from .shapes import ShapesOf, contact_shape, none_of, port_names
 from .tree import couplings
 
@@ -141,7 +141,7 @@ def assembled(
         named.bodies,
         tuple(connections),
         *(named.joints, named.ports, named.limits),
-        Placing(root, is_free, joints, followers, _frames(parts), lost),
+        RobotLayout(root, is_free, joints, followers, _frames(parts), lost),
         collisions=_collisions(links, parts),
     )
 
@@ -158,7 +158,7 @@ def _collisions(links: Mapping[str, LinkElement], parts: Parts) -> dict[str, tup
     }
 
 
-def _is_kept(joint: JointElement, carried: Mapping[str, Carried]) -> bool:
+def _is_kept(joint: JointElement, carried: Mapping[str, CarrierPose]) -> bool:
     """True if a joint connects two different bodies, so that it is a joint of the mechanism."""
     above, below = carried.get(joint.parent), carried.get(joint.child)
     return above is not None and below is not None and above.carrier != below.carrier
@@ -181,8 +181,8 @@ def _labels(joints: Sequence[JointElement]) -> dict[str, str]:
 def _robot_joint(
     joint: JointElement, parts: Parts, labels: Mapping[str, str], followers: Mapping[str, Mimic]
 ) -> RobotJoint:
-    child = End(parts.port_of(joint.child), parts.section(joint.child))
-    parent = End(parts.port_before(joint), parts.section(joint.parent))
+    child = JointEnd(parts.port_of(joint.child), parts.section(joint.child))
+    parent = JointEnd(parts.port_before(joint), parts.section(joint.parent))
     return robot_joint(joint, labels[joint.name], child, parent, mimic=followers.get(joint.name))
 
 
@@ -204,7 +204,7 @@ def _closed(joint: JointElement, parts: Parts) -> JointElement:
 
 
 def _closing_joint(joint: JointElement, parts: Parts, labels: Mapping[str, str]) -> RobotJoint:
-    child, parent = (End(parts.port_of(name), parts.section(name)) for name in (joint.child, joint.parent))
+    child, parent = (JointEnd(parts.port_of(name), parts.section(name)) for name in (joint.child, joint.parent))
     return robot_joint(joint, labels[joint.name], child, parent, mimic=None)
 
 

@@ -19,7 +19,7 @@ WORLD = ""
 """Carrier of links that belong to the ground; no link has this name."""
 
 
-class Carried(NamedTuple):
+class CarrierPose(NamedTuple):
     """Body to which a link belongs, by the name of its carrier, and pose (4, 4) of the link relative to the carrier.
 
     The carrier is the link whose frame is that of the body, or WORLD for the ground.
@@ -29,7 +29,7 @@ class Carried(NamedTuple):
     pose: Array
 
 
-class Group(NamedTuple):
+class FixedLinks(NamedTuple):
     """Links that are fixed to each other: their poses (4, 4) in a common frame, by name, nearest to the root first."""
 
     poses: dict[str, Array]
@@ -43,7 +43,7 @@ def carriers(
     *,
     flexible: Collection[str],
     fixed: bool,
-) -> dict[str, Carried]:
+) -> dict[str, CarrierPose]:
     """Body to which each link belongs, by the name of the link.
 
     ``flexible``: names of flexible links, ``fixed``: True if the root is fixed to the ground. Links without mass that
@@ -52,19 +52,19 @@ def carriers(
     groups = _groups(joints, root, flexible)
     leading = _leading(links, joints, groups)
     above = {joint.child: joint.parent for joint in joints}
-    carried: dict[str, Carried] = {}
+    carried: dict[str, CarrierPose] = {}
     for first, group in groups.items():
         own = _in_group(links, group, above, is_ground=first == root and _is_ground(links, joints, group, fixed))
         if not own and first in leading:  # without mass, between joints
             own = dict.fromkeys(group.poses, first)
         for name, carrier in own.items():
             frame = group.poses[carrier or first]
-            carried[name] = Carried(carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name]))
+            carried[name] = CarrierPose(carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name]))
     return carried
 
 
-def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]) -> dict[str, Group]:
-    first_of, groups = {root: root}, {root: Group({root: np.eye(4)}, root in flexible)}
+def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]) -> dict[str, FixedLinks]:
+    first_of, groups = {root: root}, {root: FixedLinks({root: np.eye(4)}, root in flexible)}
     for joint in joints:
         first = first_of[joint.parent]
         if joint.kind == FIXED and joint.parent not in flexible and joint.child not in flexible:
@@ -72,11 +72,13 @@ def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]
             groups[first].poses[joint.child] = groups[first].poses[joint.parent] @ joint.origin
         else:
             first_of[joint.child] = joint.child
-            groups[joint.child] = Group({joint.child: np.eye(4)}, joint.child in flexible)
+            groups[joint.child] = FixedLinks({joint.child: np.eye(4)}, joint.child in flexible)
     return groups
 
 
-def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, Group]) -> set[str]:
+def _leading(
+    links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, FixedLinks]
+) -> set[str]:
     """Names of the first links of groups that are flexible, have mass or inertia, or carry such a group."""
     first_of = {name: first for first, group in groups.items() for name in group.poses}
     leading = {first for first, g in groups.items() if g.is_flexible or any(not links[n].is_empty for n in g.poses)}
@@ -86,7 +88,9 @@ def _leading(links: Mapping[str, LinkElement], joints: Sequence[JointElement], g
     return leading
 
 
-def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement], group: Group, fixed: bool) -> bool:
+def _is_ground(
+    links: Mapping[str, LinkElement], joints: Sequence[JointElement], group: FixedLinks, fixed: bool
+) -> bool:
     """True if the group at the root is the ground: it is fixed, or an empty world link with floating joints only."""
     leaving = [joint for joint in joints if joint.parent in group.poses and joint.child not in group.poses]
     empty = all(links[name].is_empty for name in group.poses)
@@ -94,7 +98,7 @@ def _is_ground(links: Mapping[str, LinkElement], joints: Sequence[JointElement],
 
 
 def _in_group(
-    links: Mapping[str, LinkElement], group: Group, above: Mapping[str, str], *, is_ground: bool
+    links: Mapping[str, LinkElement], group: FixedLinks, above: Mapping[str, str], *, is_ground: bool
 ) -> dict[str, str]:
     """Name of the carrier of each link of a group; empty if no link has mass or inertia.
 

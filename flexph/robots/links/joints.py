@@ -24,7 +24,7 @@ from .elements import SLIDING, TURNING, JointElement, Limit, Mimic
 FULL_TURN = 2.0 * math.pi
 
 
-class End(NamedTuple):
+class JointEnd(NamedTuple):
     """End of a joint: a port or ground point, and rotation (3, 3) of vectors from link axes to those of its section."""
 
     port: PortName
@@ -215,7 +215,9 @@ class RobotJoint:
         return self.kind in TURNING
 
 
-def robot_joint(element: JointElement, label: str, child: End, parent: End, *, mimic: Mimic | None) -> RobotJoint:
+def robot_joint(
+    element: JointElement, label: str, child: JointEnd, parent: JointEnd, *, mimic: Mimic | None
+) -> RobotJoint:
     """Joint between two ends, with the zero and the sign of the coordinate in the file.
 
     ``element`` is the joint in the file, ``label`` its name in connections.

@@ -27,7 +27,7 @@ SEEN = 1e-6
 """Share of the added inertia in any motion above which the file does not determine that motion."""
 
 
-class Column(NamedTuple):
+class FreedomTwist(NamedTuple):
     """Degree of freedom: name of its joint ("" for a free root), and twist (6,): spin and velocity at the origin."""
 
     joint: str
@@ -148,14 +148,14 @@ def _undetermined(name: str, skeleton: Skeleton, lacking: Collection[str]) -> st
     )
 
 
-def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Column], dict[str, int]]:
+def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[FreedomTwist], dict[str, int]]:
     """Degrees of freedom with their twists, and for each body an integer that tells which of them move it.
 
     Bit k of the integer is set if the degree of freedom k moves the body. ``poses``: pose (4, 4) of each link.
     """
     carrier = skeleton.carrier
     base = carrier[skeleton.root]
-    columns = [Column("", twist) for twist in np.eye(6)] if skeleton.is_free else []
+    columns = [FreedomTwist("", twist) for twist in np.eye(6)] if skeleton.is_free else []
     moves = {WORLD: 0, base: (1 << len(columns)) - 1}
     for joint in skeleton.joints:
         above, below = carrier.get(joint.parent), carrier.get(joint.child)
@@ -165,7 +165,7 @@ def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Colu
         own = _twists(joint, pose[:3, :3] @ joint.axis, poses[joint.child][:3, 3])
         bits = ((1 << len(own)) - 1) << len(columns)
         moves[below] = moves[above] | bits
-        columns += [Column(joint.name, twist) for twist in own]
+        columns += [FreedomTwist(joint.name, twist) for twist in own]
     return columns, moves
 
 

@@ -13,7 +13,7 @@ from ...bodies.inertia import rigid_inertia
 from ...joints.rows.vectors import GROUND, PortName
 from ...mechanisms.model.model import PARTS
 from ...numerics.arrays import Array, no_entries
-from .carriers import WORLD, Carried
+from .carriers import WORLD, CarrierPose
 from .elements import JointElement, LinkElement, free_names
 from .masses import Masses, check_moments, masses_of, sum_of_masses
 from .massless import Skeleton, completed
@@ -102,7 +102,7 @@ class Parts(NamedTuple):
     bodies: Mapping[str, Body]
     frames: Mapping[str, Array]
     names: Mapping[str, str]
-    carried: Mapping[str, Carried]
+    carried: Mapping[str, CarrierPose]
     link_ports: Mapping[str, str]
     joint_ports: Mapping[str, str]
 
@@ -140,7 +140,7 @@ class Parts(NamedTuple):
 
 def parts_of(
     links: Mapping[str, LinkElement],
-    carried: Mapping[str, Carried],
+    carried: Mapping[str, CarrierPose],
     kept: Sequence[JointElement],
     *,
     flexible: Mapping[str, Flexible],
@@ -201,7 +201,7 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _joint_positions(
-    own: Sequence[str], carried: Mapping[str, Carried], kept: Sequence[JointElement]
+    own: Sequence[str], carried: Mapping[str, CarrierPose], kept: Sequence[JointElement]
 ) -> dict[str, Points]:
     """Positions (3,) of the joints to the next bodies, by body in ``own`` and by name of the joint."""
     starts: dict[str, Points] = {name: {} for name in own}
@@ -213,7 +213,7 @@ def _joint_positions(
 
 
 def _link_positions(
-    links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, Carried]
+    links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, CarrierPose]
 ) -> dict[str, Points]:
     """Positions (3,) of the other links of each body and of the shapes of all its links, by body and name.
 
@@ -234,7 +234,9 @@ def _masses_of_body(body: Body) -> Masses:
     return Masses(body.mass, body.centre, body.moments)
 
 
-def _sums(links: Mapping[str, LinkElement], carried: Mapping[str, Carried], own: Sequence[str]) -> dict[str, Masses]:
+def _sums(
+    links: Mapping[str, LinkElement], carried: Mapping[str, CarrierPose], own: Sequence[str]
+) -> dict[str, Masses]:
     """Mass, centre and moments of each of the rigid bodies ``own``, summed over the links that belong to it."""
     held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
     for name, (carrier, pose) in carried.items():

@@ -24,7 +24,7 @@ from .poses import coordinates, link_poses, rigid_motion
 from .rotors import rotors_of
 
 
-class Placing(NamedTuple):
+class RobotLayout(NamedTuple):
     """Data of a robot for the poses of its bodies: root, joints in tree order, laws of following joints, and frames.
 
     ``is_free``: True if the root is free; ``frames``: link of each body, and pose of the body's frame in it; ``lost``:
@@ -72,7 +72,7 @@ class Robot:
     joints: Mapping[str, RobotJoint]
     ports: Mapping[str, PortName]
     limits: Mapping[str, Limit]
-    _placing: Placing
+    _placing: RobotLayout
     actuators: Mapping[str, Actuator] = field(default_factory=dict)
     collisions: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 

@@ -49,7 +49,7 @@ class Matrices(NamedTuple):
     B: Array
 
 
-class Along:
+class ProjectedMatrices:
     """Matrices of a system as functions of parameters, projected onto the kernel of its constraint matrix G.
 
     The basis of the kernel depends smoothly on the parameters near ``at``, the point at which it is orthonormal.

@@ -134,24 +134,26 @@ def buckling_sensitivities(
     return BucklingSensitivities(factor, derivatives)
 
 
-class _Loaded(NamedTuple):
+class _LoadedEquilibrium(NamedTuple):
     """Equilibrium problem of a mechanism, and its configuration ``c`` in equilibrium under the given loads."""
 
     problem: Problem
     c: Configuration
 
 
-def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _Loaded:
+def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _LoadedEquilibrium:
     """Problem and equilibrium returned by the user's function at given parameters."""
     own = check.value_of("loaded", lambda parameters: loaded(**parameters), dict(at))
     if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
         raise ValueError(f"loaded must return a mechanism and its equilibrium, and inputs if any, got {own!r:.100}")
     given: tuple[Mechanism, State, Mapping[str, Input]] = (*own, {})[:3]
     mechanism, state, inputs = given
-    return _Loaded(equilibrium_problem(mechanism, state, inputs), configuration(mechanism, state.x))
+    return _LoadedEquilibrium(equilibrium_problem(mechanism, state, inputs), configuration(mechanism, state.x))
 
 
-def _stiffness(there: _Loaded, here: tuple[Configuration, Configuration], modes: Array, factor: float) -> Array:
+def _stiffness(
+    there: _LoadedEquilibrium, here: tuple[Configuration, Configuration], modes: Array, factor: float
+) -> Array:
     """Matrix φᵀK φ (m, m) with m buckling modes φ and the tangent stiffness K in equilibrium under scaled loads.
 
     ``factor`` scales the loads.

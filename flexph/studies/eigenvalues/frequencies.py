@@ -81,13 +81,14 @@ def frequency_sensitivities(
     here = plain_system(system, at)
     vibrations = modes(here, count=check.count("count", count))
     derivatives = {
-        name: _derivatives(here, vibrations, _Change.along(system, at, name, step)) for name, step in own.items()
+        name: _derivatives(here, vibrations, _MatrixDerivatives.along(system, at, name, step))
+        for name, step in own.items()
     }
     return FrequencySensitivities(vibrations.frequencies, derivatives)
 
 
 @dataclass(frozen=True)
-class _Change:
+class _MatrixDerivatives:
     """Derivatives of the matrices E, J and G with respect to one parameter."""
 
     E: Any
@@ -95,17 +96,17 @@ class _Change:
     G: Any
 
     @staticmethod
-    def along(system: Callable[..., Any], at: Mapping[str, float], name: str, step: float) -> _Change:
+    def along(system: Callable[..., Any], at: Mapping[str, float], name: str, step: float) -> _MatrixDerivatives:
         def matrices(value: float) -> Array:
             own = plain_system(system, {**at, name: value})
             array = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
             array[:] = own.E, own.J, own.G
             return array
 
-        return _Change(*(central_of_order_four(matrices, at[name], step) / step))
+        return _MatrixDerivatives(*(central_of_order_four(matrices, at[name], step) / step))
 
 
-def _derivatives(system: LinearPHDAE, vibrations: Eigenmodes, change: _Change) -> Array:
+def _derivatives(system: LinearPHDAE, vibrations: Eigenmodes, change: _MatrixDerivatives) -> Array:
     result = np.empty(vibrations.frequencies.size)
     for span in _clusters(vibrations.frequencies):
         x, omega = vibrations.shapes[:, span], vibrations.frequencies[span].mean()

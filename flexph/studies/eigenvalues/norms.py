@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.memo import NamedFields
-from .along_parameters import Along, stated_steps
+from .along_parameters import ProjectedMatrices, stated_steps
 
 ROUNDED = 1e-9
 """Distance of an eigenvalue from the imaginary axis, relative to the largest eigenvalue, up to which it is
@@ -88,7 +88,7 @@ def h2_sensitivities(
     (0.707106781, -0.707106781)
     """
     own = stated_steps(at, steps)
-    along = Along(system, at)
+    along = ProjectedMatrices(system, at)
     E, B = along.matrices.E, along.matrices.B
     free, inputs = _explicit(along)
     P = solve_continuous_lyapunov(free, -inputs @ inputs.T)
@@ -169,7 +169,7 @@ def hinf_sensitivities(
     (2.0, 2.236068, -4.0)
     """
     own = stated_steps(at, steps)
-    along = Along(system, at)
+    along = ProjectedMatrices(system, at)
     E, A, B = along.matrices
     peak = _peak(_Gains(*_explicit(along), B))
     s = 1j * peak.frequency
@@ -250,7 +250,7 @@ def _peak(gains: _Gains) -> _Peak:
     return best
 
 
-def _explicit(along: Along) -> tuple[Array, Array]:
+def _explicit(along: ProjectedMatrices) -> tuple[Array, Array]:
     """Matrices E⁻¹A and E⁻¹B; raises ValueError without inputs, for a singular E, and for undamped poles."""
     E, A, B = along.matrices
     if not B.shape[1]:

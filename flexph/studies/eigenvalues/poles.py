@@ -14,7 +14,7 @@ from ...numerics import checks as check
 from ...numerics.arguments import checked
 from ...numerics.arrays import Array
 from ...numerics.memo import NamedFields
-from .along_parameters import Along, Matrices, stated_steps
+from .along_parameters import Matrices, ProjectedMatrices, stated_steps
 
 REPEATED = 1e-7
 """Distance of two poles, relative to their modulus, up to which they count as equal. Poles of nonsymmetric matrices are
@@ -87,7 +87,7 @@ def pole_sensitivities(
     (array([-3.+4.j, -3.-4.j]), array([-0.5-0.375j, -0.5+0.375j]))
     """
     own = stated_steps(at, steps)
-    along = Along(system, at)
+    along = ProjectedMatrices(system, at)
     E, A, _ = along.matrices
     e, a, scale = balanced(E, A)
     values, left, right = eig(a, e, left=True)

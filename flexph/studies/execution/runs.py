@@ -23,7 +23,7 @@ from ...files.durable import leftovers, locked, remove, staged, termination_inte
 from ...files.results_folder import FolderRefused
 from .engines import Engine, started
 from .records import Record, key, read_record, record_path, tidy
-from .subjects import Subject
+from .subjects import StudyFunction
 from .tasks import TOKEN, NotLoaded, NotStored, Outcome, Task, perform, store
 
 STUDY, RECORDS = "study.json", "samples"
@@ -83,7 +83,7 @@ def _refuse_another(path: Path, identity: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class StudyOptions:
     """Options of functions that compute many samples: folder, executor and repetitions, as in :func:`flexph.study`."""
 
     out: Path | None = None
@@ -101,7 +101,7 @@ class Runs:
     ``token`` identifies the folder for workers.
     """
 
-    subject: Subject
+    subject: StudyFunction
     engine: Engine
     folder: Path
     retries: int
@@ -145,7 +145,7 @@ class Runs:
 
 
 @contextmanager
-def runs_of(subject: Subject, place: Place) -> Iterator[Runs]:
+def runs_of(subject: StudyFunction, place: StudyOptions) -> Iterator[Runs]:
     """Context manager with the runs of a subject; without a folder the records are deleted at the end."""
     is_here = place.executor is None and place.jobs == 1
     function = subject.function if is_here else subject.pickled()

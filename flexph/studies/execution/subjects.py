@@ -33,7 +33,7 @@ def needed_xarray() -> ModuleType:
 
 
 @dataclass(frozen=True)
-class Subject:
+class StudyFunction:
     """Function of a study with its name, a hash of its source, and the units of its parameters."""
 
     function: Callable[..., Any]
@@ -84,7 +84,7 @@ class Subject:
                 _check_kind(self.kinds[name], value)
 
 
-def subject(given: Callable[..., Any] | str) -> Subject:
+def subject(given: Callable[..., Any] | str) -> StudyFunction:
     """Subject of a function, or of a case by its name. Raises ValueError if there is no case with this name."""
     needed_xarray()
     if isinstance(given, str):
@@ -92,7 +92,7 @@ def subject(given: Callable[..., Any] | str) -> Subject:
         if given not in cases:
             raise ValueError(no_case(given, cases))
         case = cases[given]
-        return Subject(
+        return StudyFunction(
             partial(run_of_case, given),
             f"case {given}",
             _source(case.run),
@@ -100,7 +100,7 @@ def subject(given: Callable[..., Any] | str) -> Subject:
             {p.name: p.default for p in case.parameters},
             {p.name: p for p in case.parameters},
         )
-    return Subject(given, _name(given), _source(given))
+    return StudyFunction(given, _name(given), _source(given))
 
 
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:

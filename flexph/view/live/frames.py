@@ -17,7 +17,7 @@ from ..looks import shown_field
 from ..packing import streamed
 
 
-class Drawn:
+class MechanismDrawing:
     """Drawing of a mechanism at successive states of a run.
 
     ``number`` is 0 at first; each change of joints in the run begins a new drawing with the next number.

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...numerics import checks as check
 from ...numerics.arrays import Array
-from .frames import Drawn
+from .frames import MechanismDrawing
 from .sliders import Sliders
 
 ORDERS = ("pause", "continue", "step", "end", "pace", "slider")
@@ -52,7 +52,7 @@ class Snapshot:
     """
 
     number: int = 0
-    drawn: Drawn | None = None
+    drawn: MechanismDrawing | None = None
     time: float = 0.0
     x: Array = field(default_factory=lambda: np.zeros(0))
     account: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -97,7 +97,7 @@ class Session:
         self._steps, self._single, self._ordered = 0, False, False
         self._ready, self._look = ready, look
         self._account: Any = _Account()
-        self._drawn: Drawn | None = None
+        self._drawn: MechanismDrawing | None = None
         self._next = self._resumed = time.perf_counter()
         self._counted, self._per_second = 0, 0.0
         self._origin: tuple[float, float] | None = None
@@ -143,7 +143,7 @@ class Session:
 
         ``accounts`` are the energy accounts of the run.
         """
-        self._drawn = Drawn(mechanism, 0 if self._drawn is None else self._drawn.number + 1)
+        self._drawn = MechanismDrawing(mechanism, 0 if self._drawn is None else self._drawn.number + 1)
         self._account.next(accounts)
         self._counted = 0
         return self
@@ -153,7 +153,7 @@ class Session:
 
         The method ``at`` of ``account`` returns the energies since the begin of the display.
         """
-        self._drawn, self._account = Drawn(mechanism, 0), account
+        self._drawn, self._account = MechanismDrawing(mechanism, 0), account
         return self
 
     def before(self, run: Any) -> None:

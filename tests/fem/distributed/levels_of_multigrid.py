@@ -7,7 +7,7 @@ import numpy as np
 import fem
 from fem.distributed.multigrid import prolongation
 from fem.distributed.ranks import ending_all, world
-from fem.distributed.reduction import Choices, _shares
+from fem.distributed.reduction import ReductionOptions, _shares
 from fem.distributed.solvers import lowest_modes, prepared, responses
 from fem.distributed.system import assembled
 
@@ -20,7 +20,7 @@ def main() -> None:
         for count, simplices in ((2, True), (4, True), (2, False)):
             mesh = fem.box_mesh((0.4, 0.1, 0.1), (4 * count, count, count), simplices=simplices)
             ports, shape = {"root": "left", "tip": "right"}, {"degree": 2, "plane": None, "thickness": None}
-            shares = _shares(comm.size, mesh, material, (ports, reference), Choices(2, ("tip",)), shape)[1]
+            shares = _shares(comm.size, mesh, material, (ports, reference), ReductionOptions(2, ("tip",)), shape)[1]
             share = shares[comm.rank]  # all ranks read the mesh here
             loose = assembled(comm, share._replace(held=np.zeros_like(share.held)), mean=False)
             lift = prolongation(loose)

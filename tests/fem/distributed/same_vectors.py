@@ -6,7 +6,7 @@ import numpy as np
 
 import fem
 from fem.distributed.ranks import ending_all, world
-from fem.distributed.reduction import Choices, reduce_distributed
+from fem.distributed.reduction import ReductionOptions, reduce_distributed
 from flexph.bodies import reduce_body
 
 SHAPE = {"reference": "hinge", "degree": 2, "plane": None, "thickness": None}
@@ -17,7 +17,7 @@ def main() -> None:
     material, ports = fem.Material(young=2e9, density=1200.0, poisson=0.35), {"hinge": "fixed", "end": "end"}
     comm = world()
     with ending_all(comm):
-        choices = Choices(6, ("end",), inertia=True)
+        choices = ReductionOptions(6, ("end",), inertia=True)
         result = reduce_distributed(comm, sys.argv[1], material, ports=ports, choices=choices, **SHAPE)
         if result is None:
             return

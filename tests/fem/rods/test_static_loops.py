@@ -20,7 +20,7 @@ from flexph import (
     weld,
 )
 from flexph.integration.loops.statics.at_rest import StaticLoops
-from flexph.integration.loops.statics.values import Held, Loads, has_static_loops
+from flexph.integration.loops.statics.values import Loads, RestConfiguration, has_static_loops
 from flexph.kernels.continuous import elastic_stress
 from flexph.laws import polynomial, scheduled
 from flexph.mechanisms.model.constraints import constraint_gap, move
@@ -127,7 +127,7 @@ def test_a_compiled_correction_is_that_of_the_tangent_stiffness(make, seed):
     solution = np.linalg.solve(matrix, -np.concatenate([rho, gap]))
     assert has_static_loops(mechanism)
     own = StaticLoops(mechanism, given.table)
-    after, step = own.corrected(Held(c, multipliers), Loads(given.applied, given.share, given.time))
+    after, step = own.corrected(RestConfiguration(c, multipliers), Loads(given.applied, given.share, given.time))
     error = 1e-13 * np.linalg.cond(matrix)  # of both solutions
     assert error < 1e-4
     np.testing.assert_allclose(step, solution[: step.size], rtol=0, atol=error * np.abs(step).max())

@@ -17,7 +17,7 @@ from uncompiled import uncompiled
 from flexph import Event, InputError, IntegrationError, IntegrationInterrupted
 from flexph.discretisation.descriptor_split import split_of
 from flexph.discretisation.discrete_gradient_pairs import KINDS, GradientPair
-from flexph.discretisation.pair_equations import Past, begin, slopes
+from flexph.discretisation.pair_equations import StartData, begin, slopes
 from flexph.integration.general import particle_run
 from flexph.integration.general import run as runs
 from flexph.integration.general.particles import arrays
@@ -150,7 +150,7 @@ def test_the_jacobian_is_that_of_numpy(method, seed):
     x1 = x0 + 0.1 * rng.normal(size=x0.size)
     pair = GradientPair(system, method, split_of(system.E(x0)))
     energy = float(system.H(x0))
-    step, _ = begin(pair.pair, Past(x0, energy, energy, 0.0, 0.0 * x0), u, h)
+    step, _ = begin(pair.pair, StartData(x0, energy, energy, 0.0, 0.0 * x0), u, h)
     residual, terms = pair.equation(step, x1)
     springs, residuals, jacobians, factors = map(uncompiled_part, ("springs", "residual", "jacobian", "factors"))
     space = arrays.space_of(system.terms)._replace(input_values=u[None])

@@ -9,7 +9,7 @@ from polynomial_slopes import assert_slopes
 import fem
 from flexph import PHDAE, integrate
 from flexph.bodies import floating_body, relative_axes
-from flexph.discretisation.pair_equations import Past, begin, equation, slopes
+from flexph.discretisation.pair_equations import StartData, begin, equation, slopes
 from flexph.discretisation.parametrized import gradient_pair
 from flexph.interconnection import gyrator, interchange, transformer, without_feedthrough
 from flexph.methods import DiscreteGradient
@@ -201,7 +201,7 @@ def test_the_slope_of_a_step_of_gonzalez_is_exact_to_second_order():
     x0 = x0 + 0.1 * rng.standard_normal(system.size)
     energy, errors = float(pair.H(x0)), []
     for distance in (0.1, 0.05):
-        past = Past(x0, energy, energy, 0.0, np.zeros(x0.size))
+        past = StartData(x0, energy, energy, 0.0, np.zeros(x0.size))
         step, _ = begin(pair, past, np.zeros(system.inputs_size), distance)
         x1 = x0 + distance * away
         numeric = derivative(lambda at, step=step: equation(step, at)[0], x1)

@@ -12,7 +12,7 @@ import rigid
 from flexph import GROUND, connect, force, spring_damper, weld
 from flexph.mechanisms.statics.equilibrium import not_found
 from flexph.mechanisms.statics.searches import LEAST, follow_loads
-from flexph.numerics.corrections import Corrected
+from flexph.numerics.corrections import IterationResult
 
 
 def test_euler_column_as_a_floating_body():
@@ -87,7 +87,7 @@ def test_loads_that_only_stretch_have_no_buckling_load():
 def test_loads_are_followed_to_where_their_equilibria_end():
     """Beyond 0.6 of them there is none: the last share is known to the shortest step, and told."""
     start = SimpleNamespace(R=np.eye(2)[None])
-    under = lambda share, c: Corrected(c, 0.0, share <= 0.6)  # noqa: E731
+    under = lambda share, c: IterationResult(c, 0.0, share <= 0.6)  # noqa: E731
     end, reached = follow_loads(start, under, lambda share, c: None)
     assert not end.settled
     assert 0.6 - 2.0 * LEAST < reached <= 0.6

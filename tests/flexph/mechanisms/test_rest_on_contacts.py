@@ -27,7 +27,7 @@ from flexph.contacts import (
     stop,
 )
 from flexph.mechanisms import contact_search
-from flexph.mechanisms.rested import SlipError
+from flexph.mechanisms.contact_equilibrium import SlipError
 
 WEIGHT = 10.0
 DOWN = (0.0, -WEIGHT)

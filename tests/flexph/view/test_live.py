@@ -21,7 +21,7 @@ from flexph.results import Solution
 from flexph.sensors import joint_angle
 from flexph.systems import PiecewiseConstant
 from flexph.view import Dial, Live
-from flexph.view.live.frames import Drawn
+from flexph.view.live.frames import MechanismDrawing
 
 BRAKE = Sampled(function=lambda t, y: {"motor": -y["angle"]}, period=0.01, sensors={"angle": joint_angle("rod.root")})
 
@@ -40,7 +40,7 @@ def test_frames_show_states_of_the_run():
     assert isinstance(run, Solution) and 1.0 < run.times.size < LONG.size
     times = [head["time"] for head, _ in seen]
     assert times == sorted(set(times))
-    drawn = Drawn(mechanism)
+    drawn = MechanismDrawing(mechanism)
     drawn.scene(start.x, 0.0)  # signs have the size of the start
     for told, numbers in seen:
         row = int(np.searchsorted(run.times, told["time"]))

@@ -20,7 +20,7 @@ Entries = tuple[Index, Index, Array]
 """Rows, columns and values of a matrix."""
 
 
-class Second(NamedTuple):
+class LinearEntries(NamedTuple):
     """Entries of the matrices G_i of all strain rows, sorted by stress, row and column.
 
     They give the part of a strain row that is linear in the coordinates.
@@ -43,7 +43,7 @@ class StrainOperator(NamedTuple):
     col: Index
     value: Array
     curved: BoolArray
-    G: Second
+    G: LinearEntries
     size: int  # n
     keys: Index  # row n + col
 
@@ -83,14 +83,14 @@ def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n:
     return keys, np.searchsorted(keys, known), rows, columns, ptr
 
 
-def _second(slopes: Any, weights: Any) -> Second:
+def _second(slopes: Any, weights: Any) -> LinearEntries:
     """Matrices G_i = Σ_k weights_ik slopes_k slopes_kᵀ of all strain rows i, by their entries."""
     if count_products(slopes, weights) > MANY:
         return _second_by_matrix(sparse.csr_array(slopes), weights)
     (row, col, value), (stress, k, weight) = entries_of(slopes), entries_of(weights)
     entries, stresses, rows, columns, where, left, right, of = _products(row, col, stress, k, *slopes.shape)
     values = np.bincount(where, weight[of] * value[left] * value[right], entries.size)
-    return Second(stresses, rows, columns, values)
+    return LinearEntries(stresses, rows, columns, values)
 
 
 def count_products(slopes: Any, weights: Any) -> float:
@@ -99,7 +99,7 @@ def count_products(slopes: Any, weights: Any) -> float:
     return float(np.square(sizes)[entries_of(weights)[1]].sum())
 
 
-def _second_by_matrix(slopes: Any, weights: Any) -> Second:
+def _second_by_matrix(slopes: Any, weights: Any) -> LinearEntries:
     """Matrices G_i as a product of two sparse matrices; each column stands for an entry of an (n, n) matrix."""
     count, n = slopes.shape
     of = np.arange(count)
@@ -110,7 +110,7 @@ def _second_by_matrix(slopes: Any, weights: Any) -> Second:
     summed = sparse.csr_array(weights) @ sparse.csr_array((values, columns, ends), shape=(count, n * n))
     summed.sort_indices()
     rows, columns = np.divmod(summed.indices.astype(np.int64), n)
-    return Second(np.repeat(np.arange(summed.shape[0]), np.diff(summed.indptr)), rows, columns, summed.data)
+    return LinearEntries(np.repeat(np.arange(summed.shape[0]), np.diff(summed.indptr)), rows, columns, summed.data)
 
 
 @kept

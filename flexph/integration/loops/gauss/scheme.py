@@ -51,7 +51,7 @@ class Scheme(NamedTuple):
 UNKNOWNS = ("x_v", "stage_spin", "x_du", "x_lam", "stage_stress_rate")
 
 
-class BeforeRuns(NamedTuple):
+class InitialMemories(NamedTuple):
     """Memories of a mechanism before a run, to be copied: of a stage, of a real and of a complex linear system."""
 
     stage: Memory
@@ -62,7 +62,7 @@ class BeforeRuns(NamedTuple):
 class StageMemories:
     """Memories of all stages of a run, which share its constants; the work spaces of all are parts of ``cells``."""
 
-    def __init__(self, run: Memory, before: BeforeRuns, tableau: Tableau) -> None:
+    def __init__(self, run: Memory, before: InitialMemories, tableau: Tableau) -> None:
         stages, size = tableau.nodes.size, before.stage.space.cells.size
         self.cells = np.empty(stages * size, dtype=np.int64)
         self.stages = [_stage(run, before.stage, own) for own in self.cells.reshape(stages, size)]
@@ -114,7 +114,7 @@ def spectrum(stages: int) -> tuple[Array, Array, Array]:
     )
 
 
-def before_runs(run: Memory) -> BeforeRuns:
+def before_runs(run: Memory) -> InitialMemories:
     """Memories of a stage and of linear systems, from the memory of a mechanism before a run.
 
     In a stage's memory the fields for the start, the end and the mean of a step coincide: they have the values at a
@@ -124,7 +124,7 @@ def before_runs(run: Memory) -> BeforeRuns:
     table[_NAMED] = table[_NODES]
     reals, wholes = run.reals.size, run.wholes.size
     spaces = run.space.copy(), Cells.of_zeros(reals, wholes), Cells.of_zeros(2 * reals, wholes)
-    of = BeforeRuns(*(Memory(run.constants, space, table) for space in spaces))
+    of = InitialMemories(*(Memory(run.constants, space, table) for space in spaces))
     of.complex.addresses[_OWN_REALS, 0] += 8 * table[_OWN_REALS, 0]
     of.complex.span_fields(is_complex=True)
     return of

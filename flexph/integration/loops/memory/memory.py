@@ -39,7 +39,7 @@ CONSTANTS = sum(name.startswith(tuple(f"{group}_" for group in Constants._fields
 IS_CONSTANT = np.arange(len(FIELDS)) < CONSTANTS
 
 
-class Place(NamedTuple):
+class FieldLocation(NamedTuple):
     """Location of a field in a memory.
 
     It tells whether the field is constant, whether it holds floats, its span among these, and its shape.
@@ -89,9 +89,11 @@ class Memory:
     found at their first access by name, and the constants, unless made ``with_constants``.
     """
 
-    def __init__(self, constants: Cells, space: Cells, table: Index, places: dict[str, Place] | None = None) -> None:
+    def __init__(
+        self, constants: Cells, space: Cells, table: Index, places: dict[str, FieldLocation] | None = None
+    ) -> None:
         self.constants, self.table = constants, table
-        self.places: dict[str, Place] = {} if places is None else places
+        self.places: dict[str, FieldLocation] = {} if places is None else places
         self._set_space(space)
         addresses = np.empty((len(FIELDS) + len(SPANS), 4), dtype=np.int64)
         of_fields = addresses[: len(FIELDS)]
@@ -172,14 +174,14 @@ class Memory:
             return flat
         return flat.reshape(shape) if shape else int(flat[0])
 
-    def _place(self, name: str) -> Place:
+    def _place(self, name: str) -> FieldLocation:
         if name not in ROW:
             raise AttributeError(f"no field {name!r} in the memory of the compiled kernels")
         entries, row = FIELDS[name], ROW[name]
         first, *shape = self.table[row].tolist()
         span = slice(first, first + math.prod(shape))
         constant, real = row < CONSTANTS, entries.kind == "float64"
-        place = self.places[name] = Place(constant, real, span, tuple(shape[: entries.axes]))
+        place = self.places[name] = FieldLocation(constant, real, span, tuple(shape[: entries.axes]))
         return place
 
 

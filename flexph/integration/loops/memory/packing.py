@@ -11,7 +11,7 @@ import numpy as np
 
 from .constants import Constants
 from .data import Index
-from .memory import FIELDS, IS_CONSTANT, REAL, Cells, Memory, Place
+from .memory import FIELDS, IS_CONSTANT, REAL, Cells, FieldLocation, Memory
 from .workspace import Workspace
 
 MOST, FEW = 128, 20_000
@@ -68,7 +68,7 @@ class _Layout:
 
 
 @lru_cache(maxsize=MOST)
-def _laid_out(layout: _Layout) -> tuple[Index, int, int, dict[str, Place]]:
+def _laid_out(layout: _Layout) -> tuple[Index, int, int, dict[str, FieldLocation]]:
     """Table of all fields, numbers of floats and of whole numbers of the work space, and an empty dict of places."""
     table = np.ones((len(FIELDS), 4), dtype=np.int64)
     for row, shape in enumerate(layout.shapes()):

@@ -16,7 +16,7 @@ from ..memory.relation_functions import failed_function
 from ..memory.structures import Table
 from ..workspace import memory
 from .correction import correct
-from .values import Balanced, Held, Loads
+from .values import Balanced, Loads, RestConfiguration
 
 if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
@@ -41,7 +41,7 @@ class StaticLoops:
         self._weight = a.weight
         self._step = float(np.sqrt(2.0 / a.resolution[2]))  # makes the largest entries of the Jacobian about one
 
-    def corrected(self, at: Held, loads: Loads) -> tuple[Held, Array] | None:
+    def corrected(self, at: RestConfiguration, loads: Loads) -> tuple[RestConfiguration, Array] | None:
         """Configuration after a share of a Newton correction, and the full correction (n_v,); None if it is not unique.
 
         The stresses of strain rows are iterated separately (mixed iteration), and not computed from strains.
@@ -54,20 +54,20 @@ class StaticLoops:
         after = moved(self._mechanism, at.c, step)
         sigma = elastic_stress(self._mechanism.network.arrays, after.u)
         sigma[m.strains_stress] = m.nodal_ahead
-        return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
+        return RestConfiguration(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
         """Joint forces that balance a configuration near equilibrium, and unbalanced forces; None if not unique."""
         m = self._memory
-        if self._correct(Held(c, np.zeros(m.x_lam.size)), loads) != 1.0:
+        if self._correct(RestConfiguration(c, np.zeros(m.x_lam.size)), loads) != 1.0:
             return None
         force, multipliers = self._left(), -m.correction_lam
-        if self._correct(Held(c, multipliers), loads) != 1.0:
+        if self._correct(RestConfiguration(c, multipliers), loads) != 1.0:
             return None
         c = c._replace(sigma=m.end_sigma.copy(), spring=m.at_spring.copy())
         return Balanced(c, multipliers, force, self._left())
 
-    def _correct(self, at: Held, loads: Loads) -> float:
+    def _correct(self, at: RestConfiguration, loads: Loads) -> float:
         """Compute a Newton correction in the memory; return the share of it to be applied, 0 if it is not unique."""
         m, mechanism = self._memory, self._mechanism
         coefficient, offset = self._table.at(loads.time)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ....mechanisms.model.model import Model
 
 
-class Held(NamedTuple):
+class RestConfiguration(NamedTuple):
     """Configuration at rest, and the multipliers (g,) of its constraints."""
 
     c: Configuration

@@ -17,6 +17,7 @@ import numpy as np
 from ..kernels.state import Configuration, derive
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
+from .contact_equilibrium import ContactEquilibrium, SlipError
 from .contact_search import PLACED, Search
 from .faces_at_rest import Feature, compare_gaps, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
@@ -24,7 +25,6 @@ from .model.constraints import rates_at
 from .model.model import extent
 from .model.state import Pose, State, at_rest, configuration
 from .model.time_table import table_of
-from .rested import Rested, SlipError
 from .skins_at_rest import (
     carrying_sets,
     changed_sets,
@@ -84,7 +84,7 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
     return rested.mechanism, rested.state
 
 
-def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> Rested:
+def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> ContactEquilibrium:
     """Find an equilibrium near a pose, by a mechanism that has a joint or spring in place of each closed contact.
 
     A contact with a surface is replaced by contacts with those of its faces that the body touches. Raises
@@ -118,7 +118,7 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
 
 def _rest_on_surfaces(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, **options: Any
-) -> Rested:
+) -> ContactEquilibrium:
     """Equilibrium near a pose, with surfaces replaced by their closest faces until the gaps of both agree.
 
     ``options`` are those of :func:`_rest`.
@@ -173,7 +173,7 @@ def _rest(
     in_pose: bool = False,
     bent: Array | None = None,
     on_faces: bool = False,
-) -> Rested:
+) -> ContactEquilibrium:
     """Equilibrium near a pose of a mechanism whose contacts are not with surfaces (boxes, capsules, meshes).
 
     With ``in_pose``, friction holds only contacts that touch in the pose.

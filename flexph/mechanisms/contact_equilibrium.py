@@ -35,7 +35,7 @@ class SlipError(ArithmeticError):
     """Error of an equilibrium in which friction at a contact would have to exceed its bound."""
 
 
-class Rested:
+class ContactEquilibrium:
     """Equilibrium ``state`` of a ``mechanism`` in which joints and springs replace closed contacts.
 
     ``touches`` are the gaps of all contacts of the original mechanism.
@@ -114,7 +114,7 @@ class Rested:
                 spring[first : first + dim] = forces[name]
         return replace(state, x=flat(mechanism, c._replace(spring=spring)))
 
-    def within_cones(self, held: Sequence[Touch], *, explains: bool) -> Rested:
+    def within_cones(self, held: Sequence[Touch], *, explains: bool) -> ContactEquilibrium:
         """Equilibrium in which friction at the contacts ``held`` is within its bounds; SlipError if there is none.
 
         The forces are those of least norm or, if these exceed a bound, those with the least sum of normal forces. If
@@ -127,7 +127,7 @@ class Rested:
             return self
         rigid, is_rigid = [t for t in held if t.is_rigid], all(t.is_rigid for t in over)
         if is_rigid and (shared := self._shared(rigid)) is not None:
-            return Rested(self.touches, self.mechanism, replace(self.state, multipliers=shared))
+            return ContactEquilibrium(self.touches, self.mechanism, replace(self.state, multipliers=shared))
         worst = max(over, key=lambda t: needed[t.name] - t.friction * pressing[t.name])
         if not explains:
             raise SlipError(f"{worst.name!r} slips")
