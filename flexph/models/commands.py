@@ -47,7 +47,7 @@ def _aim(search: Optimisation) -> str:
 
 
 def _samples(study: Study) -> str:
-    """Text on the samples of a study."""
+    """Text on the settings at which a study repeats its run: varied paths, number of samples, or table."""
     if study.vary is not None:
         return "with " + ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
     if study.samples is not None:

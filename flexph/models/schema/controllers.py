@@ -374,8 +374,8 @@ def check_driven_ports(
 ) -> None:
     """Raise Misfit if the port of a PD or PID controller does not exist, or has not as many components as its output.
 
-    ``known``: components of each external port of the mechanism; ports of continuous ``controllers`` may be driven,
-    too. ``given``: entries of the controllers by name.
+    The port may be an external port of the mechanism (``known``: components by name) or a port of one of the continuous
+    ``controllers``, such as a motor. ``given``: entries of the controllers by name.
     """
     free = [
         f"{name}: {port}" for name, c in controllers.items() if isinstance(c, Continuous) for port in c.system.ports

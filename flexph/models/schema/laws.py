@@ -162,9 +162,9 @@ class Scheduled(Entry):
 
 
 class Controlled(Entry):
-    """A stiffness or law times a factor set by an input or a controller.
+    """A stiffness or law times a factor 1 + u, with u set by an input or a controller.
 
-    The spring becomes an external port.
+    The input u belongs to an external port with the name of the spring, see :func:`flexph.laws.controlled`.
     """
 
     makes: ClassVar = staticmethod(make.controlled)

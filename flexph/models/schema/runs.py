@@ -130,7 +130,8 @@ class Measure(Entry):
 
     The field ``of`` is a reading such as ``position of rod.tip``, a sensor as in controllers, or the ``mass of`` a
     body. ``target`` is subtracted from the readings. With a ``margin``, extremes are replaced by smooth bounds that
-    exceed them by the margin at most (:class:`flexph.gradients.Peak`). Both are in the unit of the readings.
+    exceed them by the margin at most (:class:`flexph.gradients.Peak`). Target and margin are in the unit of the
+    readings.
     """
 
     of: ReadingText
@@ -156,7 +157,7 @@ class LoadsEntry(Entry):
 
 
 class Outputs(Entry):
-    """Files to write besides the run, its ledger and its summary."""
+    """Files to write besides the run, its energy balance and its summary."""
 
     tables: dict[TableName, dict[str, ReadingText]] = Field(default_factory=dict)
     measures: dict[str, Measure] = Field(default_factory=dict)
@@ -189,10 +190,11 @@ class TimedRun(Entry):
 
 
 class ChangeEntry(Entry):
-    """A joint that locks or is released, or a part that breaks: :mod:`flexph.changes`.
+    """A joint that locks or is released, or a part that breaks, during a run: :mod:`flexph.changes`.
 
     ``lock`` is the name of a joint, or a joint to be added; ``rupture`` names a spring, or a rod or cable, which breaks
-    at the arc length ``s``. For these, the criterion can be a largest ``tension``.
+    at the arc length ``s``. It happens at the time ``at``, or once the sensor ``when`` reaches the value
+    ``reaches``; a rupture may happen at a ``tension`` instead.
     """
 
     lock: by_shape("the name of a joint, or a joint", scalar=str, mapping=Connection) = None
