@@ -95,7 +95,7 @@ class LeftOut:
     """An unsupported part of a mesh file: its keyword or element type, its place, and its effect on the body.
 
     ``reach`` (k,): indices of the points on which it acts, None if unknown; ``dim``: dimension of elements that are
-    left out because it is lower than the body's; ``port``: name of the coupling that a body can replace it by.
+    left out because it is lower than the body's; ``port``: name of the coupling that a body can have as a port instead.
     """
 
     name: str

@@ -90,9 +90,9 @@ class Constraints:
     def _take(self, k: Scope, part: Part, block: Block, after: Block | None) -> str:
         """Add the constraint of the keyword ``block``, as a coupling or in ``left_out``.
 
-        ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which has the kind of a *COUPLING. Returns
-        the name of the set of elements that represent the reference point of a *DISTRIBUTING COUPLING; "" for other
-        constraints.
+        ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which for a *COUPLING says if it is kinematic
+        or distributing. Returns the name of the set of elements that represent the reference point of a *DISTRIBUTING
+        COUPLING; "" for other constraints.
         """
         if block.keyword in COUPLED:
             return ""

@@ -121,9 +121,9 @@ class Deck:
             self._take_in_scope(block)
 
     def _take_in_step(self, block: Block) -> None:
-        """Add the sets of an analysis step.
+        """Add a set that is defined in an analysis step, in a file without instances; ignore other keywords.
 
-        Record *MODEL CHANGE as unknown.
+        Record *MODEL CHANGE as unknown, because it removes elements.
         """
         if block.keyword in ("NSET", "ELSET") and not self.instances:
             self.loose.take(block)

@@ -13,7 +13,7 @@ SHARED = 1e-6
 
 
 def overlaps(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pairs of solids that penetrate each other, with their common volume.
+    """Pairs of solids that penetrate each other, with their common volume [mm³].
 
     At most PAIRS pairs are tested, those whose bounding boxes have the largest common volume.
     """
