@@ -194,7 +194,10 @@ class Evaluations:
 
 @contextmanager
 def evaluations(function: Function, names: Sequence[str], place: Place) -> Iterator[Evaluations]:
-    """Context manager with the evaluations of a function, a case or several load cases in named parameters."""
+    """Context manager with the evaluations of a function, a case or several load cases.
+
+    ``names`` are those of the parameters; ValueError is raised if the function does not have them.
+    """
     cases: list[str] = []
     if isinstance(function, Mapping):
         if not function:

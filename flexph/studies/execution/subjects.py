@@ -106,7 +106,7 @@ def subject(given: Callable[..., Any] | str) -> Subject:
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
     """Summary numbers of a run of an installed case.
 
-    A case that computes these numbers only while it writes its files writes them to a temporary folder.
+    If the case computes these numbers only while it writes its files, the files are written to a temporary folder.
     """
     case: Case[Any] = find_cases()[name]
     result = case.run(**{p.name: p.default for p in case.parameters} | parameters)
