@@ -45,7 +45,7 @@ def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
 def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
     """Raise Misfit if a sensor does not fit the mechanism.
 
-    The sensor is not read.
+    The sensor is built, but not evaluated.
     """
     quantity, none = sensor.build(here), np.zeros(0)
     with here.refusals():

@@ -138,7 +138,7 @@ class Evaluations:
         self._watcher: Callable[[], None] | None = None
 
     def watch(self, watcher: Callable[[], None]) -> None:
-        """Set a function that is called after each request with new runs."""
+        """Set a function that is called after each request that led to new runs."""
         self._watcher = watcher
 
     @property

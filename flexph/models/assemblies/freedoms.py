@@ -1,10 +1,11 @@
 """Joint between two parts, from the relative motions that all of their contacts allow.
 
-A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided. A pin in a bore allows
-rotation about its axis and sliding along it; planes allow two slides and the rotation about the normal; a ball allows
-three rotations. A pin in a slot allows rotation about the axis of the pin, sliding along this axis and along the slot,
-and rotation about the normal of the slot. The motions that all contacts allow are the null space of their conditions;
-it is compared with the motions of lower pairs (F. Reuleaux, Theoretische Kinematik, 1875).
+A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided: the parts cannot
+separate. A pin in a bore allows rotation about its axis and sliding along it; planes allow two slides and the rotation
+about the normal; a ball allows three rotations. A pin in a slot allows rotation about the axis of the pin, sliding
+along this axis and along the slot, and rotation about the normal of the slot. The motions that all contacts allow are
+the null space of their conditions; it is compared with the motions of lower pairs (F. Reuleaux, Theoretische Kinematik,
+1875).
 """
 
 from __future__ import annotations

@@ -191,9 +191,9 @@ def proposed_gears(
 ) -> Gears:
     """Gear pairs for wheels that mesh and turn about their axes in a common carrier, and texts on other wheels.
 
-    ``found``: wheels in mesh; ``alone``: texts on wheels without a mating wheel, to which texts on omitted pairs are
-    added; ``groups``: name of the rigid group of each part; ``joints``: joints between these groups, by which a carrier
-    is found.
+    ``found``: wheels in mesh; ``alone``: texts on wheels without a mating wheel, which the result repeats, followed by
+    texts on omitted pairs; ``groups``: name of the rigid group of each part; ``joints``: joints between rigid groups,
+    from which the carrier is determined.
     """
     pairs: dict[frozenset[str], ProposedGear] = {}
     left_out = list(alone)

@@ -133,8 +133,8 @@ def _bearing_blocks(groups: dict[str, str], held: Mapping[str, str], touches: Se
     """Weld bearing blocks to the part on which they stand, and merge their groups in ``groups``; return the welds.
 
     Bearing blocks are two or more parts with bores for one shaft that are in contact with one further part at planes
-    parallel to the shaft, so that they cannot turn about it. The further part must have no bore for the shaft. ``held``
-    has the rigid group of each part without these welds; two parts of one of its groups need no weld.
+    parallel to the shaft, so that they cannot turn about it. The further part must have no bore for the shaft.
+    ``held``: rigid group of each part without these welds; two parts of the same group in ``held`` need no weld.
     """
     welds = []
     for shaft in groups:

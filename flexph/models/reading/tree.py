@@ -57,7 +57,7 @@ class ModelError(ValueError):
 
 
 class Misfit(ValueError):
-    """Error at a path of the data, before its line is looked up."""
+    """Error of the value at a path of a model file; it is converted to a ModelError, which also has the line."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text = path, text

@@ -39,7 +39,7 @@ class ExpressionEntry(Entry):
 
 
 class TableEntry(Entry):
-    """A function of time by columns of a table of comma-separated values, whose names are in the first row."""
+    """A function of time that interpolates a file of comma-separated values, with column names in its first row."""
 
     table: File
     time: str = "t"

@@ -25,7 +25,7 @@ from .sensors import SensorEntry
 
 
 class PoseEntry(Entry):
-    """Positions of bodies: prescribed in ``fixed``, starting values of the assembly in ``guess``."""
+    """Positions of bodies: prescribed ones in ``fixed``, and initial values for the assembly of a pose in ``guess``."""
 
     fixed: dict[str, Place] = Field(default_factory=dict)
     guess: dict[str, Place] = Field(default_factory=dict)
@@ -113,9 +113,9 @@ Size = Annotated[float, Reads(_size, (("type", ["number", "string"]),))]
 
 
 def _value(given: Any) -> float | str:
-    """Number, or text of a number with a unit, unchanged.
+    """Check that a value is a number, or the text of a number with any unit; return it unchanged.
 
-    Its unit is checked once the sensor is known.
+    The quantity of the unit is checked once the sensor is known.
     """
     read_size(given)
     value: float | str = given
@@ -150,7 +150,10 @@ class Measure(Entry):
 
 
 class LoadsEntry(Entry):
-    """Output of the loads on a body at some times as an input file, see :func:`flexph.exchange.write_load_steps`."""
+    """Output of the loads on a body at some times as an input file for static finite-element analyses.
+
+    See :func:`flexph.exchange.write_load_steps`.
+    """
 
     body: str
     at: Annotated[list[Time], Field(min_length=1)]
