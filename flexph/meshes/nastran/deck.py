@@ -194,7 +194,7 @@ class Deck:
     def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
         """Masses CONM2 at nodes of the body.
 
-        Those with offset or inertia, or at other nodes, are unsupported.
+        A mass with offset or inertia, or at another node, is unsupported, and added to ``left_out`` of ``constraints``.
         """
         rows = {int(constraints.numbers[row]): int(row) for row in constraints.body} if self.masses else {}
         masses = []
