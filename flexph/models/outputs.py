@@ -133,7 +133,11 @@ def _width(reading: Reading | Entry, mechanism: Mechanism, here: Builder) -> int
 
 
 def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit for readings and bodies that a run of the mechanism does not have."""
+    """Raise Misfit for outputs that a run of the mechanism cannot write.
+
+    These are unknown readings or bodies, equal names of files or headings, a table of readings at different times, and
+    measures with a wrong unit or component.
+    """
     _check_files(outputs, here)
     for file, columns in outputs.tables.items():
         _check_headings(file, columns, mechanism, here)

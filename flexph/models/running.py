@@ -182,8 +182,8 @@ def _live_of(run: Integrate, builder: Builder) -> Any:
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
     """Raise Misfit if the run ``run`` of a mechanism could not begin at the state ``start``.
 
-    The reason may be its method, inputs, live view, changes or initial penetrations, which are reported at ``place``,
-    the position of the start entry in the file.
+    The reason may be the method, inputs, live view or changes of the run, or a penetration at the start, which is
+    reported at ``place``, the position of the start entry in the file. Only runs by a MechanismMethod are checked.
     """
     method = builder.of(run.method, "method") or Exact()
     if not isinstance(method, MechanismMethod):
@@ -204,7 +204,10 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
 
 
 def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder) -> None:
-    """Raise Misfit for inputs of the wrong size, or without a value in the first or last step."""
+    """Raise Misfit for inputs of the wrong size, or without a value in the first or last step.
+
+    A run in time begins at ``begin`` [s]; for any other run the inputs must have a value at ``begin``.
+    """
     times = times_of(run, begin) if isinstance(run, TimedRun) else np.full(2, begin)
     with builder.refusals(run):
         forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)

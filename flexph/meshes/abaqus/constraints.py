@@ -162,8 +162,9 @@ class Constraints:
     ) -> Coupling | str:
         """Coupling, rigid or as a mean, of points to a reference node, or the reason why it is unsupported.
 
-        ``words`` are the names of the points' nodes, sets or surfaces in the scope ``k``, with one of the ``weights``
-        each; ``node`` names the reference node. The reason is empty if one of the names is unknown.
+        ``words`` are the names of the points' nodes, sets or surfaces in the scope ``k``; ``weights`` has a weight for
+        each of these, or is empty if the file gives none; ``node`` names the reference node. The reason is empty if one
+        of the names is unknown.
         """
         reached = [self._reached(k, word) for word in words]
         at, scope, number = self._reference(k, node)

@@ -207,7 +207,7 @@ def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
 def _with_damping(material: FileMaterial, block: Block) -> FileMaterial:
     """Material with Rayleigh damping by ALPHA and BETA added.
 
-    Other damping is listed in ``besides``.
+    A keyword that has other damping, too, is ignored and listed in ``besides``.
     """
     others = [name for name in block.parameters if name not in ("ALPHA", "BETA")]
     if others or not block.parameters:

@@ -276,7 +276,7 @@ def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float
 
 
 def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pairs of plane faces of two solids that lie on each other, with the centre (3,) [mm] of their common points."""
+    """Pairs of plane faces of two solids that lie on each other, with the centre (3,) of their common points."""
     planes = [(s, f) for s in solids for f in s["faces"] if f["kind"] == "Plane" and "normal" in f]
     pairs = []
     for k, (solid, face) in enumerate(planes):
