@@ -40,7 +40,8 @@ class Pair:
 def pair_of(touches: Sequence[Touch]) -> Pair:
     """Joint that follows from all contacts of two parts.
 
-    Two bores in line count as a pin in a bore. A kind that is no lower pair is ``other``.
+    Two bores in line count as a pin in a bore. If the relative motions are those of no lower pair, the kind is ``slot``
+    if one of the contacts is a pin in a slot, otherwise ``other``.
     """
     middle = np.mean([t.at for t in touches], axis=0)
     scale = max(float(np.max([np.linalg.norm(t.at - middle) for t in touches])), 1e-9)

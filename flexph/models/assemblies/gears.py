@@ -128,8 +128,8 @@ def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing |
 def _of_cylinders(one: Part, two: Part, filled: set[tuple[str, str]]) -> Iterator[Meshing]:
     """Yield at most one meshing of two parts: that of their largest cylinders in contact along a line.
 
-    ``filled``: cylinders that are no pitch cylinders, as they are a pin in a bore or this bore; each is given by the
-    names of its part and its port.
+    ``filled``: cylinders that are no pitch cylinders, as each is a pin or screw in a bore, or the bore; they are given
+    by the names of part and port.
     """
     free = [
         [p for p in part.ports if p.kind in ("pin", "hole") and (part.name, p.name) not in filled]

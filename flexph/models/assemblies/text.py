@@ -142,7 +142,7 @@ def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
 
 
 def _gravity(proposal: Proposal) -> list[str]:
-    """Lines of the entry for gravity: along −y if all hinges and cylindrical joints turn about z, otherwise along −z."""
+    """Lines of the entry for gravity: along −y if all hinges and cylindrical joints turn about z, else along −z."""
     axes = [j.pair.axis for j in proposal.joints if j.pair.kind in ("hinge", "cylindrical")]
     flat = bool(axes) and all(abs(axis[2]) > 0.999 for axis in axes)
     if flat:
