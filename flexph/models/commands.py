@@ -211,7 +211,7 @@ def new(name: str, like: str | None, drawing: Path | None, **given: Any) -> None
 
 
 def _assembly(target: Path, drawing: Path, given: Mapping[str, Any]) -> list[str]:
-    """Write the model file of an assembly; return its name, and a line for each joint."""
+    """Write the model file of an assembly; return its path, and the lines of a summary of the mechanism."""
     from ..units.quantities import read_quantity
     from .assemblies.text import Choices, summary
     from .assemblies.writing import write_assembly

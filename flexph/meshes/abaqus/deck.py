@@ -27,8 +27,9 @@ def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
 
     Sets and surfaces become regions of the same names. Sets and surfaces of a part are called ``instance.name`` if
     there are several instances, or if the assembly has a set or surface of this name. Sets that Abaqus marks as
-    internal are no regions unless a section or mass is assigned to them. Raises ValueError, with the line, for
-    unsupported elements and keywords.
+    internal are no regions unless a section or mass is assigned to them. Unsupported elements and constraints are
+    entries of ``left_out``; unknown keywords cause a warning. Raises ValueError, with the line, for keywords that make
+    or move nodes or elements, and if no element is supported.
     """
     deck = Deck()
     for block in _kept(keyword_blocks(path), {word.upper() for word in omit}):
