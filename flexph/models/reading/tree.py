@@ -149,10 +149,7 @@ def read_file(path: File) -> Tree:
 
 
 def read_text(text: str, name: str) -> Tree:
-    """Parse a YAML text.
-
-    ``name`` appears in errors.
-    """
+    """Parse a YAML text. Raises ModelError for invalid content, with ``name`` as the name of the file."""
     tree = Tree(name, None)
     if len(text) > LARGEST:
         wrong = f"more than {LARGEST} letters: put large sets of numbers into tables (CSV) or mesh files"

@@ -343,7 +343,7 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run.
+    """Raise Misfit for references and supplies of controllers with a wrong size, or no value at the start or end.
 
     ``given``: entries of the controllers by name; ``times`` (k,) [s]: times of the run.
     """

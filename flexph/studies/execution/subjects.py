@@ -77,7 +77,10 @@ class Subject:
                 raise ValueError(f"samples must have the parameter {name!r}, which {self.name} needs")
 
     def check_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:
-        """Raise ValueError for parameters or values that the function does not accept."""
+        """Raise ValueError for parameters that the function does not have, and for values that a case does not accept.
+
+        ``columns``: values by parameter.
+        """
         self.check_names(columns)
         for name, values in columns.items() if self.kinds else ():
             for value in values:
