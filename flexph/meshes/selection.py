@@ -111,8 +111,8 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
 def _left_out(contents: MeshContents, body: Array, top: int) -> tuple[tuple[LeftOut, ...], list[LeftOut]]:
     """Unsupported parts that act on selected cells only, and unsupported parts that join selected to other cells.
 
-    Parts that act on unknown points are among the first, elements of the dimension ``top`` of the selected cells are
-    not. ``body``: indices of the points of the selected cells.
+    Parts that act on unknown points are among the first; elements of the dimension ``top`` of the selected cells are
+    not, because they now are cells of the body. ``body``: indices of the points of the selected cells.
     """
     counting, joining = [], []
     for part in contents.left_out:

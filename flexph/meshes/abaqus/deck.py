@@ -208,7 +208,7 @@ def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
 def _with_damping(material: FileMaterial, block: Block) -> FileMaterial:
     """Material with Rayleigh damping by ALPHA and BETA added.
 
-    A keyword that has other damping, too, is ignored and listed in ``besides``.
+    A keyword with parameters of other damping is ignored as a whole, and listed in ``besides``.
     """
     others = [name for name in block.parameters if name not in ("ALPHA", "BETA")]
     if others or not block.parameters:

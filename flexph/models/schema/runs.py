@@ -196,7 +196,7 @@ class ChangeEntry(Entry):
     """A joint that locks or is released, or a part that breaks, during a run: :mod:`flexph.changes`.
 
     ``lock`` is the name of a joint, or a joint to be added; ``rupture`` names a spring, or a rod or cable, which breaks
-    at the arc length ``s``. It happens at the time ``at``, or once the sensor ``when`` reaches the value
+    at the arc length ``s``. The change happens at the time ``at``, or once the sensor ``when`` reaches the value
     ``reaches``; a rupture may happen at a ``tension`` instead.
     """
 

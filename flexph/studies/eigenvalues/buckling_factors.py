@@ -158,7 +158,7 @@ def _stiffness(there: _Loaded, here: tuple[Configuration, Configuration], modes:
 
     ``there`` is the mechanism at changed parameters. ``here`` are two equilibria at the parameters of the modes: under
     the given loads, and at buckling. The equilibrium under scaled loads is searched from the configuration of ``there``
-    plus the difference of these two.
+    plus the difference of the two equilibria.
     """
     first, buckled = here
     turned = np.einsum("bij,bkj->bik", there.c.R, first.R)
