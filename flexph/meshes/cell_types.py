@@ -26,10 +26,10 @@ def dimension(kind: str) -> int:
 
 
 def refuse_unknown(cells: Iterable[tuple[str, Any]], known: Iterable[str] = (), *, dim: int | None = None) -> None:
-    """Raise ValueError, with type and count, if some of the cells (type, nodes) have a type that meshio does not have.
+    """Raise ValueError if some of the cells (type, nodes) have a type that meshio does not have.
 
-    With ``dim``, the types of all cells of this dimension must also be among ``known``. The first such cell is named by
-    its number from 0.
+    With ``dim``, the types of all cells of this dimension must also be among ``known``. The error has each refused
+    type, the number of cells of this type, and the index in the mesh of the first one, from 0.
     """
     names, words, first = tuple(known), list[str](), 0
     for kind, nodes in cells:

@@ -95,7 +95,7 @@ class LeftOut:
     """An unsupported part of a mesh file: its keyword or element type, its place, and its effect on the body.
 
     ``reach`` (k,): indices of the points on which it acts, None if unknown; ``dim``: dimension of elements that are
-    left out because it is lower than the body's; ``port``: name of the coupling that a body can replace it by.
+    left out because it is lower than the body's; ``port``: name of the coupling that a body can have as a port instead.
     """
 
     name: str
@@ -158,9 +158,9 @@ class ShellSection:
 class ProposedPort:
     """Proposed port of a body from a drawing; the region of the same name contains its facets.
 
-    ``kind``: hole, pin, socket, ball or plane; ``centre`` (3,) [m]; ``axis`` (3,): of the cylinder, or the outward
-    normal of the plane; ``radius`` [m], None for a plane; ``length`` [m] along the axis, or √area of a plane;
-    ``faces``: numbers in the drawing.
+    ``kind``: hole, pin, socket, ball or plane; ``centre`` (3,) [m]; ``axis`` (3,) of a hole or pin, outward normal of a
+    plane, z for a ball or socket; ``radius`` [m], None for a plane; ``length`` [m] along the axis, √area of a plane,
+    None for a ball or socket; ``faces``: numbers in the drawing.
     """
 
     name: str

@@ -35,10 +35,11 @@ class Row(NamedTuple):
 class FileMaterial:
     """A material of a mesh file: density ρ and isotropic moduli E, ν in units of the file, None if not given.
 
-    ``stiffness`` C (6, 6) of a material that is not isotropic, over (xx, yy, zz, yz, xz, xy); ``rows``: constants at
-    several temperatures, which replace these; ``damping``: Rayleigh's α and β. ``refused`` describes data of the file
-    that cannot be read; ``besides`` lists data that is ignored. ``held_beyond``: True if tables are constant beyond
-    their ends, as in Abaqus; otherwise temperatures beyond them are refused, because Nastran extrapolates.
+    ``stiffness`` C (6, 6) of a material that is not isotropic, over (xx, yy, zz, yz, xz, xy); ``rows``: tables of
+    constants by temperature, with None in the attributes of these constants; ``damping``: Rayleigh's α and β.
+    ``refused`` describes data of the file that cannot be read; ``besides`` lists data that is ignored. ``held_beyond``:
+    True if tables are constant beyond their ends, as in Abaqus; otherwise temperatures beyond the ends are refused,
+    because Nastran extrapolates.
     """
 
     density: float | None = None
@@ -121,7 +122,8 @@ def _with(material: FileMaterial, row: Row) -> FileMaterial:
 def stiffness_of(kind: Kind, values: tuple[float, ...]) -> Array:
     """Stiffness C (6, 6) over (xx, yy, zz, yz, xz, xy) from the constants ``values`` of one kind, ordered as in Abaqus.
 
-    Raises ValueError for moduli that are zero, or that have no inverse.
+    ``kind`` is engineering constants, orthotropic or anisotropic. Raises ValueError for engineering constants with a
+    modulus of zero or a singular compliance.
     """
     stiffness = np.zeros((6, 6))
     if kind == "engineering constants":

@@ -45,9 +45,9 @@ class NumberedMesh:
         return np.where(self.numbers[rows] == numbers, rows, -1)
 
     def mesh(self, element_groups: Mapping[str, Array], node_groups: Mapping[str, Array]) -> meshio.Mesh:
-        """Mesh with groups of elements and of nodes by their numbers.
+        """Mesh with groups, which are given by the numbers of their elements or nodes.
 
-        Unknown members are left out.
+        Unknown members are left out. Raises ValueError for an element with an unknown node.
         """
         blocks = [(block.kind, self._nodes(block)) for block in self.cells]
         sets = {

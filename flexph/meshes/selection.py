@@ -57,8 +57,9 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
 def _kept(mesh: meshio.Mesh, members: dict[int, Array], name: str) -> dict[int, Array]:
     """Indices, by block, of the cells to keep if the group ``members`` is selected; ``name`` names it in errors.
 
-    They are the group's cells of its highest dimension, all cells on facets of these, and cells of still lower
-    dimension whose nodes are all nodes of these. Raises ValueError for a group without volume or surface cells.
+    The cells of highest dimension in the group are kept, with all cells of the mesh that lie on their facets, and cells
+    of still lower dimension whose nodes are all nodes of kept cells of the group. Raises ValueError for a group without
+    volume or surface cells.
     """
     dims = {b: dimension(mesh.cells[b].type) for b in members}
     top = max(dims.values(), default=0)
@@ -110,7 +111,8 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
 def _left_out(contents: MeshContents, body: Array, top: int) -> tuple[tuple[LeftOut, ...], list[LeftOut]]:
     """Unsupported parts that act on selected cells only, and unsupported parts that join selected to other cells.
 
-    ``body``: indices of the points of the selected cells, which have the dimension ``top``.
+    Parts that act on unknown points are among the first; elements of the dimension ``top`` of the selected cells are
+    not, because they now are cells of the body. ``body``: indices of the points of the selected cells.
     """
     counting, joining = [], []
     for part in contents.left_out:

@@ -73,7 +73,8 @@ def in_metres(contents: MeshContents, unit: float) -> MeshContents:
     """Contents of a file with lengths in ``unit`` [m], in SI units.
 
     Materials and masses are converted, with a note, if exactly one system with this unit of length gives values of
-    solids; otherwise materials are dropped. Raises ValueError for masses in unknown units.
+    solids; otherwise materials and damping are dropped, with the reason in ``unread``. Raises ValueError for masses in
+    unknown units.
     """
     mesh = copy(contents.mesh)
     mesh.points = unit * np.asarray(mesh.points, dtype=float)

@@ -47,7 +47,7 @@ def _aim(search: Optimisation) -> str:
 
 
 def _samples(study: Study) -> str:
-    """Text on the samples of a study."""
+    """Text on the settings at which a study repeats its run: varied paths, number of samples, or table."""
     if study.vary is not None:
         return "with " + ", ".join(f"{path} at {len(values)} values" for path, values in study.vary.items())
     if study.samples is not None:
@@ -211,7 +211,7 @@ def new(name: str, like: str | None, drawing: Path | None, **given: Any) -> None
 
 
 def _assembly(target: Path, drawing: Path, given: Mapping[str, Any]) -> list[str]:
-    """Write the model file of an assembly; return its name, and a line for each joint."""
+    """Write the model file of an assembly; return its path, and the lines of a summary of the mechanism."""
     from ..units.quantities import read_quantity
     from .assemblies.text import Choices, summary
     from .assemblies.writing import write_assembly

@@ -70,7 +70,7 @@ class ModelFile:
 
     @property
     def digest(self) -> str:
-        """Checksum of the file's content, including the values that were set."""
+        """Checksum of the file's content, in which settings have replaced values."""
         text = json.dumps(self.tree.data, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -129,7 +129,7 @@ class ModelFile:
             check_optimisation(optimisation, self.tree, self.document.runs, self.builder.at("optimisations", name))
 
     def _check_names(self, entry: Any, here: Builder) -> None:
-        """Raise Misfit unless the inputs, prescribed motions, changes, outputs and method that a run names exist."""
+        """Raise Misfit unless the inputs, motions, changes of joints, outputs and method that a run names exist."""
         known = [c.name for c in self.mechanism.connections if c.input is not None]
         sections = ("inputs", "motion") if isinstance(entry, InverseDynamicsRun) else ("inputs",)
         for section in sections:
@@ -317,7 +317,10 @@ def model_of_tree(tree: Tree, folder: Path, *, trust: bool, mechanism: Mechanism
 
 
 def document_of(tree: Tree, folder: Path, *, trust: bool) -> tuple[Any, Builder]:
-    """Checked sections of a parsed tree, and the builder of their entries. Raises ModelError."""
+    """Sections of a parsed file as checked entries, and the Builder of the entries. Raises ModelError.
+
+    ``folder`` is that of the file; ``trust``: True if Python functions that the file names may be imported.
+    """
     document: Any = validated(tree)
     named = {name: getattr(document, name) for name in ("materials", "sections", "dials")}
     return document, Builder(folder, trust, named)

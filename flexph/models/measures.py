@@ -99,7 +99,7 @@ NO_SENSOR = make.energy("total")
 
 
 def quantity_of(reading: Reading | Entry) -> Quantity | None:
-    """Sensor of a reading; None for readings that are no sensors, such as a displacement or a reaction."""
+    """Sensor that gives a reading; None if there is none, as for a displacement or a reaction."""
     if isinstance(reading, Entry):
         built: Quantity = reading.build(Builder(Path()))
         return built
@@ -107,7 +107,10 @@ def quantity_of(reading: Reading | Entry) -> Quantity | None:
 
 
 def units_of(reading: Reading | Entry) -> tuple[str, ...]:
-    """Units that a reading accepts; empty if they are unknown, as for resultants and parts of the state."""
+    """Units in which targets and margins of a reading may be given, such as m.
+
+    Empty if the unit is unknown, as for resultants and parts of the state.
+    """
     if isinstance(reading, Reading) and reading.what in UNITS:
         return UNITS[reading.what]
     if isinstance(reading, BodySensor) and reading.measure == "stress" and _is_stress(reading.field):
@@ -127,18 +130,19 @@ def _is_stress(field: str) -> bool:
 
 
 def level_of(measure: Measure, given: float | str) -> float:
-    """Target or margin ``given`` for a measure, in SI units.
+    """Convert ``given``, the target or the margin of a measure, to SI units.
 
-    A plain number is in SI units already. Raises ValueError for the unit of another quantity.
+    A number without unit is in SI units already. Raises ValueError for the unit of another quantity.
     """
     units = units_of(measure.of) if isinstance(given, str) else ()
     return read_quantity(given, *units) if units else read_size(given)
 
 
 def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functional | None:
-    """Functional of the readings of the sensor ``quantity`` whose value is a measure of a run.
+    """Functional with the value of a measure of a run, for the readings of the sensor ``quantity``.
 
-    None for a largest or smallest reading without a margin, which has no derivatives.
+    None for an extreme of the readings, which has no derivatives, unless the measure has a margin, which makes it
+    smooth.
     """
     if measure.take in FUNCTIONALS:
         own = FUNCTIONALS[measure.take](quantity, measure.component)

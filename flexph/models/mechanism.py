@@ -96,7 +96,7 @@ def check_port(given: str, bodies: Any, here: Builder, *, loads: bool = False) -
 
 
 def pose_of(mechanism: Mechanism, entry: PoseEntry, builder: Builder, time: float = 0.0) -> Pose:
-    """Assembled pose from a start entry. Raises Misfit."""
+    """Assembled pose from a start entry, with driven joints at their values at ``time`` [s]. Raises Misfit."""
     for field in ("fixed", "guess"):
         check_names(getattr(entry, field), mechanism.bodies, builder.at(field), "body")
     here = replace(builder, dim=mechanism.layout.dim)

@@ -45,7 +45,7 @@ def table_of(run: Any, columns: dict[str, Reading | Entry]) -> dict[str, Array]:
 def check_sensor(sensor: Entry, mechanism: Mechanism, here: Builder) -> None:
     """Raise Misfit if a sensor does not fit the mechanism.
 
-    The sensor is not read.
+    The sensor is built, but not evaluated.
     """
     quantity, none = sensor.build(here), np.zeros(0)
     with here.refusals():
@@ -133,7 +133,11 @@ def _width(reading: Reading | Entry, mechanism: Mechanism, here: Builder) -> int
 
 
 def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None:
-    """Raise Misfit for readings and bodies that a run of the mechanism does not have."""
+    """Raise Misfit for outputs that a run of the mechanism cannot write.
+
+    These are unknown readings or bodies, equal names of files or headings, a table of readings at different times, and
+    measures with a wrong unit or component.
+    """
     _check_files(outputs, here)
     for file, columns in outputs.tables.items():
         _check_headings(file, columns, mechanism, here)

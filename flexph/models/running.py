@@ -77,7 +77,7 @@ class RunInTime(RunOfFile):
     def figures(self) -> dict[str, Any]:
         """Summary numbers: measures of the run, number of saved times, and largest residual of the energy balance.
 
-        The residual is relative to the energy. For an equilibrium there are measures only.
+        The residual is relative to :attr:`flexph.results.Ledger.scale`. For an equilibrium there are measures only.
         """
         ledger = self.solution.ledger
         measures = {name: number_of(self.solution, measure) for name, measure in self.outputs.measures.items()}
@@ -89,7 +89,7 @@ class RunInTime(RunOfFile):
         return measures
 
     def write(self, folder: Path) -> None:
-        """Write the run, its ledger, tables, loads on bodies, and the files of moving bodies for viewers."""
+        """Write the run, its energy balance, tables, loads on bodies, and files of the moving bodies for viewers."""
         self.solution.save(folder / "solution.h5")
         if len(self.solution.times) > 1:
             write_ledger(folder / "ledger.csv", self.solution)
@@ -130,7 +130,7 @@ class FrequencyRun(RunOfFile):
     frequencies: Array
 
     def figures(self) -> dict[str, Any]:
-        """Summary numbers: each frequency by its number, as a list if there are several poses."""
+        """Summary numbers ``omega1_rad_s``, … [rad/s]: a frequency each, or a list of its values at several poses."""
         columns = self.frequencies.T
         return {f"omega{i + 1}_rad_s": float(c[0]) if len(c) == 1 else c.tolist() for i, c in enumerate(columns)}
 
@@ -172,7 +172,7 @@ def integrate_run(
 
 
 def _live_of(run: Integrate, builder: Builder) -> Any:
-    """Live view of a run from its entry ``live``, with the dials of the file."""
+    """Live view of a run from its entry ``live``, with the section ``dials`` of the file: parameters with sliders."""
     from flexph.view.live.live import Live
 
     dials = {name: builder.named("dials", name) for name in builder.sections.get("dials", ())}
@@ -182,8 +182,8 @@ def _live_of(run: Integrate, builder: Builder) -> Any:
 def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Builder, place: Builder) -> None:
     """Raise Misfit if the run ``run`` of a mechanism could not begin at the state ``start``.
 
-    The reason may be its method, inputs, live view, changes or initial penetrations, which are reported at ``place``,
-    the position of the start entry in the file.
+    The reason may be the method, inputs, live view or changes of the run, or a penetration at the start, which is
+    reported at ``place``, the position of the start entry in the file. Only runs by a MechanismMethod are checked.
     """
     method = builder.of(run.method, "method") or Exact()
     if not isinstance(method, MechanismMethod):
@@ -204,7 +204,10 @@ def check_begin(mechanism: Mechanism, run: Integrate, start: State, builder: Bui
 
 
 def check_inputs(mechanism: Mechanism, run: Any, begin: float, builder: Builder) -> None:
-    """Raise Misfit for inputs of the wrong size, or without a value in the first or last step."""
+    """Raise Misfit for inputs of the wrong size, or without a value in the first or last step.
+
+    A run in time begins at ``begin`` [s]; for any other run the inputs must have a value at ``begin``.
+    """
     times = times_of(run, begin) if isinstance(run, TimedRun) else np.full(2, begin)
     with builder.refusals(run):
         forcing = Forcing(mechanism.network.input_slices, inputs_of(run, builder), mechanism.layout.dim)

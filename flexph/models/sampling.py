@@ -22,7 +22,7 @@ BETWEEN = 0.381966
 
 
 def check_study(study: Study, tree: Tree, runs: Sequence[str], here: Builder) -> None:
-    """Raise Misfit for an unknown run, and for samples that the file's settings do not accept."""
+    """Raise Misfit for an unknown run, and for sampled settings that do not exist or have values the file refuses."""
     if study.run not in runs:
         raise here.at("run").misfit(f"no run {study.run!r}: {nearest(study.run, runs)}")
     for path, values in (study.vary or {}).items():
@@ -47,7 +47,7 @@ def _check_bounds(path: str, ends: Sequence[Any], tree: Tree, here: Builder) -> 
 
 
 def check_optimisation(search: Optimisation, tree: Tree, runs: Mapping[str, Any], here: Builder) -> None:
-    """Raise Misfit for an unknown run or measure, and for parameters that the file's settings do not accept."""
+    """Raise Misfit for an unknown run or measure, and for parameters that do not exist or have refused bounds."""
     if search.run not in runs:
         raise here.at("run").misfit(f"no run {search.run!r}: {nearest(search.run, runs)}")
     known = _figures(runs[search.run])
@@ -104,7 +104,7 @@ def start_of(search: Optimisation, tree: Tree) -> dict[str, float]:
 
 
 def check_grid(grid: Mapping[str, Iterable[Any]], tree: Tree) -> None:
-    """Raise ModelError if the file's settings do not accept one of the values, given by path."""
+    """Raise ModelError if the file refuses one of the values, which ``grid`` lists by path of a setting."""
     for path, values in grid.items():
         for value in values:
             validated(with_settings(tree, {path: value}))

@@ -1,8 +1,9 @@
-"""Parameter studies of a function or a case; optimisation, fits and sensitivities.
+"""Parameter studies of a function or an installed case; optimisation, fits and sensitivities.
 
-A study evaluates the function at ``samples`` (parameter values), with ``execution`` on many processors, and collects
-all records in a ``dataset``. Optimisation, fits and sensitivities request runs as needed (``evaluations``): each run is
-recorded and never repeated.
+A case is a published system by name, which `flexph run` computes (:class:`flexph.case.Case`). A study evaluates the
+function at ``samples`` (parameter values), with ``execution`` on many processors, and collects all records in a
+``dataset``. Optimisation, fits and sensitivities request runs as needed (``evaluations``): each run is recorded and
+never repeated.
 
 Imports: console, files, flexph, gradients, models, models.schema, numerics, plot, report, studies.eigenvalues,
 studies.execution, units.

@@ -34,9 +34,9 @@ def study_of_file(
 ) -> tuple[Callable[..., Mapping[str, Any]], Samples]:
     """Function and samples of the study ``name`` of a model file, by default of its first study.
 
-    If the file has no study, the settings of its first run vary. ``given`` are texts ``PATH=A,B,…``: settings and their
-    values, which replace values in the file. ``trust`` allows calls of the Python functions that the file names. Raises
-    click's exceptions.
+    ``given`` are texts ``PATH=A,B,…``: settings and their values, which replace or complete those that the study
+    varies; if the file has no study, they vary for its first run. ``trust`` allows calls of the Python functions that
+    the file names. Raises click's exceptions.
     """
     model = loaded(Path(file), trust=trust)
     with refusals():
@@ -69,7 +69,7 @@ def _grid_of_file(model: ModelFile, entry: Study | None, given: Sequence[str]) -
 
 
 def _samples(model: ModelFile, entry: Study) -> Samples:
-    """Samples of a study in a model file, if it lists them or draws them at random in bounds."""
+    """Samples of a study in a model file that lists them, or draws them at random in bounds; not of a full grid."""
     name = next(name for name, study in model.document.studies.items() if study is entry)
     bounds = {path: ends_of(ends) for path, ends in entry.bounds.items()}
     if entry.sobol is not None:

@@ -47,9 +47,10 @@ class WithDerivatives:
 
 
 def recorded(function: Function) -> Function:
-    """Wrap a function with derivatives, so that it returns values and derivatives together; others are unchanged.
+    """Wrap a function that has derivatives, so that it returns values and derivatives together.
 
-    The functions of load cases are wrapped only if all of them have derivatives.
+    A function without derivatives is returned unchanged, and so are the functions of load cases if one of them has
+    none.
     """
     if isinstance(function, Mapping):
         every = all(isinstance(own, Differentiable) for own in function.values())
@@ -62,7 +63,7 @@ class Slopes:
     """Derivatives of the values of runs with respect to parameters: recorded ones, or central differences.
 
     ``step`` is the step of differences, relative to each parameter, or to its entry of ``scales`` if the parameter is
-    zero. It is None for recorded derivatives.
+    zero; it is None if ``runs`` record derivatives.
     """
 
     runs: Evaluations

@@ -40,7 +40,10 @@ class LoadCases:
 
 
 def joined(parameters: Mapping[str, float], records: Mapping[str, Record]) -> Record:
-    """Join the records of load cases to one record with values ``case.value``; it failed if a load case failed."""
+    """Join the records of load cases to one record with values ``case.value``.
+
+    If a load case failed, the joined record has no values, and the errors of the cases.
+    """
     values: dict[str, np.ndarray] = {}
     for case, record in records.items():
         values |= {f"{case}.{name}": value for name, value in record.values.items()}

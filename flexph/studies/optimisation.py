@@ -140,7 +140,8 @@ def _with_slopes(
 ) -> tuple[Function, str | InteriorPoint]:
     """Choose the method, and wrap the function so that it records its derivatives if the method uses them.
 
-    Raises ValueError if derivatives are needed and missing, or if the method does not support constraints.
+    The function is not wrapped if a ``step`` is given, because its derivatives then are differences of runs. Raises
+    ValueError if derivatives are needed and missing, or if the method does not support constraints.
     """
     own = recorded(function) if step is None else function
     knows = own is not function
@@ -160,11 +161,11 @@ def _with_slopes(
 
 
 class _Infeasible(Exception):
-    """Signal that no change of the parameters reduces the largest violation of a limit."""
+    """Signal that no run was feasible, and no change of parameters much reduces the largest violation of a limit."""
 
 
 class _Settled(Exception):
-    """Signal that parameters no longer change."""
+    """Signal that SLSQP hardly changes the parameters, at a feasible run with the best objective so far."""
 
 
 class _Exhausted(Exception):
@@ -198,7 +199,7 @@ class _Search:
         bar.update(len(records) - bar.n)
 
     def first(self, start: Mapping[str, float]) -> None:
-        """Compute the run at the initial parameters; raise an error if it fails or lacks a value."""
+        """Compute the run at the initial parameters; raise an error if it fails, lacks a value or has no objective."""
         (values,) = self.runs.values([start])
         weights, words = self.conditions.weights, self.conditions.words
         for name in (*weights, *self.limits):
@@ -407,7 +408,7 @@ class _Search:
         return float(self.excesses(record).max(initial=-1.0))
 
     def is_feasible(self, record: Record) -> bool:
-        """True for a run that did not fail and satisfies all limits."""
+        """True for a run that did not fail and satisfies all limits within FEASIBLE, relative to :func:`limit_size`."""
         return not record.error and self.largest_excess(record) <= FEASIBLE
 
     def _nearest(self, records: list[Record]) -> str:

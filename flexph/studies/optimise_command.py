@@ -122,7 +122,10 @@ def first_of(best: Optimum, search: Search) -> float:
 
 
 def _at_limit(best: Optimum, name: str) -> str:
-    """Text on the limit that a parameter or value has reached, and on its effect; empty if there is none."""
+    """Text on the limit that the parameter or value ``name`` has reached; empty if it has reached none.
+
+    The text includes the change of the objective per unit of a shift of the limit, if it is known.
+    """
     if name not in best.active:
         return ""
     gain = f"; the objective changes by {best.multipliers[name]:.4g} per unit" if name in best.multipliers else ""

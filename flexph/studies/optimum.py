@@ -42,7 +42,8 @@ class Optimum(NamedFields):
         Derivatives of the objective and of constraints by parameter, ``derivatives[value][parameter]``; empty for
         COBYQA.
     multipliers : mapping
-        Derivative of the optimal objective by each active limit; for an array by the common limit of its entries.
+        Derivative of the optimal objective by each active limit: λ for a least limit, −λ for a largest one; for an
+        array by the common limit of its entries.
     imbalance : float
         Norm of ∇f + Σ λ ∇g relative to that of ∇f, in parameters scaled by their bounds: zero at an optimum, NaN for
         COBYQA.
@@ -117,7 +118,7 @@ class Conditions(NamedTuple):
     def _balanced(
         self, rows: Mapping[str, list[tuple[int, Side]]], at_bounds: Mapping[str, Side], slopes: Mapping[str, Array]
     ) -> tuple[dict[str, float], float]:
-        """Multipliers of all active limits, and the relative imbalance ‖∇f + Σ λ ∇g‖/‖∇f‖.
+        """Multipliers of all active limits, as in :class:`Optimum`, and the imbalance ‖∇f + Σ λ ∇g‖/‖∇f‖.
 
         ``rows`` are the active entries of values, ``at_bounds`` the active bounds of parameters, ``slopes`` the
         derivatives (entries, p) by value. Multipliers of values are a least-squares solution with the required signs.

@@ -138,7 +138,7 @@ class Evaluations:
         self._watcher: Callable[[], None] | None = None
 
     def watch(self, watcher: Callable[[], None]) -> None:
-        """Set a function that is called after each request with new runs."""
+        """Set a function that is called after each request that led to new runs."""
         self._watcher = watcher
 
     @property
@@ -194,7 +194,10 @@ class Evaluations:
 
 @contextmanager
 def evaluations(function: Function, names: Sequence[str], place: StudyOptions) -> Iterator[Evaluations]:
-    """Context manager with the evaluations of a function, a case or several load cases in named parameters."""
+    """Context manager with the evaluations of a function, a case or several load cases.
+
+    ``names`` are those of the parameters; ValueError is raised if the function does not have them.
+    """
     cases: list[str] = []
     if isinstance(function, Mapping):
         if not function:

@@ -16,7 +16,7 @@ from .dataset import SECONDS
 def draw(results: Any, folder: Path) -> list[Path]:
     """Draw each scalar value (:func:`flexph.plot.study`) if one or two parameters vary; return the paths.
 
-    Parameters with a single value do not vary.
+    Parameters with a single value do not vary. Earlier pictures are removed from ``folder``.
     """
     for old in folder.glob("*.png"):  # pictures of earlier samples
         old.unlink()

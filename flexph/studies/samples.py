@@ -59,7 +59,7 @@ class Samples:
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """Dimensions of the samples: the parameters of a grid, or "sample" for a table."""
+        """Number of entries of each dimension: of each parameter of a grid, or of "sample" for a table."""
         if self.is_grid:
             return {name: len(values) for name, values in self.columns.items()}
         return {SAMPLE: len(next(iter(self.columns.values())))}

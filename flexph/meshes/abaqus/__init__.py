@@ -1,4 +1,4 @@
-"""Reading of Abaqus and CalculiX input files: keywords, parts, instances, masses, and unsupported parts.
+"""Reading of Abaqus and CalculiX input files: keywords, parts, instances, masses, and unsupported features.
 
 Imports: meshes, numerics.
 """

@@ -171,7 +171,9 @@ class Builder:
         return f"{one.name}.{name}" if len(self.instances) > 1 or name.upper() in taken else name
 
     def _sets(self, k: int, part: Part, called: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Add the sets of instance k in ``part`` as regions; return its section assignments (region, material).
+        """Add the sets of instance k in ``part`` as regions; return the section assignments in ``part``.
+
+        An assignment is the name of a region and that of its material.
 
         ``part`` is the part of the instance, or the sets of the assembly with members in the instance; ``called`` gives
         the region name of a set.
@@ -286,7 +288,10 @@ class Builder:
         return True
 
     def _free(self, facets: list[Array]) -> list[Array]:
-        """Facets among ``facets``, arrays of corners (k, 3) or (k, 4), that belong to one cell of the mesh only."""
+        """Select the facets that belong to only one cell of the mesh.
+
+        ``facets`` and the result are lists of arrays, with a row of corner nodes, (k, 3) or (k, 4), for each facet.
+        """
         free = []
         for own in facets:
             width = own.shape[1]

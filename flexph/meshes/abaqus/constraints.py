@@ -90,9 +90,9 @@ class Constraints:
     def _take(self, k: Scope, part: Part, block: Block, after: Block | None) -> str:
         """Add the constraint of the keyword ``block``, as a coupling or in ``left_out``.
 
-        ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which has the kind of a *COUPLING. Returns
-        the name of the set of elements that represent the reference point of a *DISTRIBUTING COUPLING; "" for other
-        constraints.
+        ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which for a *COUPLING says if it is kinematic
+        or distributing. Returns the name of the set of elements that represent the reference point of a *DISTRIBUTING
+        COUPLING; "" for other constraints.
         """
         if block.keyword in COUPLED:
             return ""
@@ -162,8 +162,9 @@ class Constraints:
     ) -> Coupling | str:
         """Coupling, rigid or as a mean, of points to a reference node, or the reason why it is unsupported.
 
-        ``words`` are the names of the points' nodes, sets or surfaces in the scope ``k``, with one of the ``weights``
-        each; ``node`` names the reference node. The reason is empty if one of the names is unknown.
+        ``words`` are the names of the points' nodes, sets or surfaces in the scope ``k``; ``weights`` has a weight for
+        each of these, or is empty if the file gives none; ``node`` names the reference node. The reason is empty if one
+        of the names is unknown.
         """
         reached = [self._reached(k, word) for word in words]
         at, scope, number = self._reference(k, node)

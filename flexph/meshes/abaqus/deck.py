@@ -27,8 +27,9 @@ def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
 
     Sets and surfaces become regions of the same names. Sets and surfaces of a part are called ``instance.name`` if
     there are several instances, or if the assembly has a set or surface of this name. Sets that Abaqus marks as
-    internal are no regions unless a section or mass is assigned to them. Raises ValueError, with the line, for
-    unsupported elements and keywords.
+    internal are no regions unless a section or mass is assigned to them. Unsupported elements and constraints are
+    entries of ``left_out``; unknown keywords cause a warning. Raises ValueError, with the line, for keywords that make
+    or move nodes or elements, and if no element is supported.
     """
     deck = Deck()
     for block in _kept(keyword_blocks(path), {word.upper() for word in omit}):
@@ -121,9 +122,9 @@ class Deck:
             self._take_in_scope(block)
 
     def _take_in_step(self, block: Block) -> None:
-        """Add the sets of an analysis step.
+        """Add a set that is defined in an analysis step, in a file without instances; ignore other keywords.
 
-        Record *MODEL CHANGE as unknown.
+        Record *MODEL CHANGE as unknown, because it removes elements.
         """
         if block.keyword in ("NSET", "ELSET") and not self.instances:
             self.loose.take(block)
@@ -207,7 +208,7 @@ def _rows(kind: Kind, lines: list[list[float]]) -> tuple[Row, ...]:
 def _with_damping(material: FileMaterial, block: Block) -> FileMaterial:
     """Material with Rayleigh damping by ALPHA and BETA added.
 
-    Other damping is listed in ``besides``.
+    A keyword with parameters of other damping is ignored as a whole, and listed in ``besides``.
     """
     others = [name for name in block.parameters if name not in ("ALPHA", "BETA")]
     if others or not block.parameters:

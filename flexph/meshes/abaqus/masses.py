@@ -100,9 +100,9 @@ class Masses:
         return None if k is None else self.places.row(k, number)
 
     def _reach(self, k: int | None, number: int) -> Array | None:
-        """Index of the point at a node, (1,), or indices of all points that are coupled to a reference node.
+        """Index (1,) of the point at a node; for a reference node the indices (n,) of all points coupled to the node.
 
-        ``k`` is the number of the instance, None for the assembly. None if the body has no such points.
+        ``k`` is the number of the instance, None for the assembly. Returns None if the body has no such points.
         """
         row = self._row(k, number)
         return self.hung.get((k, number)) if row is None else np.array([row])

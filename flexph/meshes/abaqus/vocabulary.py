@@ -206,7 +206,7 @@ def in_full(text: str, words: Iterable[str]) -> str | None:
 def parameters(word: str, given: Mapping[str, str], place: Place) -> dict[str, str]:
     """Values of the parameters of the keyword ``word``, by their names in full.
 
-    Raises ValueError, with the place, for unsupported ones.
+    Raises ValueError, with the place, for an unsupported parameter; keywords in LENIENT may have any.
     """
     known = TAKEN.get(word)
     if known is None:

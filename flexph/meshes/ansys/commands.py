@@ -84,7 +84,7 @@ def number(word: str) -> float:
 def commands(path: Path) -> Iterator[Command]:
     """Yield the commands of a file.
 
-    The names of commands within *IF and *DO get the prefix ``*IF``.
+    The names of commands within *IF and *DO get the prefix ``*IF``, as conditions and loops are not run.
     """
     lines, k, depth = deck_lines(path), 0, 0
     while k < len(lines):

@@ -70,7 +70,10 @@ class _Deck:
         self.of_solution = False
 
     def take(self, command: Command) -> None:
-        """Add a command to the nodes, elements, components or materials of the archive."""
+        """Sort a command into nodes, elements, components, materials, shell sections, systems or constraints.
+
+        Constraints are unsupported. Other commands are ignored, unless the mesh depends on them.
+        """
         name = command.name
         if name in self.omit:
             return

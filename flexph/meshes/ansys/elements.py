@@ -46,7 +46,8 @@ SECOND = {
 def cell_of(family: str, nodes: list[int]) -> tuple[str, list[int]]:
     """Cell type and nodes of an element of a family such as hexahedra, with coinciding corners merged.
 
-    Raises ValueError if these corners make no wedge, pyramid or tetrahedron, or if nodes are missing.
+    Without any of its midside nodes (0), a second-order element is one of first order. Raises ValueError if merged
+    corners make no wedge, pyramid, tetrahedron or triangle, or if other nodes are missing.
     """
     count = len(NODES[family])
     if len(nodes) < count:

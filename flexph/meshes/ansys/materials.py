@@ -127,9 +127,9 @@ def _same(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def _rows(kind: str, tables: list[dict[float, float]]) -> tuple[Row, ...]:
-    """Constants of a kind at each temperature of the tables.
+    """Constants of one kind at each temperature, from a table for each constant: its values by temperature.
 
-    A table of one value applies at all temperatures.
+    A table with one value applies at all temperatures. Raises ValueError if other tables differ in temperatures.
     """
     at = sorted({t for table in tables if len(table) > 1 for t in table}) or [0.0]
     for table in tables:

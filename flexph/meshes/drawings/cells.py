@@ -1,4 +1,7 @@
-"""Mesh of one solid in the process of gmsh."""
+"""Meshes of one solid, one face or all faces of a drawing, in the process of gmsh.
+
+The process writes its answer to the file ``answer``, as JSON; functions here write arrays to an .npz file next to it.
+"""
 
 from __future__ import annotations
 
@@ -191,7 +194,8 @@ def _arrays(gmsh: Any, order: int) -> tuple[Any, Any, Any, Any]:
 def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any, Any, Any]:
     """Mesh of linear cells converted to second-order ones, with nodes in the middle of their straight edges.
 
-    Given and returned are points, nodes of tetrahedra, nodes of triangles, and their faces ``owners``.
+    Given and returned are points, nodes of tetrahedra, nodes of triangles, and the number of the face of each triangle,
+    ``owners``.
     """
     ends = np.vstack([*(cells[:, e] for e in EDGES), *(facets[:, e] for e in EDGES[:3])])
     edges, number = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)
@@ -204,7 +208,8 @@ def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any
 def _written(answer: Path, points: Any, cells: Any, facets: Any, owners: Any) -> dict[str, Any]:
     """Write the arrays of a mesh next to ``answer``; return an answer with the name of the file.
 
-    They are points, nodes of tetrahedra, nodes of triangles, and the face of each triangle.
+    The arrays are points (p, 3), nodes of tetrahedra, nodes of facets (triangles, or sides of a plane face), and the
+    number of the face to which each facet belongs, ``owners``.
     """
     file = answer.with_suffix(".npz")
     np.savez(file, points=points, cells=cells, facets=facets, owners=owners)

@@ -282,7 +282,7 @@ def _solid_mesh(
 def _flat_mesh(
     drawing: Drawing, part: Part, request: MeshRequest, most: int
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
-    """Mesh of the middle surface of a flat part by triangles, and a mapping from its name to its section as a shell.
+    """Mesh of the middle surface of a flat part by triangles, and the section of the shell, by the name of the part.
 
     The mesh has at most ``most`` cells. The region of a flat face consists of all triangles, the region of a face on
     the rim of the triangle sides along this face. Raises ValueError for a part that is not flat.

@@ -39,10 +39,10 @@ def described(gmsh: Any, *, discrete: bool) -> dict[str, Any]:
 
 
 def _integrated(gmsh: Any, solid: int, faces: list[int], own: dict[str, Any]) -> dict[str, Any]:
-    """Volume, centre, and inertia about the centre of a solid by quadrature; empty if the values of the kernel hold.
+    """Volume, centre, and inertia about the centre of a solid by quadrature; empty to keep the values of the kernel.
 
-    The quadrature is over second-order triangles on ``faces``. The values ``own`` of the kernel hold if they agree with
-    it, or if a face cannot be meshed.
+    The quadrature is over second-order triangles on ``faces``. The values of the kernel, ``own``, are kept if they
+    agree with those of the quadrature, or if a face cannot be meshed.
     """
     low, high = np.reshape(gmsh.model.getBoundingBox(3, solid), (2, 3))
     size = float(np.linalg.norm(high - low))
@@ -112,7 +112,7 @@ def _colour(gmsh: Any, dim: int, tag: int) -> str | None:
 def _face(gmsh: Any, solid: int, tag: int) -> dict[str, Any]:
     """Data of a face by name: number, kind, area, centre, name and colour.
 
-    A plane, cylinder or sphere, also one fitted to a free-form face, has its geometry as well.
+    For a plane, cylinder or sphere, also one fitted to a free-form face, the geometry as by :func:`_form` is added.
     """
     kind = gmsh.model.getType(2, tag)
     face = {
@@ -178,7 +178,7 @@ def _fitted(gmsh: Any, solid: int, tag: int, places: Any) -> dict[str, Any]:
 
 
 def _rim(gmsh: Any, tag: int) -> Any:
-    """Parameters (u, v) on the boundary of the parameter range of a face."""
+    """List of parameters (u, v) on the four sides of the parameter range of a face."""
     low, high = gmsh.model.getParametrizationBounds(2, tag)
     steps = np.linspace(0.0, 1.0, GRID)
     (a, c), (b, d) = low, high
@@ -276,7 +276,7 @@ def _outward(gmsh: Any, solid: int, tag: int, places: Any, step: float) -> float
 
 
 def touching(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pairs of plane faces of two solids that lie on each other, with the centre of their common points."""
+    """Pairs of plane faces of two solids that lie on each other, with the centre (3,) of their common points."""
     planes = [(s, f) for s in solids for f in s["faces"] if f["kind"] == "Plane" and "normal" in f]
     pairs = []
     for k, (solid, face) in enumerate(planes):

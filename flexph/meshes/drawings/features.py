@@ -27,7 +27,7 @@ WHOLE_SPHERE = 0.2
 
 @dataclass(frozen=True)
 class _Cylinder:
-    """Cylindrical faces of one axis and radius, as one feature: point and direction of the axis, and radius [mm].
+    """Cylindrical faces of one axis and radius, as one feature: point and direction of the axis, and radius.
 
     ``concave``: True for a bore; ``low``, ``high``: extent along the axis; ``swept``: sum over the faces of angle times
     length; ``faces``: their numbers.
@@ -65,7 +65,7 @@ def _order(port: ProposedPort) -> tuple[Any, ...]:
 
 
 def _digits(value: float) -> float:
-    """Number [mm] rounded to 10 nm, so that the order of ports does not depend on round-off."""
+    """Length rounded to 1e-5 (10 nm in millimetres), so that the order of ports does not depend on round-off."""
     return round(float(value), 5) + 0.0
 
 

@@ -40,7 +40,7 @@ def flat_part(faces: Sequence[Mapping[str, Any]], volume: float) -> FlatPart | s
 
     A part is flat if its volume is that of an outline times the distance of two equal, opposite plane faces, and all
     other faces are perpendicular to them. Of several such pairs of faces that with the smallest distance is taken. The
-    normal of the upper face has a positive component of largest absolute value.
+    upper face is the one whose normal has a positive sign in its component of largest absolute value.
     """
     planes = [face for face in faces if face["kind"] == "Plane" and "normal" in face]
     best: FlatPart | None = None

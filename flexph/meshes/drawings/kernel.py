@@ -44,7 +44,7 @@ def asked(
     sizes: dict[str, Array] | None = None,
     beside: Path | None = None,
 ) -> Answer:
-    """Answer of gmsh to a request, whose ``task`` is describe, assembly, mesh or face.
+    """Answer of gmsh to a request, whose ``task`` is describe, assembly, surfaces, mesh or face.
 
     ``surface``: points and triangles of a closed surface; ``sizes``: cell sizes wanted at the corners of earlier cells;
     ``seconds``: time limit.

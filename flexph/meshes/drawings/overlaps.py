@@ -13,7 +13,7 @@ SHARED = 1e-6
 
 
 def overlaps(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Pairs of solids that penetrate each other, with their common volume.
+    """Pairs of solids that penetrate each other, with their common volume in units of the kernel.
 
     At most PAIRS pairs are tested, those whose bounding boxes have the largest common volume.
     """
@@ -33,7 +33,7 @@ def overlaps(gmsh: Any, solids: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _common(gmsh: Any, one: int, two: int) -> float:
-    """Common volume of two solids [mm³]; zero if the kernel cannot intersect them."""
+    """Common volume of two solids in units of the kernel; zero if the kernel cannot intersect them."""
     try:
         made, _ = gmsh.model.occ.intersect([(3, one)], [(3, two)], removeObject=False, removeTool=False)
     except Exception:  # gmsh raises bare Exception

@@ -31,7 +31,10 @@ def without_escapes(text: str) -> str:
 
 
 def entities(path: Path) -> dict[int, str]:
-    """Entities of the data of a STEP file by number, each as the text after its equals sign."""
+    """Entities of the data of a STEP file by number, each as the text after its equals sign.
+
+    Empty for a file larger than LARGEST, which is not searched.
+    """
     if path.stat().st_size > LARGEST:
         return {}
     text = path.read_text(encoding="latin-1")

@@ -49,7 +49,7 @@ class ToothedWheel:
 
 @dataclass(frozen=True, eq=False)
 class _CylinderFaces:
-    """Faces on one cylinder, such as the tips of all teeth of a wheel: centre and direction of its axis, radius, width.
+    """Row of faces on one cylinder, such as all tips of a wheel: centre and direction of its axis, radius, width.
 
     ``centres``, ``areas`` and ``tags``: centre (3,), area and number of each; ``concave``: True if the axis is outside
     of the material.
@@ -92,7 +92,7 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
 
 
 def _row(face: Mapping[str, Any]) -> _CylinderFaces:
-    """Row of faces that consists of one cylindrical face."""
+    """Convert one cylindrical face to a row with this face only."""
     one, two = np.array(face["ends"])
     axis, at = upwards(face["axis"]), 0.5 * (one + two)
     width = float(np.linalg.norm(two - one))
@@ -101,9 +101,9 @@ def _row(face: Mapping[str, Any]) -> _CylinderFaces:
 
 
 def _together(one: _CylinderFaces, two: _CylinderFaces) -> _CylinderFaces:
-    """Row with the faces of the two given rows.
+    """Row with the faces of two rows on the same cylinder.
 
-    The axis is that of the first.
+    The axis is that of the first row.
     """
     centres, areas = (*one.centres, *two.centres), (*one.areas, *two.areas)
     return replace(one, centres=centres, areas=areas, tags=(*one.tags, *two.tags))

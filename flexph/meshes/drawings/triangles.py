@@ -82,7 +82,11 @@ def _gaps(points: Array, cells: Array) -> str:
 
 
 def _repaired(points: Array, cells: Array, wrong: str) -> tuple[Array, Array]:
-    """Watertight surface by merging points, dropping repeated triangles, reversing triangles and filling holes."""
+    """Watertight surface by merging points, dropping repeated triangles, reversing triangles and filling holes.
+
+    Warns of the repair. ``wrong`` describes the defects, for this warning and for the ValueError if trimesh is missing
+    or cannot repair the surface.
+    """
     try:
         import networkx  # noqa: F401 - trimesh finds holes by it
         import trimesh

@@ -2,7 +2,8 @@
 
 REQUEST and ANSWER are JSON files; arrays of a mesh are written to an .npz file next to ANSWER. Only this module
 imports gmsh.
-All lengths are in millimetres, in which the kernel has its tolerances.
+Lengths of STEP and IGES files are in millimetres, in which the kernel has its tolerances; others are in the unit of the
+file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Constraints of Nastran files: rigid elements and RBE3 as couplings; unsupported ones with their grid points."""
+"""Constraints of Nastran files: RBE2 and RBE3 as couplings; unsupported constraints with their grid points."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Constraints:
     hung: dict[int, Array] = field(default_factory=dict)
 
     def take(self, card: Card, changes: Literal["mass", "stiffness"]) -> None:
-        """Add a card of a rigid element or RBE3 as a coupling, any other card as an unsupported part.
+        """Add an RBE2 or RBE3 card as a coupling if it is supported, and any other card as an unsupported part.
 
-        ``changes`` is the effect on the body if the card is ignored.
+        ``changes`` is the effect on the body if a card other than RBE2 and RBE3 is ignored.
         """
         if card.name == "RBE2":
             self._take(card, "rigid", card.field(1), card.fields[3:], _defect_of_rigid(card))

@@ -24,9 +24,9 @@ from .shells import SHELL_SECTIONS, shell_section
 def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """The contents of bulk data without the cards ``omit``.
 
-    Regions have the numbers of the properties of elements. MAT1, MAT9, MAT11 and PSOLID give the materials of volume
-    cells, PSHELL the material and thickness of shells. Raises ValueError, with line and card, for cards that cannot be
-    read.
+    The elements of a property are a region, named by the number of the property. MAT1, MAT9, MAT11 and PSOLID give the
+    materials of volume cells, PSHELL the material and thickness of shells. Raises ValueError, with line and card, for
+    cards that cannot be read.
     """
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
@@ -194,7 +194,7 @@ class Deck:
     def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
         """Masses CONM2 at nodes of the body.
 
-        Those with offset or inertia, or at other nodes, are unsupported.
+        A mass with offset or inertia, or at another node, is unsupported, and added to ``left_out`` of ``constraints``.
         """
         rows = {int(constraints.numbers[row]): int(row) for row in constraints.body} if self.masses else {}
         masses = []

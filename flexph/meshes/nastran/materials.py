@@ -144,7 +144,7 @@ def _defect(young: float, shear: float, poisson: float, card: Card) -> str:
 
 
 def _anisotropic(card: Card) -> tuple[float, ...]:
-    """Stiffnesses D of a card MAT9 with the upper triangle by rows."""
+    """Stiffnesses of a card MAT9, reordered from the upper triangle by rows to Abaqus' order: by columns."""
     size = len(STIFFNESSES)
     whole = [(i, j) for i in range(size) for j in range(i, size)]
     stiffness = dict(zip(whole, (card.real(k) for k in MODULI["MAT9"]), strict=True))

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 
 class Form(NamedTuple):
-    """Cell type of a kind of element, and the order of its nodes in meshio; None for the same order."""
+    """Cell type of a kind of element; ``order``: positions in the file of its nodes, in the order of meshio.
+
+    ``order`` is None if the file has the same order.
+    """
 
     cell: str
     order: tuple[int, ...] | None = None

@@ -1,10 +1,11 @@
 """Joint between two parts, from the relative motions that all of their contacts allow.
 
-A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided. A pin in a bore allows
-rotation about its axis and sliding along it; planes allow two slides and the rotation about the normal; a ball allows
-three rotations. A pin in a slot allows rotation about the axis of the pin, sliding along this axis and along the slot,
-and rotation about the normal of the slot. The motions that all contacts allow are the null space of their conditions;
-it is compared with the motions of lower pairs (F. Reuleaux, Theoretische Kinematik, 1875).
+A relative motion is a twist (ω, v) with v the velocity at the origin. Contacts are two-sided: the parts cannot
+separate. A pin in a bore allows rotation about its axis and sliding along it; planes allow two slides and the rotation
+about the normal; a ball allows three rotations. A pin in a slot allows rotation about the axis of the pin, sliding
+along this axis and along the slot, and rotation about the normal of the slot. The motions that all contacts allow are
+the null space of their conditions; it is compared with the motions of lower pairs (F. Reuleaux, Theoretische Kinematik,
+1875).
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Pair:
 def pair_of(touches: Sequence[Touch]) -> Pair:
     """Joint that follows from all contacts of two parts.
 
-    Two bores in line count as a pin in a bore. A kind that is no lower pair is ``other``.
+    Two bores in line count as a pin in a bore. If the relative motions are those of no lower pair, the kind is ``slot``
+    if one of the contacts is a pin in a slot, otherwise ``other``.
     """
     middle = np.mean([t.at for t in touches], axis=0)
     scale = max(float(np.max([np.linalg.norm(t.at - middle) for t in touches])), 1e-9)

@@ -128,7 +128,8 @@ def _of_teeth(one: str, two: str, a: ToothedWheel, b: ToothedWheel) -> Meshing |
 def _of_cylinders(one: Part, two: Part, filled: set[tuple[str, str]]) -> Iterator[Meshing]:
     """Yield at most one meshing of two parts: that of their largest cylinders in contact along a line.
 
-    ``filled`` are parts and ports of pins in bores, which are no pitch cylinders.
+    ``filled``: cylinders that are no pitch cylinders, as each is a pin or screw in a bore, or the bore; they are given
+    by the names of part and port.
     """
     free = [
         [p for p in part.ports if p.kind in ("pin", "hole") and (part.name, p.name) not in filled]
@@ -190,9 +191,9 @@ def proposed_gears(
 ) -> Gears:
     """Gear pairs for wheels that mesh and turn about their axes in a common carrier, and texts on other wheels.
 
-    ``found``: wheels in mesh; ``alone``: texts on wheels without a mating wheel, to which texts on omitted pairs are
-    added; ``groups``: name of the rigid group of each part; ``joints``: joints between these groups, by which a carrier
-    is found.
+    ``found``: wheels in mesh; ``alone``: texts on wheels without a mating wheel, which the result repeats, followed by
+    texts on omitted pairs; ``groups``: name of the rigid group of each part; ``joints``: joints between rigid groups,
+    from which the carrier is determined.
     """
     pairs: dict[frozenset[str], ProposedGear] = {}
     left_out = list(alone)
@@ -229,18 +230,18 @@ def proposed_gears(
 
 
 def _ratio_in_order(known: Meshing, meshing: Meshing, groups: Mapping[str, str]) -> float:
-    """Gear ratio of ``meshing``, inverted if its first wheel is in the group of the second wheel of ``known``.
+    """Gear ratio of ``meshing`` in the order of ``known``, a meshing between the same two rigid groups.
 
-    Both meshings are between the same two rigid groups.
+    The ratio is inverted if the first wheel of ``meshing`` is in the group of the second wheel of ``known``.
     """
     return meshing.ratio if groups[meshing.first] == groups[known.first] else 1.0 / meshing.ratio
 
 
 def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[str]:
-    """Rigid groups in which the axis of a wheel is fixed: its own group ``start``, and groups connected with that.
+    """Rigid groups in which the axis of a wheel is fixed: the group ``start`` of the wheel, and groups joined to it.
 
-    They are connected by chains of joints that only allow motion about or along the axis (3,) of the wheel, which
-    passes through the point ``at`` (3,).
+    Groups are joined by chains of joints that only allow motion about or along the axis (3,) of the wheel, which passes
+    through the point ``at`` (3,) [m].
     """
     kept = [j.groups for j in joints if _fixes_line(j.pair, at, axis)]
     held, waiting = {start}, [start]

@@ -118,8 +118,9 @@ def _groups_without_blocks(
 ) -> dict[str, str]:
     """Rigid group of each part, by part, if bearing blocks are not welded to the parts on which they stand.
 
-    From ``groups`` on, loose pins are merged with parts, and then parts between which no motion is possible, as by
-    :func:`proposed`. ``wheels`` are the names of gear wheels, ``ground`` that of the fixed part.
+    In a copy of ``groups``, the group of each loose pin is merged with that of the part to which it is welded, and then
+    groups between which no motion is possible; see :func:`proposed`. ``wheels`` are the names of gear wheels,
+    ``ground`` that of the fixed part.
     """
     held = dict(groups)
     for name, own in _loose_pins(held, {ground, *wheels}, touches):
@@ -132,8 +133,8 @@ def _bearing_blocks(groups: dict[str, str], held: Mapping[str, str], touches: Se
     """Weld bearing blocks to the part on which they stand, and merge their groups in ``groups``; return the welds.
 
     Bearing blocks are two or more parts with bores for one shaft that are in contact with one further part at planes
-    parallel to the shaft, so that they cannot turn about it. The further part must have no bore for the shaft. ``held``
-    has the rigid group of each part without these welds; two parts of one of its groups need no weld.
+    parallel to the shaft, so that they cannot turn about it. The further part must have no bore for the shaft.
+    ``held``: rigid group of each part without these welds; two parts of the same group in ``held`` need no weld.
     """
     welds = []
     for shaft in groups:
@@ -268,7 +269,7 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) ->
 def _between(
     groups: Mapping[str, str], touches: Sequence[Touch], known: Known
 ) -> tuple[list[ProposedJoint], list[ProposedJoint]]:
-    """Proposed joints between groups, and omitted joints, which are those of the kinds planar and other.
+    """Proposed joints between groups, and omitted joints: those of kind ``planar`` or ``other``.
 
     ``known`` is a cache of the joint that follows from each set of contacts.
     """

@@ -118,9 +118,9 @@ def _refuse_light(parts: Sequence[Part], choices: Choices) -> None:
 
 
 def _mesh(drawing: Drawing, choices: Choices, folder: Path) -> str | None:
-    """Path of the drawing as the model file in ``folder`` refers to it; None if the model file needs no drawing.
+    """Path of the drawing relative to ``folder``, that of the model file; None if the drawing is not there or below.
 
-    Raises ValueError for flexible parts if the drawing is not in the folder or below.
+    Raises ValueError instead of returning None if parts are flexible, as their meshes come from the drawing.
     """
     path = os.path.relpath(drawing.path.resolve(), folder.resolve())
     if not path.startswith(".."):
@@ -142,7 +142,7 @@ def _head(drawing: Drawing, proposal: Proposal, name: str) -> list[str]:
 
 
 def _gravity(proposal: Proposal) -> list[str]:
-    """Lines of the entry for gravity, which is along −z, or along −y if all joints turn about z."""
+    """Lines of the entry for gravity: along −y if all hinges and cylindrical joints turn about z, else along −z."""
     axes = [j.pair.axis for j in proposal.joints if j.pair.kind in ("hinge", "cylindrical")]
     flat = bool(axes) and all(abs(axis[2]) > 0.999 for axis in axes)
     if flat:

@@ -77,10 +77,10 @@ def contacts(drawing: Drawing) -> list[Touch]:
 
 
 def _clamps(touch: Touch, touches: Sequence[Touch], planes: Sequence[Touch]) -> bool:
-    """True for the thread of a screw that clamps two parts together, or of a screw that is in one part only.
+    """True if the contact ``touch`` is the thread of a clamping screw, or of a screw that is in one part only.
 
-    The screw clamps the part with this thread to another part with a bore or thread for the screw, if one of the
-    contacts ``planes`` is between these two parts, with a normal parallel to the axis of the screw.
+    A screw clamps the part with the thread to another part in which it is (in ``touches``, as a pin in a bore or by a
+    thread), if both parts are in contact at a plane, one of ``planes``, whose normal is parallel to the screw.
     """
     if touch.kind != "thread":
         return False

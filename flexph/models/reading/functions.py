@@ -51,7 +51,7 @@ def _numbers(path: Path, line: int, row: list[str], places: list[int]) -> list[f
 def function_of_table(
     path: Path, time: str, values: list[str], *, factors: tuple[float, float], interpolation: Interpolation
 ) -> Callable[[float], Any]:
-    """Interpolated function of time [s] from a table, of one value or an array of values.
+    """Function of time [s] that interpolates columns of a table: a number for one column, else an array (k,).
 
     ``time`` and ``values`` name columns of the file; ``factors`` convert the times and the values to SI units.
     """

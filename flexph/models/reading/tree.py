@@ -57,7 +57,7 @@ class ModelError(ValueError):
 
 
 class Misfit(ValueError):
-    """Error at a path of the data, before its line is looked up."""
+    """Error of the value at a path of a model file; it is converted to a ModelError, which also has the line."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path, self.text = path, text
@@ -149,10 +149,7 @@ def read_file(path: File) -> Tree:
 
 
 def read_text(text: str, name: str) -> Tree:
-    """Parse a YAML text.
-
-    ``name`` appears in errors.
-    """
+    """Parse a YAML text. Raises ModelError for invalid content, with ``name`` as the name of the file."""
     tree = Tree(name, None)
     if len(text) > LARGEST:
         wrong = f"more than {LARGEST} letters: put large sets of numbers into tables (CSV) or mesh files"

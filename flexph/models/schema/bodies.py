@@ -70,7 +70,7 @@ class Reduced(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Rename the arguments of a recorded call to the entry's fields: ``path`` becomes ``file``."""
+        """Rename arguments of a call to fields of the entry written for it: ``path`` becomes ``file``."""
         return {("file" if name == "path" else name): value for name, value in given.items()}
 
     def call(self) -> Callable[..., Any]:
@@ -122,7 +122,7 @@ class ForeignModes(BodyEntry):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Rename the arguments of a recorded call to the entry's fields: ``masses`` becomes ``masses_of_nodes``."""
+        """Rename arguments of a call to fields of the entry written for it: ``masses`` becomes ``masses_of_nodes``."""
         return {("masses_of_nodes" if name == "masses" else name): value for name, value in given.items()}
 
     def arguments(self, builder: Builder) -> dict[str, Any]:

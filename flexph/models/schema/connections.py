@@ -1,7 +1,7 @@
 """Connections of model files: one entry for each public function of :mod:`flexph.joints`, and the contacts.
 
-Their fields follow from the signatures. This module lists only arguments whose annotation does not determine their
-form in a file.
+The fields of an entry follow from the signature of its function. This module lists only arguments whose annotation
+does not determine how they are written in a file.
 """
 
 from __future__ import annotations

@@ -343,7 +343,7 @@ Controller = one_of(
 
 
 def check_references(given: Mapping[str, Any], here: Builder, times: Any) -> None:
-    """Raise Misfit for references and supplies of controllers that have the wrong size or no value during the run.
+    """Raise Misfit for references and supplies of controllers with a wrong size, or no value at the start or end.
 
     ``given``: entries of the controllers by name; ``times`` (k,) [s]: times of the run.
     """
@@ -374,8 +374,8 @@ def check_driven_ports(
 ) -> None:
     """Raise Misfit if the port of a PD or PID controller does not exist, or has not as many components as its output.
 
-    ``known``: components of each external port of the mechanism; ports of continuous ``controllers`` may be driven,
-    too. ``given``: entries of the controllers by name.
+    The port may be an external port of the mechanism (``known``: components by name) or a port of one of the continuous
+    ``controllers``, such as a motor. ``given``: entries of the controllers by name.
     """
     free = [
         f"{name}: {port}" for name, c in controllers.items() if isinstance(c, Continuous) for port in c.system.ports

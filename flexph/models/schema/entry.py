@@ -125,7 +125,7 @@ class Entry(BaseModel, Buildable):
 
     @classmethod
     def written(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Rename the arguments of a recorded call of ``makes`` to the fields of the entry.
+        """Rename arguments of ``makes`` to the fields of the entry, to write a recorded call into a model file.
 
         In this base class the arguments are unchanged.
         """

@@ -140,7 +140,10 @@ class InputFile(Buildable):
 
 
 def relative(given: Any) -> str:
-    """Name of a file relative to the model's folder. Raises ValueError for absolute paths."""
+    """Check the name of a file relative to the model's folder; return it unchanged.
+
+    Raises ValueError for an absolute path, and for a value that is no name.
+    """
     right = "write the name of a file, relative to the model file"
     if not isinstance(given, str) or not given.strip() or "\0" in given or len(given) > 1000:
         raise ValueError(f"got {shown(given)}: {right}")

@@ -39,7 +39,7 @@ class ExpressionEntry(Entry):
 
 
 class TableEntry(Entry):
-    """A function of time by columns of a table of comma-separated values, whose names are in the first row."""
+    """A function of time that interpolates a file of comma-separated values, with column names in its first row."""
 
     table: File
     time: str = "t"
@@ -189,7 +189,8 @@ InputValue = by_shape(
 def as_function(given: Any) -> Any:
     """Function of time for the value of a field: the value itself if it is a function, or a constant one for a number.
 
-    A list of these gives a function with one component each. The text ``input`` is returned unchanged.
+    A list of functions and numbers gives a vector-valued function, with a component for each item. The text ``input``
+    is returned unchanged.
     """
     if callable(given) or given == "input":
         return given
@@ -339,7 +340,10 @@ class ScheduledRelation(Entry):
 
 
 class ControlledRelation(Entry):
-    """A resistive relation times a factor set by an input or a controller, see :func:`flexph.laws.controlled`."""
+    """A resistive relation times a factor 1 + u, with u set by an input or a controller.
+
+    See :func:`flexph.laws.controlled`.
+    """
 
     makes: ClassVar = staticmethod(controlled)
     kind: Literal["controlled"] = "controlled"
@@ -406,9 +410,9 @@ EACH = "a number with its unit, or a list with one for each axis"
 
 
 def scheduled_damping(unit: str) -> Any:
-    """Field type of a damping: a coefficient in ``unit``, or a relation.
+    """Field type of a damping: a coefficient in ``unit``, or a relation of force and rate.
 
-    Unlike for :func:`damping`, the relation may be multiplied by a function of time.
+    Other than in the types of :func:`damping`, the relation may be multiplied by a function of time or an input.
     """
     return by_shape(f"a coefficient [{unit}] or a relation", scalar=quantity(unit), mapping=AnyRelation)
 
@@ -416,7 +420,8 @@ def scheduled_damping(unit: str) -> Any:
 def damping(unit: str) -> tuple[Any, Any]:
     """Two field types of a damping in ``unit``.
 
-    The first accepts a coefficient or a relation, the second also a list of these.
+    The first accepts a coefficient, or a relation of force and rate. The second also accepts a list of coefficients and
+    relations, one for each axis.
     """
     number = quantity(unit)
     one = by_shape(f"a coefficient [{unit}] or a relation", scalar=number, mapping=Relation)

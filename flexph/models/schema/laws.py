@@ -162,9 +162,9 @@ class Scheduled(Entry):
 
 
 class Controlled(Entry):
-    """A stiffness or law times a factor set by an input or a controller.
+    """A stiffness or law times a factor 1 + u, with u set by an input or a controller.
 
-    The spring becomes an external port.
+    The input u belongs to an external port with the name of the spring, see :func:`flexph.laws.controlled`.
     """
 
     makes: ClassVar = staticmethod(make.controlled)
@@ -188,9 +188,9 @@ DIMENSIONS = {
 
 
 def _fitting(given: Any) -> Any:
-    """Mapping from resultants to their laws, unchanged, after a check of the units of the laws.
+    """Check the units in the laws of a section, which are given by resultant; return the mapping unchanged.
 
-    Names that begin with N or Q are forces, the others moments; a law in a unit of the other kind is an error.
+    Resultants whose names begin with N or Q are forces, others are moments; a unit of the other kind is an error.
     """
     for name, law in given.items() if isinstance(given, dict) else ():
         _check_units(f"{name}: ", law, OF_FORCES if str(name)[:1] in ("N", "Q") else OF_MOMENTS)

@@ -25,7 +25,7 @@ from .sensors import SensorEntry
 
 
 class PoseEntry(Entry):
-    """Positions of bodies: prescribed in ``fixed``, starting values of the assembly in ``guess``."""
+    """Positions of bodies: prescribed ones in ``fixed``, and initial values for the assembly of a pose in ``guess``."""
 
     fixed: dict[str, Place] = Field(default_factory=dict)
     guess: dict[str, Place] = Field(default_factory=dict)
@@ -113,9 +113,9 @@ Size = Annotated[float, Reads(_size, (("type", ["number", "string"]),))]
 
 
 def _value(given: Any) -> float | str:
-    """Number, or text of a number with a unit, unchanged.
+    """Check that a value is a number, or the text of a number with any unit; return it unchanged.
 
-    Its unit is checked once the sensor is known.
+    The quantity of the unit is checked once the sensor is known.
     """
     read_size(given)
     value: float | str = given
@@ -130,7 +130,8 @@ class Measure(Entry):
 
     The field ``of`` is a reading such as ``position of rod.tip``, a sensor as in controllers, or the ``mass of`` a
     body. ``target`` is subtracted from the readings. With a ``margin``, extremes are replaced by smooth bounds that
-    exceed them by the margin at most (:class:`flexph.gradients.Peak`). Both are in the unit of the readings.
+    exceed them by the margin at most (:class:`flexph.gradients.Peak`). Target and margin are in the unit of the
+    readings.
     """
 
     of: ReadingText
@@ -149,14 +150,17 @@ class Measure(Entry):
 
 
 class LoadsEntry(Entry):
-    """Output of the loads on a body at some times as an input file, see :func:`flexph.exchange.write_load_steps`."""
+    """Output of the loads on a body at some times as an input file for static finite-element analyses.
+
+    See :func:`flexph.exchange.write_load_steps`.
+    """
 
     body: str
     at: Annotated[list[Time], Field(min_length=1)]
 
 
 class Outputs(Entry):
-    """Files to write besides the run, its ledger and its summary."""
+    """Files to write besides the run, its energy balance and its summary."""
 
     tables: dict[TableName, dict[str, ReadingText]] = Field(default_factory=dict)
     measures: dict[str, Measure] = Field(default_factory=dict)
@@ -189,10 +193,11 @@ class TimedRun(Entry):
 
 
 class ChangeEntry(Entry):
-    """A joint that locks or is released, or a part that breaks: :mod:`flexph.changes`.
+    """A joint that locks or is released, or a part that breaks, during a run: :mod:`flexph.changes`.
 
     ``lock`` is the name of a joint, or a joint to be added; ``rupture`` names a spring, or a rod or cable, which breaks
-    at the arc length ``s``. For these, the criterion can be a largest ``tension``.
+    at the arc length ``s``. The change happens at the time ``at``, or once the sensor ``when`` reaches the value
+    ``reaches``; a rupture may happen at a ``tension`` instead.
     """
 
     lock: by_shape("the name of a joint, or a joint", scalar=str, mapping=Connection) = None

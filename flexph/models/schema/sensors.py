@@ -21,7 +21,7 @@ WORDS = {"joint_angle": "angle", "joint_rate": "rate", "place_on_curve": "place"
 
 
 def _sensors(*first: str) -> Mapping[str, Callable[..., Any]]:
-    """Public sensor functions whose first arguments have the names ``first``, by their names in model files."""
+    """Public functions of :mod:`flexph.sensors` with the first arguments ``first``, by their names in model files."""
     functions = {name: getattr(make, name) for name in dir(make) if name[0].islower()}
     chosen = {name: f for name, f in functions.items() if tuple(signature(f).parameters)[: len(first)] == first}
     return {WORDS.get(name, name): f for name, f in chosen.items()}
@@ -108,7 +108,7 @@ class SectionSensor(Entry):
 
 
 class EnergySensor(Entry):
-    """An energy by its name in the ledger, or ``total``."""
+    """An energy of the run's energy ledger by its name there, such as ``kinetic rod``; ``total`` for the sum."""
 
     measure: Literal["energy"]
     of: str

@@ -67,9 +67,9 @@ class Optimisation(Entry):
     """Minimisation of a measure of a run over settings by path within bounds, see :func:`flexph.studies.optimise`.
 
     ``objective`` is a measure, or weights by measure of a weighted sum; it is minimised. ``parameters`` are bounds by
-    path, as ``bodies.rod.length: [2 m, 3 m]``; the search begins at the values of the file. ``constraints`` are lower
-    and upper limits of measures, null for none. ``step`` is the step of finite differences relative to each parameter,
-    for runs without gradients.
+    path, as ``bodies.rod.length: [2 m, 3 m]``; the search begins at the values of the file, or else in the middle of
+    the bounds. ``constraints`` are lower and upper limits of measures, null for none. ``step`` is the step of finite
+    differences relative to each parameter, for runs without gradients.
     """
 
     run: str

@@ -31,9 +31,10 @@ def stated_steps(at: Mapping[str, float], steps: float | Mapping[str, float]) ->
 
 
 def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearPHDAE:
-    """System at given parameters without its ``lift`` and ``parts``, so that modes are vectors of its states.
+    """System at given parameters, with modes as vectors of its states x.
 
-    Raises ValueError if the user's function does not return a LinearPHDAE.
+    The names of states before elimination (``parts``), and the map from x to these (``lift``), are left out. Raises
+    ValueError if the user's function does not return a LinearPHDAE.
     """
     own = check.value_of("system", lambda parameters: system(**parameters), dict(at))
     if not isinstance(own, LinearPHDAE):
@@ -42,7 +43,7 @@ def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearP
 
 
 class Matrices(NamedTuple):
-    """Matrices E, A = J − R and B, projected onto the kernel of the constraints."""
+    """Matrices E, A = J − R and B of a linear system, or derivatives of these, on the kernel of the constraints."""
 
     E: Array
     A: Array
@@ -62,7 +63,10 @@ class ProjectedMatrices:
         self.matrices = self._of(here)
 
     def change(self, name: str, step: float) -> Matrices:
-        """Derivatives of the projected matrices with respect to a parameter, by differences of fourth order."""
+        """Derivatives at ``at`` of the projected matrices with respect to the parameter ``name``.
+
+        They are differences of fourth order with the given ``step`` of the parameter.
+        """
 
         def at(value: float) -> Array:
             stacked = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one

@@ -159,7 +159,8 @@ def _stiffness(
     ``factor`` scales the loads.
 
     ``there`` is the mechanism at changed parameters. ``here`` are two equilibria at the parameters of the modes: under
-    the given loads, and at buckling. The search starts at the equilibrium of ``there`` plus their difference.
+    the given loads, and at buckling. The equilibrium under scaled loads is searched from the configuration of ``there``
+    plus the difference of the two equilibria.
     """
     first, buckled = here
     turned = np.einsum("bij,bkj->bik", there.c.R, first.R)

@@ -50,10 +50,10 @@ def h2_sensitivities(
 ) -> NormSensitivities:
     """H2 norm of the collocated transfer function of a damped linear system, and its derivatives.
 
-    With ``E ẋ = A x + B u, y = Bᵀx`` on the kernel of G, A = J − R, the square of the norm is ∫ tr(g gᵀ) dt with the
-    impulse responses g, equal to tr(BᵀP B) with ``A P Eᵀ + E P Aᵀ + B Bᵀ = 0``. The derivative of the square is
-    ``2 tr(Q (dA P Eᵀ + dE P Aᵀ + dB Bᵀ)) + 2 tr(dBᵀP B)`` with the adjoint ``Aᵀ Q E + Eᵀ Q A + B Bᵀ = 0``. (Yan and
-    Lam, IEEE Trans. Autom. Control 44, 1999.)
+    With ``E ẋ = A x + B u, y = Bᵀx`` on the kernel of the constraint matrix G, A = J − R, the square of the norm is
+    ∫ tr(g gᵀ) dt with the impulse responses g, equal to tr(BᵀP B) with ``A P Eᵀ + E P Aᵀ + B Bᵀ = 0``. The derivative
+    of the square is ``2 tr(Q (dA P Eᵀ + dE P Aᵀ + dB Bᵀ)) + 2 tr(dBᵀP B)`` with the adjoint Q of
+    ``Aᵀ Q E + Eᵀ Q A + B Bᵀ = 0``. (Yan and Lam, IEEE Trans. Autom. Control 44, 1999.)
 
     Parameters
     ----------
@@ -129,11 +129,11 @@ def hinf_sensitivities(
 ) -> PeakSensitivities:
     """H∞ norm of the collocated transfer function of a damped linear system, and its derivatives.
 
-    With ``H(s) = Bᵀ(s E − A)⁻¹B`` on the kernel of G, A = J − R, the norm is the largest singular value σ of H(iω) over
-    all ω. With the singular vectors, ``H v = σ u``, its derivative is ``Re uᴴ dH v``, because ∂σ/∂ω = 0 at the peak,
-    with ``dH = dBᵀX + Bᵀ(sE − A)⁻¹(dB − (s dE − dA) X)``, X = (sE − A)⁻¹B. The peak is found by the method of Bruinsma
-    and Steinbuch (Syst. Control Lett. 14, 1990): some gain is equal to a level at the frequencies that are imaginary
-    eigenvalues of a Hamiltonian matrix.
+    With ``H(s) = Bᵀ(s E − A)⁻¹B`` on the kernel of the constraint matrix G, A = J − R, the norm is the largest singular
+    value σ of H(iω) over all ω. With the singular vectors, ``H v = σ u``, its derivative is ``Re uᴴ dH v``, because
+    ∂σ/∂ω = 0 at the peak, with ``dH = dBᵀX + Bᵀ(sE − A)⁻¹(dB − (s dE − dA) X)``, X = (sE − A)⁻¹B. The peak is found by
+    the method of Bruinsma and Steinbuch (Syst. Control Lett. 14, 1990): some gain is equal to a level at the
+    frequencies that are imaginary eigenvalues of a Hamiltonian matrix.
 
     Parameters
     ----------

@@ -119,7 +119,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """Description of a sample in a record file: its status, and kinds and shapes of its values.
+    """Description of a sample in a record file: its parameters and error, and kinds and shapes of its values.
 
     Raises OSError if the file is damaged.
     """

@@ -77,7 +77,10 @@ class StudyFunction:
                 raise ValueError(f"samples must have the parameter {name!r}, which {self.name} needs")
 
     def check_columns(self, columns: Mapping[str, Iterable[Any]]) -> None:
-        """Raise ValueError for parameters or values that the function does not accept."""
+        """Raise ValueError for parameters that the function does not have, and for values that a case does not accept.
+
+        ``columns``: values by parameter.
+        """
         self.check_names(columns)
         for name, values in columns.items() if self.kinds else ():
             for value in values:
@@ -106,7 +109,7 @@ def subject(given: Callable[..., Any] | str) -> StudyFunction:
 def run_of_case(name: str, **parameters: Any) -> Mapping[str, Any]:
     """Summary numbers of a run of an installed case.
 
-    A case that computes these numbers only while it writes its files writes them to a temporary folder.
+    If the case computes these numbers only while it writes its files, the files are written to a temporary folder.
     """
     case: Case[Any] = find_cases()[name]
     result = case.run(**{p.name: p.default for p in case.parameters} | parameters)
