@@ -182,7 +182,7 @@ def _positive(name: str, values: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _number(port: str, value: Any) -> Any:
-    """Value of a port's input as a float or an array; raises Misanswered unless it is made of finite numbers."""
+    """Value of a port's input as a float or an array of finite numbers; raises InvalidOutputError for others."""
     if type(value) is float and value - value == 0.0:
         return value
     try:
@@ -193,7 +193,7 @@ def _number(port: str, value: Any) -> Any:
 
 
 def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
-    """Raise Misanswered if ``values`` names a port for which the controller returned no input."""
+    """Raise InvalidOutputError if ``values`` names a port for which the controller returned no input."""
     unknown = sorted(set(values) - set(answer))
     if answer and unknown:  # before the first output of a delayed controller there are no outputs
         names = ", ".join(map(repr, answer))

@@ -126,7 +126,7 @@ class CompiledCoupling:
         return next((error for error in errors if error is not None), None)
 
     def check_answers(self, start: float, end: float) -> None:
-        """Raise Unusable if a C feedback returns invalid inputs in a step between two times.
+        """Raise InvalidFeedbackError if a C feedback returns invalid inputs in a step between two times.
 
         If the last call of a C function was in this step, it is repeated and its result checked.
         """

@@ -99,7 +99,7 @@ class InvalidOutputError(ValueError):
 
 
 def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
-    """Inputs by port, and memory, in the return value of a controller function; raises Misanswered if invalid.
+    """Inputs by port, and memory, in the return value of a controller function; InvalidOutputError if it is invalid.
 
     With ``remembers`` the function must return both, else the inputs only.
     """

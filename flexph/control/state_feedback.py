@@ -148,7 +148,7 @@ class FeedbackLoop:
         return dict(zip(self.given.ports, np.split(answer, self._ends), strict=True))
 
     def answer(self, time: float, readings: Array) -> Array:
-        """Inputs of the feedback at a time [s] and readings (p,), as one array; raises Unusable if invalid."""
+        """Inputs of the feedback at a time [s] and readings (p,), as one array; InvalidFeedbackError if invalid."""
         try:
             answer = self._function(time, readings)
         except Exception as error:

@@ -167,7 +167,7 @@ def _energy(a: Array, b: Array, c: Array, d: Array) -> Array:
 def _split_axis(a: Array) -> tuple[int, int, Array]:
     """Numbers of undamped and damped states of ẋ = A x, and a transformation T that separates them.
 
-    T⁻¹AT is block-diagonal with the undamped states first. Raises NoEnergy for an unstable A.
+    T⁻¹AT is block-diagonal with the undamped states first. Raises NoEnergyError for an unstable A.
     """
     values = eigvals(a)
     if np.any(values.real > AXIS):

@@ -84,7 +84,7 @@ class ContactEquilibrium:
         return self.normal | forces
 
     def with_contacts(self, mechanism: Mechanism) -> State:
-        """State of the original mechanism, with contacts, at the equilibrium found with joints and springs for them."""
+        """State of the original mechanism, with contacts, at this equilibrium of joints and springs."""
         whole = self._with_anchors(mechanism, copied_state(self.mechanism, mechanism, self.state))
         multipliers = np.array([self.multipliers[name] for name in mechanism.constraint_names])
         return replace(whole, multipliers=multipliers, joint_forces=True)

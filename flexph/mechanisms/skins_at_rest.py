@@ -79,7 +79,7 @@ def apart(faces: list[NearFace], size: float) -> list[NearFace]:
 
 
 def each_alone(mechanism: Mechanism, sets: Sets, stiffness: float) -> Mechanism:
-    """Mechanism in which each face of a set acts as a contact of its own; rigid ones get a stiffness [N/m]."""
+    """Mechanism in which each face of a set is a separate contact; a rigid one gets a ``stiffness`` [N/m]."""
     soft = KelvinVoigt(stiffness)
     return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k, law=soft if _is_rigid(gap) else gap.law))
 

@@ -124,7 +124,7 @@ def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Arra
 
     Each result has four values. The first is the mass matrix M of those leading velocities of v that the projection may
     change; the second is the mass matrix of the coordinates of their changes. ``directions`` (n_v, n) map these
-    coordinates to velocities; they are None if the coordinates are the velocities themselves. The last value are the
+    coordinates to velocities; they are None if the coordinates are the velocities themselves. The last value has the
     units of the coordinates.
     """
     a, rigid = mechanism.network.arrays, mechanism.rigid_motion

@@ -147,10 +147,10 @@ def newton_step(given: Problem, c: Configuration) -> Array:
 class JointForces(NamedTuple):
     """Multipliers of the joints that balance a configuration best, and the terms of this least-squares problem.
 
-    The terms are written in displacements ξ', with ξ = T ξ' those of the mechanism. ``lift`` is T; ``arrays`` are the
-    kernel arrays, ``mass`` the mass matrix and ``force`` (n',) the unbalanced force without joints for ξ'. ``rows`` (r,
-    n') are the independent constraints, ``own`` (r,) their multipliers, and ``spread`` (g, r) maps ``own`` to all
-    ``multipliers``.
+    The terms belong to the displacements ξ' of :func:`coordinates`, from which those of the mechanism are ξ = T ξ'.
+    ``lift`` is T; ``arrays`` are the kernel arrays, ``mass`` the mass matrix and ``force`` (n',) the unbalanced force
+    without joints for ξ'. ``rows`` (r, n') are the independent constraints, ``own`` (r,) their multipliers, and
+    ``spread`` (g, r) maps ``own`` to all ``multipliers``.
     """
 
     arrays: Arrays

@@ -77,9 +77,9 @@ def _circling(a: Arrays, at: tuple[Configuration, Derived], frame: Array, shapes
 
 
 def _squares(z: Array, weight: Array) -> Array:
-    """Matrix (m, m) of the products of m motions: Zᴴ W Z of single points, plus (Zᴴ w)(wᵀ Z)/Σ w of all together.
+    """Products (m, m) of m motions: Zᴴ W Z, summed over points, plus (Zᴴ w)(wᵀ Z)/Σ w of their mean displacements.
 
-    ``z`` (k, m) are displacements of k points along one axis, ``weight`` w (k,) their weights.
+    ``z`` (k, m) are displacements of k points along one axis, ``weight`` w (k,) their weights, W = diag(w).
     """
     sums = weight @ z
     return (z.conj().T * weight) @ z + np.outer(sums.conj(), sums) / max(float(weight.sum()), 1e-300)
@@ -95,7 +95,7 @@ def _frame(spin: Array) -> tuple[Array, float]:
 
 
 def _sizes(z: Array, weight: Array) -> Array:
-    """Squared sizes (2, m) of m motions: Σ w |z|² of single points and |Σ w z|²/Σ w of all together.
+    """Squared sizes (2, m) of m motions: Σ w |z|², summed over points, and |Σ w z|²/Σ w of the mean displacement.
 
     ``z`` (k, m) are displacements of k points along one axis, ``weight`` w (k,) their weights.
     """
